@@ -1,5 +1,6 @@
 /* fusion/graph/custom.c -- ops that plugins add. */
 #include "fusion/graph/custom.h"
+#include "fusion/base/words.h"
 
 #include <string.h>
 
@@ -43,21 +44,11 @@ bool custom_op_prepare(struct custom_op *op, struct err *err)
 	return true;
 }
 
-static bool is_spelling(const char *spellings, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = spellings; (at = strstr(at, name)); at += len)
-		if ((at == spellings || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-			return true;
-	return false;
-}
-
 int custom_index(const struct custom_ops *ops, const char *name)
 {
 	for (int i = 0; ops && i < ops->n; i++)
 		if (strcmp(ops->at[i].info.id, name) == 0 ||
-		    is_spelling(ops->at[i].info.spellings, name))
+		    words_have(ops->at[i].info.spellings, name))
 			return i;
 	return -1;
 }
@@ -73,7 +64,7 @@ bool custom_has_module(const struct custom_ops *ops, const char *module)
 {
 	size_t len = strlen(module);
 
-	for (int i = 0; ops && i < ops->n; i++) {
+	for (int i = 0; ops && len && i < ops->n; i++) {
 		const char *spellings = ops->at[i].info.spellings;
 
 		for (const char *at = spellings; (at = strstr(at, module)); at += len)

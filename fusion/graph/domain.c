@@ -37,6 +37,17 @@ static bool reduces(const struct node *n)
 	return op_info(n->op)->kind == KIND_REDUCE;
 }
 
+/* The dims along which a node folds, or runs. */
+static uint32_t walked(const struct graph *g, const struct node *n)
+{
+	int dim;
+
+	if (reduces(n))
+		return node_reduced(g, n);
+	dim = (int)n->args[1].sym->value;
+	return 1u << (dim < 0 ? dim + n->shape.rank : dim);
+}
+
 /* By which a shape that all others fit comes out on top. */
 static bool is_larger(const struct shape *a, const struct shape *b)
 {
@@ -52,10 +63,10 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
 
 	for (int i = 0; i < n; i++) {
 		const struct node *node = g->nodes[nodes[i]];
-		if (!reduces(node))
+		if (!reduces(node) && !op_is_scan(node->op))
 			continue;
 		const struct shape *full = &g->nodes[node->args[0].node]->shape;
-		uint32_t reduced = node_reduced(g, node) & domain_varying_dims(full);
+		uint32_t reduced = walked(g, node) & domain_varying_dims(full);
 		if (!d.reduces)
 			d = (struct domain){ .full = *full, .reduced = reduced, .reduces = true };
 		else if (!shape_equal(full, &d.full) || reduced != d.reduced)
@@ -194,6 +205,10 @@ static bool place_all(const struct domain_set *set, const struct domain *domain,
 			fits = agrees(g, node, &at, member, stamp, places);
 		}
 		for (int f = 0; f < 2 && !fits && !reduces(node); f++) {
+			/* A running value is one for each point. */
+			if (op_is_scan(node->op) && domain->squeezed != f)
+				continue;
+
 			fits = (domain->squeezed == f ? align_full : align_squeezed)(
 				   domain, &node->shape, at.map) &&
 			       agrees(g, node, &at, member, stamp, places);

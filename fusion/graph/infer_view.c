@@ -87,7 +87,11 @@ static bool fill_sizes(struct infer *in, const struct sym *const *sizes, int n,
 		out->size[open] = sym_floordiv(syms, total, product);
 		product = sym_mul(syms, product, out->size[open]);
 	}
-	return infer_equal(in, product, total) || no_fit(in, x, out);
+	if (infer_equal(in, product, total))
+		return true;
+	if (open >= 0) /* as it was written */
+		out->size[open] = sizes[open];
+	return no_fit(in, x, out);
 }
 
 bool infer_reshape(struct infer *in)

@@ -163,6 +163,17 @@ static inline bool op_is_product(enum op op)
 	return op_has(op, FACT_PRODUCT);
 }
 
+static inline bool op_is_scan(enum op op)
+{
+	return op_has(op, FACT_SCAN);
+}
+
+/* Whether a kernel can read what the op gives, point by point, by the indices themselves. */
+static inline bool op_is_lookup(enum op op)
+{
+	return op_has(op, FACT_LOOKUP);
+}
+
 static inline bool op_divides(enum op op)
 {
 	return op_has(op, FACT_DIVIDES);

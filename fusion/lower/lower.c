@@ -308,6 +308,8 @@ static void touch_list(struct build *b, const struct inst *list, int n)
 			touch(b, list[i].at.buffer);
 		for (int j = 0; list[i].join && j < list[i].join->n; j++)
 			touch(b, list[i].join->part[j].at.buffer);
+		for (int j = 0; list[i].lookup && j < list[i].lookup->n; j++)
+			touch(b, list[i].lookup->index[j].at.buffer);
 	}
 }
 
@@ -374,7 +376,8 @@ static bool build_kernel(struct build *b)
 		const struct node *n = node_of(b, b->nodes[i]);
 		enum op_kind kind = kind_of(n);
 		if (kind == KIND_POINTWISE || kind == KIND_REDUCE || kind == KIND_JOIN ||
-		    op_is_product(n->op) || b->n_nodes == 1)
+		    op_is_product(n->op) || op_is_lookup(n->op) || op_is_scan(n->op) ||
+		    b->n_nodes == 1)
 			if (kind != KIND_COMPOSITE && kind != KIND_VIEW)
 				continue;
 		return err_set(b->err, ERR_INTERNAL,

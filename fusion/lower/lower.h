@@ -49,9 +49,10 @@
  * WHERE INSTRUCTIONS ARE
  *   setup     IMM, LOAD (no stride), OP, CAST           -> ONE
  *   prologue  LOAD (outer strides only), OP, CAST       -> ROW
- *   body      LOAD, OP, CAST, RESTORE -> POINT; REDUCE -> ROW; SAVE, STORE
+ *   body      LOAD, OP, CAST, RESTORE, SCAN -> POINT; REDUCE -> ROW; SAVE, STORE
  *   post      LOAD, OP, CAST -> ROW; STORE (outer strides only)
  * A LOAD may read a buffer to which an earlier stage stored the same point.
+ * A LOAD by indices (`lookup`) may be in any of these; its level is that of all its dims.
  * A STORE writes each element once; its source may be ONE (a fill) or ROW.
  *
  * DTYPES  Casts are explicit: the sources of an OP have its compute dtype, see
@@ -76,6 +77,9 @@
  * float32 once, at the end of the row.  A backend may give parts of one row to
  * several threads (body by body) and must join them in order, with parts that
  * do not depend on the number of threads, so that a result can be repeated.
+ *
+ * SCAN  a sum of float32, added up in float64 and rounded at each point.  One body of a ROWS
+ * has one, for a GPU alone; it may read its points twice.
  */
 #ifndef FUSION_LOWER_LOWER_H
 #define FUSION_LOWER_LOWER_H
@@ -131,12 +135,29 @@ struct lower_join {
 	struct join_part part[MAX_PARTS];
 };
 
+/* A load whose place indices name (gather, x[i]): it is that of the access, and for each
+ * index `step` times the number that it has at the point.  Out of bounds, that counts as 0
+ * and is a fault of the launch. */
+enum { MAX_INDICES = 3 };
+struct lower_index {
+	struct access at;       /* over the kernel's dims; the buffer has any dtype of ints */
+	const struct sym *size; /* of the dim that it names: it is below this, */
+	const struct sym *step;
+	bool from_end; /* not below -size, and counts from the end below 0; else not below 0 */
+	bool known;    /* it is never out of bounds */
+};
+struct lower_lookup {
+	int n;
+	struct lower_index index[MAX_INDICES];
+};
+
 enum inst_kind {
 	INST_LOAD,    /* dst = buffer[access] */
 	INST_IMM,     /* dst = imm, or the value of `sym`, converted to dtype */
 	INST_OP,      /* dst = op(src...): a pointwise row of ops.def */
 	INST_CAST,    /* dst = (dtype)src[0], as Tensor.to does */
 	INST_REDUCE,  /* accumulate src[0] into row register dst with reduction op */
+	INST_SCAN,    /* dst = src[0] of this point and those before it in the row, joined by op */
 	INST_SAVE,    /* keep src[0] for later stages of the same row in `slot` */
 	INST_RESTORE, /* dst = what an earlier stage saved in `slot` at this point */
 	INST_STORE,   /* buffer[access] = src[0] */
@@ -157,7 +178,14 @@ struct inst {
 	int node;              /* the graph node that it computes, -1: none */
 	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */
 	const struct lower_join *join;
+	struct lower_lookup *lookup; /* LOAD by indices; `at` is where x lies */
 };
+
+/* A load of what the access alone says. */
+static inline bool inst_loads(const struct inst *inst)
+{
+	return inst->kind == INST_LOAD && !inst->join && !inst->lookup;
+}
 
 enum reg_level { LEVEL_ONE, LEVEL_ROW, LEVEL_POINT };
 

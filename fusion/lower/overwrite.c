@@ -22,6 +22,9 @@ static bool reads(const struct inst *i, int buffer)
 {
 	if (i->kind != INST_LOAD)
 		return false;
+	for (int k = 0; i->lookup && k < i->lookup->n; k++)
+		if (i->lookup->index[k].at.buffer == buffer)
+			return true;
 	if (!i->join)
 		return i->at.buffer == buffer;
 	for (int p = 0; p < i->join->n; p++)
@@ -110,7 +113,8 @@ static bool stage_allows(const struct stage *at, int in, const struct inst *stor
 
 		if (!reads(load, in))
 			continue;
-		if (load->join || load->dtype != store->dtype || !same_place(&load->at, &store->at))
+		if (!inst_loads(load) || load->dtype != store->dtype ||
+		    !same_place(&load->at, &store->at))
 			return false;
 		if (here && !goes_into(at, load->dst, store, part))
 			return false;

@@ -63,6 +63,20 @@ static void print_join(struct buf *out, const struct lowered *l, const struct lo
 	}
 }
 
+/* " at i[i0]*64": where in it the indices are. */
+static void print_indices(struct buf *out, const struct lowered *l, const struct kernel *k,
+			  const struct lower_lookup *lookup)
+{
+	for (int i = 0; lookup && i < lookup->n; i++) {
+		buf_puts(out, i ? ", " : " at ");
+		print_access(out, l, k, &lookup->index[i].at);
+		if (!sym_is(lookup->index[i].step, 1)) {
+			buf_puts(out, "*");
+			sym_print(out, lookup->index[i].step);
+		}
+	}
+}
+
 static void print_value(struct buf *out, const struct lowered *l, const struct kernel *k,
 			const struct inst *inst)
 {
@@ -74,6 +88,7 @@ static void print_value(struct buf *out, const struct lowered *l, const struct k
 		}
 		buf_puts(out, "load ");
 		print_access(out, l, k, &inst->at);
+		print_indices(out, l, k, inst->lookup);
 		return;
 	case INST_IMM:
 		if (inst->sym)
@@ -88,6 +103,9 @@ static void print_value(struct buf *out, const struct lowered *l, const struct k
 		return;
 	case INST_CAST:
 		buf_puts(out, "cast");
+		break;
+	case INST_SCAN:
+		buf_printf(out, "scan %s", op_info(inst->op)->id);
 		break;
 	case INST_REDUCE:
 		buf_printf(out, "reduce %s", op_info(inst->op)->id);

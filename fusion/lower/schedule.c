@@ -316,6 +316,20 @@ static int emit_reduction(struct build *b, const struct node *n, int stage)
 	return emit_cast(b, inst.dst, n->dtype, n->id);
 }
 
+static int emit_scan(struct build *b, const struct node *n, int stage)
+{
+	struct inst inst = blank(INST_SCAN, n->dtype);
+
+	inst.src[0] = emit_operand(b, n, 0, n->dtype, stage);
+	if (inst.src[0] < 0 || b->failed)
+		return -1;
+	inst.op = n->op;
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, (struct home){ LEVEL_POINT, stage });
+	append(b, &b->body[stage], &inst);
+	return inst.dst;
+}
+
 static int emit_join(struct build *b, const struct node *n)
 {
 	struct lower_join *join = ARENA_NEW(b->arena, struct lower_join);
@@ -343,6 +357,108 @@ static int emit_join(struct build *b, const struct node *n)
 	inst.node = n->id;
 	inst.dst = new_reg(b, n->dtype, (struct home){ LEVEL_POINT, 0 });
 	append(b, &b->body[0], &inst);
+	return inst.dst;
+}
+
+/* ---- what indices name */
+
+static bool is_within(const struct build *b, const struct node *n, int64_t least,
+		      const struct sym *size)
+{
+	const struct sym *numel = shape_numel(b->g->syms, &n->shape);
+
+	if (op_info(n->op)->kind != KIND_CONSTANT || !sym_is_const(size) || !numel ||
+	    !sym_is_const(numel))
+		return false;
+	for (int64_t i = 0; i < numel->value; i++) {
+		int64_t at = dtype_get_int(n->dtype, n->data, i);
+
+		if (at < least || at >= size->value)
+			return false;
+	}
+	return true;
+}
+
+/* An index over dims [first, first + its rank) of node n, which lies at `map`. */
+static struct lower_index index_of(struct build *b, const struct node *n, int arg, int first,
+				   const int8_t map[MAX_RANK])
+{
+	const struct node *index = b->g->nodes[n->args[arg].node];
+	const struct access own = build_access(b, index->id);
+	struct lower_index at = { .at = own, .from_end = n->op == OP_index };
+
+	for (int d = 0; d < MAX_RANK; d++)
+		at.at.stride[d] = b->zero;
+	for (int d = 0; d < index->shape.rank; d++)
+		if (map[first + d] >= 0)
+			at.at.stride[map[first + d]] = own.stride[d];
+	return at;
+}
+
+/* The steps of x along its dim d, which is dim `to` of node n. */
+static void place_dim(struct inst *inst, const struct access *x, int d, int to,
+		      const int8_t map[MAX_RANK])
+{
+	if (map[to] >= 0)
+		inst->at.stride[map[to]] = x->stride[d];
+}
+
+/* Indices, and where x lies but for them. */
+static void place_lookup(struct build *b, const struct node *n, const int8_t map[MAX_RANK],
+			 struct inst *inst)
+{
+	const struct node *x = b->g->nodes[n->args[0].node];
+	const struct access own = build_access(b, x->id);
+	int dim = (int)n->args[1].sym->value, rank = b->g->nodes[n->args[2].node]->shape.rank;
+	struct lower_lookup *l = inst->lookup;
+
+	dim += dim < 0 ? x->shape.rank : 0;
+	inst->at = own;
+	for (int d = 0; d < MAX_RANK; d++)
+		inst->at.stride[d] = b->zero;
+	for (int a = 2; a < n->n_args && l->n < MAX_INDICES && n->args[a].kind == ARG_NODE; a++) {
+		struct lower_index *at = &l->index[l->n];
+		const struct node *index = b->g->nodes[n->args[a].node];
+		int d = dim + l->n++;
+
+		*at = index_of(b, n, a, n->op == OP_gather ? 0 : dim, map);
+		at->size = x->shape.rank ? x->shape.size[d] : sym_const(b->g->syms, 1);
+		at->step = x->shape.rank ? own.stride[d] : b->zero;
+		at->known = at->size &&
+			    is_within(b, b->g->nodes[view_base(b->g, index->id)],
+				      at->from_end && sym_is_const(at->size) ? -at->size->value : 0,
+				      at->size);
+		b->failed |= !at->size;
+	}
+	for (int d = 0; d < x->shape.rank; d++)
+		if (n->op == OP_gather ? d != dim : d < dim)
+			place_dim(inst, &own, d, d, map);
+		else if (n->op != OP_gather && d >= dim + l->n)
+			place_dim(inst, &own, d,
+				  d - l->n + (n->op == OP_index_select && rank == 0 ? 1 : rank),
+				  map);
+}
+
+static int emit_lookup(struct build *b, const struct node *n, int stage)
+{
+	const int8_t *map = b->places[n->id].map;
+	uint32_t dims = domain_place_dims(n, map), reduced = b->domain.reduced;
+	struct home home = { LEVEL_ONE, -1 };
+	struct inst inst = blank(INST_LOAD, n->dtype);
+
+	if (dims & reduced || (dims && !reduced))
+		home = (struct home){ LEVEL_POINT, stage };
+	else if (dims)
+		home.level = LEVEL_ROW;
+	inst.lookup = ARENA_NEW(b->arena, struct lower_lookup);
+	if (!inst.lookup) {
+		b->failed = true;
+		return -1;
+	}
+	place_lookup(b, n, map, &inst);
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, home);
+	append(b, list_of(b, home), &inst);
 	return inst.dst;
 }
 
@@ -428,7 +544,8 @@ static void find_costs(struct build *b)
 		const struct node *n = node_at(b, i);
 		struct node_state *s = &b->state[n->id];
 		s->cost = recompute_cost(b, n);
-		s->saved = op_info(n->op)->transcendental || s->cost > COST_KEEP;
+		s->saved = op_info(n->op)->transcendental || op_is_lookup(n->op) ||
+			   op_is_scan(n->op) || s->cost > COST_KEEP;
 		if (s->saved || s->buffer >= 0)
 			s->cost = 1;
 	}
@@ -492,6 +609,10 @@ static void emit_point(struct build *b, const struct node *n, int stage)
 		s->reg = emit_fill(b, n);
 	else if (op_info(n->op)->kind == KIND_JOIN)
 		s->reg = emit_join(b, n);
+	else if (op_is_lookup(n->op))
+		s->reg = emit_lookup(b, n, stage);
+	else if (op_is_scan(n->op))
+		s->reg = emit_scan(b, n, stage);
 	else if (is_reduction(n))
 		s->reg = emit_reduction(b, n, stage);
 	else
@@ -508,7 +629,9 @@ static void emit_row(struct build *b, const struct node *n, int stage)
 {
 	struct node_state *s = &b->state[n->id];
 
-	s->reg = is_reduction(n) ? emit_reduction(b, n, stage) : emit_pointwise(b, n, stage);
+	s->reg = is_reduction(n)       ? emit_reduction(b, n, stage)
+		 : op_is_lookup(n->op) ? emit_lookup(b, n, stage)
+				       : emit_pointwise(b, n, stage);
 	if (!b->failed && s->buffer >= 0)
 		emit_store(b, n, stage);
 }

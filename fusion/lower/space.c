@@ -21,9 +21,15 @@ enum {
 
 static void collect(struct build *b, inst_list *list)
 {
-	for (size_t i = 0; i < list->len; i++)
+	for (size_t i = 0; i < list->len; i++) {
+		struct lower_lookup *lookup = list->at[i].lookup;
+
 		if (list->at[i].at.buffer >= 0 && !VEC_PUSH(&b->accesses, &list->at[i].at))
 			b->failed = true;
+		for (int k = 0; lookup && k < lookup->n; k++)
+			if (!VEC_PUSH(&b->accesses, &lookup->index[k].at))
+				b->failed = true;
+	}
 }
 
 static void collect_all(struct build *b)
@@ -97,13 +103,22 @@ static void collapse(struct build *b, struct kernel *k)
 	}
 }
 
+static bool has_scan(const struct build *b)
+{
+	for (int s = 0; s < b->n_stages; s++)
+		for (size_t i = 0; i < b->body[s].len; i++)
+			if (b->body[s].at[i].kind == INST_SCAN)
+				return true;
+	return false;
+}
+
 /* Rows where the innermost dim is reduced, columns where it is kept, unless
  * that axis is so short that the other one fills tiles better. */
 static enum kernel_form choose_form(const struct build *b, const struct kernel *k)
 {
 	if (k->n_outer == k->n_dims)
 		return FORM_MAP;
-	if (k->n_outer == 0)
+	if (k->n_outer == 0 || has_scan(b))
 		return FORM_ROWS;
 	int64_t columns = sym_hint(b->g->syms, k->extent[k->n_outer - 1]), row = 1;
 	for (int i = k->n_outer; i < k->n_dims; i++)
@@ -138,7 +153,7 @@ static bool pairs_inst(const struct build *b, const struct kernel *k, const stru
 	case INST_LOAD:
 		moves[0] |= !stands_still(&inst->at, column - 1);
 		moves[1] |= !stands_still(&inst->at, column);
-		return !inst->join &&
+		return inst_loads(inst) &&
 		       (stands_still(&inst->at, column - 1) || stands_still(&inst->at, column));
 	case INST_OP:
 		return true;

@@ -24,15 +24,41 @@ static int64_t value_bytes(const struct build *b, const struct node *n)
 	return bytes;
 }
 
+static bool moves(const struct access *at, int d)
+{
+	return at->stride[d] && !sym_is(at->stride[d], 0);
+}
+
 /* Elements that an access reaches: dims of stride 0 repeat the same ones. */
 static int64_t reached_bytes(const struct build *b, const struct kernel *k, const struct inst *inst)
 {
 	int64_t bytes = (int64_t)dtype_bytes(inst->dtype);
 
-	for (int d = 0; d < k->n_dims; d++)
-		if (inst->at.stride[d] && !sym_is(inst->at.stride[d], 0))
-			bytes *= hint(b, k->extent[d]);
+	for (int d = 0; d < k->n_dims; d++) {
+		bool moved = moves(&inst->at, d);
+
+		for (int i = 0; inst->lookup && i < inst->lookup->n; i++)
+			moved |= moves(&inst->lookup->index[i].at, d);
+		bytes *= moved ? hint(b, k->extent[d]) : 1;
+	}
 	return bytes;
+}
+
+/* The indices of a load. */
+static int64_t index_bytes(const struct build *b, const struct kernel *k,
+			   const struct lower_lookup *lookup)
+{
+	int64_t total = 0;
+
+	for (int i = 0; i < lookup->n; i++) {
+		const struct inst index = {
+			.dtype = b->l->buffers[lookup->index[i].at.buffer].dtype,
+			.at = lookup->index[i].at
+		};
+
+		total += reached_bytes(b, k, &index);
+	}
+	return total;
 }
 
 static bool same_access(const struct access *x, const struct access *y)
@@ -56,7 +82,8 @@ static bool is_repeated(const struct kernel *k, const struct inst *const *lists,
 	for (int l = 0; l <= list; l++)
 		for (int j = 0; j < (l == list ? i : counts[l]); j++)
 			if ((lists[l][j].kind == INST_LOAD || lists[l][j].kind == INST_STORE) &&
-			    !lists[l][j].join && !loads_product(k, &lists[l][j]) &&
+			    !lists[l][j].join && !lists[l][j].lookup &&
+			    !loads_product(k, &lists[l][j]) &&
 			    same_access(&lists[l][j].at, &inst->at))
 				return true;
 	return false;
@@ -95,6 +122,9 @@ static void count_accesses(const struct build *b, struct kernel *k)
 				continue;
 			if (inst->kind == INST_LOAD && inst->join)
 				k->read_bytes += joined_bytes(b, inst);
+			else if (inst->kind == INST_LOAD && inst->lookup)
+				k->read_bytes += reached_bytes(b, k, inst) +
+						 index_bytes(b, k, inst->lookup);
 			else if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
 				 !is_repeated(k, lists, counts, l, i))
 				*(inst->kind == INST_LOAD ? &k->read_bytes : &k->written_bytes) +=

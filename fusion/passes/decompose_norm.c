@@ -594,11 +594,9 @@ static struct arg flattened(struct expand *e, struct arg x)
 
 struct arg decompose_embedding(struct expand *e)
 {
-	struct arg flat = flattened(e, e->n->args[0]), rows;
+	const struct arg weight = e->n->args[1], index = e->n->args[0];
 
-	rows = expand_op(e, OP_index_select,
-			 (struct arg[]){ e->n->args[1], arg_int(e->g, 0), flat }, 3);
-	return e->n->shape.rank == 2 ? rows : reshaped(e, rows, e->n->shape.size, e->n->shape.rank);
+	return expand_op(e, OP_lookup, (struct arg[]){ weight, arg_int(e->g, 0), index }, 3);
 }
 
 struct arg decompose_one_hot(struct expand *e)

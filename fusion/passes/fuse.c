@@ -23,7 +23,7 @@ static bool reads_memory(const struct fuse *f, const struct node *n, int k)
 {
 	enum op_kind kind = op_info(n->op)->kind;
 
-	return kind == KIND_JOIN || kind == KIND_LIBRARY ||
+	return kind == KIND_JOIN || (kind == KIND_LIBRARY && !op_is_scan(n->op)) ||
 	       f->base[n->args[k].node] != n->args[k].node;
 }
 
@@ -155,6 +155,8 @@ static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
 		why->limit = LIMIT_SPACE;
 	else if ((ca->joins || cb->joins) && domain->reduces)
 		why->limit = LIMIT_JOIN;
+	else if (ca->scans && cb->scans)
+		why->limit = LIMIT_REDUCTIONS;
 	if (why->limit != LIMIT_NONE)
 		return false;
 	merge_lists(ca, cb, f->merged);
@@ -185,6 +187,8 @@ static bool try_merge(struct fuse *f, int a, int b)
 	ca->n += cb->n;
 	memcpy(ca->nodes, f->merged, (size_t)ca->n * sizeof(int));
 	ca->joins |= cb->joins;
+	ca->looks_up |= cb->looks_up;
+	ca->scans |= cb->scans;
 	ca->product = ca->product < 0 ? cb->product : ca->product;
 	ca->domain = domain;
 	cb->n = 0;
@@ -414,6 +418,20 @@ static bool is_small_rest(const struct fuse *f, const struct node *n)
 	return product;
 }
 
+/* A running sum that a kernel makes while it walks rows: along the last dim, of float32. */
+static bool runs_along(const struct fuse *f, const struct node *n)
+{
+	uint32_t varying = domain_varying_dims(&n->shape);
+	int dim;
+
+	if (!op_is_scan(n->op) || !f->calls || n->dtype != DTYPE_F32 ||
+	    f->g->nodes[n->args[0].node]->dtype != DTYPE_F32)
+		return false;
+	dim = (int)n->args[1].sym->value;
+	dim += dim < 0 ? n->shape.rank : 0;
+	return varying >> dim == 1;
+}
+
 static bool init(struct fuse *f)
 {
 	size_t n = (size_t)f->g->n_nodes + 1;
@@ -442,7 +460,10 @@ static bool init(struct fuse *f)
 		*c = (struct cluster){ .nodes = &ids[id], .n = 1, .cap = 1 };
 		c->repeats = op_is_product(node->op) ? fuse_product_repeats(f, node) : 0;
 		c->product = op_is_product(node->op) && !c->repeats ? id : -1;
-		c->alone = (kind == KIND_LIBRARY && c->product < 0) || kind == KIND_CREATE;
+		c->scans = runs_along(f, node);
+		c->looks_up = op_is_lookup(node->op);
+		c->alone = (kind == KIND_LIBRARY && c->product < 0 && !c->looks_up && !c->scans) ||
+			   kind == KIND_CREATE;
 		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);

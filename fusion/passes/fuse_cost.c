@@ -70,17 +70,18 @@ static bool is_read_outside(const struct fuse *f, int a, const struct arg *arg)
 	       (op_info(n->op)->kind != KIND_CONSTANT || domain_varying_dims(&n->shape));
 }
 
-/* The values that are stored, and the different ones that are read; no more than
- * one past the bound. */
+/* The values that are stored, and the different ones that are read, where a lookup reads at places
+ * of its own; no more than one past the bound. */
 static int count_accesses(const struct fuse *f, int a, const int *nodes, int n)
 {
-	int read[MOST_ACCESSES + 1], n_read = 0, stored = 0;
+	int read[MOST_ACCESSES + 1], n_read = 0, others = 0;
 
-	for (int i = 0; i < n && n_read + stored <= MOST_ACCESSES; i++) {
+	for (int i = 0; i < n && n_read + others <= MOST_ACCESSES; i++) {
 		const struct node *node = f->g->nodes[nodes[i]];
+		bool looks_up = op_has(node->op, FACT_LOOKUP);
 
-		stored += is_stored(f, a, node->id);
-		for (int k = 0; k < node->n_args && n_read <= MOST_ACCESSES; k++) {
+		others += is_stored(f, a, node->id) + looks_up;
+		for (int k = looks_up; k < node->n_args && n_read <= MOST_ACCESSES; k++) {
 			int at = 0;
 
 			if (!is_read_outside(f, a, &node->args[k]))
@@ -91,7 +92,7 @@ static int count_accesses(const struct fuse *f, int a, const int *nodes, int n)
 			n_read += at == n_read;
 		}
 	}
-	return stored + n_read;
+	return others + n_read;
 }
 
 /* Position of node id in an ascending list that has it. */
@@ -211,7 +212,8 @@ static bool fits_product(const struct fuse *f, int a, int b, const struct domain
 	if (ca->product < 0 && cb->product < 0)
 		return true;
 	product = f->g->nodes[ca->product >= 0 ? ca->product : cb->product];
-	if ((ca->product >= 0 && cb->product >= 0) || ca->joins || cb->joins ||
+	if ((ca->product >= 0 && cb->product >= 0) || ca->joins || cb->joins || ca->looks_up ||
+	    cb->looks_up || ca->scans || cb->scans ||
 	    !shape_equal(&domain->full, &product->shape) || f->places[product->id].row)
 		return refuse(why, LIMIT_PRODUCT, product->id, 0);
 	return !domain->reduces || !domain->reduced || takes_rows(f, product, domain, why);

@@ -125,8 +125,10 @@ static bool *find_fusing(const struct graph *g)
 
 		for (int a = 0; a < n->n_args; a++)
 			if (n->args[a].kind == ARG_NODE)
-				fuses[n->args[a].node] |= kind == KIND_VIEW ? fuses[id]
-									    : kind != KIND_LIBRARY;
+				fuses[n->args[a].node] |= kind == KIND_VIEW
+							      ? fuses[id]
+							      : kind != KIND_LIBRARY ||
+								    op_is_lookup(n->op);
 	}
 	return fuses;
 }
@@ -233,6 +235,14 @@ static int add_mask(struct graph *g, const struct cat_parts *c, int like)
 	return graph_constant(g, DTYPE_BOOL, &shape, mask);
 }
 
+/* A cat, or a run of one's indices. */
+static bool is_joined(const struct graph *g, const struct node *n)
+{
+	while (n->op == OP_slice || n->op == OP_narrow)
+		n = g->nodes[n->args[0].node];
+	return op_info(n->op)->kind == KIND_JOIN;
+}
+
 /* False where the cat stays as it is. */
 static bool find_parts(const struct rewrite *rw, struct cat_parts *c)
 {
@@ -249,6 +259,8 @@ static bool find_parts(const struct rewrite *rw, struct cat_parts *c)
 			continue;
 		find_steps(rw, c->cat->args[a].node, &c->part[c->n]);
 		from = g->nodes[c->part[c->n].from];
+		if (is_joined(g, from)) /* pass hoist_lookups chooses among all of them at once */
+			return false;
 		if (from->dtype != c->cat->dtype || from->shape.rank != c->cat->shape.rank ||
 		    !sym_is_const(from->shape.size[c->dim]))
 			return false;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/nearest.h"
+#include "fusion/base/words.h"
 #include "fusion/passes/pass.h"
 
 enum {
@@ -143,24 +144,13 @@ static bool lacks(const struct pass_list *list, uint64_t disabled, unsigned miss
 		       who, properties[property].text, properties[property].name, maker, maker);
 }
 
-/* Whether `word` is one of those in `text`, which are apart by blanks. */
-static bool has_word(const char *text, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)); at += len)
-		if ((at == text || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-			return true;
-	return false;
-}
-
 /* Whether a pass is among the names in `text`, by its own or one that it had. */
 static bool names_pass(const char *text, const char *name)
 {
-	bool found = has_word(text, name);
+	bool found = words_have(text, name);
 
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
-		found |= strcmp(renamed[i].is, name) == 0 && has_word(text, renamed[i].was);
+		found |= strcmp(renamed[i].is, name) == 0 && words_have(text, renamed[i].was);
 	return found;
 }
 

@@ -15,10 +15,16 @@
 #include "tests/cuda/driver_state.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 struct stand_in state;
 
@@ -102,11 +108,39 @@ bool ordered(const char *kind)
 
 /* ---- what the driver says of itself */
 
+/* What the real one (580) does of the system and does not go on without: it names a thread, and
+ * listens on a socket whose name is abstract. */
+static bool uses_the_system(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), length;
+	char path[64];
+	FILE *comm;
+	bool ok;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)syscall(SYS_gettid));
+	comm = fopen(path, "w");
+	ok = comm && fputs("cuda-stand-in", comm) >= 0;
+	if (comm)
+		ok = fclose(comm) == 0 && ok;
+	length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "cuda-stand-in-%d",
+			  (int)getpid());
+	ok = ok && fd >= 0 &&
+	     bind(fd, (struct sockaddr *)&address,
+		  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0 &&
+	     listen(fd, 16) == 0;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 CUresult cuInit(unsigned flags)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
 	read_orders();
+	if (!uses_the_system())
+		return CUDA_ERROR_OPERATING_SYSTEM;
 	return visible && strcmp(visible, "0") != 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 

@@ -32,6 +32,26 @@ PROGRAMS = {
                 [tensor(9, 12), ints(2, 3, high=9), ints(9, 4, high=9)]),
     "lookups_wide": ("F.embedding(b, a), F.embedding(b, a[:, 1:]), a[1:][b], a.double()[b], F.one_hot(b, 64)",
                      [tensor(64, 32), ints(3, 5, high=60), tensor(1)]),
+    # In the kernel of what reads them: for each point, for a row, for all; of several walks; of nothing; narrow.
+    "lookups_fused": ("torch.gather(a, 1, c) * 2 + 1, torch.gather(a, 1, c).sum(1), torch.softmax(a[b] + 1, -1), (a[b] + a[0]).sum(1), (a[b] * 2).sum(0), F.embedding(b % 33, a) * a[0], "
+                      "F.embedding(b % 33, a[:, 3:67]).relu(), torch.index_select(a, 1, c[0]) - 1, torch.index_select(a.t(), 0, c[1]).amax(0), a[b, b.abs()] * 3, a[b[:, :0]] + 1, torch.gather(a, 1, c[:, :1]) + a, "
+                      "(a - torch.gather(a, 1, c[:, :1])).exp().sum(1), a.half()[b].float() + 1, (a > 0)[b] & (a < 1)[b], torch.gather(a[:0], 1, c[:0]) * 2, a[:, b] - a[:, :1, None], torch.index_select(a, 0, b[0].abs().int()) * 2, "
+                      "torch.gather(a.t(), 0, c.t()).amax(1) + 1, a[torch.tensor(-3)] + a.sum(0), a[torch.tensor([[4, -1], [0, 7]])] * a[1], torch.gather(a, 1, c[:, :1]).sum() * 2, a.flip(0)[b] + a.flip(1)[b], "
+                      "(torch.gather(a, 1, c) * torch.gather(a, 1, c + 1)).mean()",
+                      [tensor(33, 70), ints(5, 7, high=33, low=-33), ints(33, 41, high=69)]),
+    # Several lanes side by side, with an index of their own or one for all.
+    "lookups_fused_wide": ("a[b] * 2, torch.gather(a, 1, c) * a, a[b][:, 1:] + 1, F.layer_norm(a[b] + a[0], (256,)), a.half()[b] * 2, (a[b] + 1).sum(1), (a[b] + 1).sum(0), a.t()[c[0]] - 1, "
+                           "(a[b].view(3, 100, 256) * 2).permute(2, 0, 1).contiguous(), torch.softmax(torch.gather(a, 1, c), 1), a[b, :][:, ::2] * 2, a.double()[b] + 1, a[:, c[0]] * a, torch.gather(a, 0, (c * 2)) - a",
+                           [tensor(512, 256), ints(300, high=512, low=-512), ints(512, 256, high=256)]),
+    # Computed where they are read: rolls of rolls, pads of them, views of windows, sizes between pixels, a cat of all of these.
+    "maps_fused": ("F.pad(torch.roll(a.flip(-1), 3, 1) * 2.0, (1, 1, 1, 1)), torch.roll(torch.roll(a, 2, 0), -3, 2) + 1, F.pad(F.pad(a, (2, 0)) + 1, (0, 3, 1, 0)), F.pad(torch.roll(a, -1, 1), (-1, 2, 0, -2)), "
+                   "F.interpolate(b, scale_factor=2, mode='bilinear') * 0.3, F.interpolate(b, (7, 31), mode='bilinear', align_corners=True) + 1, F.interpolate(b.relu(), scale_factor=3) - 1, F.interpolate(b[0], scale_factor=2, mode='linear'), "
+                   "(torch.roll(c, (-4, -2), (1, 2)).view(2, 3, 4, 2, 6, 5).permute(0, 1, 3, 2, 4, 5).contiguous() + 1.0), torch.roll(c, (1, 5), (1, 2)).transpose(1, 2) * 2, F.pad(b, (2, 3, 1, 1), mode='reflect') * 2, "
+                   "F.pad(F.pad(b, (1, 2), mode='circular'), (0, 0, 1, 1)), torch.cat([torch.cat([a[:, :, :3], a.neg()], 2) * 2, F.pad(a, (1, 0))], 2), torch.cat([torch.cat([a, a * 2], 0), torch.roll(a, 1, 0)], 0).sum(2), "
+                   "torch.index_select(torch.index_select(a, 2, torch.tensor([4, 0, 8, 4])), 2, torch.tensor([3, 3, 0, 2])) * 2, torch.index_select(torch.index_select(a, 1, torch.tensor([4, 0, 8, 4])), 2, torch.tensor([3, 3, 0, 2])) + a[:, :4, :4], torch.index_select(torch.sin(a) * a[0, 0], 1, torch.tensor([4, 0, 8, 4])), "
+                   "torch.roll(a, (7, 1), (0, 2)).flip(0)[1:, ::2] * 3, F.pad((torch.roll(a, 1, 2) > 0), (1, 1)), F.pad(torch.roll((a * 9).long(), 1, 2), (1, 1), value=7), F.pad(torch.roll(a.half(), 1, 0), (0, 0, 2, 2), value=-math.inf), "
+                   "F.interpolate(F.pad(a[None], (1, 1)), scale_factor=2, mode='bilinear').amax(3), F.pad(torch.roll(a[:0], 1, 1), (1, 1)), F.pad(torch.roll(a, 1, 2)[:, :, :0], (1, 1)), torch.roll(F.pad(a, (0, 1)), 2, 2).softmax(-1)",
+                   [tensor(3, 9, 14), tensor(2, 3, 5, 13, seed=3), tensor(2, 12, 12, 5, seed=4)]),
     "writes": ("torch.scatter(a, 1, b, c), torch.scatter(a, 0, b, 1.5), torch.scatter_add(a, 1, b, c), torch.scatter_add(a.t(), 0, b.t(), c.t()), "
                "put(a, b, c), torch.scatter_add(a.long(), 1, b, c.long()), torch.scatter_add(a.bfloat16(), 1, b, c.bfloat16())",
                [tensor(6, 8), ints(6, 8, high=6), tensor(6, 8, seed=3)]),
@@ -60,6 +80,11 @@ PROGRAMS = {
     "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
               "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
               [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),
+    # In the kernel that walks their rows: short ones, several steps, edges, before and after what folds; two, others' dims and dtypes.
+    "scans_fused": ("torch.cumsum(a * 0.5, -1), torch.cumsum(a, 1) + 1, torch.cumsum(torch.softmax(a, 1), 1), torch.cumsum(a - a.mean(1, keepdim=True), 1).amax(1), torch.cumsum(a[:, :5] * 2, 1), torch.cumsum(a[:, :40] + 1, 1) * 2, "
+                    "(torch.cumsum(a, 1) * a).sum(1), torch.cumsum(torch.cumsum(a * 0.1, 1), 1), torch.cumsum(a * 2, 0), torch.cumsum((a * 2).half(), 1), torch.cumsum(b * 2, 1), torch.cumsum(c * 0.1, 2) - c, torch.cumsum(c.amax(1) * 2, -1), "
+                    "torch.cumsum(a[:, :0] * 2, 1), torch.cumsum(a[:0] * 2, 1), torch.cumsum(a[:1, None, :1] * 2, 2), torch.cumsum(a[0] * 3, 0), torch.cumsum(a.t()[:70] * 2, 1), torch.softmax(torch.cumsum(a * 0.01, 1), 1), torch.cumsum(a[:, :1] + c[0, 0], 1)",
+                    [tensor(5, 2900), ints(5, 90, high=7), tensor(20, 300, 40)]),
     # Lines that take the largest blocks.
     "scans_long": ("torch.cumsum(a.exp(), 1) / 100, torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cummax(a, 1)[0], torch.cummax(b, 1)[1], torch.cumsum(a.double(), 1) / 100, torch.argmax(a, 1)",
                    [tensor(2, 20000), ints(2, 20000, high=7), tensor(1)]),
@@ -240,6 +265,10 @@ WRITES = "caught(a), written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:
 NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
 OUT_OF_BOUNDS = {
     "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
+    "fused": ("a[b] * 2", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
+    "of_a_row": ("torch.softmax(a, 1) - torch.gather(a, 1, b[:, :1])", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(1)]),
+    "of_a_sum": ("(F.embedding(b, a) + 1).sum(0)", [tensor(4, 3), ints(2, 3, high=-2, low=-9), tensor(1)]),
+    "of_no_rows": ("a[:0][b] * 2", [tensor(4, 3), ints(2, high=1), tensor(1)]),
     "scatter_add": ("torch.scatter_add(a, 1, b, c)", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(4, 3)]),
     "loss": ("F.nll_loss(a, b)", [tensor(4, 3), ints(4, high=9, low=8), tensor(1)]),
     "first_of_two": ("(a[b] * 2, a[b - 20], a[b[:1] * 0])", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),

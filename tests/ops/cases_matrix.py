@@ -257,5 +257,16 @@ def trapezoid(y, x=None, dx=1.0, dim=-1):
     return Nd([n for d, n in enumerate(y.shape) if d != y.dim(dim)], y.dtype, made)
 
 
+def cumulative_trapezoid(y, x=None, dx=1.0):
+    """Along the last dim: of each row the sums up to each step."""
+    made = []
+    for r in groups(y, [y.dim(-1)]):
+        at = x.flat() if x is not None else [dx * k for k in range(len(r))]
+        steps = [(q - p) * (b + a) / 2 for p, q, a, b in zip(at, at[1:], r, r[1:])]
+        made += [math.fsum(steps[: k + 1]) for k in range(len(steps))]
+    return Nd(list(y.shape[:-1]) + [y.shape[-1] - 1], y.dtype, made)
+
+
 row("trapezoid", trapezoid, C("x", X(5)), C("x, dx=0.5", X(2, 4)), C("x, y", X(2, 4), X(4)), C("x, dim=0", X(3, 2)), C("x, y, dim=0", X(3, 2), X(3)), dtypes=("float32", "float64"), tol=4)
+row("cumulative_trapezoid", cumulative_trapezoid, C("x", X(5)), C("x, dx=0.5", X(2, 4)), C("x, y", X(2, 4), X(4)), dtypes=("float32", "float64"), tol=4)
 row("trapz", trapezoid, C("x", X(5)), C("x, y", X(2, 4), X(4)), C("x, dx=0.5, dim=0", X(3, 2)), dtypes=("float32", "float64"), tol=4)

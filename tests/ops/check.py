@@ -33,7 +33,7 @@ TOLERANCE = {"float16": (3e-3, 2e-3), "bfloat16": (2e-2, 1.6e-2), "float32": (3e
 
 
 PRELUDES = (
-    ("torch.nn.functional", "functional functional_more functional_sample functional_random"),
+    ("torch.nn.functional", "functional_embedding functional functional_more functional_sample functional_random"),
     ("torch", "torch torch_ops torch_math torch_signal"),
     ("torch.linalg", "torch_linalg"),
     ("torch.special", "torch_special"),
@@ -41,7 +41,7 @@ PRELUDES = (
     ("Tensor", "tensor tensor_ops"),
 )
 # Forms in place of other rows, which are tried with these.
-IN_PLACE = "index_put_ scatter_reduce_ index_reduce_ addbmm_ addr_ digamma_ erfinv_ lcm_ renorm_".split()
+IN_PLACE = "index_put_ scatter_reduce_ index_reduce_ addbmm_ addr_ digamma_ erfinv_ lcm_ renorm_ masked_scatter_".split()
 # Several nodes to FX, as in torch.
 SEVERAL = "meshgrid normal_ uniform_".split()
 # Layers, complex numbers, factors of matrices, sparse matrices: recorded programs of tests/oracle hold these.
@@ -49,7 +49,7 @@ ELSEWHERE = (
     "multi_head_attention_forward polar view_as_complex view_as_real adaptive_max_pool3d max_unpool1d max_unpool3d "
     "solve solve_triangular inv inv_ex tensorinv tensorsolve det slogdet cholesky cholesky_ex lu_factor lu_solve lu qr svd "
     "svdvals eigh eigvalsh matrix_exp pinv matrix_rank cond lstsq householder_product "
-    "norm vander diagonal to_sparse to_sparse_coo to_sparse_csr to_dense spmm"
+    "norm vander diagonal is_inference to_sparse to_sparse_coo to_sparse_csr to_dense spmm"
 ).split()
 
 

@@ -199,6 +199,16 @@ static void call_function(struct executable *exe, int kernel, void *const *buffe
 	cuda_check_launch(exe->device, CUDA_SUCCESS, exe->lowered, kernel);
 }
 
+/* Whether a kernel of the version reads what indices name. */
+static bool version_looks_up(const struct executable *exe, const struct version *v)
+{
+	bool any = false;
+
+	for (int i = 0; v->made && i < exe->lowered->n_kernels && !any; i++)
+		any = v->kernels[i].sites.len > 0;
+	return any;
+}
+
 /* False with VALUE: an index was out of bounds.  Waits for the device where ops that look
  * something up have run. */
 static bool call_faulted(struct executable *exe, struct err *err)
@@ -266,6 +276,18 @@ static bool no_memory_for_kernels(struct err *err)
 	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
 }
 
+/* What some kernels call, where there are any. */
+static void put_words(struct buf *out, const struct lowered *l,
+		      bool (*wants)(const struct kernel *), void (*put)(struct buf *))
+{
+	int i = 0;
+
+	while (i < l->n_kernels && !wants(&l->kernels[i]))
+		i++;
+	if (i < l->n_kernels)
+		put(out);
+}
+
 /* Plans the kernels and writes the module's text. */
 static bool write_source(struct executable *exe, struct version *v, int lanes, struct err *err)
 {
@@ -275,6 +297,8 @@ static bool write_source(struct executable *exe, struct version *v, int lanes, s
 	buf_puts(&out, cuda_intrinsics_text);
 	if (v == &exe->wide)
 		emit_calls(&out, exe);
+	put_words(&out, exe->lowered, cuda_looks_up, cuda_lookup_words);
+	put_words(&out, exe->lowered, cuda_scans_rows, cuda_scan_words);
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
 		if (!cuda_walks(exe, i))
 			continue;
@@ -304,7 +328,7 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 		if (!cuda_check(d, d->api.cuModuleGetFunction(&function, v->module, name),
 				"cuModuleGetFunction"))
 			return cuda_device_fault(d, err);
-		if (!cuda_launch_create(l, &v->kernels[i], function, d, err))
+		if (!cuda_launch_create(l, &v->kernels[i], function, d, &exe->fault, err))
 			return false;
 		if (exe->lowered->kernels[i].n_slots > 0 && !v->kernels[i].registers)
 			cuda_check(d,
@@ -489,7 +513,8 @@ static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 
 	if (n_vars)
 		memcpy(exe->vars, vars, n_vars * sizeof(*vars));
-	exe->looks_up = false;
+	/* Both versions read the same. */
+	exe->looks_up = version_looks_up(exe, &exe->wide) || version_looks_up(exe, &exe->narrow);
 	for (int i = 0; i < l->n_kernels; i++)
 		if (cuda_calls(exe, i) && !bind_call(exe, i, err))
 			return false;

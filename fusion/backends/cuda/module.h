@@ -38,7 +38,7 @@ struct executable {
 	bool *takes_sum;                       /* the function does the epilogue too */
 	struct cuda_sum *sums;                 /* what that is */
 	bool looks_up;                         /* some op may find an index out of bounds */
-	struct library_fault fault;
+	struct launch_fault fault;
 	int64_t *vars; /* bound */
 };
 

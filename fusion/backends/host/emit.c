@@ -297,6 +297,7 @@ static void put_body(struct emitter *e)
 			put_load_inst(e, inst, e->s->place_of[i]);
 			break;
 		case INST_IMM:
+		case INST_SCAN: /* see plan.c */
 			break;
 		}
 	}
@@ -431,6 +432,45 @@ static void put_fold(struct emitter *e, const struct inst *inst, int reduction)
 	else
 		buf_printf(e->out, "SAVE(%s, %s, j, c);\n\t}\n", type, acc);
 	e->loop = NULL;
+}
+
+/* COLS: the accumulators of some columns, from memory or to it. */
+static void put_column_sums(struct emitter *e, bool finish)
+{
+	const struct part *part = e->s->part;
+
+	for (int i = 0; i < part->n; i++) {
+		const struct inst *inst = &part->insts[i];
+		const char *type = value_type(inst->dtype, e->loop->width);
+		const char *element = intrinsics_element(inst->dtype);
+		int c = e->s->reduction[i];
+
+		if (inst->kind == INST_REDUCE && finish)
+			buf_printf(e->out, "\tSAVE(%s, (%s *)t->acc[%d], j, c%d_0);\n", type,
+				   element, c, c);
+		else if (inst->kind == INST_REDUCE)
+			buf_printf(e->out, "\t%s c%d_0 = LOAD(%s, (%s *)t->acc[%d], j);\n", type, c,
+				   type, element, c);
+	}
+}
+
+/* COLS: all of a body, point after point of some columns. */
+static void put_columns(struct emitter *e)
+{
+	e->loop = &e->s->loops[0];
+	e->loop_index = 0;
+	e->at = "i";
+	buf_puts(e->out, "\t{\n");
+	put_uniforms(e);
+	buf_printf(e->out,
+		   "\tfor (long k = 0; k < n; k += t->width)\n"
+		   "\tfor (long j = 0; j < t->width; j += L%d) {\n"
+		   "\t\tconst long i = k + j;\n",
+		   e->loop->width);
+	put_column_sums(e, false);
+	put_body(e);
+	put_column_sums(e, true);
+	buf_puts(e->out, "\t}\n\t}\n");
 }
 
 static void put_pointers(struct emitter *e)
@@ -581,7 +621,9 @@ static size_t emit_part(struct buf *out, const struct schedule *s, int kernel, i
 		free(e.uniform);
 		return 0;
 	}
-	for (int l = 0; l < s->n_loops; l++)
+	if (s->folds)
+		put_columns(&e);
+	for (int l = 0; l < s->n_loops && !s->folds; l++)
 		put_loop(&e, l);
 	for (int i = 0; i < s->part->n; i++)
 		if (s->part->insts[i].kind == INST_REDUCE && s->loop_of[i] < 0)

@@ -23,6 +23,7 @@ struct schedule {
 	const struct part *part;
 	struct emit_loop *loops;
 	int n_loops;
+	bool folds;          /* COLS: the one loop goes down the points of some columns */
 	int *loop_of;        /* of each instruction; -1: none (loads, folds) */
 	int *def;            /* of each register: the instruction here that writes it, -1 */
 	int *depth;          /* of each instruction: the chain in its loop that it ends */

@@ -94,6 +94,39 @@ static int choose_loop(struct schedule *s, int i)
 	return s->n_loops++;
 }
 
+/* COLS: whether the reductions go into the one loop of a body that stores nothing; then it
+ * runs down the points of some columns, whose sums stay in registers. */
+static bool folds_in_loop(struct schedule *s)
+{
+	const struct part *part = s->part;
+	int width = 0;
+
+	if (s->plan->kernel->form != FORM_COLS || s->plan->kernel->pairs || !part->body ||
+	    part->n_reduces == 0 || s->n_loops > 1)
+		return false;
+	for (int i = 0; i < part->n; i++) {
+		const struct inst *inst = &part->insts[i];
+		int own = (int)dtype_bytes(inst->dtype);
+
+		if (inst->kind == INST_STORE || inst->kind == INST_SAVE)
+			return false;
+		if (inst->kind != INST_REDUCE)
+			continue;
+		if (inst->dtype == DTYPE_BOOL || (width != 0 && own != width))
+			return false;
+		width = own;
+	}
+	if (s->n_loops == 0)
+		s->loops[s->n_loops++] = (struct emit_loop){ 0 };
+	if (s->loops[0].width != 0 && s->loops[0].width != width)
+		return false;
+	s->loops[0].width = width;
+	for (int i = 0; i < part->n; i++)
+		if (part->insts[i].kind == INST_REDUCE)
+			s->loop_of[i] = 0;
+	return true;
+}
+
 static void assign_loops(struct schedule *s)
 {
 	bool cols = s->plan->kernel->form == FORM_COLS;
@@ -125,6 +158,7 @@ static void assign_loops(struct schedule *s)
 		s->depth[i] = depth_in(s, inst, loop);
 		loop->n++;
 	}
+	s->folds = folds_in_loop(s);
 	for (int l = 0; l < s->n_loops; l++)
 		if (s->loops[l].width == 0)
 			s->loops[l].width = 1;

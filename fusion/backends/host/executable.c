@@ -80,7 +80,7 @@ static bool is_fixed(const struct access *at)
 static bool are_fixed(const struct inst *insts, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (insts[i].join || !is_fixed(&insts[i].at))
+		if (insts[i].join || insts[i].lookup || !is_fixed(&insts[i].at))
 			return false;
 	return true;
 }
@@ -195,6 +195,7 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 		}
 		if (!plan)
 			continue;
+		plan->fault = &exe->fault;
 		plan->least_workers = k->library ? call->threads : 0;
 		if (!plan_bind(plan, vars, err))
 			return false;

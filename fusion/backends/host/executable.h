@@ -38,7 +38,7 @@ struct executable {
 	int64_t binds;
 	bool exact;         /* env->fence: no store goes beyond the last element */
 	bool numbers_alone; /* its symbols are values of kernels, no sizes: one binding does */
-	struct library_fault fault;
+	struct launch_fault fault;
 	void **consts;             /* of each buffer: its constant, padded */
 	struct program **programs; /* interp: of each part of each kernel */
 	int n_programs;

@@ -188,6 +188,86 @@ static void move_range(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
+/* ---- rows of points by one index */
+
+enum { PLACES = 256 }; /* found at a time */
+
+/* The offsets of n points of a row by one index, relative to the row's, in the source, or in
+ * the target where that is written. */
+static void find_places(const struct library_call *call, void *const *buffers,
+			const struct odometer *o, int64_t first, int64_t n, int64_t *place)
+{
+	const struct lookup *l = call->state;
+	const void *index = operand_start(l->index[0], buffers);
+	int last = o->rank - 1;
+	int64_t step = o->rank ? o->stride[2][last] : 0, at = o->at[2] + first * step;
+	int64_t along = o->rank ? o->stride[l->writes ? 1 : 0][last] : 0, size = l->size[0];
+	bool wide = l->index[0]->dtype == DTYPE_I64;
+
+	for (int64_t i = 0; i < n; i++, at += step) {
+		int64_t named = wide ? ((const int64_t *)index)[at]
+				     : dtype_get_int(l->index[0]->dtype, index, at);
+
+		if (named < l->least[0] || named >= size) {
+			library_fault(call, named, size);
+			named = 0;
+		}
+		named = named < 0 ? named + size : named;
+		place[i] = named * l->stride[0] + (first + i) * along;
+	}
+}
+
+typedef uint64_t __attribute__((may_alias)) word8;
+typedef uint32_t __attribute__((may_alias)) word4;
+typedef uint16_t __attribute__((may_alias)) word2;
+
+#define TAKE(word)                                                                                 \
+	static void take_##word(void *to, int64_t step, const void *from, const int64_t *place,    \
+				int64_t n)                                                         \
+	{                                                                                          \
+		word *out = to;                                                                    \
+		for (int64_t i = 0; i < n; i++)                                                    \
+			out[i * step] = ((const word *)from)[place[i]];                            \
+	}
+TAKE(uint8_t)
+TAKE(word2)
+TAKE(word4)
+TAKE(word8)
+
+static void take(void *to, int64_t step, const void *from, const int64_t *place, int64_t n,
+		 size_t bytes)
+{
+	if (bytes == 4)
+		take_word4(to, step, from, place, n);
+	else if (bytes == 8)
+		take_word8(to, step, from, place, n);
+	else if (bytes == 2)
+		take_word2(to, step, from, place, n);
+	else
+		take_uint8_t(to, step, from, place, n);
+}
+
+static void read_rows(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lookup_run *r = context;
+	const struct lookup *l = r->call->state;
+	struct odometer o = l->walk;
+	int64_t bytes = (int64_t)dtype_bytes(l->to->dtype), row = o.size[o.rank - 1], place[PLACES];
+	const char *in = operand_start(l->from, r->buffers);
+	char *out = operand_start(l->to, r->buffers);
+	int64_t step = o.stride[1][o.rank - 1];
+
+	(void)thread;
+	odometer_seek(&o, begin * row);
+	for (; begin < end; begin++, odometer_step(&o, row))
+		for (int64_t i = 0, n; i < row; i += n) {
+			n = row - i < PLACES ? row - i : PLACES;
+			find_places(r->call, r->buffers, &o, i, n, place);
+			take(out + (o.at[1] + i * step) * bytes, step, in + o.at[0] * bytes, place,
+			     n, (size_t)bytes);
+		}
+}
+
 static void run_read(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	struct lookup_run r = { call, buffers };
@@ -195,6 +275,12 @@ static void run_read(const struct library_call *call, void *const *buffers, stru
 
 	if (l->points == 0)
 		return;
+	if (l->n == 1 && l->run == 1 && l->walk.rank > 0) {
+		int64_t row = l->walk.size[l->walk.rank - 1];
+
+		pool_run(pool, l->points / row, GRAIN / row + 1, read_rows, &r);
+		return;
+	}
 	pool_run(pool, l->points / l->run, GRAIN / l->run + 1, move_range, &r);
 }
 
@@ -262,6 +348,7 @@ static bool bind_index_select(struct library_call *call, struct err *err)
 }
 
 const struct library_op library_index = { bind_index, run_read };
+const struct library_op library_lookup = { bind_index, run_read };
 const struct library_op library_index_select = { bind_index_select, run_read };
 
 /* gather: the index has all dims, and takes the place of one. */
@@ -312,6 +399,7 @@ static bool bind_scatter(struct library_call *call, struct err *err)
 		return false;
 	l = call->state;
 	l->to = &call->out;
+	l->writes = true;
 	if (call->arg[3].buffer >= 0) {
 		l->from = &call->arg[3];
 		set_strides(&l->walk, 0, l->from->stride, 0, l->from->rank);
@@ -335,52 +423,148 @@ static void copy_input(const struct library_call *call, void *const *buffers)
 		 operand_start(&call->arg[0], buffers));
 }
 
-/* In order and by one thread: where an index occurs twice the last one counts. */
+/* ---- scatter, scatter_add
+ *
+ * Places of one index along `dim` may be the same; those of two along another dim are not.
+ * So threads share another dim, each goes through its part in order, and where an index
+ * occurs twice the last one counts, or is added last.
+ */
+
+struct scatter_run {
+	const struct library_call *call;
+	void *const *buffers;
+	bool adds;
+	int shared;     /* the dim, -1: none */
+	uint64_t value; /* an element that is written everywhere */
+};
+
+/* The dim that threads share: the longest other one. */
+static int shared_dim(const struct library_call *call, const struct odometer *o)
+{
+	int dim = o->rank ? library_dim(call, 1, o->rank) : -1, found = -1;
+
+	for (int d = 0; d < o->rank; d++)
+		if (d != dim && (found < 0 || o->size[d] > o->size[found]))
+			found = d;
+	return found;
+}
+
+#define SCATTER(type, name, assign)                                                                \
+	static void name(void *to, const int64_t *place, const void *from, int64_t step,           \
+			 int64_t n)                                                                \
+	{                                                                                          \
+		const type *in = from;                                                             \
+		type *out = to;                                                                    \
+		for (int64_t i = 0; i < n; i++)                                                    \
+			out[place[i]] assign in[i * step];                                         \
+	}
+SCATTER(uint8_t, put_word1, =)
+SCATTER(word2, put_word2, =)
+SCATTER(word4, put_word4, =)
+SCATTER(word8, put_word8, =)
+SCATTER(float, add_float, +=)
+SCATTER(double, add_double, +=)
+SCATTER(word8, add_word8, +=)
+
+static void add_any(enum dtype dtype, void *out, const int64_t *place, const void *in, int64_t step,
+		    int64_t n)
+{
+	bool floats = dtype_category(dtype) == CATEGORY_FLOAT;
+
+	for (int64_t i = 0; i < n; i++)
+		if (floats)
+			dtype_put_double(dtype, out, place[i],
+					 dtype_get_double(dtype, out, place[i]) +
+					     dtype_get_double(dtype, in, i * step));
+		else
+			dtype_put_int(dtype, out, place[i],
+				      (int64_t)((uint64_t)dtype_get_int(dtype, out, place[i]) +
+						(uint64_t)dtype_get_int(dtype, in, i * step)));
+}
+
+static void scatter_some(const struct scatter_run *r, void *out, const int64_t *place,
+			 const void *in, int64_t step, int64_t n)
+{
+	enum dtype dtype = r->call->out.dtype;
+	size_t bytes = dtype_bytes(dtype);
+
+	if (r->adds && dtype == DTYPE_F32)
+		add_float(out, place, in, step, n);
+	else if (r->adds && dtype == DTYPE_F64)
+		add_double(out, place, in, step, n);
+	else if (r->adds && dtype == DTYPE_I64)
+		add_word8(out, place, in, step, n);
+	else if (r->adds)
+		add_any(dtype, out, place, in, step, n);
+	else if (bytes == 4)
+		put_word4(out, place, in, step, n);
+	else if (bytes == 8)
+		put_word8(out, place, in, step, n);
+	else if (bytes == 2)
+		put_word2(out, place, in, step, n);
+	else
+		put_word1(out, place, in, step, n);
+}
+
+/* The part [begin, end) of the shared dim, row by row of all the others. */
+static void scatter_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct scatter_run *r = context;
+	const struct lookup *l = r->call->state;
+	struct odometer o = l->walk;
+	int64_t bytes = (int64_t)dtype_bytes(r->call->out.dtype), rows = 1, run, place[PLACES];
+	char *out = operand_start(l->to, r->buffers);
+	const char *in = l->from ? operand_start(l->from, r->buffers) : (const char *)&r->value;
+	int64_t step = l->from && o.rank ? o.stride[0][o.rank - 1] : 0;
+
+	(void)thread;
+	odometer_seek(&o, 0);
+	if (r->shared >= 0) {
+		o.size[r->shared] = end - begin;
+		for (int k = 0; k < o.n; k++)
+			o.at[k] = begin * o.stride[k][r->shared];
+	}
+	for (int d = 0; d < o.rank - 1; d++)
+		rows *= o.size[d];
+	run = o.rank ? o.size[o.rank - 1] : 1;
+	for (int64_t row = 0; row < rows; row++, odometer_step(&o, run))
+		for (int64_t i = 0, n; i < run; i += n) {
+			n = run - i < PLACES ? run - i : PLACES;
+			find_places(r->call, r->buffers, &o, i, n, place);
+			scatter_some(r, out + o.at[1] * bytes, place,
+				     in + (l->from ? o.at[0] + i * step : 0) * bytes, step, n);
+		}
+}
+
+static void scatter(struct scatter_run *r, struct pool *pool)
+{
+	const struct lookup *l = r->call->state;
+	int64_t shares;
+
+	copy_input(r->call, r->buffers);
+	if (l->points == 0)
+		return;
+	r->shared = shared_dim(r->call, &l->walk);
+	shares = r->shared < 0 ? 1 : l->walk.size[r->shared];
+	pool_run(pool, shares, GRAIN / (l->points / shares) + 1, scatter_range, r);
+}
+
 static void run_scatter(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	const struct lookup *l = call->state;
-	struct odometer o = l->walk;
-	char *out = operand_start(l->to, buffers);
-	const char *in = l->from ? operand_start(l->from, buffers) : NULL;
-	int64_t bytes = (int64_t)dtype_bytes(l->to->dtype);
+	struct scatter_run r = { .call = call, .buffers = buffers };
 
-	(void)pool;
-	copy_input(call, buffers);
-	odometer_seek(&o, 0);
-	for (int64_t i = 0; i < l->points; i++, odometer_step(&o, 1)) {
-		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
-
-		if (in)
-			copy_element(out + at * bytes, in + o.at[0] * bytes, (size_t)bytes);
-		else
-			put_number(&call->node->args[3], call->number[3], l->to->dtype, out, at);
-	}
+	if (!l->from)
+		put_number(&call->node->args[3], call->number[3], l->to->dtype, &r.value, 0);
+	scatter(&r, pool);
 }
 
 static void run_scatter_add(const struct library_call *call, void *const *buffers,
 			    struct pool *pool)
 {
-	const struct lookup *l = call->state;
-	struct odometer o = l->walk;
-	void *out = operand_start(l->to, buffers);
-	const void *in = operand_start(l->from, buffers);
-	enum dtype dtype = l->to->dtype;
+	struct scatter_run r = { .call = call, .buffers = buffers, .adds = true };
 
-	(void)pool;
-	copy_input(call, buffers);
-	odometer_seek(&o, 0);
-	for (int64_t i = 0; i < l->points; i++, odometer_step(&o, 1)) {
-		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
-
-		if (dtype_category(dtype) == CATEGORY_FLOAT)
-			dtype_put_double(dtype, out, at,
-					 dtype_get_double(dtype, out, at) +
-					     dtype_get_double(dtype, in, o.at[0]));
-		else
-			dtype_put_int(dtype, out, at,
-				      (int64_t)((uint64_t)dtype_get_int(dtype, out, at) +
-						(uint64_t)dtype_get_int(dtype, in, o.at[0])));
-	}
+	scatter(&r, pool);
 }
 
 const struct library_op library_scatter = { bind_scatter, run_scatter };

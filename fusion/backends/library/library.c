@@ -42,11 +42,7 @@ int64_t library_entry(const struct library_call *call, const char *name, int i, 
 
 void library_fault(const struct library_call *call, int64_t index, int64_t size)
 {
-	if (atomic_exchange(&call->fault->raised, 1))
-		return;
-	call->fault->node = call->node;
-	call->fault->index = index;
-	call->fault->size = size;
+	launch_fault_raise(call->fault, call->node, index, size);
 }
 
 static void bind_argument(struct operand *x, const struct node *n, const struct access *at,
@@ -112,7 +108,7 @@ static bool is_moved(enum op op)
 	return op == OP_gather || op == OP_scatter || op == OP_scatter_add;
 }
 
-bool library_faulted(struct library_fault *fault, struct err *err)
+bool library_faulted(struct launch_fault *fault, struct err *err)
 {
 	if (!atomic_load(&fault->raised)) /* an exchange costs as much as a small kernel */
 		return true;

@@ -7,7 +7,6 @@
 #ifndef FUSION_BACKENDS_LIBRARY_LIBRARY_H
 #define FUSION_BACKENDS_LIBRARY_LIBRARY_H
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fusion/backends/cuda/library/args.h"
@@ -28,13 +27,6 @@ struct operand {
 
 struct library_op;
 
-/* The first index out of bounds that a launch met; kept by the executable. */
-struct library_fault {
-	atomic_int raised;
-	const struct node *node;
-	int64_t index, size;
-};
-
 struct library_call {
 	const struct library_op *op;
 	const struct graph *graph;
@@ -44,7 +36,7 @@ struct library_call {
 	struct operand arg[MAX_ARGS], out;
 	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
 	const int64_t *vars;      /* of the symbols; while bind() runs */
-	struct library_fault *fault;
+	struct launch_fault *fault;
 	struct generators *random; /* NULL: always the same numbers */
 	/* What the kernel does after its product (lower.h).  `rows`: it reduces rows;
 	 * set before bind(), which sets `threads`, the most that run() uses, where it
@@ -97,7 +89,7 @@ void library_fault(const struct library_call *call, int64_t index, int64_t size)
 int64_t library_entry(const struct library_call *call, const char *name, int i, int64_t otherwise);
 
 /* False with VALUE, the place and the index, if one was noted since the last question. */
-bool library_faulted(struct library_fault *fault, struct err *err);
+bool library_faulted(struct launch_fault *fault, struct err *err);
 
 bool library_no_memory(struct err *err); /* always false */
 

@@ -286,52 +286,76 @@ enum {
 	DIGIT_BITS = 8,
 	DIGITS = 1 << DIGIT_BITS,
 	KEY_SHIFT = 32,
-	KEY_BLOCK = 64,
 	FEW_ITEMS = 16,
+	TAKEN_ONE_BY_ONE = 4,
 	KEPT_TIMES = 4, /* those wanted */
 };
 
-static uint32_t key_of_float(float x)
-{
-	float zero_once = x + 0.0f; /* -0 is 0 */
-	uint32_t bits;
+/* Elements of a line as keys, a block at a time; what goes first has a smaller key. */
+struct key_line {
+	const struct kernel_table *kernels;
+	enum dtype dtype;
+	const char *in;
+	int64_t step, bytes;
+	uint32_t turn, add;
+};
 
-	memcpy(&bits, &zero_once, sizeof(bits));
-	bits ^= (uint32_t)((int32_t)bits >> 31) | 1u << 31;
-	return x != x ? UINT32_MAX : bits;
+static struct key_line key_line(const struct scan_lines *l, int64_t from)
+{
+	const struct operand *x = &l->call->arg[0];
+	int64_t bytes = (int64_t)dtype_bytes(x->dtype);
+
+	return (struct key_line){ .kernels = l->call->kernels,
+				  .dtype = x->dtype,
+				  .in = (const char *)operand_start(x, l->buffers) + from * bytes,
+				  .step = x->rank ? x->stride[l->dim] : 0,
+				  .bytes = bytes,
+				  .turn = l->descending ? UINT32_MAX : 0 };
 }
 
-/* Of KEY_BLOCK elements or fewer, n, that begin at `at`; what goes first has a smaller key.
- * What is after them has the largest. */
-static void find_keys(const struct scan_lines *l, const void *in, int64_t at, int64_t step,
-		      int64_t n, uint32_t *key)
+/* KEY_BLOCK elements or fewer, n, from `at` on, as floats: where they lie, or in `room`. */
+static const float *key_floats(const struct key_line *k, int64_t at, int64_t n, float *room)
 {
-	enum dtype dtype = l->call->arg[0].dtype;
-	uint32_t turn = l->descending ? UINT32_MAX : 0;
+	const char *in = k->in + at * k->step * k->bytes;
 
-	if (dtype == DTYPE_F32 && step == 1 && n == KEY_BLOCK) {
-		const float *from = (const float *)in + at;
-
-		for (int i = 0; i < KEY_BLOCK; i++)
-			key[i] = key_of_float(from[i]) ^ turn;
-		return;
+	if (k->step == 1 && k->dtype == DTYPE_F32)
+		return (const float *)(const void *)in;
+	if (k->step == 1 && n == KEY_BLOCK) {
+		k->kernels->cast[DTYPE_F32][k->dtype](room, in, NULL, NULL, n, 0);
+		return room;
 	}
 	for (int64_t i = 0; i < n; i++)
-		key[i] = turn ^
-			 (l->floats
-			      ? key_of_float((float)dtype_get_double(dtype, in, at + i * step))
-			      : (uint32_t)dtype_get_int(dtype, in, at + i * step) ^ 1u << 31);
-	for (int64_t i = n; i < KEY_BLOCK; i++)
-		key[i] = UINT32_MAX;
+		room[i] = k->dtype == DTYPE_F32
+			      ? ((const float *)(const void *)in)[i * k->step]
+			      : (float)dtype_get_double(k->dtype, in, i * k->step);
+	return room;
 }
 
-static uint32_t least_key(const uint32_t *key)
+/* Of so many elements; what is after them has the largest.  The least of them. */
+static uint32_t find_keys(const struct key_line *k, int64_t at, int64_t n, uint32_t *key)
 {
-	uint32_t least = key[0];
+	uint32_t least = UINT32_MAX;
+	float room[KEY_BLOCK];
 
-	for (int i = 1; i < KEY_BLOCK; i++)
+	if (dtype_category(k->dtype) == CATEGORY_FLOAT)
+		return k->kernels->keys_f32(key_floats(k, at, n, room), n, k->turn, k->add, key);
+	for (int64_t i = 0; i < n; i++) {
+		key[i] = k->turn ^
+			 ((uint32_t)dtype_get_int(k->dtype, k->in, (at + i) * k->step) ^ 1u << 31);
 		least = key[i] < least ? key[i] : least;
+	}
+	for (int64_t i = n; i < KEY_BLOCK; i++)
+		key[i] = UINT32_MAX;
 	return least;
+}
+
+static int64_t find_key(const uint32_t *key, uint32_t wanted)
+{
+	int64_t i = 0;
+
+	while (key[i] != wanted)
+		i++;
+	return i;
 }
 
 /* Few of them, in their own room. */
@@ -408,12 +432,34 @@ static void insert_item(struct kept_items *k, uint64_t item)
 		k->last = k->a[k->n - 1];
 }
 
+/* The very first of a block, one by one; false: there are too many, or one has the largest
+ * key, as what was taken has. */
+static bool take_few(uint32_t *key, int64_t taken, uint64_t *to)
+{
+	if (taken > TAKEN_ONE_BY_ONE)
+		return false;
+	for (int64_t k = 0; k < taken; k++) {
+		uint32_t least = UINT32_MAX;
+		int64_t at;
+
+		for (int i = 0; i < KEY_BLOCK; i++)
+			least = key[i] < least ? key[i] : least;
+		if (least == UINT32_MAX) {
+			while (--k >= 0)
+				key[(uint32_t)to[k]] = (uint32_t)(to[k] >> KEY_SHIFT);
+			return false;
+		}
+		at = find_key(key, least);
+		to[k] = (uint64_t)least << KEY_SHIFT | (uint64_t)at;
+		key[at] = UINT32_MAX;
+	}
+	return true;
+}
+
 /* The first `taken` of a line, in order. */
 static const uint64_t *first_of_line(const struct scan_lines *l, int64_t from, uint64_t *room)
 {
-	const struct operand *x = &l->call->arg[0];
-	const void *in = operand_start(x, l->buffers);
-	int64_t step = x->rank ? x->stride[l->dim] : 0;
+	struct key_line line = key_line(l, from);
 	struct kept_items k = {
 		.a = room, .b = room + 2 * l->length, .taken = l->taken, .last = UINT64_MAX
 	};
@@ -423,9 +469,10 @@ static const uint64_t *first_of_line(const struct scan_lines *l, int64_t from, u
 	for (int64_t at = 0; at < l->length; at += KEY_BLOCK) {
 		int64_t block = at + KEY_BLOCK < l->length ? KEY_BLOCK : l->length - at;
 
-		find_keys(l, in, from + at * step, step, block, key);
-		if (least_key(key) > k.last >> KEY_SHIFT)
+		if (find_keys(&line, at, block, key) > k.last >> KEY_SHIFT)
 			continue;
+		if (l->length <= KEY_BLOCK && take_few(key, l->taken, room))
+			return room;
 		for (int64_t i = 0; i < block; i++) {
 			uint64_t item = (uint64_t)key[i] << KEY_SHIFT | (uint64_t)(at + i);
 
@@ -473,6 +520,39 @@ static void sort_packed_lines(void *context, int64_t begin, int64_t end, int thr
 		sorted = first_of_line(l, from, room);
 		for (int64_t i = 0; i < l->taken; i++)
 			put_packed(l, from, to + i * l->inner, sorted[i]);
+	}
+}
+
+/* The first of a line by its key.  NaN is the best in either order: of floats in ascending
+ * order it has the largest key, to which 1 is added. */
+static int64_t extreme_by_key(const struct scan_lines *l, int64_t from)
+{
+	struct key_line line = key_line(l, from);
+	uint32_t key[KEY_BLOCK], best = UINT32_MAX;
+	int64_t found = 0;
+
+	line.add = l->floats && !l->descending;
+	for (int64_t at = 0; at < l->length; at += KEY_BLOCK) {
+		int64_t n = at + KEY_BLOCK < l->length ? KEY_BLOCK : l->length - at;
+		uint32_t least = find_keys(&line, at, n, key);
+
+		if (least < best) {
+			best = least;
+			found = at + find_key(key, least);
+		}
+	}
+	return found;
+}
+
+static void extreme_lines_by_key(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct scan_lines *l = context;
+	int64_t *out = operand_start(&l->call->out, l->buffers), from, to;
+
+	(void)thread;
+	for (int64_t line = begin; line < end; line++) {
+		line_start(l, line, &from, &to);
+		out[to] = extreme_by_key(l, from);
 	}
 }
 
@@ -609,7 +689,10 @@ static void run_extreme(const struct library_call *call, void *const *buffers, s
 	if (all)
 		extreme_of_all(&l);
 	else
-		pool_run(pool, l.lines, line_grain(&l), extreme_lines, &l);
+		pool_run(pool, l.lines, line_grain(&l),
+			 dtype_bytes(call->arg[0].dtype) <= 4 ? extreme_lines_by_key
+							      : extreme_lines,
+			 &l);
 }
 
 const struct library_op library_argmax = { NULL, run_extreme };

@@ -111,6 +111,302 @@ static struct gemm *create_product(const struct library_call *call,
 	return gemm_create(&like, &batch, &row, &column, &k);
 }
 
+/* ---- convolutions whose groups have few channels, as depthwise ones
+ *
+ * A product of matrices would have as few rows.  Here vectors lie along the windows of a
+ * row, and a tile of rows stays in registers while the kernel's elements go by: a task is
+ * one group of a sample.  Its planes are padded into the thread's room, the columns of a
+ * row apart by their place in a step, so that neighbouring windows read neighbours at any
+ * stride.  Where that fills more of the vectors, a plane is one row with its padding, and
+ * what lies between the rows is dropped.
+ */
+
+enum {
+	FEW_OUTPUTS = 16,        /* channels of a group */
+	GROUP_ROOM = 64,         /* floats between what a thread has: vectors read there */
+	GROUP_FLOPS = 1 << 16,   /* what is worth a thread */
+	GROUP_PRODUCTS = 1 << 14 /* of a window, at most */
+};
+
+struct grouped {
+	int64_t pad[2], step[2], out[2]; /* rows, columns */
+	int64_t part, row, plane;        /* floats: of the columns of one place, padded */
+	int64_t inputs, outputs, products;
+	int64_t line; /* windows of a plane that is one row; 0: rows on their own */
+	int64_t room, weights, sums, cast; /* floats of a thread, and where its parts begin */
+	int64_t tasks, grain;
+	float *rooms;
+	int64_t where[]; /* of each product */
+};
+
+static bool is_grouped(const struct library_call *call)
+{
+	const struct operand *w = &call->arg[1], *y = &call->out;
+	int64_t groups = call->number[5];
+	bool narrow = y->dtype == DTYPE_F16 || y->dtype == DTYPE_BF16;
+
+	return groups > 1 && (narrow || y->dtype == DTYPE_F32) && call->arg[0].dtype == y->dtype &&
+	       w->dtype == y->dtype && y->size[1] / groups < FEW_OUTPUTS && y->numel > 0 &&
+	       w->numel > 0 && w->size[1] * w->size[2] * w->size[3] <= GROUP_PRODUCTS;
+}
+
+/* How the planes of a group lie, and where a window's elements are in them. */
+static void lay_planes(const struct library_call *call, struct grouped *g)
+{
+	const struct operand *x = &call->arg[0], *w = &call->arg[1];
+	int64_t dilation[2], n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		g->pad[i] = library_entry(call, "padding", i, 0);
+		g->step[i] = library_entry(call, "stride", i, 1);
+		g->out[i] = call->out.size[2 + i];
+		dilation[i] = library_entry(call, "dilation", i, 1);
+	}
+	g->part = (x->size[3] + 2 * g->pad[1] + g->step[1] - 1) / g->step[1];
+	g->row = g->part * g->step[1];
+	g->plane = g->row * (x->size[2] + 2 * g->pad[0]);
+	for (int64_t c = 0; c < g->inputs; c++)
+		for (int64_t i = 0; i < w->size[2]; i++)
+			for (int64_t j = 0; j < w->size[3]; j++) {
+				int64_t column = j * dilation[1];
+
+				g->where[n++] = c * g->plane + i * dilation[0] * g->row +
+						column % g->step[1] * g->part + column / g->step[1];
+			}
+}
+
+static int64_t whole_vectors(const struct library_call *call, int64_t points)
+{
+	int64_t lanes = call->kernels->vector_bytes / (int64_t)sizeof(float);
+
+	return (points + lanes - 1) / lanes;
+}
+
+static void lay_rooms(const struct library_call *call, struct grouped *g)
+{
+	int64_t line = (g->out[0] - 1) * g->row + g->out[1];
+
+	if (g->step[0] == 1 && g->step[1] == 1 &&
+	    whole_vectors(call, line) <= g->out[0] * whole_vectors(call, g->out[1]))
+		g->line = line;
+	g->weights = g->inputs * g->plane + GROUP_ROOM;
+	g->sums = g->weights + g->outputs * g->products;
+	g->cast = g->sums + (g->line ? g->line : g->out[0] * g->out[1]) + GROUP_ROOM;
+	g->room = g->cast + g->row + g->out[1] + GROUP_ROOM;
+}
+
+static bool bind_grouped(struct library_call *call, struct err *err)
+{
+	const struct operand *x = &call->arg[0], *w = &call->arg[1];
+	int64_t groups = call->number[5], products = w->size[1] * w->size[2] * w->size[3];
+	struct grouped *g, head = { .inputs = w->size[1],
+				    .outputs = call->out.size[1] / groups,
+				    .products = products,
+				    .tasks = x->size[0] * groups };
+	int64_t flops;
+	size_t bytes;
+
+	g = malloc(sizeof(*g) + sizeof(int64_t) * (size_t)products);
+	if (!g)
+		return library_no_memory(err);
+	*g = head;
+	lay_planes(call, g);
+	lay_rooms(call, g);
+	flops = 2 * products * g->outputs * g->out[0] * g->out[1];
+	g->grain = GROUP_FLOPS / flops + 1;
+	if (g->grain < (g->tasks + GEMM_THREADS - 1) / GEMM_THREADS)
+		g->grain = (g->tasks + GEMM_THREADS - 1) / GEMM_THREADS;
+	call->threads = (int)((g->tasks + g->grain - 1) / g->grain);
+	bytes = sizeof(*g) + sizeof(int64_t) * (size_t)products;
+	bytes = (bytes + sizeof(float) * GROUP_ROOM) & ~(size_t)63;
+	head = *g;
+	call->state = realloc(g, bytes + (size_t)call->threads * (size_t)head.room * sizeof(float));
+	if (!call->state) {
+		free(g);
+		return library_no_memory(err);
+	}
+	g = call->state;
+	g->rooms = (float *)(void *)((char *)g + bytes);
+	memset(g->rooms, 0, (size_t)call->threads * (size_t)g->room * sizeof(float));
+	return true;
+}
+
+struct grouped_run {
+	const struct library_call *call;
+	const struct grouped *g;
+	const char *x, *w;
+	char *y;
+	void *const *buffers;
+};
+
+/* Rows are short: a call of memcpy() is much. */
+static inline void copy_floats(float *to, const float *from, int64_t n)
+{
+	typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+
+	if (n < 4) {
+		for (int64_t i = 0; i < n; i++)
+			to[i] = from[i];
+		return;
+	}
+	for (int64_t i = 0; i + 4 < n; i += 4)
+		*(quad *)(to + i) = *(const quad *)(from + i);
+	*(quad *)(to + n - 4) = *(const quad *)(from + n - 4);
+}
+
+/* A row of the image as floats side by side, in `room`. */
+static const float *widen_columns(const struct library_call *call, const char *row, float *room)
+{
+	const struct operand *x = &call->arg[0];
+	int64_t bytes = (int64_t)dtype_bytes(x->dtype), n = x->size[3];
+
+	if (x->stride[3] == 1)
+		call->kernels->cast[DTYPE_F32][x->dtype](room, row, NULL, NULL, n, 0);
+	for (int64_t j = 0; x->stride[3] != 1 && j < n; j++)
+		room[j] = (float)dtype_get_double(x->dtype, row + j * x->stride[3] * bytes, 0);
+	return room;
+}
+
+/* Columns apart by their place in a step. */
+static inline void part_columns(const struct grouped *g, float *to, const float *from, int64_t n)
+{
+	int64_t step = g->step[1];
+
+	if (step == 1) {
+		copy_floats(to + g->pad[1], from, n);
+		return;
+	}
+	for (int64_t first = 0; first < step && first < n; first++) {
+		int64_t column = g->pad[1] + first;
+		float *part = to + column % step * g->part + column / step;
+
+		for (int64_t j = first; j < n; j += step)
+			*part++ = from[j];
+	}
+}
+
+static void pad_group(const struct grouped_run *r, int64_t sample, int64_t group, float *room)
+{
+	const struct operand *x = &r->call->arg[0];
+	const struct grouped *g = r->g;
+	int64_t bytes = (int64_t)dtype_bytes(x->dtype), rows = x->size[2], columns = x->size[3];
+	bool lies = x->stride[3] == 1 && x->dtype == DTYPE_F32;
+
+	for (int64_t c = 0; c < g->inputs; c++) {
+		const char *in =
+		    r->x + (sample * x->stride[0] + (group * g->inputs + c) * x->stride[1]) * bytes;
+		float *to = room + c * g->plane + g->pad[0] * g->row;
+
+		for (int64_t i = 0; i < rows; i++) {
+			const char *row = in + i * x->stride[2] * bytes;
+
+			part_columns(g, to + i * g->row,
+				     lies ? (const float *)(const void *)row
+					  : widen_columns(r->call, row, room + g->cast),
+				     columns);
+		}
+	}
+}
+
+/* The weights of a group side by side: where they lie, or copied to `room`. */
+static const float *open_weights(const struct grouped_run *r, int64_t group, float *room)
+{
+	const struct operand *w = &r->call->arg[1];
+	int64_t n = r->g->products, first = group * r->g->outputs * n, step = 1;
+	bool dense = true;
+
+	for (int d = w->rank - 1; d >= 0; step *= w->size[d--])
+		dense &= w->size[d] == 1 || w->stride[d] == step;
+	if (dense && w->dtype == DTYPE_F32)
+		return (const float *)(const void *)r->w + first;
+	for (int64_t i = 0; i < r->g->outputs * n; i++)
+		room[i] = (float)dtype_get_double(w->dtype, r->w,
+						  library_offset(w, 0, 4, first + i));
+	return room;
+}
+
+/* The sums of one channel into its plane of the result. */
+static void sum_plane(const struct grouped_run *r, float *room, const float *weight, char *to)
+{
+	const struct grouped *g = r->g;
+	const struct kernel_table *kernels = r->call->kernels;
+	enum dtype dtype = r->call->out.dtype;
+	int64_t bytes = (int64_t)dtype_bytes(dtype), rows = g->out[0], n = g->out[1];
+	bool direct = dtype == DTYPE_F32 && (!g->line || rows == 1);
+	float *out = direct ? (float *)(void *)to : room + g->sums;
+	struct window_sums s = { .in = room,
+				 .weight = weight,
+				 .where = g->where,
+				 .n = g->products,
+				 .out = out,
+				 .in_step = g->step[0] * g->row,
+				 .out_step = n };
+	int64_t run = 2 * kernels->vector_bytes / (int64_t)sizeof(float);
+
+	if (g->line) {
+		s.in_step = s.out_step = run;
+		kernels->window_f32(&s, g->line / run, run);
+		s.in += g->line / run * run;
+		s.out += g->line / run * run;
+		kernels->window_f32(&s, 1, g->line % run);
+	} else {
+		kernels->window_f32(&s, rows, n);
+	}
+	for (int64_t i = 0; i < rows && !direct; i++) {
+		const float *row = out + i * (g->line ? g->row : n);
+
+		if (dtype == DTYPE_F32) {
+			copy_floats((float *)(void *)to + i * n, row, n);
+			continue;
+		}
+		kernels->cast[dtype][DTYPE_F32](room + g->cast, row, NULL, NULL, n, 0);
+		memcpy(to + i * n * bytes, room + g->cast, (size_t)(n * bytes));
+	}
+}
+
+static void group_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct grouped_run *r = context;
+	const struct grouped *g = r->g;
+	int64_t groups = r->call->number[5], plane = g->out[0] * g->out[1];
+	int64_t bytes = (int64_t)dtype_bytes(r->call->out.dtype);
+	float *room = g->rooms + thread * g->room;
+	const float *weights;
+
+	for (int64_t task = begin; task < end; task++) {
+		pad_group(r, task / groups, task % groups, room);
+		weights = open_weights(r, task % groups, room + g->weights);
+		for (int64_t c = 0; c < g->outputs; c++) {
+			int64_t at = (task * g->outputs + c) * plane;
+
+			sum_plane(r, room, weights + c * g->products, r->y + at * bytes);
+			if (r->call->epilogue)
+				plan_run_block(
+				    r->call->epilogue, r->buffers,
+				    &(struct plan_block){
+					.begin = at, .rows = 1, .step = plane, .n = plane },
+				    thread);
+		}
+	}
+}
+
+static void run_grouped(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	const struct grouped *g = call->state;
+	struct grouped_run r = { .call = call,
+				 .g = g,
+				 .x = operand_start(&call->arg[0], buffers),
+				 .w = operand_start(&call->arg[1], buffers),
+				 .y = operand_start(&call->out, buffers),
+				 .buffers = buffers };
+
+	if (call->epilogue)
+		plan_begin_blocks(call->epilogue, buffers);
+	pool_run(pool, g->tasks, g->grain, group_range, &r);
+}
+
+static const struct library_op grouped_convolution = { bind_grouped, run_grouped };
+
 static bool bind_convolution(struct library_call *call, struct err *err)
 {
 	const struct operand *x = &call->arg[0];
@@ -118,6 +414,10 @@ static bool bind_convolution(struct library_call *call, struct err *err)
 	struct gemm *g;
 	size_t bytes = sizeof(c);
 
+	if (is_grouped(call)) {
+		call->op = &grouped_convolution;
+		return bind_grouped(call, err);
+	}
 	for (int i = 0; i < 2; i++) {
 		c.pad[i] = library_entry(call, "padding", i, 0);
 		c.size[i] = x->size[2 + i] + 2 * c.pad[i];
@@ -347,14 +647,157 @@ static void pool_one(const struct window_rows *w, bool largest, int64_t from, in
 				 sum / (double)(w->all ? r.padded * c.padded : count));
 }
 
+/* ---- pools of floats of up to 32 bits: the rows of a window first, vector by vector, then
+ * along the row that is left
+ *
+ * Sums of POOL_RUN rows are of float32, and those of such sums of float64.
+ */
+
+enum { POOL_COLUMNS = 1024, POOL_WINDOWS = 256, POOL_RUN = 32, POOL_SLACK = 16 };
+
+struct pool_strip {
+	const struct window_rows *w;
+	const char *in; /* the plane */
+	bool largest;
+	int64_t first, columns; /* of the input */
+	int64_t windows;
+	struct window_range range[POOL_WINDOWS]; /* of their columns */
+	float row[POOL_COLUMNS + POOL_SLACK], room[POOL_COLUMNS + POOL_SLACK];
+	double sum[POOL_COLUMNS + POOL_SLACK], wide[POOL_COLUMNS + POOL_SLACK];
+};
+
+/* As many windows from j on as there is room for; false: not even one.  In the padding a later
+ * window may begin before an earlier one: each begins with the first element that it has. */
+static bool open_strip(struct pool_strip *s, int64_t j)
+{
+	int64_t first = INT64_MAX, end = 0;
+
+	s->windows = 0;
+	for (; j < s->w->out_size[1] && s->windows < POOL_WINDOWS; j++) {
+		struct window_range r = range_of(s->w, 1, j);
+		int64_t least = r.begin < first ? r.begin : first;
+		int64_t most = r.end > end ? r.end : end;
+
+		if (most - least > POOL_COLUMNS)
+			break;
+		first = least;
+		end = most;
+		s->range[s->windows++] = r;
+	}
+	s->first = first;
+	s->columns = end - first;
+	return s->windows > 0;
+}
+
+/* The strip's columns of row i. */
+static const float *open_pool_row(struct pool_strip *s, int64_t i)
+{
+	const struct window_rows *w = s->w;
+	enum dtype dtype = w->call->arg[0].dtype;
+	int64_t bytes = (int64_t)dtype_bytes(dtype), step = w->in_stride[1];
+	const char *from = s->in + (i * w->in_stride[0] + s->first * step) * bytes;
+
+	if (step == 1 && dtype == DTYPE_F32)
+		return (const float *)(const void *)from;
+	if (step == 1)
+		w->call->kernels->cast[DTYPE_F32][dtype](s->room, from, NULL, NULL, s->columns, 0);
+	for (int64_t j = 0; step != 1 && j < s->columns; j++)
+		s->room[j] = (float)dtype_get_double(dtype, from, j * step);
+	return s->room;
+}
+
+static void add_pool_row(struct pool_strip *s)
+{
+	const struct kernel_table *kernels = s->w->call->kernels;
+
+	kernels->cast[DTYPE_F64][DTYPE_F32](s->wide, s->row, NULL, NULL, s->columns, 0);
+	kernels->point[OP_add][DTYPE_F64](s->sum, s->sum, s->wide, NULL, s->columns, 0);
+}
+
+/* The rows of a window as one. */
+static void join_rows(struct pool_strip *s, struct window_range r)
+{
+	const struct kernel_table *kernels = s->w->call->kernels;
+	point_fn *join = kernels->point[s->largest ? OP_maximum : OP_add][DTYPE_F32];
+	int64_t n = 0;
+
+	memset(s->sum, 0, (size_t)s->columns * sizeof(*s->sum));
+	for (int64_t j = 0; j < s->columns; j++)
+		s->row[j] = s->largest ? -INFINITY : 0;
+	for (int64_t i = r.begin; i < r.end; i += r.step) {
+		join(s->row, s->row, open_pool_row(s, i), NULL, s->columns, 0);
+		if (s->largest || ++n % POOL_RUN != 0)
+			continue;
+		add_pool_row(s);
+		memset(s->row, 0, (size_t)s->columns * sizeof(*s->row));
+	}
+	if (!s->largest)
+		add_pool_row(s);
+}
+
+static double join_columns(const struct pool_strip *s, struct window_range r, struct window_range c)
+{
+	int64_t count = (r.end - r.begin + r.step - 1) / r.step;
+	double sum = 0;
+	float most = -INFINITY;
+	int unordered = 0;
+
+	c.begin -= s->first;
+	c.end -= s->first;
+	for (int64_t j = c.begin; j < c.end && s->largest; j += c.step) {
+		most = s->row[j] > most ? s->row[j] : most; /* one instruction */
+		unordered |= s->row[j] != s->row[j];
+	}
+	if (s->largest)
+		return unordered ? NAN : most;
+	for (int64_t j = c.begin; j < c.end; j += c.step)
+		sum += s->sum[j];
+	count *= (c.end - c.begin + c.step - 1) / c.step;
+	return sum / (double)(s->w->all ? r.padded * c.padded : count);
+}
+
+/* Plane `plane` from element `from` of the input on; false: its windows are too wide. */
+static bool pool_strips(struct pool_strip *s, int64_t plane, int64_t from)
+{
+	const struct window_rows *w = s->w;
+	enum dtype dtype = w->call->out.dtype;
+	int64_t to = plane * w->out_size[0] * w->out_size[1];
+
+	s->in = w->in + from * (int64_t)dtype_bytes(dtype);
+	for (int64_t first = 0; first < w->out_size[1]; first += s->windows) {
+		if (!open_strip(s, first))
+			return false;
+		for (int64_t i = 0; i < w->out_size[0]; i++) {
+			struct window_range r = range_of(w, 0, i);
+			int64_t at = to + i * w->out_size[1] + first;
+
+			join_rows(s, r);
+			for (int64_t j = 0; j < s->windows; j++) {
+				double value = join_columns(s, r, s->range[j]);
+
+				if (dtype == DTYPE_F32)
+					((float *)(void *)w->out)[at + j] = (float)value;
+				else
+					dtype_put_double(dtype, w->out, at + j, value);
+			}
+		}
+	}
+	return true;
+}
+
 static void pool_planes(const struct window_rows *w, int64_t begin, int64_t end, bool largest)
 {
 	const struct operand *x = &w->call->arg[0];
-	int64_t to = begin * w->out_size[0] * w->out_size[1];
+	struct pool_strip strip = { .w = w, .largest = largest };
+	bool strips = dtype_category(x->dtype) == CATEGORY_FLOAT && dtype_bytes(x->dtype) <= 4 &&
+		      x->dtype == w->call->out.dtype;
 
 	for (int64_t plane = begin; plane < end; plane++) {
 		int64_t from = library_offset(x, 0, x->rank - 2, plane);
+		int64_t to = plane * w->out_size[0] * w->out_size[1];
 
+		if (strips && pool_strips(&strip, plane, from))
+			continue;
 		for (int64_t i = 0; i < w->out_size[0]; i++)
 			for (int64_t j = 0; j < w->out_size[1]; j++)
 				pool_one(w, largest, from, to++, range_of(w, 0, i),

@@ -15,6 +15,12 @@
  * backends.h) but must not write there, unless it is the end of the buffer.
  */
 
+/* Where in a worker's `base` those of a lookup are: of x, then of each index. */
+static int lookup_base(const struct plan *p, const struct looked_up *l)
+{
+	return p->n_places + (int)(l - p->looked_up) * (1 + MAX_INDICES);
+}
+
 /* Elements are moved as words of their size, whatever their dtype. */
 typedef uint8_t __attribute__((may_alias)) word1;
 typedef uint16_t __attribute__((may_alias)) word2;
@@ -99,10 +105,8 @@ static void walk_copy(const struct plan_place *at, char *memory, char *tile, int
 			run = n;
 		if (out)
 			copy_run(memory + where * bytes, last.stride, tile, 1, run, bytes);
-		else if (last.stride == 0)
-			fill_run(tile, memory + where * bytes, run, bytes);
 		else
-			copy_run(tile, 1, memory + where * bytes, last.stride, run, bytes);
+			executor_copy_run(tile, memory + where * bytes, last.stride, run, bytes);
 		tile += run * bytes;
 		n -= run;
 		where += (run - 1) * last.stride;
@@ -149,6 +153,46 @@ static inline bool one_run(const struct plan_place *at, int64_t begin, int64_t n
 	return true;
 }
 
+typedef uint32_t quad __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Words in reverse order, and every other word, four at a time. */
+static void reverse_words(char *to, const char *from, int64_t n)
+{
+	int64_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		quad four = *(const quad *)(from - (i + 3) * 4);
+
+		*(quad *)(to + i * 4) = __builtin_shufflevector(four, four, 3, 2, 1, 0);
+	}
+	strided_word4(to + i * 4, 1, from - i * 4, -1, n - i);
+}
+
+static void every_other_word(char *to, const char *from, int64_t n)
+{
+	int64_t i = 0;
+
+	for (; i + 4 < n; i += 4) {
+		quad first = *(const quad *)(from + i * 8),
+		     rest = *(const quad *)(from + i * 8 + 16);
+
+		*(quad *)(to + i * 4) = __builtin_shufflevector(first, rest, 0, 2, 4, 6);
+	}
+	strided_word4(to + i * 4, 1, from + i * 8, 2, n - i);
+}
+
+void executor_copy_run(char *to, const char *from, int64_t step, int64_t n, unsigned bytes)
+{
+	if (step == 0)
+		fill_run(to, from, n, bytes);
+	else if (step == -1 && bytes == 4)
+		reverse_words(to, from, n);
+	else if (step == 2 && bytes == 4)
+		every_other_word(to, from, n);
+	else
+		copy_run(to, 1, from, step, n, bytes);
+}
+
 /* Copies points [begin, begin + n) into the tile `stage`. */
 static void gather(const struct plan_place *at, char *memory, char *stage, int64_t begin, int64_t n)
 {
@@ -176,6 +220,30 @@ static void gather_run(const struct plan_place *at, char *memory, char *stage, i
 		gather(at, memory, stage, begin, n);
 }
 
+enum { NARROW_JOIN = 16 };
+
+/* Whole rows of a narrow join, as torch.stack along the last dim makes them: each part's
+ * points at once, and then apart. */
+static void gather_rows_joined(const struct plan *p, const struct joined *joined,
+			       void *const *buffers, char *stage, int64_t outer, int64_t rows)
+{
+	char run[TILE_ELEMENTS * 8 + VECTOR_MAX];
+	int64_t width = joined->width;
+
+	for (int k = 0; k < joined->n; k++) {
+		const struct plan_place *part = &joined->places[k];
+		int64_t end = k + 1 < joined->n ? joined->begin[k + 1] : width;
+		int64_t row = end - joined->begin[k], bytes = part->bytes;
+
+		if (row > 0)
+			gather_run(part, place_start(p, part, part->offset, buffers), run,
+				   outer * row, rows * row);
+		for (int64_t j = 0; j < row; j++)
+			copy_run(stage + (joined->begin[k] + j) * bytes, width, run + j * bytes,
+				 row, rows, part->bytes);
+	}
+}
+
 /* Points [begin, begin + n) of a join: a run of each part in turn. */
 static void gather_joined(const struct plan *p, const struct joined *joined, void *const *buffers,
 			  char *stage, int64_t begin, int64_t n)
@@ -189,7 +257,16 @@ static void gather_joined(const struct plan *p, const struct joined *joined, voi
 		const struct plan_place *part = &joined->places[k];
 		int64_t end = k + 1 < joined->n ? joined->begin[k + 1] : joined->width;
 		int64_t row = end - joined->begin[k], run = end - at < n ? end - at : n;
+		int64_t rows = n / joined->width;
 
+		if (at == 0 && k == 0 && joined->width <= NARROW_JOIN && rows > 1 &&
+		    n <= TILE_ELEMENTS) {
+			gather_rows_joined(p, joined, buffers, stage, outer, rows);
+			stage += rows * joined->width * part->bytes;
+			n -= rows * joined->width;
+			outer += rows;
+			continue;
+		}
 		if (run > 0)
 			gather_run(part, place_start(p, part, part->offset, buffers), stage,
 				   outer * row + at - joined->begin[k], run);
@@ -204,6 +281,22 @@ static void gather_joined(const struct plan *p, const struct joined *joined, voi
 	}
 }
 
+/* What indices name at points of the row that the owner is at. */
+static void look_up(const struct plan_run *run, const struct plan_place *at, char *stage,
+		    const struct plan_span *span)
+{
+	const struct plan *p = run->plan;
+	const int64_t *base = run->owner->base + lookup_base(p, at->looked_up);
+	uint64_t one[3]; /* a run may write beyond its end */
+
+	if (!at->one) {
+		lookup_gather(run, at, base, stage, span->begin, span->n);
+		return;
+	}
+	lookup_gather(run, at, base, (char *)one, 0, 1);
+	p->kernels->splat(stage, one, at->bytes);
+}
+
 /* The address of points [begin, begin + n), gathered into `stage` where they do not lie side
  * by side. */
 static void *place_open(const struct plan_run *run, const struct plan_place *at, int64_t base,
@@ -215,6 +308,10 @@ static void *place_open(const struct plan_run *run, const struct plan_place *at,
 
 	if (at->joined) {
 		gather_joined(p, at->joined, run->buffers, stage, span->begin, span->n);
+		return stage;
+	}
+	if (at->looked_up) {
+		look_up(run, at, stage, span);
 		return stage;
 	}
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
@@ -261,7 +358,6 @@ TURN(word8)
 /* The same, four lines of four words at a time. */
 static void turn_quads(char *to, const char *from, int64_t step, int64_t rows, int64_t n)
 {
-	typedef uint32_t quad __attribute__((vector_size(16), aligned(1), may_alias));
 	int64_t whole_rows = rows / 4 * 4, whole = n / 4 * 4;
 
 	for (int64_t j = 0; j < whole; j += 4)
@@ -286,6 +382,19 @@ static void turn_quads(char *to, const char *from, int64_t step, int64_t rows, i
 	for (int64_t j = 0; j < n; j++)
 		for (int64_t r = j < whole ? whole_rows : 0; r < rows; r++)
 			memcpy(to + (r * n + j) * 4, from + (j * step + r) * 4, 4);
+}
+
+static void turn_lines(char *to, const char *from, int64_t step, int64_t rows, int64_t n,
+		       unsigned bytes)
+{
+	if (bytes == 4)
+		turn_quads(to, from, step, rows, n);
+	else if (bytes == 8)
+		turn_word8(to, from, step, rows, n);
+	else if (bytes == 2)
+		turn_word2(to, from, step, rows, n);
+	else
+		turn_word1(to, from, step, rows, n);
 }
 
 /* Where a point of a walk over the inner dims lies. */
@@ -316,14 +425,7 @@ static void gather_turned(const struct plan_place *at, const char *memory, char 
 				fill_run(stage + r * n * at->bytes, from + r * row, n, at->bytes);
 		return;
 	}
-	if (at->bytes == 4)
-		turn_quads(stage, from, at->line_step, block->rows, n);
-	else if (at->bytes == 8)
-		turn_word8(stage, from, at->line_step, block->rows, n);
-	else if (at->bytes == 2)
-		turn_word2(stage, from, at->line_step, block->rows, n);
-	else
-		turn_word1(stage, from, at->line_step, block->rows, n);
+	turn_lines(stage, from, at->line_step, block->rows, n, at->bytes);
 }
 
 static void scatter_turned(const struct plan_place *at, char *memory, const char *stage,
@@ -387,6 +489,25 @@ struct launch {
 	pool_fn *range; /* MAP: forward over tiles */
 };
 
+/* A block of a COLS, point by point. */
+static void gather_block(const struct plan *p, const struct plan_place *at, int64_t base,
+			 void *const *buffers, char *stage, const struct plan_span *span)
+{
+	int64_t width = span->width, points = span->n / width, bytes = at->bytes;
+	const char *from = place_start(
+	    p, at, base + span->point * at->point_step + span->begin * at->column_step, buffers);
+
+	if (at->one)
+		p->kernels->splat(stage, from, at->bytes);
+	else if (at->column_step != 0 && at->column_step != 1 && at->point_step == 1)
+		turn_lines(stage, from, at->column_step, points, width, at->bytes);
+	else
+		for (int64_t k = 0; k < points; k++)
+			executor_copy_run(stage + k * width * bytes,
+					  from + k * at->point_step * bytes, at->column_step, width,
+					  at->bytes);
+}
+
 void executor_part(const struct plan_run *run, int part, const struct plan_span *span)
 {
 	const struct plan *p = run->plan;
@@ -409,7 +530,11 @@ void executor_part(const struct plan_run *run, int part, const struct plan_span 
 	for (int k = 0; k < what->n_places; k++) {
 		const struct plan_place *place = &what->places[k];
 
-		if (place->plain && (!place->store || span->n * place->bytes % vector_bytes == 0))
+		if (__builtin_expect(span->block, 0)) {
+			at[k] = self->staging + (size_t)k * stage_bytes;
+			gather_block(p, place, base[k], buffers, at[k], span);
+		} else if (place->plain &&
+			   (!place->store || span->n * place->bytes % vector_bytes == 0))
 			at[k] = place_start(p, place, base[k] + span->begin, buffers);
 		else
 			at[k] = place_open(run, place, base[k],
@@ -438,6 +563,16 @@ void executor_row(const struct plan *p, struct plan_worker *w, int64_t row)
 		for (int d = 0; d < at->n_outer; d++)
 			base += index[d] * at->outer[d].stride;
 		w->base[k] = base;
+	}
+	for (int i = 0; i < p->n_looked_up; i++) {
+		const struct looked_up *l = &p->looked_up[i];
+		int64_t *base = w->base + lookup_base(p, l);
+
+		for (int k = 0; k <= l->n; k++) {
+			base[k] = l->offset[k];
+			for (int d = 0; d < l->n_outer; d++)
+				base[k] += index[d] * l->outer[k][d];
+		}
 	}
 }
 

@@ -295,6 +295,8 @@ static int64_t group_of(const struct plan *p, struct tile_of_columns t)
 {
 	int64_t group = 1;
 
+	if (p->block_points)
+		return p->block_points;
 	if (t.width < p->columns)
 		return 1;
 	while (group < REDUCE_RUN && group * 2 * t.width <= p->tile)
@@ -302,34 +304,46 @@ static int64_t group_of(const struct plan *p, struct tile_of_columns t)
 	return group;
 }
 
+/* Joins points [point, end) in the accumulators: REDUCE_RUN or fewer, where they round. */
+static void run_points(const struct plan_run *run, int stage, struct tile_of_columns t,
+		       int64_t point, int64_t end, int64_t slot)
+{
+	const struct plan *p = run->plan;
+	const struct part *body = &p->parts[part_body(stage)];
+	int64_t group = group_of(p, t);
+
+	for (int r = 0; r < body->n_reduces; r++)
+		number_fill(body->reduces[r]->dtype, run->self->acc[r], body->reducers[r]->first,
+			    t.width);
+	for (; point < end; point += group) {
+		int64_t n = end - point < group ? end - point : group;
+		struct plan_span span = { .begin = point * p->columns + t.column,
+					  .n = n * t.width,
+					  .slot = point * t.width + slot,
+					  .width = t.width };
+
+		if (p->block_points) {
+			span.begin = t.column;
+			span.point = point;
+			span.block = true;
+		}
+		executor_part(run, part_body(stage), &span);
+	}
+}
+
 static void run_column_chunk(const struct plan_run *run, int stage, struct tile_of_columns t,
 			     int64_t chunk, union number *partial)
 {
 	const struct plan *p = run->plan;
-	struct plan_worker *self = run->self;
 	const struct part *body = &p->parts[part_body(stage)];
-	int64_t point = chunk * p->column_chunk, group = group_of(p, t);
+	int64_t point = chunk * p->column_chunk;
 	int64_t end = point + p->column_chunk < p->points ? point + p->column_chunk : p->points;
 
 	first_values(body, partial, t.width);
-	while (point < end) {
-		int64_t wide = point + REDUCE_RUN < end ? point + REDUCE_RUN : end;
-
-		for (int r = 0; r < body->n_reduces; r++)
-			number_fill(body->reduces[r]->dtype, self->acc[r], body->reducers[r]->first,
-				    t.width);
-		for (; point < wide; point += group) {
-			int64_t n = wide - point < group ? wide - point : group;
-
-			executor_part(
-			    run, part_body(stage),
-			    &(struct plan_span){ .begin = point * p->columns + t.column,
-						 .n = n * t.width,
-						 .slot = point * t.width + chunk * COLUMN_PAD,
-						 .width = t.width });
-		}
-		point = wide;
-		widen(body, self, partial, t.width);
+	for (int64_t wide; point < end; point = wide) {
+		wide = point + REDUCE_RUN < end && !body->exact ? point + REDUCE_RUN : end;
+		run_points(run, stage, t, point, wide, chunk * COLUMN_PAD);
+		widen(body, run->self, partial, t.width);
 	}
 }
 
@@ -363,14 +377,26 @@ static void share_column_chunks(void *context, int64_t begin, int64_t end, int t
 				 p->chunks + c * p->most_reduces * p->width);
 }
 
-static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
-			     struct tile_of_columns t, struct pool *pool)
+/* So few points that what the accumulators hold is the result. */
+static void run_few_points(const struct plan_run *run, int stage, struct tile_of_columns t)
+{
+	const struct plan *p = run->plan;
+	const struct part *body = &p->parts[part_body(stage)];
+
+	run_points(run, stage, t, 0, p->points, 0);
+	for (int r = 0; r < body->n_reduces; r++)
+		memcpy(run->self->reg[body->reduces[r]->dst], run->self->acc[r],
+		       (size_t)t.width * dtype_bytes(body->reduces[r]->dtype));
+}
+
+/* As many as there are, chunk by chunk; with a pool threads share the chunks. */
+static void run_all_points(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
+			   struct tile_of_columns t, struct pool *pool)
 {
 	const struct plan_run run = { p, w, w, buffers };
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t chunks = (p->points + p->column_chunk - 1) / p->column_chunk;
 
-	repeat_rows(p, w, t);
 	first_values(body, w->total, t.width);
 	if (pool) {
 		struct cols cols = { .plan = p,
@@ -395,6 +421,18 @@ static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, v
 	for (int r = 0; r < body->n_reduces; r++)
 		number_narrow(body->reduces[r]->dtype, w->reg[body->reduces[r]->dst],
 			      w->total + r * t.width, t.width);
+}
+
+static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
+			     struct tile_of_columns t, struct pool *pool)
+{
+	const struct plan_run run = { p, w, w, buffers };
+
+	repeat_rows(p, w, t);
+	if (p->points <= REDUCE_RUN) /* one chunk */
+		run_few_points(&run, stage, t);
+	else
+		run_all_points(p, stage, w, buffers, t, pool);
 	if (p->parts[part_post(stage)].n)
 		executor_part(&run, part_post(stage),
 			      &(struct plan_span){ .begin = t.column, .n = t.width });

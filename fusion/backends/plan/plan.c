@@ -48,8 +48,7 @@ static void fill_place(struct plan_place *at, const struct plan *p, const struct
 	at->bytes = (unsigned)dtype_bytes(inst->dtype);
 	at->store = inst->kind == INST_STORE || inst->kind == INST_SAVE;
 	at->one = !body && p->kernel->form != FORM_COLS;
-	at->shared = inst->kind == INST_LOAD && !inst->join &&
-		     kernel_writes(p->kernel, inst->at.buffer);
+	at->shared = inst_loads(inst) && kernel_writes(p->kernel, inst->at.buffer);
 	if (memory && inst->kind == INST_LOAD && inst->dst >= 0 &&
 	    p->kernel->regs[inst->dst].level == LEVEL_ONE)
 		at->one = true;
@@ -65,6 +64,7 @@ static bool fill_part(struct plan *p, int index, const struct inst *insts, int n
 	part->body = index >= 2 && index % 2 == 0;
 	part->places = places;
 	part->n_places = place_count(insts, n);
+	part->exact = true;
 	if (part->n_places > MAX_PLACES)
 		return err_set(
 		    err, ERR_UNSUPPORTED,
@@ -75,6 +75,8 @@ static bool fill_part(struct plan *p, int index, const struct inst *insts, int n
 		if (place_count(&insts[i], 1))
 			fill_place(&places[k++], p, &insts[i], part->body);
 		part->stores |= insts[i].kind == INST_STORE;
+		if (insts[i].kind == INST_SCAN)
+			return err_set(err, ERR_INTERNAL, "A running sum in a kernel of the host.");
 		if (insts[i].kind != INST_REDUCE)
 			continue;
 		if (part->n_reduces == MAX_REDUCES)
@@ -82,6 +84,8 @@ static bool fill_part(struct plan *p, int index, const struct inst *insts, int n
 				       "A fused kernel has more than %d reductions in one pass. "
 				       "Split the function.",
 				       MAX_REDUCES);
+		part->exact &= insts[i].op == OP_amax || insts[i].op == OP_amin ||
+			       dtype_category(insts[i].dtype) != CATEGORY_FLOAT;
 		part->reducers[part->n_reduces] = reducer_find(insts[i].op, insts[i].dtype);
 		if (!part->reducers[part->n_reduces])
 			return err_set(err, ERR_INTERNAL, "No reduction %s of %s.",
@@ -150,6 +154,18 @@ static bool make_joined(struct plan *p)
 	return p->joined != NULL;
 }
 
+/* And what loads by indices, in any part. */
+static bool make_looked_up(struct plan *p)
+{
+	for (int i = 0; i < p->n_places; i++)
+		p->n_looked_up += p->places[i].inst->lookup != NULL;
+	p->looked_up = calloc((size_t)p->n_looked_up + 1, sizeof(*p->looked_up));
+	for (int i = 0, n = 0; p->looked_up && i < p->n_places; i++)
+		if (p->places[i].inst->lookup)
+			p->places[i].looked_up = &p->looked_up[n++];
+	return p->looked_up != NULL;
+}
+
 static int count_places(const struct kernel *k)
 {
 	int n = place_count(k->setup, k->n_setup) + place_count(k->prologue, k->n_prologue);
@@ -168,6 +184,10 @@ struct plan *plan_create(const struct lowered *l, const struct kernel *k,
 	if (!p)
 		goto memory;
 	*p = (struct plan){ .lowered = l, .kernel = k, .kernels = kernels };
+	if (!kernel_by_rows(l, k, &p->by_rows))
+		goto memory;
+	if (p->by_rows)
+		p->kernel = k = p->by_rows;
 	p->const_data = consts;
 	p->n_parts = 2 + 2 * k->n_stages;
 	p->n_places = count_places(k);
@@ -180,7 +200,7 @@ struct plan *plan_create(const struct lowered *l, const struct kernel *k,
 	for (int i = 0; i < k->n_setup; i++)
 		p->has_setup |= k->setup[i].kind != INST_IMM;
 	if (fill_parts(p, err)) {
-		if (make_joined(p))
+		if (make_joined(p) && make_looked_up(p))
 			return p;
 		goto memory;
 	}
@@ -208,11 +228,13 @@ void plan_destroy(struct plan *p)
 	if (!p)
 		return;
 	drop_bound(p);
+	free(p->by_rows);
 	free(p->parts);
 	free(p->places);
 	for (int i = 0; i < p->n_joined; i++)
 		free(p->joined[i].places);
 	free(p->joined);
+	free(p->looked_up);
 	free(p->code);
 	free(p->ones);
 	free(p);
@@ -260,12 +282,33 @@ static void bind_joined(struct joined *joined, const struct lower_join *join, co
 	}
 }
 
+/* The dims before those of the tile axis. */
+static int outer_dims(const struct kernel *k)
+{
+	return k->form == FORM_MAP ? 0 : k->form == FORM_COLS ? k->n_outer - 1 : k->n_outer;
+}
+
+static void bind_looked_up(const struct plan *p, struct plan_place *at, bool body,
+			   const int64_t *extent, const int64_t *vars)
+{
+	const struct kernel *k = p->kernel;
+	struct lookup_dims dims = { .n_outer = outer_dims(k) };
+
+	for (int d = body ? k->form == FORM_MAP ? 0 : k->n_outer : k->n_dims; d < k->n_dims; d++)
+		dims.inner[dims.n_inner++] = d;
+	if (k->form == FORM_COLS)
+		dims.inner[dims.n_inner++] = dims.n_outer;
+	for (int i = 0; i < dims.n_inner; i++)
+		dims.extent[i] = extent[dims.inner[i]];
+	lookup_bind(at->looked_up, at->inst->lookup, &at->inst->at, &dims, vars);
+}
+
 static void bind_place(struct plan *p, struct plan_place *at, bool body, const int64_t *extent,
 		       const int64_t *vars)
 {
 	const struct kernel *k = p->kernel;
 	const struct access *access = &at->inst->at;
-	int outer = k->form == FORM_MAP ? 0 : k->form == FORM_COLS ? k->n_outer - 1 : k->n_outer;
+	int outer = outer_dims(k);
 	int64_t stride[MAX_RANK];
 
 	at->n_outer = at->n_inner = 0;
@@ -274,6 +317,10 @@ static void bind_place(struct plan *p, struct plan_place *at, bool body, const i
 	at->plain = at->direct = at->whole = false;
 	if (at->joined) {
 		bind_joined(at->joined, at->inst->join, vars);
+		return;
+	}
+	if (at->looked_up) {
+		bind_looked_up(p, at, body, extent, vars);
 		return;
 	}
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
@@ -341,6 +388,40 @@ static int64_t pairs_width(const struct plan *p)
 	return width < p->columns ? width : p->columns;
 }
 
+/* COLS: points that a call takes of some columns, where some place has points, not columns,
+ * side by side: lines of memory are turned into the tile.  0: no place has, or some part
+ * does not read by its steps alone. */
+static int64_t block_points(const struct plan *p)
+{
+	const struct kernel *k = p->kernel;
+	bool turned = false;
+	int64_t points = 1;
+
+	if (k->form != FORM_COLS || k->n_dims != k->n_outer + 1 || k->n_slots > 0 ||
+	    p->points < LEAST_TURNED || plan_has_pairs(p))
+		return 0;
+	for (int i = PART_PROLOGUE + 1; i < p->n_parts; i += 2)
+		for (int j = 0; j < p->parts[i].n_places; j++) {
+			const struct plan_place *at = &p->parts[i].places[j];
+
+			if (at->store || at->looked_up || at->joined || at->shared)
+				return 0;
+			turned |= at->point_step == 1 && at->column_step > 1;
+		}
+	while (points < p->points && points < REDUCE_RUN)
+		points *= 2;
+	return turned ? points : 0;
+}
+
+static int64_t width_of(const struct plan *p)
+{
+	int64_t width = p->block_points ? p->tile / p->block_points : p->tile;
+
+	if (plan_has_pairs(p))
+		return pairs_width(p);
+	return p->columns < width ? p->columns : width;
+}
+
 static size_t panel_bytes(const struct plan *p)
 {
 	return (size_t)(p->points + 1) * (size_t)plan_whole_vectors(p->width) * 4;
@@ -356,9 +437,12 @@ static int64_t column_chunk_of(int64_t points)
 	return chunk;
 }
 
-/* Long tiles save calls; short ones keep temporaries in the first cache. */
+/* Long tiles save calls; short ones keep temporaries in the first cache, and what later
+ * stages of a COLS read of each column, which is repeated for all points of a tile. */
 static int64_t tile_of(const struct plan *p)
 {
+	if (p->kernel->form == FORM_COLS && p->kernel->n_stages > 1)
+		return TILE_ELEMENTS;
 	for (int i = 0; i < p->n_parts; i++) {
 		if (p->code[i].scratch_bytes)
 			return TILE_ELEMENTS;
@@ -405,7 +489,9 @@ static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsign
 	w->reg = take(memory, &at, sizeof(void *) * (size_t)(k->n_regs + 1));
 	w->acc = take(memory, &at, sizeof(void *) * (size_t)(p->most_reduces + 1));
 	w->slot = take(memory, &at, sizeof(void *) * (size_t)(k->n_slots + 1));
-	w->base = take(memory, &at, sizeof(int64_t) * (size_t)(p->n_places + 1));
+	w->base = take(memory, &at,
+		       sizeof(int64_t) *
+			   (size_t)(p->n_places + 1 + p->n_looked_up * (1 + MAX_INDICES)));
 	w->quick = take(memory, &at, sizeof(char *) * (size_t)(p->n_places + 1));
 	w->panel = take(memory, &at, sizeof(float *) * MAX_PLACES);
 	for (int i = 0; plan_has_pairs(p) && i < p->parts[part_body(0)].n_places; i++) {
@@ -567,7 +653,7 @@ static bool is_quick(struct plan *p)
 	p->row_run = p->rows;
 	if (p->points == 0 || p->points > p->tile)
 		return false;
-	for (int i = PART_PROLOGUE; i < p->n_parts; i++)
+	for (int i = PART_PROLOGUE; i < p->n_parts && p->n_looked_up == 0; i++)
 		for (int k = 0; k < p->parts[i].n_places; k++) {
 			struct plan_place *at = &p->parts[i].places[k];
 			bool slot = at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE;
@@ -579,7 +665,7 @@ static bool is_quick(struct plan *p)
 			    (!at->direct || (!even && (at->store || at->shared))))
 				return false;
 		}
-	return true;
+	return p->n_looked_up == 0;
 }
 
 enum {
@@ -615,7 +701,7 @@ static bool bind_turn(struct plan *p, const int64_t *extent, const int64_t *vars
 		return false;
 	for (int i = 0; i < body->n_places; i++) {
 		struct plan_place *at = &body->places[i];
-		int d = at->joined ? -2 : at->one ? -1 : turned_dim(k, at, vars);
+		int d = at->joined || at->looked_up ? -2 : at->one ? -1 : turned_dim(k, at, vars);
 
 		if (d == -1)
 			continue;
@@ -671,7 +757,8 @@ bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 			bind_place(p, &p->parts[i].places[j], p->parts[i].body, extent, vars);
 	p->grain = grain_of(p);
 	p->tile = tile_of(p);
-	p->width = plan_has_pairs(p) ? pairs_width(p) : p->columns < p->tile ? p->columns : p->tile;
+	p->block_points = block_points(p);
+	p->width = width_of(p);
 	p->column_chunk = column_chunk_of(p->points);
 	bind_constants(p, vars);
 	if (!make_workers(p, err) || !make_chunks(p, err))

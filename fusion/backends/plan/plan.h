@@ -10,6 +10,7 @@
 #ifndef FUSION_BACKENDS_PLAN_PLAN_H
 #define FUSION_BACKENDS_PLAN_PLAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ enum {
 	COLUMN_CHUNKS = 64,
 	PANEL_BYTES = 64 << 10,      /* pairs: of the rows that columns stand for */
 	BACKWARD_POINTS = 32 * 1024, /* MAP: walked in one go where the whole is walked backward */
+	LEAST_TURNED = 4,            /* COLS: points side by side that are turned into a tile */
 	COLUMN_PAD = 64,             /* COLS: elements between the chunks of a slot */
 	MAX_WORKERS = 64,
 	PART_SETUP = 0,
@@ -63,7 +65,8 @@ struct plan_place {
 	bool whole;            /* ... and all of its buffer */
 	bool plain;            /* ... of a tensor, and reads may overrun */
 	struct joined *joined; /* LOAD of a join; then the rest is unused */
-	int buffer;            /* -1: none */
+	struct looked_up *looked_up; /* LOAD by indices; likewise */
+	int buffer;                  /* -1: none */
 };
 
 /* A LOAD of a join: its parts as places of their own. */
@@ -72,6 +75,23 @@ struct joined {
 	int64_t width;            /* points of all parts at one index of the outer dims */
 	int64_t begin[MAX_PARTS]; /* of each part, among these */
 	struct plan_place *places;
+};
+
+/* A LOAD by indices: x first, then each index. */
+struct looked_up {
+	int n; /* indices */
+	int n_outer, n_inner;
+	int buffer[1 + MAX_INDICES];
+	int64_t offset[1 + MAX_INDICES], outer[1 + MAX_INDICES][MAX_RANK];
+	int64_t extent[MAX_RANK], stride[1 + MAX_INDICES][MAX_RANK]; /* of the inner dims */
+	int64_t least[MAX_INDICES], size[MAX_INDICES], step[MAX_INDICES];
+};
+
+/* The first index out of bounds that a launch met; kept by the executable. */
+struct launch_fault {
+	atomic_int raised;
+	const struct node *node;
+	int64_t index, size;
 };
 
 struct part {
@@ -84,6 +104,7 @@ struct part {
 	const struct reducer *reducers[MAX_REDUCES];
 	int lanes[MAX_REDUCES]; /* what the code leaves of each reduction */
 	int n_reduces;
+	bool exact;  /* no reduction rounds: its dtype is as good as a wide one */
 	bool stores; /* has a STORE */
 };
 
@@ -103,7 +124,7 @@ struct plan_worker {
 	void **acc;
 	unsigned char *staging; /* a tile for each place of a part */
 	void *scratch;
-	int64_t *base; /* of each place of each part: the row's offset */
+	int64_t *base; /* of each place of each part: the row's offset; then of each lookup's */
 	unsigned char **slot;
 	char **quick;          /* of each place: where its row lies now */
 	float **panel;         /* pairs: of each place of the body, the points that it meets */
@@ -123,12 +144,15 @@ struct plan_turn {
 struct plan {
 	const struct lowered *lowered;
 	const struct kernel *kernel;
+	struct kernel *by_rows;             /* NULL, or that kernel in another form */
 	const struct kernel_table *kernels; /* of the unit that the code is for */
 	bool exact; /* no store goes beyond the last element of a buffer: set after plan_create() */
 	struct part *parts;
 	struct plan_place *places;
-	struct joined *joined; /* of all loads of joins; with their places after them */
-	int n_parts, n_places, n_joined;
+	struct joined *joined;       /* of all loads of joins; with their places after them */
+	struct looked_up *looked_up; /* of all loads by indices */
+	int n_parts, n_places, n_joined, n_looked_up;
+	struct launch_fault *fault;    /* where some load by indices; set before a launch */
 	int most_places, most_reduces; /* of one part */
 	bool has_setup;                /* code to run, beyond constants */
 	struct tile_code *code;        /* of each part; filled by the backend */
@@ -140,9 +164,10 @@ struct plan {
 	int64_t tile;                  /* points a call at most */
 	int64_t width;                 /* COLS: columns of a tile */
 	int64_t column_chunk;          /* COLS: points that one thread reduces in one go */
-	int64_t grain;                 /* points that are worth a thread */
-	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
-	bool turned;                   /* MAP: walked by `turn` */
+	int64_t block_points; /* COLS: a call takes so many points of some columns; 0: of all */
+	int64_t grain;        /* points that are worth a thread */
+	int64_t tiles, tiles_grain; /* MAP: the same in tiles */
+	bool turned;                /* MAP: walked by `turn` */
 	struct plan_turn turn;
 	bool flat;       /* MAP: every place is a plain pointer */
 	bool quick;      /* ROWS: likewise, a row is one tile */
@@ -202,6 +227,10 @@ void plan_poison(struct plan *p);
 /* For recordings: what plan_launch() does before the body's code, where there is any. */
 void plan_setup(struct plan *p, void *const *buffers);
 
+/* by_rows.c: a MAP as a ROWS where that is quicker, to be freed; NULL elsewhere.  Its nodes,
+ * accesses and extents are k's.  False: out of memory. */
+bool kernel_by_rows(const struct lowered *l, const struct kernel *k, struct kernel **made);
+
 /* ---- private to the executor */
 
 /* executor_reduce.c: rows [begin, end). */
@@ -209,9 +238,11 @@ void executor_some_rows(struct plan *p, void *const *buffers, int64_t begin, int
 			int thread);
 
 /* Points [begin, begin + n) of the tile axis.  `slot`: where they lie in slots.
- * `width`: see struct tile. */
+ * `width`: see struct tile.  COLS in blocks: `width` columns from `begin` on, n / width
+ * reduced points from `point` on. */
 struct plan_span {
-	int64_t begin, n, slot, width;
+	int64_t begin, n, slot, width, point;
+	bool block;
 };
 
 /* Who runs parts of a launch: `self`, with its staging and its accumulators, on the row
@@ -222,6 +253,24 @@ struct plan_run {
 	struct plan_worker *self;
 	void *const *buffers;
 };
+
+/* Notes an index of `node` that is out of bounds; the first one counts. */
+void launch_fault_raise(struct launch_fault *fault, const struct node *node, int64_t index,
+			int64_t size);
+
+/* lookup.c: the dims of a kernel that a place has, as plan_bind() has them; `inner`: which
+ * dims those of the tile axis are. */
+struct lookup_dims {
+	int n_outer, n_inner, inner[MAX_RANK];
+	int64_t extent[MAX_RANK]; /* of the inner ones */
+};
+void lookup_bind(struct looked_up *l, const struct lower_lookup *lookup, const struct access *x,
+		 const struct lookup_dims *dims, const int64_t *vars);
+/* Points [begin, begin + n) of a row that is at `base`, into the tile `to`. */
+void lookup_gather(const struct plan_run *run, const struct plan_place *at, const int64_t *base,
+		   char *to, int64_t begin, int64_t n);
+/* n elements, `step` from one to the next, side by side; may write 15 bytes more. */
+void executor_copy_run(char *to, const char *from, int64_t step, int64_t n, unsigned bytes);
 
 void executor_part(const struct plan_run *run, int part, const struct plan_span *span);
 /* Moves `w` to a row. */
@@ -245,14 +294,16 @@ static inline int64_t plan_whole_vectors(int64_t columns)
  * place lies. */
 void executor_rows_from(const struct plan *p, char *const *start);
 
+static inline char *plan_memory(const struct plan *p, int buffer, void *const *buffers)
+{
+	return p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
+}
+
 /* Where element `base` of the place's buffer lies. */
 static inline char *place_start(const struct plan *p, const struct plan_place *at, int64_t base,
 				void *const *buffers)
 {
-	int buffer = at->buffer;
-	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
-
-	return (char *)memory + base * (int64_t)at->bytes;
+	return plan_memory(p, at->buffer, buffers) + base * (int64_t)at->bytes;
 }
 
 #endif

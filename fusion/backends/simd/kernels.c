@@ -291,6 +291,8 @@ static void splat(void *to, const void *from, unsigned bytes)
 }
 
 #include "fusion/backends/simd/gemm.h"
+#include "fusion/backends/simd/windows.h"
+#include "fusion/backends/simd/order.h"
 
 #define CAST_FROM(to, from) [DTYPE_##from] = cast_##to##_##from,
 #define CASTS_TO(to, ...)                                                                          \
@@ -324,6 +326,8 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 	.gemm_f32 = gemm_f32,
 	.gemm_f64 = gemm_f64,
 	.gemm_where_f32 = gemm_where_f32,
+	.window_f32 = window_f32,
+	.keys_f32 = keys_f32,
 	.cast = {
 		CASTS_TO(F32, CAST_FROM(F32, F16) CAST_FROM(F32, BF16)),
 		CASTS_TO(F64, ),

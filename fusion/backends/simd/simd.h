@@ -38,6 +38,22 @@ struct gemm_left {
 typedef void gemm_fn(int rows, int vectors, long k, const struct gemm_left *a, const void *b,
 		     long b_step, void *c, long ld);
 
+/* out[r * out_step + i] = the sum over k of weight[k] * in[where[k] + r * in_step + i], for
+ * points i below a count.  Whole vectors are read, and no more points than that written. */
+struct window_sums {
+	const float *in, *weight;
+	const int64_t *where; /* of each of n products */
+	long n, in_step, out_step;
+	float *out;
+};
+typedef void window_fn(const struct window_sums *s, long rows, long points);
+
+/* Numbers in the order of KEY_BLOCK floats or fewer, n: -0 is 0, NaN is above all, 0 below
+ * all; `turn` is then xored to each and `add` added.  Those from n on are the largest; the
+ * least of them is returned. */
+enum { KEY_BLOCK = 64 };
+typedef unsigned keys_fn(const float *in, long n, unsigned turn, unsigned add, unsigned *key);
+
 struct kernel_table {
 	const char *unit;
 	int vector_bytes;
@@ -49,6 +65,8 @@ struct kernel_table {
 	int gemm_rows;
 	gemm_fn *gemm_f32, *gemm_f64;
 	gemm_fn *gemm_where_f32; /* its a says where */
+	window_fn *window_f32;
+	keys_fn *keys_f32;
 };
 
 extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;

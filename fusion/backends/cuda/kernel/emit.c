@@ -263,6 +263,8 @@ static void put_load(struct emit_text *t, const struct inst *inst, int id)
 	buf_printf(t->out, "\t%s %s[%d];\n", text_element(inst->dtype), name, lanes);
 	if (inst->join)
 		put_join(t, inst, id);
+	else if (inst->lookup)
+		text_lookup(t, inst, id);
 	else if (cuda_is_turned(t->c, inst))
 		buf_printf(t->out,
 			   "\tfor (int j = 0; j < %d; j++) %s[j] = s%d[k][threadIdx.x * %d + j];\n",
@@ -342,6 +344,12 @@ static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 	case INST_STORE:
 		buf_printf(out, "\to%d[j] = r%d;\n", id, inst->src[0]);
 		break;
+	case INST_SCAN:
+		if (t->before_scan)
+			buf_printf(out, "\tv[j] = r%d;\n", inst->src[0]);
+		else
+			buf_printf(out, "\tconst f32 r%d = (f32)v[j];\n", inst->dst);
+		break;
 	case INST_REDUCE:
 		snprintf(name, sizeof(name), "c%d[j]", inst->dst);
 		snprintf(value, sizeof(value), "r%d", inst->src[0]);
@@ -352,6 +360,35 @@ static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 	default:
 		text_compute(t, inst);
 	}
+}
+
+/* Where a body's scan is; -1: it has none. */
+static int find_scan(const struct stage *stage)
+{
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_SCAN)
+			return i;
+	return -1;
+}
+
+/* The body up to its scan, into v[]: what is stored, kept or folded before it comes after it. */
+static void put_body_before(struct emit_text *t, const struct stage *stage)
+{
+	int n = find_scan(stage) + 1;
+
+	t->before_scan = true;
+	for (int i = 0; i < n; i++)
+		if (stage->body[i].kind == INST_LOAD)
+			put_load(t, &stage->body[i], i);
+	buf_printf(t->out, "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n", t->c->lanes);
+	for (int i = 0; i < n; i++) {
+		enum inst_kind kind = stage->body[i].kind;
+
+		if (kind != INST_STORE && kind != INST_SAVE && kind != INST_REDUCE)
+			put_lane(t, &stage->body[i], i);
+	}
+	buf_puts(t->out, "\t}\n");
+	t->before_scan = false;
 }
 
 /* The body for the lanes at point p, whose coordinates are declared. */
@@ -408,6 +445,7 @@ static void put_map(struct emit_text *t)
 	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n");
+	text_sites_end(t);
 }
 
 /* ---- squares of two dims: what lies along the first of them is turned in shared memory */
@@ -513,6 +551,7 @@ static void put_map_turned(struct emit_text *t)
 	put_lines(t, t->c->turned_dim, k->n_dims - 1);
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n\t}\n");
+	text_sites_end(t);
 	put_turned(t, INST_STORE);
 }
 
@@ -550,12 +589,50 @@ static void put_kept_loads(struct emit_text *t, const char *thread)
 	}
 }
 
+/* The same with a scan: all threads of a row take each step together, have what comes before
+ * their points from those before them, and what comes before the step from the last one. */
+static void put_scanned(struct emit_text *t, const struct stage *stage, const char *thread)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
+	int step = c->threads * c->lanes;
+
+	buf_puts(t->out, "\tf64 carry = 0;\n");
+	if (c->registers)
+		buf_puts(t->out, "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n");
+	else
+		buf_printf(t->out, "\tfor (u32 it = 0; it < (points + %du) / %du; it++) {\n",
+			   step - 1, step);
+	buf_printf(
+	    t->out,
+	    "\tconst u32 p = (it * %du + %s) * %du;\n\tconst bool here = live && p < "
+	    "points;\n\tf64 v[%d];\n\tfor (int j = 0; j < %d; j++) v[j] = 0;\n\tif (here) {\n",
+	    c->threads, thread, c->lanes, c->lanes, c->lanes);
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	put_body_before(t, stage);
+	buf_printf(t->out,
+		   "\t}\n\tfor (int j = 1; j < %d; j++) v[j] += v[j - 1];\n"
+		   "\tf64 all;\n\tconst f64 ahead = carry + sum_ahead<%d, %d>(v[%d], &all);\n"
+		   "\tfor (int j = 0; j < %d; j++) v[j] += ahead;\n\tcarry += all;\n"
+		   "\tif (here) {\n",
+		   c->lanes, c->threads, c->rows_a_block, c->lanes - 1, c->lanes);
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	put_body(t, stage);
+	text_steps(t, stage);
+	buf_puts(t->out, "\t}\n\t}\n");
+	text_sites_end(t);
+}
+
 /* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
 static void put_points(struct emit_text *t, const struct stage *stage, const char *thread)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
 
+	if (find_scan(stage) >= 0) {
+		put_scanned(t, stage, thread);
+		return;
+	}
 	if (c->registers) {
 		put_unrolled(t, thread);
 	} else {
@@ -572,6 +649,7 @@ static void put_points(struct emit_text *t, const struct stage *stage, const cha
 	put_body(t, stage);
 	text_steps(t, stage);
 	buf_puts(t->out, "\t}\n\t}\n");
+	text_sites_end(t);
 }
 
 static void put_slots(struct emit_text *t)
@@ -698,12 +776,47 @@ static void put_parameters(struct emit_text *t)
 	}
 	for (size_t i = 0; i < c->numbers.len; i++, comma = ", ")
 		buf_printf(t->out, "%si64 z%zu", comma, i);
+	if (c->sites.len > 0)
+		buf_puts(t->out, ", launch_fault *fault, const char *sites");
 	if (c->splits)
 		buf_puts(t->out, ", unsigned long long *part, u32 *count");
 	if (c->kernel->n_slots > 0 && !c->registers)
 		buf_puts(t->out, ", char *slots, i64 slot_bytes");
 	if (c->turns)
 		buf_puts(t->out, ", u32 back");
+}
+
+/* What the threads of a row before this one have, and *all of them: a sum in their order. */
+static const char scan_words[] =
+    "template <int T, int R> WORD f64 sum_ahead(f64 x, f64 *all)\n{\n"
+    "\tconstexpr int W = T < 32 ? T : 32;\n\tconst int lane = threadIdx.x % W;\n"
+    "\tconst int first = (threadIdx.y * T + threadIdx.x) % 32 - lane;\n\tf64 sum = x;\n"
+    "#pragma unroll\n\tfor (int o = 1; o < W; o *= 2) {\n"
+    "\t\tconst f64 other = __shfl_sync(0xffffffffu, sum, first + (lane >= o ? lane - o : "
+    "lane));\n\n"
+    "\t\tsum = lane >= o ? other + sum : sum;\n\t}\n"
+    "\tf64 ahead = __shfl_sync(0xffffffffu, sum, first + (lane > 0 ? lane - 1 : 0));\n\n"
+    "\tahead = lane == 0 ? 0 : ahead;\n"
+    "\t*all = __shfl_sync(0xffffffffu, sum, first + W - 1);\n"
+    "\tif (T > 32) {\n\t\t__shared__ f64 warps[T > 32 ? T / 32 : 1];\n"
+    "\t\tf64 before = 0, total = 0;\n\n"
+    "\t\tif (lane == 31)\n\t\t\twarps[threadIdx.x / 32] = sum;\n\t\t__syncthreads();\n"
+    "#pragma unroll\n\t\tfor (int w = 0; w < T / 32; w++) {\n"
+    "\t\t\tbefore = w == threadIdx.x / 32 ? total : before;\n\t\t\ttotal += warps[w];\n\t\t}\n"
+    "\t\tahead = before + ahead;\n\t\t*all = total;\n\t\t__syncthreads();\n\t}\n"
+    "\treturn ahead;\n}\n";
+
+bool cuda_scans_rows(const struct kernel *k)
+{
+	for (int s = 0; s < k->n_stages; s++)
+		if (find_scan(&k->stages[s]) >= 0)
+			return true;
+	return false;
+}
+
+void cuda_scan_words(struct buf *out)
+{
+	buf_puts(out, scan_words);
 }
 
 void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
@@ -730,6 +843,8 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 	t.out = out;
 	put_parameters(&t);
 	buf_puts(out, ")\n{\n");
+	for (size_t i = 0; i < c->sites.len; i++)
+		buf_printf(out, "\ti64 w%zu = LOWEST_i64;\n", i);
 	buf_add(out, body.data, body.len);
 	buf_puts(out, "}\n");
 	out->failed |= body.failed;

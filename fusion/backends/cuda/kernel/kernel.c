@@ -72,7 +72,7 @@ static void check_access(void *self, const struct inst *inst, bool body)
 
 	if (inst->kind == INST_LOAD && inst->join)
 		a->fails |= !is_join_aligned(a, inst->join);
-	if (!body || inst->join || (inst->kind != INST_LOAD && inst->kind != INST_STORE))
+	if (!body || (!inst_loads(inst) && inst->kind != INST_STORE))
 		return;
 	if (cuda_is_turned(a->c, inst))
 		along = a->c->turned_dim;
@@ -149,6 +149,10 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 		return;
 	}
 	note_buffer(n, inst->at.buffer);
+	for (int i = 0; inst->lookup && i < inst->lookup->n; i++)
+		note_buffer(n, inst->lookup->index[i].at.buffer);
+	if (inst->lookup)
+		return;
 	if (inst->kind == INST_STORE) {
 		n->c->stored[inst->at.buffer] = true;
 		n->c->narrow &= inst->dtype == DTYPE_F16 || inst->dtype == DTYPE_BF16;
@@ -188,7 +192,7 @@ static bool same_access(const struct kernel *k, const struct access *a, const st
 
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst)
 {
-	if (inst->kind == INST_LOAD && !inst->join)
+	if (inst_loads(inst))
 		for (int i = 0; i < c->n_kept; i++)
 			if (same_access(c->kernel, c->kept[i], &inst->at))
 				return i;
@@ -202,8 +206,7 @@ static bool loads(const struct kernel *k, int first, int last, const struct inst
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *other = &k->stages[s].body[i];
 
-			if (other->kind == INST_LOAD && !other->join &&
-			    same_access(k, &inst->at, &other->at))
+			if (inst_loads(other) && same_access(k, &inst->at, &other->at))
 				return true;
 		}
 	return false;
@@ -221,9 +224,8 @@ static void choose_kept(struct cuda_kernel *c, bool early, int64_t most)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *inst = &k->stages[s].body[i];
 
-			if (inst->kind == INST_LOAD && !inst->join && c->n_kept < most &&
-			    !c->stored[inst->at.buffer] && cuda_kept(c, inst) < 0 &&
-			    (early || loads(k, s + 1, k->n_stages, inst)))
+			if (inst_loads(inst) && c->n_kept < most && !c->stored[inst->at.buffer] &&
+			    cuda_kept(c, inst) < 0 && (early || loads(k, s + 1, k->n_stages, inst)))
 				c->kept[c->n_kept++] = &inst->at;
 		}
 }
@@ -270,7 +272,7 @@ static bool loads_late(const struct kernel *k)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *inst = &k->stages[s].body[i];
 
-			if (inst->kind == INST_LOAD && !inst->join && !loads(k, 0, s, inst))
+			if (inst_loads(inst) && !loads(k, 0, s, inst))
 				return true;
 		}
 	return false;
@@ -295,8 +297,11 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 		return;
 	}
 	if (k->form == FORM_COLS) {
+		bool many = e->rows * e->columns >= CUDA_MANY_BLOCKS * CUDA_COLUMNS;
+		int64_t own = many ? CUDA_MANY_COLUMN_POINTS : CUDA_COLUMN_POINTS;
+
 		c->threads = power_of_two(
-		    clamp((e->points + 15) / 16, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
+		    clamp((e->points + own - 1) / own, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
 		c->columns = c->threads * CUDA_COLUMNS < CUDA_COLUMNS_THREADS
 				 ? CUDA_COLUMNS_THREADS / c->threads
 				 : CUDA_COLUMNS;
@@ -353,8 +358,7 @@ bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst)
 {
 	int last = c->kernel->n_dims - 1;
 
-	return c->turned_dim >= 0 && !inst->join &&
-	       (inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
+	return c->turned_dim >= 0 && (inst_loads(inst) || inst->kind == INST_STORE) &&
 	       sym_is(inst->at.stride[c->turned_dim], 1) && !sym_is(inst->at.stride[last], 0) &&
 	       !sym_is(inst->at.stride[last], 1);
 }
@@ -372,7 +376,7 @@ static int find_turned(const struct cuda_kernel *c, const int64_t *vars)
 		const struct inst *inst = &k->stages[0].body[i];
 		int d = 0;
 
-		if ((inst->kind != INST_LOAD && inst->kind != INST_STORE) || inst->join ||
+		if ((!inst_loads(inst) && inst->kind != INST_STORE) ||
 		    sym_is(inst->at.stride[last], 0) || sym_is(inst->at.stride[last], 1))
 			continue;
 		while (d < last && !sym_is(inst->at.stride[d], 1))
@@ -467,7 +471,7 @@ static bool some_pass(const struct kernel *k)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *inst = &k->stages[s].body[i];
 
-			if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) && !inst->join &&
+			if ((inst_loads(inst) || inst->kind == INST_STORE) &&
 			    passes(k, &inst->at, inst->dtype))
 				return true;
 		}
@@ -508,7 +512,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	c->splits = k->n_stages == 1 && k->form != FORM_MAP && k->n_slots == 0 && c->n_reduces > 0;
 	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
 		c->splits = false; /* short rows */
-	c->splits &= !c->pairs;
+	c->splits &= !c->pairs && !cuda_scans_rows(k);
 	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
 		c->splits = false; /* for set_grid() too; its text takes long to compile */
 	c->turns = k->form != FORM_COLS && c->turned_dim < 0 && c->lanes > 1 && !c->splits &&
@@ -534,6 +538,7 @@ void cuda_kernel_finish(struct cuda_kernel *c)
 	free(c->buffers);
 	free(c->stored);
 	VEC_FREE(&c->numbers);
+	VEC_FREE(&c->sites);
 }
 
 int64_t cuda_slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e)

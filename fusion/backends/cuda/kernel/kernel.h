@@ -24,6 +24,11 @@
 enum {
 	CUDA_COLUMNS = 32, /* of a block; more where few threads share one */
 	CUDA_COLUMNS_THREADS = 128,
+	/* A thread on a column has so many points; more where so many blocks keep the device
+	 * busy: on an H200 the largest of columns of 512, 65,536 of them, took 35 us after 47. */
+	CUDA_COLUMN_POINTS = 16,
+	CUDA_MANY_COLUMN_POINTS = 64,
+	CUDA_MANY_BLOCKS = 1024,
 	CUDA_MAP_THREADS = 256,
 	CUDA_MAX_THREADS = 1024,
 	CUDA_MAX_LANES = 8,
@@ -66,6 +71,15 @@ enum {
 	CUDA_MANY_ROWS = 8192,
 };
 
+struct launch_fault;
+struct library_call;
+
+/* An index of a load that may be out of bounds: of a node, for a dim of this size. */
+struct cuda_site {
+	int node;
+	const struct sym *size;
+};
+
 struct cuda_kernel {
 	const struct lowered *lowered;
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
@@ -88,9 +102,11 @@ struct cuda_kernel {
 	bool *stored;            /* by buffer: it is written here */
 	int n_buffers, *buffers; /* parameters: first the addresses, */
 	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
-	/* then, where it splits: partial results, counters; where slots are not in
-	 * registers: the memory of slots, or NULL for shared memory; where it turns: whether
-	 * to begin at the end. */
+	/* then, where indices may be out of bounds, the device's fault and the launch's sites; */
+	VEC(struct cuda_site) sites;
+	/* then, where it splits: partial results, counters; where slots are not in registers: the
+	 * memory of slots, or NULL for shared memory; where it turns: whether to begin at the
+	 * end. */
 };
 
 /* Decides how it is cut; `lanes` is an upper bound, 1 where memory may lie
@@ -118,6 +134,13 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 	return c->lanes == 1;
 }
 
+/* lookup.c: whether it loads by indices, and what such kernels call, after intrinsics.cu. */
+bool cuda_looks_up(const struct kernel *k);
+void cuda_lookup_words(struct buf *out);
+/* emit.c: the same of a scan. */
+bool cuda_scans_rows(const struct kernel *k);
+void cuda_scan_words(struct buf *out);
+
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
 
@@ -141,7 +164,8 @@ struct cuda_launch {
 	uint64_t *values; /* of the parameters: addresses first */
 	void **params;    /* addresses of the values */
 	int n_params;
-	bool wide; /* addresses must be multiples of CUDA_VECTOR_BYTES */
+	struct library_call *sites; /* of the kernel's: what a fault there says */
+	bool wide;                  /* addresses must be multiples of CUDA_VECTOR_BYTES */
 };
 
 /* Memory of one graph's kernels beside its buffers; grows as bindings ask for it. */
@@ -150,9 +174,9 @@ struct cuda_scratch {
 	size_t parts_bytes, counts_bytes, slots_bytes;
 };
 
-/* Of a kernel's function.  False with MEMORY. */
+/* Of a kernel's function; `fault` is told of indices out of bounds.  False with MEMORY. */
 bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfunction function,
-			struct device *d, struct err *err);
+			struct device *d, struct launch_fault *fault, struct err *err);
 void cuda_launch_finish(struct cuda_launch *l); /* zeroed is fine */
 
 /* Its grid and its numbers under these symbols.  False with MEMORY. */

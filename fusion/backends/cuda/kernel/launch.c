@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "fusion/backends/library/library.h"
+
 static bool no_memory(struct device *d, size_t bytes, struct err *err)
 {
 	const double mib = 1 << 20;
@@ -16,12 +18,40 @@ static bool no_memory(struct device *d, size_t bytes, struct err *err)
 
 static int n_values(const struct cuda_kernel *k)
 {
-	return k->n_buffers + (int)k->numbers.len + (k->splits ? 2 : 0) +
+	return k->n_buffers + (int)k->numbers.len + (k->sites.len ? 2 : 0) + (k->splits ? 2 : 0) +
 	       (k->kernel->n_slots > 0 && !k->registers ? 2 : 0) + (k->turns ? 1 : 0);
 }
 
+/* The scratch's, slots' and turn's numbers come after these. */
+static uint64_t *after_sites(const struct cuda_launch *l)
+{
+	const struct cuda_kernel *k = l->kernel;
+
+	return l->values + k->n_buffers + k->numbers.len + (k->sites.len ? 2 : 0);
+}
+
+/* Where the device notes an index out of bounds, and for whom. */
+static bool give_sites(struct cuda_launch *l, struct device *d, struct launch_fault *fault)
+{
+	const struct cuda_kernel *k = l->kernel;
+	uint64_t *value = after_sites(l) - 2;
+
+	if (k->sites.len == 0)
+		return true;
+	l->sites = calloc(k->sites.len, sizeof(*l->sites));
+	if (!l->sites)
+		return false;
+	for (size_t i = 0; i < k->sites.len; i++) {
+		l->sites[i].node = k->lowered->graph->nodes[k->sites.at[i].node];
+		l->sites[i].fault = fault;
+	}
+	value[0] = (uint64_t)d->fault;
+	value[1] = (uint64_t)l->sites;
+	return true;
+}
+
 bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfunction function,
-			struct device *d, struct err *err)
+			struct device *d, struct launch_fault *fault, struct err *err)
 {
 	int n = n_values(k);
 
@@ -30,7 +60,7 @@ bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfu
 	};
 	l->values = calloc((size_t)n + 1, sizeof(*l->values));
 	l->params = calloc((size_t)n + 1, sizeof(*l->params));
-	if (!l->values || !l->params)
+	if (!l->values || !l->params || !give_sites(l, d, fault))
 		return err_set(err, ERR_MEMORY, "The system has no memory left for a launch.");
 	for (int i = 0; i < n; i++)
 		l->params[i] = &l->values[i];
@@ -47,6 +77,7 @@ void cuda_launch_finish(struct cuda_launch *l)
 {
 	free(l->values);
 	free(l->params);
+	free(l->sites);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -134,6 +165,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 	set_grid(l, d, &e, vars);
 	for (size_t i = 0; i < k->numbers.len; i++)
 		*value++ = (uint64_t)sym_eval(k->numbers.at[i], vars);
+	value = after_sites(l);
 	if (k->splits) {
 		size_t groups = l->grid[0];
 		size_t wide = k->kernel->form == FORM_COLS ? (size_t)k->columns : 1;
@@ -165,7 +197,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 void cuda_launch_use_scratch(struct cuda_launch *l, const struct cuda_scratch *s)
 {
 	const struct cuda_kernel *k = l->kernel;
-	uint64_t *value = l->values + k->n_buffers + k->numbers.len;
+	uint64_t *value = after_sites(l);
 
 	if (k->splits) {
 		value[0] = s->parts;

@@ -249,7 +249,9 @@ void text_joiner(struct emit_text *t, const struct inst *inst)
 void text_once(struct emit_text *t, const struct inst *insts, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (insts[i].kind == INST_LOAD)
+		if (insts[i].lookup)
+			text_lookup(t, &insts[i], -1);
+		else if (insts[i].kind == INST_LOAD)
 			text_load_one(t, &insts[i]);
 		else if (insts[i].kind != INST_STORE)
 			text_compute(t, &insts[i]);
@@ -259,4 +261,5 @@ void text_once(struct emit_text *t, const struct inst *insts, int n)
 			text_store_one(t, &insts[i]);
 			buf_puts(t->out, "\t}\n");
 		}
+	text_sites_end(t);
 }

@@ -11,6 +11,8 @@
 struct emit_text {
 	struct buf *out;
 	struct cuda_kernel *c;
+	bool before_scan; /* of a body what its scan is of */
+	int told;         /* sites of faults that text_sites_end() has asked */
 };
 
 /* An element in memory, as a type; what intrinsics.cu has a short name for is called so. */
@@ -41,6 +43,11 @@ void text_joiner(struct emit_text *t, const struct inst *inst);
 /* Setup, a prologue, or a post: once a row (COLS: once a column).  The thread that is
  * `first_of_team` and `live` stores. */
 void text_once(struct emit_text *t, const struct inst *insts, int n);
+
+/* lookup.c: a load by indices: l<load>[lanes], which is declared; -1: its register, once a row. */
+void text_lookup(struct emit_text *t, const struct inst *inst, int load);
+/* Tells of indices out of bounds, which w<site> keep: at the end of the loops that they are in. */
+void text_sites_end(struct emit_text *t);
 
 /* pairs.c: the function's body for a COLS of pairs. */
 void cuda_pairs_emit(struct emit_text *t);

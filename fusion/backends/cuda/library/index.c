@@ -59,7 +59,9 @@ static int first_index(const struct node *n)
 
 static int indices_of(const struct node *n)
 {
-	return n->op == OP_index || n->op == OP_index_put ? count_indices(n, first_index(n)) : 1;
+	bool several = n->op == OP_index || n->op == OP_lookup || n->op == OP_index_put;
+
+	return several ? count_indices(n, first_index(n)) : 1;
 }
 
 static void emit_copy(struct buf *out, const struct node *n, int kernel)

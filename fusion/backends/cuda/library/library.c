@@ -175,7 +175,7 @@ static bool take_term(struct cuda_sum *sum, const struct kernel *k, const struct
 static const struct inst *writer(const struct stage *s, int reg)
 {
 	for (int i = 0; i < s->n_body; i++)
-		if (s->body[i].dst == reg && s->body[i].kind == INST_LOAD && !s->body[i].join &&
+		if (s->body[i].dst == reg && inst_loads(&s->body[i]) &&
 		    s->body[i].dtype == DTYPE_F32)
 			return &s->body[i];
 	return NULL;

@@ -1,0 +1,80 @@
+/* fusion/backends/simd/windows.h -- the innermost loops of ops over windows; kernels.c
+ * includes it once.
+ *
+ * A tile of up to WINDOW_ROWS rows x 2 vectors stays in registers while the windows'
+ * elements go by.  Runs of WINDOW_RUN products are summed on their own, so that a long
+ * sum loses no accuracy.
+ */
+enum { WINDOW_ROWS = 4, WINDOW_RUN = 256 };
+
+/* The first n lanes. */
+static inline void window_put(float *to, f32 value, long n)
+{
+	if (n >= L4)
+		SAVE(f32, to, 0, value);
+	else
+		__builtin_memcpy(to, &value, (size_t)n * sizeof(*to));
+}
+
+/* `rows` and `wide` are constants where this is inlined. */
+static inline __attribute__((always_inline)) void window_tile(const struct window_sums *s, long row,
+							      int rows, int wide, long i, long n)
+{
+	const float *in = s->in + row * s->in_step + i;
+	const long step = s->in_step;
+	f32 sum[WINDOW_ROWS][2];
+
+	for (int r = 0; r < rows; r++)
+		sum[r][0] = sum[r][1] = K_f32(0);
+	for (long k = 0; k < s->n;) {
+		long end = k + WINDOW_RUN < s->n ? k + WINDOW_RUN : s->n;
+		f32 part[WINDOW_ROWS][2];
+
+		for (int r = 0; r < rows; r++)
+			part[r][0] = part[r][1] = K_f32(0);
+		for (; k < end; k++) {
+			const float *at = in + s->where[k];
+			f32 weight = SPLAT(f32, s->weight[k]);
+
+			for (int r = 0; r < rows; r++) {
+				part[r][0] = FMA_f32(weight, LOAD(f32, at, r * step), part[r][0]);
+				if (wide)
+					part[r][1] = FMA_f32(weight, LOAD(f32, at, r * step + L4),
+							     part[r][1]);
+			}
+		}
+		for (int r = 0; r < rows; r++) {
+			sum[r][0] += part[r][0];
+			sum[r][1] += part[r][1];
+		}
+	}
+	for (int r = 0; r < rows; r++) {
+		float *out = s->out + (row + r) * s->out_step + i;
+
+		window_put(out, sum[r][0], n - i);
+		if (wide)
+			window_put(out + L4, sum[r][1], n - i - L4);
+	}
+}
+
+static inline __attribute__((always_inline)) void window_rows(const struct window_sums *s, long row,
+							      int rows, long n)
+{
+	long i = 0;
+
+	for (; i + L4 < n; i += 2 * L4)
+		window_tile(s, row, rows, 1, i, n);
+	if (i < n)
+		window_tile(s, row, rows, 0, i, n);
+}
+
+static void window_f32(const struct window_sums *s, long rows, long n)
+{
+	long row = 0;
+
+	for (; row + WINDOW_ROWS <= rows; row += WINDOW_ROWS)
+		window_rows(s, row, WINDOW_ROWS, n);
+	for (; row < rows; row++)
+		window_rows(s, row, 1, n);
+	DONE();
+}
