@@ -115,9 +115,11 @@ bool fusion_device_order(const struct fusion *f, struct device_order *out);
 bool fusion_wait(struct fusion *f, struct err *err);
 int fusion_threads(const struct fusion *f);
 
-/* Parses and checks; NULL with code, line, column of the first thing that must fail: what is no
- * Python, and names, attributes of modules and statements outside the language in code that
- * runs whenever the program does.  Source is copied. */
+/* Parses and checks; `entry` is the name of a function, module or class at the top of the source,
+ * or a call that makes one: "Net(64)", whose problems have err->file "entry".  NULL with code,
+ * line, column of the first thing that must fail: what is no Python, and names, attributes of
+ * modules and statements outside the language in code that runs whenever the program does.  Source
+ * is copied. */
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err);
 
@@ -141,8 +143,10 @@ struct fusion_program *fusion_parse_in(const struct registry *registry,
 const char *fusion_place(const struct fusion_program *p, int line, int *line_there);
 void fusion_program_destroy(struct fusion_program *p);
 
-/* What the program fails with if it comes there: the i-th place, by line; false past the last. */
-bool fusion_program_warning(const struct fusion_program *p, int i, struct err *out);
+/* A program that may be refused, to look at expressions in its scope; NULL where it is no Python.
+ */
+struct fusion_program *fusion_parse_anyway(const struct registry *registry,
+					   const struct fusion_files *files, const char *entry);
 
 /* All that can be seen without running, by line: at most 64 problems, and one of syntax alone.
  * `certain`: fusion_parse_in() refuses the source for it. */
@@ -165,16 +169,6 @@ int fusion_expression_problems(const struct fusion_program *p, const struct regi
 			       const struct fusion_expression *e, fusion_problem_fn *each,
 			       void *self);
 bool fusion_expression_uses_n(const char *text);
-
-/* The last function of the entry's name at the top of the source; false: there is
- * none, the entry is made otherwise.  Strings are the program's. */
-struct fusion_function {
-	const char *name;
-	int n_positional;
-	const char *const *parameters; /* names: the positional ones come first */
-	bool open;                     /* it has *args or **kwargs */
-};
-bool fusion_entry_function(const struct fusion_program *p, struct fusion_function *out);
 
 /* A mode's own variables and compiled entries: runs the module's code, compiles as calls come. */
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,

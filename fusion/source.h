@@ -45,16 +45,20 @@ enum lang_parameter_kind {
 struct lang_parameter {
 	const char *name;
 	enum lang_parameter_kind kind;
+	const char *annotation, *otherwise; /* as written, `otherwise` the default; NULL: none */
 };
-struct lang_signature { /* of a function or class at the level of the module, or a method */
+struct lang_signature { /* of a function or class at the level of the module, or a method; the
+			 * parameters of a class are its annotated fields */
 	const char *name;
 	const char *owner; /* the class whose method it is; NULL */
+	const char *doc;   /* its docstring; NULL */
 	const struct lang_parameter *parameters;
-	int n;
+	int n, line;
 	bool is_class, decorated;
 };
 
-/* NULL where the source, NUL terminated, does not parse, or out of memory. */
+/* NULL where the source, NUL terminated, does not parse, or out of memory.  The source is
+ * borrowed. */
 struct lang_outline *lang_outline_create(const char *source);
 void lang_outline_destroy(struct lang_outline *o); /* NULL is fine */
 
@@ -62,6 +66,46 @@ void lang_outline_destroy(struct lang_outline *o); /* NULL is fine */
  * none, or `o` is NULL. */
 const struct lang_signature *lang_outline_function(const struct lang_outline *o, const char *owner,
 						   const char *name);
+
+/* A call as the source makes it, written so that it can be evaluated in the module's scope: names
+ * of the function that it is in are written out. */
+struct lang_construction;
+struct lang_argument {
+	const char *name; /* NULL: by place; "": more of them, *args or **kwargs */
+	const char *text; /* NULL: what it is depends on more than the text tells */
+	const struct lang_construction *made; /* the call that made it; NULL */
+};
+struct lang_construction {
+	const char *of;   /* what is called: "nn.Conv2d" */
+	const char *text; /* all of it, "nn.Conv2d(3, 64)"; NULL: not known */
+	const struct lang_argument *arguments;
+	int n, line;
+	const struct lang_construction *first; /* of a container of modules: its first with sizes */
+};
+struct lang_use {
+	const char *callee; /* "model", "net", "Net(10)"; NULL: nothing calls it */
+	const char *of;     /* the function, or the class of the module that is called */
+	const struct lang_construction *made; /* of a module; NULL: a function, or not known */
+	const struct lang_argument *arguments;
+	int n, line; /* line 0: it is made, and not called */
+};
+
+/* Where the source calls a function or a module of a class: in its `if __name__ == "__main__"`, at
+ * the level of the module, or in a function that these call.  `name`: that of the function, of the
+ * class or of a variable; NULL: what the source seems to be for, be it called or not.  False where
+ * there is none. */
+bool lang_outline_use(struct lang_outline *o, const char *name, struct lang_use *out);
+
+/* The layer that takes a parameter of a method first, of a module that `self` made (NULL: not
+ * known): nn.Conv2d(3, 64) where forward(x) has self.conv(x).  False where none is found. */
+bool lang_outline_layer(struct lang_outline *o, const struct lang_signature *method,
+			const char *parameter, const struct lang_construction *self,
+			struct lang_construction *out);
+
+/* The names that a function gives the sizes of a parameter: "B, T, C" of `B, T, C = x.shape`, or
+ * "b (h w) c" of einops.  NULL: none. */
+const char *lang_outline_sizes(struct lang_outline *o, const struct lang_signature *function,
+			       const char *parameter);
 
 /* ---- changes that take a graph break away ----
  *

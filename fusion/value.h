@@ -151,6 +151,9 @@ int value_length(struct value v);
  * insertion; borrowed.  `index` is below value_length(). */
 struct value value_item(struct value v, int index);
 struct value value_key(struct value dict, int index); /* of that entry; borrowed */
+/* The dict, list, ... that an instance of a class which derives from one keeps, and the tensor of
+ * a NumPy array; any other value itself.  Borrowed. */
+struct value value_plain(struct value v);
 
 /* What an instance of a class has, by name: a dict, borrowed; UNSET of all else, and of one that
  * has nothing. */

@@ -85,9 +85,8 @@ static bool hold(struct scratch *s)
 	return false;
 }
 
-bool scratch_create(struct scratch *s, const char *what, struct err *err)
+bool scratch_create_in(struct scratch *s, const char *base, const char *what, struct err *err)
 {
-	const char *base = base_folder();
 	int code = ENAMETOOLONG;
 
 	remove_abandoned(base);
@@ -105,6 +104,11 @@ bool scratch_create(struct scratch *s, const char *what, struct err *err)
 	s->path[0] = '\0';
 	return err_set(err, ERR_IO, "no temporary folder for %s in %.200s: %s", what, base,
 		       strerror(code));
+}
+
+bool scratch_create(struct scratch *s, const char *what, struct err *err)
+{
+	return scratch_create_in(s, base_folder(), what, err);
 }
 
 void scratch_destroy(struct scratch *s)

@@ -20,6 +20,9 @@ struct scratch {
  * Threads may make several at once. */
 bool scratch_create(struct scratch *s, const char *what, struct err *err);
 
+/* The same in another folder. */
+bool scratch_create_in(struct scratch *s, const char *base, const char *what, struct err *err);
+
 /* Removes it and all that is in it.  Zeroed, or removed before, is fine. */
 void scratch_destroy(struct scratch *s);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/refused.h"
 #include "fusion/capture/control/control.h"
 #include "fusion/capture/decide.h"
 #include "fusion/capture/trace/trace.h"
@@ -595,12 +596,17 @@ static enum attempt_verdict capture(struct attempt *a, struct entry *e,
 {
 	for (int left = MAX_ATTEMPTS; left > 0; left--) {
 		struct err why = { 0 };
+		uint64_t refused = memory_refused_here();
 		enum attempt_verdict verdict;
 
 		if (run(a, &e->arena, from, &why))
 			verdict = conclude(a, e, options, from, brk, err);
 		else
 			verdict = after_failure(a, from, brk, &why);
+		if (verdict == SUCCEEDED && memory_refused_here() != refused) {
+			memory_refused_error(&why, "what was captured");
+			verdict = FAILED;
+		}
 		if (verdict == FAILED && err && err->code == ERR_NONE)
 			*err = why;
 		unwind(&a->trace, from);

@@ -515,7 +515,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	reconstruction_drop(&e->reconstruction);
 	drop_saved(e);
 	grad_node_unref(node);
-	if (!ok) /* what was not handed out yet */
+	if (!ok || e->draws_alone) /* what was not handed out yet */
 		drop_outputs(e);
 	return ok;
 }
@@ -528,6 +528,7 @@ void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *auto
 	if (modes->autocast < AUTOCAST_BLOCK)
 		autocast_forget(autocast);
 	modes->grad_off = e->grad_off_after;
+	modes->derivatives = e->derivatives_after;
 	modes->autocast = e->autocast_after;
 	autocast_settle(autocast, modes->autocast);
 }

@@ -115,6 +115,7 @@ struct entry {
 	struct entry_frame *frames; /* outermost first; the first was there before */
 	int n_frames;               /* 0: the outermost frame of the call returns */
 	int n_left;                 /* frames of the call that have returned, innermost */
+	bool draws_alone;           /* its one output is read by nothing */
 	bool rest_eager;            /* the rest of the innermost frame runs in eager */
 	bool at_return;             /* it ends after a return: nothing runs in between */
 	int result;                 /* reconstruction step of what the outermost returns */
@@ -136,6 +137,7 @@ struct entry {
 	int n_placeholders;
 	bool sets_modes; /* the piece leaves other modes than it found: these */
 	bool grad_off_after;
+	unsigned char derivatives_after;
 	unsigned autocast_after;
 	int64_t capture_ns, compile_ns;
 	int64_t uses;

@@ -450,6 +450,55 @@ static bool keep_asserts(struct entry *e, const struct trace *t, struct reconstr
 	return true;
 }
 
+/* A piece that hands out nothing draws its numbers all the same. */
+static bool keep_draws(struct entry *e, const struct trace *t, struct reconstruction_builder *b)
+{
+	e->draws_alone = false;
+	for (int i = t->graph->n_nodes - 1; i >= 0 && b->outputs.len == 0; i--) {
+		e->draws_alone = graph_draws(t->graph->nodes[i]);
+		if (e->draws_alone && !VEC_PUSH(&b->outputs, i))
+			return false;
+	}
+	return true;
+}
+
+static bool adds_tensor(const struct value *known, int n, struct value v)
+{
+	for (int i = 0; i < n; i++)
+		if (known[i].kind == v.kind && known[i].object == v.object)
+			return false;
+	return v.kind == VALUE_TENSOR;
+}
+
+/* As torch: where a branch on a tensor ends a piece without ops, and all that the frame goes on
+ * with are tensors, each a different one, they are the outputs of a graph. */
+static bool is_graph_of_none(const struct entry *e, const struct attempt *a)
+{
+	const struct frame *f = a->trace.base;
+	struct value known[16];
+	int n = 0;
+
+	if (!a->stopped || a->trace.native || e->n_frames != 1 || e->effects.n > 0 ||
+	    e->n_writes > 0 || e->prints.n > 0 ||
+	    (f->inst->op != CODE_JUMP_IF_FALSE && f->inst->op != CODE_JUMP_IF_TRUE))
+		return false;
+	for (const struct value *v = f->stack; v < f->top; v++) {
+		if (n == 16 || !adds_tensor(known, n, *v))
+			return false;
+		known[n++] = *v;
+	}
+	for (int i = 0; i < e->frames[0].n_places; i++) {
+		const struct entry_place *place = &e->frames[0].places[i];
+
+		if (place->step < 0)
+			continue;
+		if (n == 16 || !adds_tensor(known, n, f->locals[place->index]))
+			return false;
+		known[n++] = f->locals[place->index];
+	}
+	return n > 0;
+}
+
 /* The module whose method the frame runs, though nothing reads it any more: what is captured
  * of the frame later says whose it is.  Not one that the call itself has made; NULL. */
 static struct instance *unused_module(const struct reconstruction_builder *b, const struct frame *f,
@@ -621,7 +670,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		  (!t->failed || entry_no_memory(err));
 
 	e->captured = t->graph;
-	if (ok && (!keep_writes(e, t, &b) || !keep_asserts(e, t, &b) ||
+	if (ok && (!keep_writes(e, t, &b) || !keep_asserts(e, t, &b) || !keep_draws(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len) ||
 		   !drop_items(t->graph, &b)))
 		ok = entry_no_memory(err);
@@ -639,10 +688,14 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	    !count_placeholders(e, (int)t->homes.len))
 		return entry_no_memory(err);
 	e->grad_off_after = a->stopped ? t->grad_off_at_stop : t->grad_off;
+	e->derivatives_after = t->derivatives;
 	e->autocast_after = t->autocast_mode;
 	e->sets_modes = e->grad_off_after != t->vm->modes.grad_off ||
+			e->derivatives_after != t->vm->modes.derivatives ||
 			e->autocast_after != t->vm->modes.autocast;
-	e->graph = t->n_ops > 0 || t->computes_sizes ? 0 : -1; /* the session numbers it */
+	e->graph = t->n_ops > 0 || t->computes_sizes || is_graph_of_none(e, a)
+		       ? 0
+		       : -1; /* the session numbers it */
 	return true;
 }
 

@@ -148,6 +148,9 @@ static bool loads(const struct inst *list, int n, int buffer)
 		for (int p = 0; list[i].join && p < list[i].join->n; p++)
 			if (list[i].join->part[p].at.buffer == buffer)
 				return true;
+		for (int k = 0; list[i].lookup && k < list[i].lookup->n; k++)
+			if (list[i].lookup->index[k].at.buffer == buffer)
+				return true;
 		if (!list[i].join && list[i].at.buffer == buffer)
 			return true;
 	}
@@ -777,7 +780,8 @@ static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, str
 
 	(void)vm;
 	*done = false;
-	if (s->eager_depth > 0 || !f->function || !is_frame(f))
+	if (s->eager_depth > 0 || !f->function ||
+	    (!is_frame(f) && f->function->disabled != DISABLED))
 		return true;
 	*done = true;
 	if (f->function->disabled)

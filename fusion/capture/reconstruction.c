@@ -35,12 +35,13 @@ static bool push_object(struct reconstruction_builder *b, struct value v,
 	       (pointers_set(&b->made, v.object, (int)b->steps.len - 1) || no_memory(b));
 }
 
-/* Where nothing is recorded: eager refuses writes to what is split of such a tensor. */
+/* Where nothing is recorded: eager refuses writes to what is split of such a tensor, and
+ * texts show it. */
 static bool would_require(struct reconstruction_builder *b, struct value v, bool *out)
 {
 	const struct autograd *a = b->trace->autograd;
 
-	return !a->splits || a->recording || b->trace->grad_off ||
+	return !a->notes || a->recording || b->trace->grad_off ||
 	       trace_requires(b->trace, v, out, b->err);
 }
 
@@ -51,7 +52,7 @@ static bool add_output(struct reconstruction_builder *b, struct value v,
 
 	if (kind == RECONSTRUCT_OUTPUT) {
 		step.n = v.tensor->is_parameter;
-		step.leaf = trace_is_leaf(b->trace, v);
+		step.leaf = trace_shows_leaf(b->trace, v);
 		if (!would_require(b, v, &step.requires_grad))
 			return false;
 	}
@@ -93,7 +94,7 @@ static bool add_view(struct reconstruction_builder *b, struct value v)
 	step.of_detached = v.tensor->view->detached_of.kind == VALUE_TENSOR;
 	step.part = v.tensor->view->part;
 	step.stale = trace_view_stale(b->trace, v);
-	step.leaf = trace_is_leaf(b->trace, v);
+	step.leaf = trace_shows_leaf(b->trace, v);
 	if (!step.detached && !would_require(b, v, &step.requires_grad))
 		return false;
 	if (!step.detached && !lies_in_rows(b->trace, base))
@@ -255,7 +256,7 @@ static bool add_iter(struct reconstruction_builder *b, struct value v, int depth
 	struct reconstruction_step step = { .kind = RECONSTRUCT_ITER, .n = 1 };
 	const struct iter *it = v.iter;
 
-	if (it->iter_kind == ITER_NEXT)
+	if (it->iter_kind == ITER_NEXT && it->over.kind != VALUE_INSTANCE)
 		return err_set(b->err, ERR_VALUE, "a generator is kept");
 	step.value = value_iter(it->iter_kind, value_none());
 	if (step.value.kind == VALUE_UNSET)
@@ -313,9 +314,12 @@ static bool add_parts(struct reconstruction_builder *b, struct value v,
 {
 	struct reconstruction_step step = { .kind = kind, .n = n };
 
-	if (kind == RECONSTRUCT_NATIVE)
+	if (kind == RECONSTRUCT_NATIVE) {
 		step.value = value_native(v.native->name, v.native->id, v.native->builtin,
 					  value_none());
+		if (step.value.kind != VALUE_NATIVE)
+			return no_memory(b);
+	}
 	return push_object(b, v, step) && add_all(b, parts, n, depth);
 }
 

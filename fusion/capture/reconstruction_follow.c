@@ -99,7 +99,7 @@ static bool place_on_tape(const struct reconstruction_call *call,
 		return autograd_set_leaf(call->autograd, v, true, NULL);
 	if (call->entry->spent && call->entry->spent[step->index])
 		return !autograd_enabled(call->autograd) || autograd_spend(call->autograd, v, NULL);
-	if (step->requires_grad && !autograd_note_light(call->autograd, OP_alias, v, NULL))
+	if (step->requires_grad && !autograd_note_light(call->autograd, LIGHT_GRAPH, v, NULL))
 		return false;
 	return !call->node || entry_grad_give(call->entry, call->node, step->index, v, NULL);
 }
@@ -257,7 +257,7 @@ static struct value make_view(struct follower *f, const struct reconstruction_st
 	if (view.kind != VALUE_UNSET && a && step->part)
 		f->failed |= !autograd_note_part(a, view, step->stale, NULL);
 	if (view.kind != VALUE_UNSET && a && step->requires_grad)
-		f->failed |= !autograd_note_light(a, OP_alias, view, NULL);
+		f->failed |= !autograd_note_light(a, op_info(OP_as_strided)->id, view, NULL);
 	if (view.kind != VALUE_UNSET && step->leaf)
 		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);

@@ -6,6 +6,7 @@
 #include "fusion/compile/compile.h"
 
 #include "fusion/base/clock.h"
+#include "fusion/base/refused.h"
 #include "fusion/compile/exec.h"
 #include "fusion/compile/partition.h"
 #include "fusion/compile/pieces.h"
@@ -27,6 +28,7 @@ struct exec *compile_piece(const struct compile_options *options, struct graph *
 	struct pass_options passes = passes_of(options);
 	struct pass_result passed = { 0 };
 	int64_t begin = clock_ns(), lowering;
+	uint64_t refused = memory_refused_here();
 	struct lowered *lowered;
 	struct exec *e;
 
@@ -50,6 +52,12 @@ struct exec *compile_piece(const struct compile_options *options, struct graph *
 			exec_destroy(e);
 			return NULL;
 		}
+	}
+	/* a pass, or a list of nodes, that ran out of memory may have left some out */
+	if (memory_refused_here() != refused) {
+		exec_destroy(e);
+		memory_refused_error(err, "a compiled graph");
+		return NULL;
 	}
 	e->passes = passes;
 	e->passes_ns = lowering - begin;

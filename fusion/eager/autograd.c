@@ -446,6 +446,8 @@ const char *autograd_name(struct value t, char text[80])
 	if (record->node && record->node->custom)
 		return record->node->custom->name;
 	id = record->node ? op_info(record->node->op)->id : record->light;
+	if (!*id)
+		return "CompiledFunctionBackward";
 	name = name_of(id, t.tensor->memory->rank);
 	if (strcmp(id, "put_view") == 0)
 		return "CopySlices";

@@ -119,6 +119,7 @@ struct autograd {
 	bool recording; /* the program may ask for a gradient */
 	bool twice;     /* ... and for that of a gradient */
 	bool splits;    /* it calls what makes several views */
+	bool notes;     /* it splits, or shows tensors: what requires a gradient is known of each */
 	int n_tracked;  /* tensors with a struct tensor_grad */
 	struct tensor_grad *tensors;
 	struct grad_node *nodes;
@@ -153,8 +154,10 @@ bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dt
 			    struct value out, struct err *err);
 void autograd_deferred_written(struct vtensor *t);
 void autograd_deferred_made(struct vtensor *t);
-/* `out`, which that op made, would require a gradient; nothing is recorded of it. */
-bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err);
+/* `out`, which the op of that id made (static text; LIGHT_GRAPH: a compiled graph), would
+ * require a gradient; nothing is recorded of it. */
+#define LIGHT_GRAPH ""
+bool autograd_note_light(struct autograd *a, const char *id, struct value out, struct err *err);
 
 /* eager_run() with its record. */
 bool autograd_run(struct autograd *a, const struct op_call *c, struct value *out, struct err *err);
@@ -310,6 +313,7 @@ enum autograd_word {
 	AUTOGRAD_GRADIENT, /* asks for a gradient, or says what requires one */
 	AUTOGRAD_TWICE,    /* create_graph=: for one that has a gradient itself */
 	AUTOGRAD_SPLITS,   /* makes several views, whose writes eager refuses */
+	AUTOGRAD_SHOWS,    /* makes texts, which say what a tensor's gradient goes to */
 };
 
 /* Whether the program's text has such a name. */

@@ -512,6 +512,8 @@ static bool asks(const char *name, enum autograd_word what)
 				     "torch.func", "functorch", "func" },
 		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",
 				      "split_with_sizes", "hsplit", "vsplit", "dsplit" },
+		[AUTOGRAD_SHOWS] = { "print", "str", "repr", "format", "__str__", "__repr__",
+				     "logging", "pprint" },
 	};
 
 	for (size_t i = 0; words[what][i]; i++)
@@ -524,7 +526,7 @@ static bool asks(const char *name, enum autograd_word what)
 static bool constant_asks(const struct lang_const *c, enum autograd_word what)
 {
 	if (c->kind == CONST_STR)
-		return asks(c->str, what);
+		return asks(c->str, what) || (what == AUTOGRAD_SHOWS && strchr(c->str, '%'));
 	for (int i = 0; c->kind == CONST_TUPLE && i < c->n; i++)
 		if (constant_asks(&c->items[i], what))
 			return true;
@@ -538,6 +540,9 @@ bool autograd_asked(const struct code *code, enum autograd_word what)
 			return true;
 	for (int i = 0; i < code->n_consts; i++)
 		if (constant_asks(&code->consts[i], what))
+			return true;
+	for (int i = 0; what == AUTOGRAD_SHOWS && i < code->n_insts; i++)
+		if (code->insts[i].op == CODE_FORMAT_VALUE)
 			return true;
 	for (int i = 0; i < code->n_nested; i++)
 		if (autograd_asked(code->nested[i], what))

@@ -442,12 +442,12 @@ static bool check_parts(struct autograd *a, const struct op_call *c, struct err 
 	return true;
 }
 
-bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err)
+bool autograd_note_light(struct autograd *a, const char *id, struct value out, struct err *err)
 {
 	struct tensor_grad *record = autograd_of(a, out, err);
 
 	if (record)
-		record->light = op_info(op)->id;
+		record->light = id;
 	return record != NULL;
 }
 
@@ -458,7 +458,7 @@ static bool note_light(struct autograd *a, enum op op, enum dtype dtype, struct 
 
 	return dtype_category(dtype) != CATEGORY_FLOAT ||
 	       (grad_rule_known(a, op, &known, err) &&
-		(!known || autograd_note_light(a, op, out, err)));
+		(!known || autograd_note_light(a, op_info(op)->id, out, err)));
 }
 
 bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,

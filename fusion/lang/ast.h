@@ -239,4 +239,10 @@ struct ast_node {
 	};
 };
 
+/* Visits what an expression is made of, in the order in which it is evaluated; of a ternary what is
+ * taken where its test holds comes first, and of a dict its values alone.  NULL is visited where an
+ * operand was left out. */
+typedef void ast_visit_fn(void *self, const struct ast_node *operand);
+void ast_operands(const struct ast_node *n, ast_visit_fn *visit, void *self);
+
 #endif

@@ -180,9 +180,12 @@ struct lang_program *lang_compile(const char *source, size_t len, const struct l
 {
 	size_t most = limits && limits->source_bytes ? limits->source_bytes : SOURCE_BYTES;
 	struct token_list list = { .lines_before = limits ? limits->lines_before : 0 };
+	struct err unread = { 0 };
 	struct lang_program *p;
 	struct arena scratch;
 
+	if (!err)
+		err = &unread; /* what is refused decides how it goes on */
 	if (len > most) {
 		err_set(err, ERR_BOUND, "the source has %zu bytes; at most %zu are allowed", len,
 			most);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fusion/base/refused.h"
 #include "fusion/base/utf8.h"
 
 struct bracket {
@@ -978,15 +979,15 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	lx->at_line_start = true;
 	lx->n_indents = 1;
 	lx->ascii = is_ascii(source, len);
-	list->tokens.at = malloc((len / 4 + 1) *
-				 sizeof(*list->tokens.at)); /* a guess, else it grows */
+	list->tokens.at = memory_try((len / 4 + 1) *
+				     sizeof(*list->tokens.at)); /* a guess, else it grows */
 	list->tokens.cap = list->tokens.at ? len / 4 + 1 : 0;
 	lex_line_begins(lx);
 	while (ok && lx->pos < len)
 		ok = lex_step(lx);
 	if (ok)
 		lex_finish(lx);
-	if (memory.code)
+	if (memory.code && err)
 		*err = memory;
 	return !memory.code;
 }

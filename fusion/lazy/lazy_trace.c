@@ -430,7 +430,7 @@ static bool is_recorded(const struct lazy *l, const struct op_call *c)
 static bool trace_noted(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
 	struct autograd *a = &l->eager->autograd;
-	bool noted = a->splits && !a->recording && autograd_enabled(a);
+	bool noted = a->notes && !a->recording && autograd_enabled(a);
 
 	if ((noted && !autograd_check_deferred(a, c, err)) || !trace(l, c, out, err))
 		return false;

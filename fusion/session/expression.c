@@ -1,4 +1,4 @@
-/* fusion/session/expression.c -- arguments that are written as Python expressions.
+/* fusion/session/expression.c -- arguments and entries that are written as Python expressions.
  *
  * An expression is compiled by itself and run in the scope of the program's module, after it: its
  * names are those of the file, and what it makes are objects of the file's classes.  Lines of it
@@ -152,21 +152,39 @@ static void step_back(struct session *s, const struct aside *a)
 		*a->random = a->before;
 }
 
+/* Compiled, and kept as long as the session: what it makes may need its code.  NULL with *err. */
+static const struct lang_program *keep(struct session *s, const struct fusion_expression *e,
+				       struct err *err)
+{
+	struct lang_program *made = compile(s->vm->program, e, err);
+
+	if (!made || VEC_PUSH(&s->expressions, made))
+		return made;
+	lang_destroy(made);
+	err_set(err, ERR_MEMORY, "out of memory for an expression");
+	return NULL;
+}
+
+bool session_evaluate_entry(struct session *s, const char *text, struct value *out, struct err *err)
+{
+	const struct fusion_expression e = { .text = text, .label = "entry" };
+	const struct lang_program *made = keep(s, &e, err);
+
+	return made && (vm_evaluate(s->vm, &(struct vm_expression){ made, NULL, 0 }, out, err) ||
+			place(s->vm->program, &e, err));
+}
+
 bool fusion_evaluate(struct fusion_session *session, const struct fusion_expression *e,
 		     struct value *out, struct err *err)
 {
 	struct session *s = &session->session;
 	const struct lang_program *program = s->vm->program;
-	struct lang_program *made = compile(program, e, err);
+	const struct lang_program *made = keep(s, e, err);
 	struct aside aside;
 	bool ok;
 
 	if (!made)
 		return false;
-	if (!VEC_PUSH(&s->expressions, made)) {
-		lang_destroy(made);
-		return err_set(err, ERR_MEMORY, "out of memory for an expression");
-	}
 	aside = step_aside(s, e->seed);
 	ok = vm_evaluate(s->vm, &(struct vm_expression){ made, e->with_n ? "n" : NULL, e->n }, out,
 			 err);

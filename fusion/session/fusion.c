@@ -64,18 +64,43 @@ static bool assigns(const struct code *module, const char *name)
 	return false;
 }
 
-/* The entry must exist; what it is shows when the module runs. */
-static bool check_entry(const struct code *module, const char *entry, struct err *err)
+/* Net(3) is of Net. */
+static void entry_name(const char *entry, char out[200])
 {
+	snprintf(out, 200, "%.*s", (int)strcspn(entry, "("), entry);
+}
+
+/* The function that a misspelt entry may have meant; NULL. */
+static const char *nearest_entry(const struct code *module, const char *entry)
+{
+	struct nearest n = nearest_to(entry);
+
+	for (int i = 0; i < module->n_nested; i++)
+		if (assigns(module, module->nested[i]->name))
+			nearest_offer(&n, module->nested[i]->name);
+	return n.best;
+}
+
+/* The entry must exist; what it is shows when the module runs. */
+static bool check_entry(const struct code *module, const char *whole, struct err *err)
+{
+	char entry[200];
+	const char *near;
 	struct buf names;
 
+	entry_name(whole, entry);
 	if (assigns(module, entry))
 		return true;
 	buf_init(&names, 300);
 	for (int i = 0; i < module->n_nested; i++)
 		if (assigns(module, module->nested[i]->name))
 			buf_printf(&names, "%s%s", names.len ? ", " : "", module->nested[i]->name);
-	if (names.len)
+	near = nearest_entry(module, entry);
+	if (near)
+		err_set(err, ERR_NAME,
+			"the source defines no function %.100s; did you mean %.100s? it defines %s",
+			entry, near, names.data ? names.data : "");
+	else if (names.len)
 		err_set(err, ERR_NAME, "the source defines no function %.100s; it defines %s",
 			entry, names.data);
 	else
@@ -130,6 +155,7 @@ static struct fusion_program *parse(const struct registry *registry,
 	struct fusion_program *p = calloc(1, sizeof(*p));
 	struct torch_names names;
 	struct vm_host host;
+	char name[200];
 	bool ok;
 
 	if (!p || !(p->entry = strdup(entry))) {
@@ -142,23 +168,25 @@ static struct fusion_program *parse(const struct registry *registry,
 	torch_names_init(&names);
 	names.custom = registry_ops(registry);
 	torch_check_host(&host, &names);
-	ok = vm_check(p->lang, &host, entry, &p->problems, err);
+	entry_name(entry, name);
+	ok = vm_check(p->lang, &host, name, &p->problems, err);
 	torch_names_finish(&names);
 	return ok ? p : parse_failed(p);
 }
 
-struct fusion_program *fusion_parse_in(const struct registry *registry,
-				       const struct fusion_files *files, const char *entry,
-				       struct err *err)
+/* What is wrong with an entry that is an expression. */
+static int entry_problems(const struct fusion_program *p, const struct registry *registry,
+			  fusion_problem_fn *each, void *self)
 {
-	struct fusion_program *p = parse(registry, files, entry, err);
+	const struct fusion_expression e = { .text = p->entry, .label = "entry" };
 
-	for (int i = 0; p && i < p->problems.n; i++)
-		if (p->problems.at[i].certain) {
-			fusion_program_warning(p, i, err);
-			return parse_failed(p);
-		}
-	return p && check_entry(p->lang->module, entry, err) ? p : parse_failed(p);
+	return strchr(p->entry, '(') ? fusion_expression_problems(p, registry, &e, each, self) : 0;
+}
+
+static void keep_problem(void *self, const struct err *problem, bool certain)
+{
+	(void)certain;
+	*(struct err *)self = *problem;
 }
 
 /* Lines of a program of several files become those of the file. */
@@ -173,13 +201,27 @@ static bool placed(const struct lang_program *program, bool ok, struct err *err)
 	return ok;
 }
 
-bool fusion_program_warning(const struct fusion_program *p, int i, struct err *out)
+struct fusion_program *fusion_parse_in(const struct registry *registry,
+				       const struct fusion_files *files, const char *entry,
+				       struct err *err)
 {
-	if (i < 0 || i >= p->problems.n)
-		return false;
-	*out = p->problems.at[i].err;
-	placed(p->lang, false, out);
-	return true;
+	struct err wrong = { 0 };
+
+	struct fusion_program *p = parse(registry, files, entry, err);
+
+	for (int i = 0; p && i < p->problems.n; i++)
+		if (p->problems.at[i].certain) {
+			*err = p->problems.at[i].err;
+			placed(p->lang, false, err);
+			return parse_failed(p);
+		}
+	if (!p || !check_entry(p->lang->module, entry, err))
+		return parse_failed(p);
+	if (!entry_problems(p, registry, keep_problem, &wrong))
+		return p;
+	if (err)
+		*err = wrong;
+	return parse_failed(p);
 }
 
 const char *fusion_place(const struct fusion_program *p, int line, int *line_there)
@@ -190,21 +232,47 @@ const char *fusion_place(const struct fusion_program *p, int line, int *line_the
 	return f ? f->path : NULL;
 }
 
+struct fusion_program *fusion_parse_anyway(const struct registry *registry,
+					   const struct fusion_files *files, const char *entry)
+{
+	return parse(registry, files, entry, NULL);
+}
+
+/* Where the entry is not there, what is wrong with the one that is nearest, or the last one. */
+static struct fusion_program *parse_other(const struct registry *registry,
+					  const struct fusion_files *files,
+					  struct fusion_program *p)
+{
+	const struct code *module = p->lang->module;
+	const char *other = nearest_entry(module, p->entry);
+	struct fusion_program *made;
+
+	for (int i = module->n_nested; i-- > 0 && !other;)
+		if (assigns(module, module->nested[i]->name))
+			other = module->nested[i]->name;
+	made = other ? parse(registry, files, other, NULL) : NULL;
+	if (made)
+		fusion_program_destroy(p);
+	return made ? made : p;
+}
+
 void fusion_problems(const struct registry *registry, const struct fusion_files *files,
 		     const char *entry, fusion_problem_fn *each, void *self)
 {
 	struct err err = { 0 };
 	struct fusion_program *p = parse(registry, files, entry, &err);
-	bool named = true;
+	bool named = p && check_entry(p->lang->module, entry, &err);
 
+	if (p && !named)
+		p = parse_other(registry, files, p);
 	for (int i = 0; p && i < p->problems.n; i++) {
 		placed(p->lang, false, &p->problems.at[i].err);
 		each(self, &p->problems.at[i].err, p->problems.at[i].certain);
 	}
-	if (p)
-		named = check_entry(p->lang->module, entry, &err);
-	if (!p || !named)
+	if (!named)
 		each(self, &err, true);
+	else
+		entry_problems(p, registry, each, self);
 	fusion_program_destroy(p);
 }
 
@@ -215,21 +283,6 @@ void fusion_program_destroy(struct fusion_program *p)
 	lang_files_destroy(p->lang);
 	free(p->entry);
 	free(p);
-}
-
-bool fusion_entry_function(const struct fusion_program *p, struct fusion_function *out)
-{
-	const struct code *module = p->lang->module, *found = NULL;
-
-	for (int i = 0; i < module->n_nested; i++)
-		if (strcmp(module->nested[i]->name, p->entry) == 0)
-			found = module->nested[i];
-	if (found)
-		*out = (struct fusion_function){ .name = found->name,
-						 .n_positional = found->n_positional,
-						 .parameters = found->locals,
-						 .open = found->has_varargs || found->has_kwargs };
-	return found != NULL;
 }
 
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,

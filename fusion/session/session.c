@@ -11,12 +11,21 @@
 #include "fusion/vm/absent_modules.h"
 #include "fusion/lazy/lazy.h"
 
-/* The function of the entry: that of a module is its forward. */
-static bool find_callee(struct session *s, const char *entry, struct err *err)
+static bool find_entry(struct session *s, const char *entry, struct err *err)
 {
+	if (strchr(entry, '(')) /* Net(3): what that makes */
+		return session_evaluate_entry(s, entry, &s->callee, err);
 	if (!vm_global(s->vm, entry, &s->callee))
 		return err_set(err, ERR_NAME, "the source defines no %s", entry);
 	value_ref(s->callee);
+	return true;
+}
+
+/* The function of the entry: that of a module is its forward. */
+static bool find_callee(struct session *s, const char *entry, struct err *err)
+{
+	if (!find_entry(s, entry, err))
+		return false;
 	if (s->callee.kind == VALUE_CLASS) { /* a class of modules: one of them */
 		struct value made;
 
@@ -124,6 +133,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->eager.autograd.recording = options->grad || asks(program, AUTOGRAD_GRADIENT);
 	s->eager.autograd.twice = asks(program, AUTOGRAD_TWICE);
 	s->eager.autograd.splits = asks(program, AUTOGRAD_SPLITS);
+	s->eager.autograd.notes = s->eager.autograd.splits || asks(program, AUTOGRAD_SHOWS);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		s->eager.launches = 0; /* what the module ran is no call's */
 		if (s->vm->modes.gpu == GPU_NAMED)

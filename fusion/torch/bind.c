@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/graph/custom.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/torch/convert.h"
@@ -366,7 +367,8 @@ static bool named(const char *name, const char *key)
 		return true;
 	if (strcmp(name, "x") == 0)
 		return strcmp(key, "input") == 0 || strcmp(key, "self") == 0;
-	return strcmp(name, "dim") == 0 && strcmp(key, "axis") == 0;
+	return (strcmp(name, "dim") == 0 && strcmp(key, "axis") == 0) ||
+	       (strcmp(name, "keepdim") == 0 && strcmp(key, "keepdims") == 0);
 }
 
 int bind_parameter(const struct op_info *info, const char *key)
@@ -384,8 +386,25 @@ static void list_params(const struct op_info *info, char *out, size_t bytes)
 
 	out[0] = '\0';
 	for (int i = 0; i < info->n_params && len < bytes; i++)
-		len += (size_t)snprintf(out + len, bytes - len, "%s%s", i ? ", " : "",
-					info->params[i].name);
+		if (info->params[i].name[0] != '_') /* PyTorch's own use of it */
+			len += (size_t)snprintf(out + len, bytes - len, "%s%s", i ? ", " : "",
+						info->params[i].name);
+}
+
+static bool no_parameter(const struct op_info *info, const char *name, const char *key,
+			 struct err *err)
+{
+	struct nearest n = nearest_to(key);
+	char params[192];
+
+	for (int i = 0; i < info->n_params; i++)
+		nearest_offer(&n, info->params[i].name);
+	list_params(info, params, sizeof(params));
+	if (n.best)
+		return err_set(err, ERR_TYPE,
+			       "%s has no parameter %s; did you mean %s? it takes %s", name, key,
+			       n.best, params);
+	return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name, key, params);
 }
 
 static bool too_many(const struct op_info *info, const char *name, int n, struct err *err)
@@ -426,7 +445,6 @@ static bool bind_keywords(const struct binding *b, const struct arguments *call,
 	const struct keywords *kw = call->kw;
 	const struct op_info *info = b->info;
 	const char *name = b->name;
-	char params[192];
 
 	for (int k = 0; kw && k < kw->n; k++) {
 		struct value v = call->at[call->n - kw->n + k];
@@ -439,11 +457,8 @@ static bool bind_keywords(const struct binding *b, const struct arguments *call,
 				return false;
 			continue;
 		}
-		if (i < 0) {
-			list_params(info, params, sizeof(params));
-			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name,
-				       key, params);
-		}
+		if (i < 0)
+			return no_parameter(info, name, key, err);
 		if (given[i])
 			return err_set(err, ERR_TYPE, "%s: %s is given twice", name,
 				       info->params[i].name);
@@ -568,6 +583,26 @@ static bool skips_dim(enum op op, const struct value *values, int n, int n_kw)
 	       values[1].kind == VALUE_BOOL;
 }
 
+/* x.add_(2, y) and torch.addcmul(x, 0.5, a, b), as PyTorch spelt them before 1.5: the parameter
+ * that takes the number, which stands second; -1: not so. */
+static int factor_first(enum op op, const struct op_info *info, const struct value *values, int n)
+{
+	int wanted = op == OP_add_alpha || op == OP_sub_alpha ? 3
+		     : op == OP_addcmul || op == OP_addcdiv   ? 4
+							      : 0;
+
+	if (n < 3 || n != wanted || values[1].kind == VALUE_TENSOR ||
+	    values[2].kind != VALUE_TENSOR)
+		return -1;
+	return info->n_params - 1;
+}
+
+/* The parameter of positional argument i. */
+static int place_of(int i, int factor)
+{
+	return factor < 0 || i == 0 ? i : i == 1 ? factor : i - 1;
+}
+
 static bool bind_as(const struct binding *b, const struct arguments *call, struct arg *args,
 		    struct err *err)
 {
@@ -575,8 +610,8 @@ static bool bind_as(const struct binding *b, const struct arguments *call, struc
 	const char *name = b->name;
 	int n_kw = call->kw ? call->kw->n : 0, n_positional = call->n - n_kw;
 	bool given[MAX_ARGS] = { false };
+	int spread, factor = factor_first(b->op, info, call->at, n_positional);
 	char text[64];
-	int spread;
 
 	if (skips_dim(b->op, call->at, n_positional, n_kw)) {
 		struct value all[] = { call->at[0], value_none(), call->at[1] };
@@ -593,11 +628,13 @@ static bool bind_as(const struct binding *b, const struct arguments *call, struc
 		given[spread] = true;
 	}
 	for (int i = 0; i < (spread >= 0 ? spread : n_positional); i++) {
-		if (i >= info->n_params || info->params[i].keyword_only)
+		int to = place_of(i, factor);
+
+		if (to >= info->n_params || (info->params[to].keyword_only && to != factor))
 			return too_many(info, name, n_positional, err);
-		if (!bind_value(b->target, name, &info->params[i], call->at[i], &args[i], err))
+		if (!bind_value(b->target, name, &info->params[to], call->at[i], &args[to], err))
 			return false;
-		given[i] = true;
+		given[to] = true;
 	}
 	if (!bind_keywords(b, call, args, given, err) || !check_missing(info, name, given, err))
 		return false;
@@ -630,11 +667,12 @@ bool bind_by_parameter(enum op op, const struct arguments *args, struct value ou
 	int n_positional = args->n - (args->kw ? args->kw->n : 0),
 	    spread = sizes_spread(op, info, args->at, n_positional);
 	int plain = spread >= 0 ? spread : n_positional;
+	int factor = factor_first(op, info, args->at, n_positional);
 
 	for (int i = 0; i < MAX_ARGS; i++)
 		out[i] = (struct value){ .kind = VALUE_UNSET };
 	for (int i = 0; i < plain && i < info->n_params; i++)
-		out[i] = value_ref(args->at[i]);
+		out[place_of(i, factor)] = value_ref(args->at[i]);
 	if (spread >= 0) {
 		out[spread] = value_tuple(args->at + spread, n_positional - spread);
 		if (out[spread].kind == VALUE_UNSET)

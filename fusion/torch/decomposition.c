@@ -72,7 +72,8 @@ bool decompose_args(const char *name, const struct parameter_names *parameters,
 		int i = 0;
 
 		while (i < n_names && strcmp(names[i], key) != 0 &&
-		       !(strcmp(names[i], "dim") == 0 && strcmp(key, "axis") == 0))
+		       !(strcmp(names[i], "dim") == 0 && strcmp(key, "axis") == 0) &&
+		       !(strcmp(names[i], "keepdim") == 0 && strcmp(key, "keepdims") == 0))
 			i++;
 		if (i == n_names) {
 			if (!names_placement(name, key, args->at[positional + k], err))
@@ -645,7 +646,7 @@ static bool names_a_kind(const char *name)
 					     "is_mkldnn", "is_meta",       "is_mps",
 					     "is_xla",    "is_nested",     "is_xpu" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; name[0] == 'i' && i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;

@@ -59,9 +59,15 @@ static bool dim_of(const struct index_call *k, struct value v, int otherwise, in
 static bool spread_index(const struct index_call *k, struct value index, int dim, struct value like,
 			 struct value *out)
 {
+	int rank;
+	enum dtype dtype;
+
+	if (!k->c->type(k->c->self, index, &rank, &dtype, k->err))
+		return false;
 	*out = value_ref(index);
-	for (int d = 0; d < k->rank; d++)
-		if (d != dim && !step(k, OP_unsqueeze, out, (struct value[]){ value_int(d) }, 1))
+	for (int d = 0; d < k->rank; d++) /* an index without a dim is one of one item */
+		if ((d != dim || rank == 0) &&
+		    !step(k, OP_unsqueeze, out, (struct value[]){ value_int(d) }, 1))
 			return false;
 	return step(k, OP_expand_as, out, &like, 1);
 }

@@ -341,6 +341,30 @@ int natives_find(const char *spelling)
 	return -1;
 }
 
+void natives_offer(const char *scope, struct nearest *n, char kept[NATIVE_NAME_BYTES])
+{
+	size_t len = strlen(scope);
+
+	for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++)
+		for (const char *at = natives[i].spellings; *at; at += strspn(at, " ")) {
+			char name[NATIVE_NAME_BYTES];
+			struct nearest with = *n;
+			size_t word = strcspn(at, " ");
+
+			snprintf(name, sizeof(name), "%.*s", word > len ? (int)(word - len - 1) : 0,
+				 at + (word > len ? len + 1 : 0));
+			if (word > len + 1 && strncmp(at, scope, len) == 0 && at[len] == '.' &&
+			    !strchr(name, '.'))
+				nearest_offer(&with, name);
+			if (with.best == name) {
+				memcpy(kept, name, sizeof(name));
+				n->best = kept;
+				n->distance = with.distance;
+			}
+			at += word;
+		}
+}
+
 enum break_id natives_break(int id)
 {
 	return id > MORE_FIRST && id < MORE_END ? natives[id - MORE_FIRST - 1].why : BREAK_NONE;
@@ -640,15 +664,72 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 	}
 }
 
+/* out= has other sizes: it becomes what the call gives, as PyTorch resizes it. */
+static bool write_resized(const struct decomposer *c, const struct native *f, struct value into,
+			  struct value made, bool alike, struct err *err)
+{
+	if (!alike || !c->host->store_attr)
+		return err_set(err, ERR_SHAPE,
+			       "%s: out has other sizes than the result, and another dtype; give a "
+			       "tensor of the result's",
+			       f->name);
+	return c->host->store_attr(c->host->self, into, "data", made, err);
+}
+
+static bool write_tensor(const struct decomposer *c, const struct native *f, struct value into,
+			 struct value made, struct err *err)
+{
+	struct value x, y, same, pair[2] = { into, made };
+	enum dtype dtype, from;
+	int rank, wanted;
+	bool equal;
+
+	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s: out must be as many tensors as the result is",
+			       f->name);
+	if (!c->type(c->self, into, &rank, &dtype, err) ||
+	    !c->type(c->self, made, &wanted, &from, err))
+		return false;
+	if (dtype_category(from) > dtype_category(dtype))
+		return err_set(err, ERR_SHAPE,
+			       "result type %s can't be cast to the desired output type %s",
+			       dtype_name(from), dtype_name(dtype));
+	equal = rank == wanted;
+	for (int d = 0; equal && d < rank; d++)
+		if (!c->size(c->self, into, d, &x, err) || !c->size(c->self, made, d, &y, err) ||
+		    !decompose_compare(c, CMP_EQ, x, y, &equal, err))
+			return false;
+	if (!equal)
+		return write_resized(c, f, into, made, dtype == from, err);
+	if (!c->run(c->self, &(struct op_call){ OP_fill, "fx:", true, pair, 2, NULL }, &same, err))
+		return false;
+	value_unref(same);
+	return true;
+}
+
+static bool write_all(const struct decomposer *c, const struct native *f, struct value into,
+		      struct value made, struct err *err)
+{
+	bool several = into.kind == VALUE_TUPLE || into.kind == VALUE_LIST, ok = true;
+
+	if (!several)
+		return write_tensor(c, f, into, made, err);
+	if (made.kind != VALUE_TUPLE || made.list->len != into.list->len)
+		return err_set(err, ERR_TYPE, "%s: out must be as many tensors as the result is",
+			       f->name);
+	for (int i = 0; ok && i < made.list->len; i++)
+		ok = write_tensor(c, f, into.list->at[i], made.list->at[i], err);
+	return ok;
+}
+
 /* f(..., out=y): what f gives, written into y. */
 static bool call_into(const struct decomposer *c, const struct native *f,
 		      const struct arguments *args, struct value *out, struct err *err)
 {
-	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made, same;
+	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made;
 	struct keywords less = { .n = 0, .names = names };
-	int at = args->n - args->kw->n, rank, wanted;
-	enum dtype dtype, from;
-	bool ok = true;
+	int at = args->n - args->kw->n;
+	bool ok;
 
 	memcpy(rest, args->at, sizeof(*args->at) * (size_t)at);
 	for (int i = 0; i < args->kw->n; i++) {
@@ -666,35 +747,10 @@ static bool call_into(const struct decomposer *c, const struct native *f,
 		*out = made;
 		return true;
 	}
-	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
-		ok = err_set(err, ERR_TYPE, "%s: out must be one tensor, as the result is",
-			     f->name);
-	ok = ok && c->type(c->self, into, &rank, &dtype, err) &&
-	     c->type(c->self, made, &wanted, &from, err);
-	if (ok && dtype_category(from) > dtype_category(dtype))
-		ok = err_set(err, ERR_SHAPE,
-			     "result type %s can't be cast to the desired output type %s",
-			     dtype_name(from), dtype_name(dtype));
-	for (int d = 0; ok && (d < rank || d < wanted); d++) {
-		struct value x, y;
-		bool equal = rank == wanted;
-
-		ok = !equal ||
-		     (c->size(c->self, into, d, &x, err) && c->size(c->self, made, d, &y, err) &&
-		      decompose_compare(c, CMP_EQ, x, y, &equal, err));
-		if (ok && !equal)
-			ok = err_set(err, ERR_SHAPE,
-				     "%s: out has other sizes than the result; give a tensor of "
-				     "the result's sizes",
-				     f->name);
-	}
-	ok = ok && c->run(c->self,
-			  &(struct op_call){ OP_fill, "fx:", true, (struct value[]){ into, made },
-					     2, NULL },
-			  &same, err);
+	ok = write_all(c, f, into, made, err);
 	value_unref(made);
 	if (ok)
-		*out = same;
+		*out = value_ref(into);
 	return ok;
 }
 

@@ -7,6 +7,7 @@
 #ifndef FUSION_TORCH_NATIVES_H
 #define FUSION_TORCH_NATIVES_H
 
+#include "fusion/base/nearest.h"
 #include "fusion/base/generators.h"
 #include "fusion/torch/decomposition.h"
 #include "fusion/report/report.h"
@@ -23,6 +24,10 @@ enum torch_native_more {
 
 /* The id of a spelling, -1: none. */
 int natives_find(const char *spelling);
+
+/* Offers the names in a scope, "torch" or "Tensor"; one that is nearest is kept. */
+enum { NATIVE_NAME_BYTES = 64 };
+void natives_offer(const char *scope, struct nearest *n, char kept[NATIVE_NAME_BYTES]);
 
 /* What a capture reports of a call, BREAK_NONE: it stays in the graph.  Ids of
  * every kind are welcome. */

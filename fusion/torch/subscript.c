@@ -11,6 +11,7 @@
 
 #include "fusion/graph/graph.h"
 
+/* MAX_INDICES: of the op; more become one. */
 enum { MAX_STEPS = 2 * MAX_RANK + 2, MAX_INDICES = 3, MAX_RANGE = 1 << 20 };
 
 /* A view op to be run: values[0] is the tensor. */
@@ -215,7 +216,7 @@ static bool take_made(struct subscript *s, enum op op, struct value index, struc
 static bool take_tensor(struct subscript *s, struct value index)
 {
 	enum dtype dtype;
-	int rank, most = MAX_INDICES;
+	int rank, most = MAX_RANK;
 
 	if (!s->c->type(s->c->self, index, &rank, &dtype, s->err))
 		return false;
@@ -237,7 +238,7 @@ static bool take_tensor(struct subscript *s, struct value index)
 		    s->err, ERR_UNSUPPORTED,
 		    "an index with more than %d tensors, or a mask beside other tensors, "
 		    "is not in the language so far; index one after the other",
-		    MAX_INDICES);
+		    MAX_RANK);
 	s->is_mask = dtype == DTYPE_BOOL;
 	s->apart |= s->closed && s->n_index;
 	if (s->n_index == 0)
@@ -470,16 +471,98 @@ static bool unmask(struct subscript *s)
 		return align_indices(s);
 	if (!s->c->type(s->c->self, mask, &rank, &dtype, s->err))
 		return false;
-	if (rank < 1 || rank > MAX_INDICES)
-		return err_set(s->err, ERR_UNSUPPORTED,
-			       "a mask of %d dims as index is not in the language so far; flatten "
-			       "both first",
-			       rank);
 	if (!s->c->places(s->c->self, mask, rank, s->index, s->err))
 		return false;
 	value_unref(mask);
 	s->n_index = rank;
 	s->is_mask = false;
+	return true;
+}
+
+static bool run_two(struct subscript *s, enum op op, struct value a, struct value b,
+		    struct value *out)
+{
+	return s->c->run(s->c->self,
+			 &(struct op_call){ op, "fx:", false, (struct value[]){ a, b }, 2, NULL },
+			 out, s->err);
+}
+
+/* The index as places from the start; one that is out of bounds is an error. */
+static bool from_start(struct subscript *s, struct value size, struct value index,
+		       struct value *out)
+{
+	struct value places, range[4] = {
+		value_int(0), value_int(1), size, { .kind = VALUE_DTYPE, .dtype = DTYPE_I64 }
+	};
+	bool ok = s->c->run(s->c->self,
+			    &(struct op_call){ OP_arange, "fx:", false, range, 4, NULL }, &places,
+			    s->err);
+
+	if (!ok)
+		return false;
+	ok = s->c->run(s->c->self,
+		       &(struct op_call){ OP_index, "fx:", false,
+					  (struct value[]){ places, value_int(0), index }, 3,
+					  NULL },
+		       out, s->err);
+	value_unref(places);
+	return ok;
+}
+
+/* *all = *all * size + index, the place in two dims as one. */
+static bool join_index(struct subscript *s, struct value size, struct value index,
+		       struct value *all)
+{
+	struct value scaled, sum;
+	bool ok = run_two(s, OP_mul, *all, size, &scaled);
+
+	if (!ok)
+		return false;
+	ok = run_two(s, OP_add, scaled, index, &sum);
+	value_unref(scaled);
+	if (!ok)
+		return false;
+	value_unref(*all);
+	*all = sum;
+	return true;
+}
+
+/* More indices than the op takes become one, of the dims that they name as one: *part then
+ * is flat. */
+static bool merge_indices(struct subscript *s, struct value *part)
+{
+	struct value all = value_none(), size, index, flat,
+		     dims[3] = { *part, value_int(s->index_dim),
+				 value_int(s->index_dim + s->n_index - 1) };
+	bool ok = true;
+
+	if (s->n_index <= MAX_INDICES)
+		return true;
+	for (int i = 0; ok && i < s->n_index; i++) {
+		ok = s->c->size(s->c->self, *part, s->index_dim + i, &size, s->err);
+		if (!ok)
+			break;
+		ok = from_start(s, size, s->index[i], &index);
+		if (ok && i > 0) {
+			ok = join_index(s, size, index, &all);
+			value_unref(index);
+		} else if (ok) {
+			all = index;
+		}
+		value_unref(size);
+	}
+	ok = ok &&
+	     s->c->run(s->c->self, &(struct op_call){ OP_flatten, "fx:", false, dims, 3, NULL },
+		       &flat, s->err);
+	if (!ok) {
+		value_unref(all);
+		return false;
+	}
+	while (s->n_index > 0)
+		value_unref(s->index[--s->n_index]);
+	s->index[s->n_index++] = all;
+	value_unref(*part);
+	*part = flat;
 	return true;
 }
 
@@ -506,7 +589,8 @@ bool decompose_subscript(const struct decomposer *c, struct value t, struct valu
 	if (ok && s.n_index == 0) {
 		ok = run_steps(&s, t, "fx:getitem", out);
 	} else if (ok && run_steps(&s, t, "fx:", &part)) {
-		ok = unmask(&s) && read_indices(&s, part, "fx:getitem", out);
+		ok = unmask(&s) && merge_indices(&s, &part) &&
+		     read_indices(&s, part, "fx:getitem", out);
 		value_unref(part);
 	} else {
 		ok = false;
@@ -616,16 +700,34 @@ static bool store_masked(struct subscript *s, struct value part, struct value v)
 	return ok;
 }
 
+/* target[...] = whole, which may be flat. */
+static bool fill_whole(struct subscript *s, struct value target, struct value whole)
+{
+	struct value fit;
+	bool ok = run_two(s, OP_view_as, whole, target, &fit);
+
+	if (!ok)
+		return false;
+	ok = fill_part(s->c, target, fit, "fx:setitem", s->err);
+	value_unref(fit);
+	return ok;
+}
+
 /* part[i, j] = v: v takes sizes and dtype of part[i, j]. */
-static bool store_indexed(struct subscript *s, struct value part, struct value v)
+static bool store_indexed(struct subscript *s, struct value target, struct value v)
 {
 	const struct decomposer *c = s->c;
-	struct value values[3 + MAX_INDICES] = { part, value_int(s->index_dim) };
+	struct value part = value_ref(target), values[3 + MAX_INDICES] = { 0 };
 	struct value chosen, value, whole, fit;
-	bool ok;
+	bool ok = unmask(s), merged = s->n_index > MAX_INDICES;
 
-	if (!unmask(s) || !read_indices(s, part, "fx:", &chosen))
+	ok = ok && merge_indices(s, &part) && read_indices(s, part, "fx:", &chosen);
+	if (!ok) {
+		value_unref(part);
 		return false;
+	}
+	values[0] = part;
+	values[1] = value_int(s->index_dim);
 	ok = fitting(c, chosen, v, &fit, s->err);
 	if (ok) {
 		ok = c->run(c->self,
@@ -635,8 +737,10 @@ static bool store_indexed(struct subscript *s, struct value part, struct value v
 		value_unref(fit);
 	}
 	value_unref(chosen);
-	if (!ok)
+	if (!ok) {
+		value_unref(part);
 		return false;
+	}
 	values[2] = value;
 	for (int i = 0; i < s->n_index; i++)
 		values[3 + i] = s->index[i];
@@ -644,9 +748,11 @@ static bool store_indexed(struct subscript *s, struct value part, struct value v
 		    &(struct op_call){ OP_index_put, "fx:", false, values, 3 + s->n_index, NULL },
 		    &whole, s->err);
 	value_unref(value);
+	value_unref(part);
 	if (!ok)
 		return false;
-	ok = fill_part(c, part, whole, "fx:setitem", s->err);
+	ok = merged ? fill_whole(s, target, whole)
+		    : fill_part(c, target, whole, "fx:setitem", s->err);
 	value_unref(whole);
 	return ok;
 }

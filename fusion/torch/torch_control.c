@@ -1,6 +1,7 @@
 /* fusion/torch/torch_control.c -- how a program steers its capture. */
 #include "fusion/torch/torch_control.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "fusion/graph/graph.h"
@@ -13,8 +14,7 @@ static const struct {
 	int id;
 } rows[] = {
 	{ "torch._dynamo.graph_break", CONTROL_GRAPH_BREAK },
-	{ "torch._dynamo.disable", CONTROL_DISABLE },
-	{ "torch.compiler.disable", CONTROL_DISABLE },
+	{ "torch._C._disable", CONTROL_DISABLE },
 	{ "torch.compile", CONTROL_IDENTITY },
 	{ "torch._dynamo.optimize", CONTROL_IDENTITY },
 	{ "torch._dynamo.run", CONTROL_IDENTITY },
@@ -22,7 +22,6 @@ static const struct {
 	{ "torch.compiler.allow_in_graph", CONTROL_IDENTITY },
 	{ "torch._dynamo.mark_dynamic", CONTROL_MARK_DYNAMIC },
 	{ "torch._dynamo.maybe_mark_dynamic", CONTROL_MARK_DYNAMIC },
-	{ "torch._dynamo.mark_static", CONTROL_NOTHING },
 	{ "torch._dynamo.reset", CONTROL_NOTHING },
 	{ "torch.compiler.reset", CONTROL_NOTHING },
 	{ "torch.compiler.is_compiling", CONTROL_IS_COMPILING },
@@ -32,6 +31,10 @@ static const struct {
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
+	{ "torch._C._derivative", CONTROL_DERIVATIVE },
+	{ "torch._C._function_context", CONTROL_FUNCTION_CONTEXT },
+	{ "torch._C._body", CONTROL_BODY },
+	{ "torch._C._pure_body", CONTROL_PURE_BODY },
 	{ "torch._C._skip", CONTROL_SKIP },
 	{ "torch._C._reads", CONTROL_READS },
 	{ "torch._C._autocast_enter", CONTROL_AUTOCAST_ENTER },
@@ -183,6 +186,21 @@ bool torch_control_autocast(const struct native *f, const struct value *args, in
 	return true;
 }
 
+bool torch_control_derivative(const struct native *f, const struct arguments *args,
+			      unsigned char *depth, struct value *out, struct err *err)
+{
+	*out = value_int(*depth);
+	if (args->n != 1 || args->at[0].kind != VALUE_BOOL)
+		return err_set(err, ERR_TYPE, "%s: torch.func calls this", f->name);
+	if (args->at[0].b && *depth == UCHAR_MAX)
+		return err_set(err, ERR_BOUND,
+			       "torch.func: more than %d derivatives, one inside the "
+			       "other",
+			       UCHAR_MAX);
+	*depth += args->at[0].b ? 1 : -(*depth > 0);
+	return true;
+}
+
 bool torch_control_call(const struct native *f, const struct arguments *args,
 			struct torch_modes *modes, struct value *out, struct err *err)
 {
@@ -225,6 +243,8 @@ bool torch_control_call(const struct native *f, const struct arguments *args,
 		if (positional >= 1 && args->at[0].kind == VALUE_BOOL)
 			modes->grad_off = !args->at[0].b;
 		return true;
+	case CONTROL_DERIVATIVE:
+		return torch_control_derivative(f, args, &modes->derivatives, out, err);
 	case CONTROL_IS_GRAD:
 		*out = value_bool(!modes->grad_off);
 		return true;

@@ -22,10 +22,14 @@ enum torch_control {
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
-	CONTROL_IS_TRACED,      /* our prelude asks: no op runs at once */
-	CONTROL_GRAD_MODE,      /* our prelude calls it; answers the mode before */
-	CONTROL_IS_GRAD,        /* torch.is_grad_enabled() */
-	CONTROL_GRAD_FUNCTION,  /* f, with the mode in which it runs */
+	CONTROL_IS_TRACED,        /* our prelude asks: no op runs at once */
+	CONTROL_GRAD_MODE,        /* our prelude calls it; answers the mode before */
+	CONTROL_IS_GRAD,          /* torch.is_grad_enabled() */
+	CONTROL_GRAD_FUNCTION,    /* f, with the mode in which it runs */
+	CONTROL_DERIVATIVE,       /* torch.func says that one begins (True), or ends */
+	CONTROL_FUNCTION_CONTEXT, /* torch.autograd.Function makes its ctx: a node of FX */
+	CONTROL_BODY, /* (f, *args): a capture calls f as the body of a function of functions */
+	CONTROL_PURE_BODY,      /* the same, where f may not write to older tensors */
 	CONTROL_AUTOCAST_ENTER, /* our prelude calls these: (device, dtype, enabled, cache); */
 	CONTROL_AUTOCAST_EXIT,  /* what the first answered, */
 	CONTROL_AUTOCAST_MODE,  /* ("enabled" | "dtype" | "cache", device) */
@@ -44,6 +48,10 @@ static inline bool torch_control_wants(const struct native *f)
  * mode lazy IS_TRACED. */
 bool torch_control_call(const struct native *f, const struct arguments *args,
 			struct torch_modes *modes, struct value *out, struct err *err);
+
+/* *depth is the mode of the host: it is one more, or less, and *out what it was. */
+bool torch_control_derivative(const struct native *f, const struct arguments *args,
+			      unsigned char *depth, struct value *out, struct err *err);
 
 /* The calls of autocast; *mode is the mode of the host. */
 bool torch_control_autocast(const struct native *f, const struct value *args, int n, unsigned *mode,

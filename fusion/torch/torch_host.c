@@ -17,6 +17,7 @@
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/natives.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static const struct {
 	const char *spelling;
@@ -355,6 +356,7 @@ static const char *const modules[] = { "torch",
 				       "torch.overrides",
 				       "torch.profiler",
 				       "torch.autograd.profiler",
+				       "torch.autograd.graph",
 				       "torch.utils._pytree",
 				       "torch.utils.checkpoint",
 				       "torch.utils.model_zoo",
@@ -467,10 +469,52 @@ static bool names_dtype(const char *name)
 	       strstr(name, "float") || strstr(name, "complex");
 }
 
-/* `owner` begins the message: "torch", "a tensor". */
-static bool unknown(const char *owner, const char *spelling, const char *name, struct err *err)
+/* Of "torch.nn.relu" in "torch.nn" what follows; NULL: it is of another module. */
+static const char *name_in(const char *spelling, const char *scope)
 {
-	const char *near = op_nearest(spelling);
+	size_t len = strlen(scope);
+
+	return strncmp(spelling, scope, len) == 0 && spelling[len] == '.' &&
+		       !strchr(spelling + len + 1, '.')
+		   ? spelling + len + 1
+		   : NULL;
+}
+
+/* The name of a module, or of tensors (torch.Tensor), that a misspelt one may have meant. */
+static bool nearest_in(const char *scope, const char *spelling, const char *name,
+		       char out[NATIVE_NAME_BYTES])
+{
+	bool tensors = strcmp(scope, "torch.Tensor") == 0;
+	struct nearest n = nearest_to(name);
+	const char *op = op_nearest(spelling), *known_name;
+	char kept[NATIVE_NAME_BYTES];
+
+	natives_offer(tensors ? "Tensor" : scope, &n, kept);
+
+	if (op)
+		nearest_offer(&n, strrchr(op, '.') + 1);
+	prelude_offer(module_real(scope), &n);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if ((known_name = name_in(functions[i].name, scope)))
+			nearest_offer(&n, known_name);
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if ((known_name = name_in(modules[i], scope)))
+			nearest_offer(&n, known_name);
+	for (size_t i = 0; tensors && i < sizeof(methods) / sizeof(methods[0]); i++)
+		nearest_offer(&n, methods[i].name);
+	for (int i = 0; strcmp(scope, "torch") == 0 && i < DTYPE_COUNT; i++)
+		nearest_offer(&n, dtype_name((enum dtype)i));
+	snprintf(out, NATIVE_NAME_BYTES, "%s", n.best ? n.best : "");
+	return n.best != NULL;
+}
+
+/* `owner` begins the message: "torch", "a tensor"; of names of `scope`. */
+static bool unknown(const char *owner, const char *scope, const char *spelling, const char *name,
+		    struct err *err)
+{
+	char near[NATIVE_NAME_BYTES];
+	bool found = nearest_in(scope, spelling, name, near);
+	const char *shown = strcmp(scope, "torch.Tensor") == 0 ? "Tensor" : scope;
 
 	if (torch_knows(name))
 		return err_set(err, ERR_UNSUPPORTED,
@@ -478,9 +522,9 @@ static bool unknown(const char *owner, const char *spelling, const char *name, s
 			       names_dtype(name) ? "the dtypes are bool, uint8, int8 to int64, "
 						   "float16, bfloat16, float32 and float64"
 						 : "write it with the ops that are");
-	if (near)
-		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
-			       name, near);
+	if (found)
+		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s.%s?", owner,
+			       name, shown, near);
 	return err_set(err, ERR_NAME, "%s has no attribute %s", owner, name);
 }
 
@@ -506,7 +550,7 @@ bool torch_module_attr(struct torch_names *names, const struct module *m, const 
 	}
 	id = find_function(names, spelling);
 	if (id < 0)
-		return unknown(m->name, spelling, name, err);
+		return unknown(m->name, m->name, spelling, name, err);
 	kept = arena_strdup(&names->arena, spelling);
 	if (!kept)
 		return torch_no_memory(err);
@@ -560,7 +604,7 @@ static struct torch_method *add_method(struct torch_names *names, struct torch_m
 	snprintf(spelling, sizeof(spelling), "Tensor.%s", name);
 	id = find_method(names, name, spelling);
 	if (id < 0) {
-		unknown("a tensor", spelling, name, err);
+		unknown("a tensor", "torch.Tensor", spelling, name, err);
 		return NULL;
 	}
 	method = ARENA_NEW(&names->arena, struct torch_method);

@@ -2,6 +2,8 @@
  * every call of a builtin passes. */
 #include "fusion/vm/builtins.h"
 
+#include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "fusion/vm/classes.h"
@@ -27,11 +29,38 @@ const struct builtin *builtin_row(int id)
 	return &rows[id];
 }
 
+/* The rows by their names: from a name's hash its first row, from a row the next of that hash; 0 is
+ * the end, rows count from 1. */
+static struct {
+	uint16_t first[512], next[sizeof(rows) / sizeof(rows[0])];
+} index_of;
+
+static unsigned int hash_of(const char *name)
+{
+	unsigned int hash = 0;
+
+	for (; *name; name++)
+		hash = hash * 31 + (unsigned char)*name;
+	return hash % (sizeof(index_of.first) / sizeof(index_of.first[0]));
+}
+
+static void fill_index(void)
+{
+	for (int i = builtin_count() - 1; i >= 0; i--) {
+		uint16_t *first = &index_of.first[hash_of(rows[i].name)];
+
+		index_of.next[i] = *first;
+		*first = (uint16_t)(i + 1);
+	}
+}
+
 int builtin_find(const char *scope, const char *name)
 {
-	for (int i = 0; i < builtin_count(); i++)
-		if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0 &&
-		    strcmp(rows[i].scope, scope) == 0)
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fill_index);
+	for (int i = index_of.first[hash_of(name)] - 1; i >= 0; i = index_of.next[i] - 1)
+		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
 			return i;
 	return -1;
 }

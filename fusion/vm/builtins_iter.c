@@ -166,41 +166,10 @@ bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *o
 	return side_by_side(vm, call, ITER_MAP, 1, out, err);
 }
 
-/* Filters at once: what a filter object would do item by item. */
 bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {
-	struct value f = call->args[0], list, it, item, r;
-	bool more, truth, ok = true;
-
-	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
-		return false;
-	if (!op_iter(vm, call->args[1], &it, err)) {
-		value_unref(list);
-		return false;
-	}
-	while (ok) {
-		ok = op_next(vm, it.iter, &item, &more, err);
-		if (!ok || !more)
-			break;
-		ok = realize(vm, &item, err) && vm_spend(vm, 1, err);
-		r = value_ref(item);
-		if (ok && f.kind != VALUE_NONE) {
-			value_unref(r);
-			ok = vm_invoke(vm, f, &(struct arguments){ &item, 1, NULL }, &r, err);
-		}
-		if (ok) {
-			ok = op_truth(vm, r, &truth, err);
-			if (ok && truth)
-				ok = value_list_push(list.list, item) || vm_out_of_memory(vm, err);
-			value_unref(r);
-		}
-		value_unref(item);
-	}
-	value_unref(it);
-	ok = ok && vm_keep(vm, value_iter(ITER_SEQUENCE, list), out, err);
-	value_unref(list);
-	return ok;
+	return side_by_side(vm, call, ITER_FILTER, 1, out, err);
 }
 
 /* Of a class with __len__ and __getitem__: its items by number, made at once. */
@@ -458,22 +427,30 @@ struct extreme {
 	bool found;
 };
 
-/* Numbers of which it is not known yet which is more. */
+static bool may_be_hosted(struct value v)
+{
+	return value_is_hosted(v) || value_is_number(v) || v.kind == VALUE_TENSOR;
+}
+
+/* Numbers, or tensors, of which it is not known yet which is more. */
 static bool hosted_extreme(struct vm *vm, struct extreme *e, struct value item, bool *known,
 			   struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
+	struct value made;
 
 	*known = false;
-	if (!host->extreme || e->best.kind == VALUE_TENSOR || item.kind == VALUE_TENSOR ||
-	    !(value_is_hosted(item) || value_is_number(item)) ||
-	    !(value_is_hosted(e->best) || value_is_number(e->best)))
+	if (!host->extreme || !may_be_hosted(item) || !may_be_hosted(e->best))
 		return true;
 	if (!host->extreme(host->self, e->better == CMP_LT, (struct value[]){ e->best, item },
-			   known, &e->best, err))
+			   known, &made, err))
 		return false;
-	if (*known)
-		e->best_key = e->best; /* numbers: no references */
+	if (*known) {
+		value_unref(e->best);
+		value_unref(e->best_key);
+		e->best = made;
+		e->best_key = value_ref(made);
+	}
 	return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "fusion/base/hash.h"
 #include "fusion/vm/builtins.h"
+#include "fusion/vm/namedtuple.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/inst.h"
@@ -117,6 +118,46 @@ bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *
 		return false;
 	return found ||
 	       vm_raise(vm, CLASS_TYPE_ERROR, err, "vars() argument must have __dict__ attribute");
+}
+
+static bool has_base(struct vm *vm, struct value class, struct class *base, bool *has,
+		     struct err *err)
+{
+	struct value bases;
+
+	if (!op_attribute(vm, NULL, class, "__bases__", &bases, err))
+		return false;
+	*has = false;
+	for (int i = 0; i < bases.list->len; i++)
+		*has |= bases.list->at[i].class == base;
+	value_unref(bases);
+	return true;
+}
+
+bool builtin_subclasses(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	struct heap *heap = vm->heap;
+	struct value list;
+	bool ok, has;
+
+	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
+		return false;
+	ok = true;
+	for (struct object *o = heap->list.next; ok && o != &heap->list; o = o->next) {
+		struct value v = { .kind = VALUE_CLASS, .class = (struct class *)o };
+
+		if (o->kind != VALUE_CLASS || v.class->hidden ||
+		    !class_derives(v.class, call->self.class))
+			continue;
+		ok = has_base(vm, v, call->self.class, &has, err) &&
+		     (!has || value_list_push(list.list, v) || vm_out_of_memory(vm, err));
+	}
+	if (!ok)
+		value_unref(list);
+	else
+		*out = list;
+	return ok;
 }
 
 /* ---- names and their values ---- */
@@ -465,6 +506,12 @@ bool object_new(struct vm *vm, const struct builtin_call *call, struct value *ou
 
 	if (!subject(vm, call, &self, &args, &n, err))
 		return false;
+	if (self.kind == VALUE_CLASS && self.class->names && n > 0 &&
+	    args[0].kind == VALUE_CLASS) /* P.__new__(P, 1, 2) of a namedtuple */
+		return namedtuple_new(
+		    vm, args[0].class,
+		    &(struct arguments){ args + 1, n - 1 + (call->kw ? call->kw->n : 0), call->kw },
+		    out, err);
 	if (self.kind == VALUE_INSTANCE) /* super().__new__(cls) where there is an instance */
 		self = n > 0 ? args[0] : self;
 	if (self.kind != VALUE_CLASS)
@@ -698,6 +745,24 @@ bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct va
 		return true;
 	value_unref(*out);
 	return false;
+}
+
+bool prelude_buffer(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value persistent = value_bool(true), data = call->args[0];
+
+	if (call->n > 1)
+		persistent = call->args[1];
+	builtin_keyword(call, "persistent", &persistent);
+	if (data.kind != VALUE_TENSOR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Buffer needs a tensor, not %s",
+				value_type_name(data));
+	data.tensor->is_buffer = true;
+	if (!op_truth(vm, persistent, &data.tensor->persistent, err))
+		return false;
+	*out = value_ref(data);
+	return true;
 }
 
 bool prelude_parameter_of(struct vm *vm, const struct builtin_call *call, struct value *out,

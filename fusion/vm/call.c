@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/base/buf.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/call_host.h"
@@ -22,6 +23,9 @@
 
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
 			   struct value *out, struct err *err);
+
+/* Net.forward, as three texts: a function's name with its class before it. */
+#define CALLED(code) (code)->owner ? (code)->owner : "", (code)->owner ? "." : "", (code)->name
 
 /* ---- arguments to parameters, as CPython binds them.
  *
@@ -58,8 +62,8 @@ static bool too_many(const struct frame *f, int given, struct err *err)
 		snprintf(and_kw, sizeof(and_kw),
 			 " positional argument%s (and %d keyword-only argument%s)",
 			 given == 1 ? "" : "s", kw, kw == 1 ? "" : "s");
-	return err_set(err, ERR_TYPE, "%s() takes %s positional argument%s but %d%s %s given",
-		       code->name, takes, most == 1 && least == most ? "" : "s", given, and_kw,
+	return err_set(err, ERR_TYPE, "%s%s%s() takes %s positional argument%s but %d%s %s given",
+		       CALLED(code), takes, most == 1 && least == most ? "" : "s", given, and_kw,
 		       given == 1 && kw == 0 ? "was" : "were");
 }
 
@@ -77,10 +81,26 @@ static bool missing(const struct frame *f, int from, int to, const char *kind, s
 		buf_printf(&names, "'%s'", f->code->locals[i]);
 		seen++;
 	}
-	err_set(err, ERR_TYPE, "%s() missing %d required %s argument%s: %s", f->code->name, n, kind,
-		n == 1 ? "" : "s", names.data ? names.data : "");
+	err_set(err, ERR_TYPE, "%s%s%s() missing %d required %s argument%s: %s", CALLED(f->code), n,
+		kind, n == 1 ? "" : "s", names.data ? names.data : "");
 	buf_finish(&names);
 	return false;
+}
+
+/* As CPython says it, with the parameter that was meant. */
+static bool unexpected(const struct code *code, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	for (int i = code->n_positional_only; i < code->n_positional + code->n_keyword_only; i++)
+		nearest_offer(&n, code->locals[i]);
+	if (n.best)
+		return err_set(
+		    err, ERR_TYPE,
+		    "%s%s%s() got an unexpected keyword argument '%s'. Did you mean '%s'?",
+		    CALLED(code), name, n.best);
+	return err_set(err, ERR_TYPE, "%s%s%s() got an unexpected keyword argument '%s'",
+		       CALLED(code), name);
 }
 
 /* A keyword that names no parameter: wrong, but those for positional-only ones come first. */
@@ -94,12 +114,12 @@ static bool not_a_keyword(const struct code *code, const struct keywords *kw, co
 			if (strcmp(code->locals[i], kw->names[k].str->text) == 0)
 				buf_printf(&names, "%s%s", names.len ? ", " : "", code->locals[i]);
 	if (names.len)
-		err_set(err, ERR_TYPE,
-			"%s() got some positional-only arguments passed as keyword arguments: '%s'",
-			code->name, names.data);
+		err_set(
+		    err, ERR_TYPE,
+		    "%s%s%s() got some positional-only arguments passed as keyword arguments: '%s'",
+		    CALLED(code), names.data);
 	else
-		err_set(err, ERR_TYPE, "%s() got an unexpected keyword argument '%s'", code->name,
-			name);
+		unexpected(code, name, err);
 	buf_finish(&names);
 	return false;
 }
@@ -114,8 +134,9 @@ static bool bind_keyword(struct vm *vm, struct frame *f, const struct keywords *
 		if (strcmp(code->locals[i], name.str->text) != 0)
 			continue;
 		if (f->locals[i].kind != VALUE_UNSET)
-			return err_set(err, ERR_TYPE, "%s() got multiple values for argument '%s'",
-				       code->name, name.str->text);
+			return err_set(err, ERR_TYPE,
+				       "%s%s%s() got multiple values for argument '%s'",
+				       CALLED(code), name.str->text);
 		f->locals[i] = value_ref(v);
 		return true;
 	}

@@ -195,6 +195,44 @@ static bool call_override(struct vm *vm, struct value of, const struct native *f
 	return ok;
 }
 
+/* Whether the call takes any iterable of tensors, and was given an iterator: such as
+ * torch.autograd.grad(loss, model.parameters()). */
+static bool has_iterator(const struct native *f, const struct arguments *args)
+{
+	if (strncmp(f->name, "torch.autograd.", strlen("torch.autograd.")) != 0 &&
+	    strcmp(f->name, "Tensor.backward") != 0)
+		return false;
+	for (int i = 0; i < args->n; i++)
+		if (args->at[i].kind == VALUE_ITER || args->at[i].kind == VALUE_GENERATOR)
+			return true;
+	return false;
+}
+
+static bool call_with_lists(struct vm *vm, const struct native *f, const struct arguments *args,
+			    struct value *out, struct err *err)
+{
+	struct value all = value_sequence(VALUE_TUPLE, args->n), list;
+	bool ok = all.kind == VALUE_TUPLE || vm_out_of_memory(vm, err);
+
+	for (int i = 0; ok && i < args->n; i++) {
+		struct value v = args->at[i];
+
+		if (v.kind != VALUE_ITER && v.kind != VALUE_GENERATOR) {
+			all.list->at[all.list->len++] = value_ref(v);
+			continue;
+		}
+		ok = vm_keep(vm, value_list(NULL, 0), &list, err);
+		if (!ok)
+			break;
+		all.list->at[all.list->len++] = list;
+		ok = op_extend(vm, list.list, v, err);
+	}
+	ok = ok &&
+	     call_of_host(vm, f, &(struct arguments){ all.list->at, args->n, args->kw }, out, err);
+	value_unref(all);
+	return ok;
+}
+
 bool call_host(struct vm *vm, const struct native *f, const struct arguments *args,
 	       struct value *out, struct err *err)
 {
@@ -207,5 +245,10 @@ bool call_host(struct vm *vm, const struct native *f, const struct arguments *ar
 		return of.kind == VALUE_INSTANCE ? call_override(vm, of, f, args, out, err)
 						 : call_with_arrays(vm, f, args, out, err);
 	}
-	return call_of_host(vm, f, args, out, err);
+	if (call_of_host(vm, f, args, out, err))
+		return true;
+	if (!err || err->code != ERR_TYPE || !has_iterator(f, args))
+		return false;
+	*err = (struct err){ 0 };
+	return call_with_lists(vm, f, args, out, err);
 }

@@ -28,14 +28,9 @@ enum { MOST_BASES = 100, DEEPEST = 200 };
 enum class_id class_named(const char *name)
 {
 	for (int i = 1; i < CLASS_COUNT; i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0)
 			return (enum class_id)i;
 	return CLASS_PROGRAM;
-}
-
-const char *class_name(enum class_id id)
-{
-	return rows[id].name;
 }
 
 static bool keep_class(struct vm *vm, struct value fresh, struct value *out, struct err *err)
@@ -223,6 +218,22 @@ static bool base_of_type(struct vm *vm, struct value type, struct value *out, bo
 	return true;
 }
 
+/* A class of tuples, as namedtuple() makes them: what a class that derives from it has. */
+static bool base_of_named(struct vm *vm, struct value named, struct value *out, bool *found,
+			  struct err *err)
+{
+	struct value args[2] = { named, value_none() }, f;
+	bool ok;
+
+	if (named.class->defaults)
+		args[1] = value_of(named.class->defaults);
+	if (!prelude_attribute(vm, "_bases", "base_of_named", &f, found, err))
+		return false;
+	ok = vm_invoke(vm, f, &(struct arguments){ args, 2, NULL }, out, err);
+	value_unref(f);
+	return ok;
+}
+
 static bool bad_base(struct vm *vm, struct value base, struct err *err)
 {
 	if (base.kind == VALUE_NATIVE)
@@ -304,6 +315,8 @@ static bool order_bases(struct vm *vm, const struct class_parts *parts, struct v
 		found = false;
 		if (bases[n].kind == VALUE_NATIVE)
 			ok = base_of_type(vm, bases[n], &bases[n], &found, err);
+		else if (bases[n].kind == VALUE_CLASS && bases[n].class->names)
+			ok = base_of_named(vm, bases[n], &bases[n], &found, err);
 		if (ok && !found)
 			value_ref(bases[n]);
 		if (!ok)

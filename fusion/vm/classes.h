@@ -14,8 +14,6 @@ struct class *class_builtin(struct vm *vm, enum class_id id, struct err *err);
 /* The row of that name, CLASS_PROGRAM where there is none. */
 enum class_id class_named(const char *name);
 
-const char *class_name(enum class_id id);
-
 /* Frees what the VM keeps of them. */
 void classes_release(struct vm *vm);
 

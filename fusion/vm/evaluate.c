@@ -98,7 +98,7 @@ static bool is_word(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = text; (at = strstr(at, name)); at += len)
+	for (const char *at = text; len && (at = strstr(at, name)); at += len)
 		if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
 		    !(isalnum((unsigned char)at[len]) || at[len] == '_'))
 			return true;

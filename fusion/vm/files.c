@@ -10,6 +10,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
@@ -634,13 +635,37 @@ static bool import_star(struct vm *vm, const struct vm_file *home, struct value 
 
 /* ---- the instructions. ---- */
 
+/* torch.backends.cudnn, torch._dynamo.config: modules of switches are objects of the prelude,
+ * so that they can be set. */
+static bool import_switches(struct vm *vm, const char *name, bool *found, struct value *out,
+			    struct err *err)
+{
+	const char *dot = strrchr(name, '.');
+	char owner[MODULE_NAME_BYTES];
+
+	*found = false;
+	if (!dot || dot - name >= MODULE_NAME_BYTES || vm_has_module(vm, name))
+		return true;
+	snprintf(owner, sizeof(owner), "%.*s", (int)(dot - name), name);
+	if (!prelude_defines(module_real(owner), dot + 1))
+		return true;
+	if (!prelude_attribute(vm, module_real(owner), dot + 1, out, found, err))
+		return false;
+	if (*found && out->kind != VALUE_INSTANCE) {
+		value_unref(*out);
+		*found = false;
+	}
+	return true;
+}
+
 static bool import_module(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	const char *name = f->code->names[arg];
 	struct value m;
 	bool found;
 
-	if (!import_file(vm, f->unit->home, name, &m, &found, err))
+	if (!import_file(vm, f->unit->home, name, &m, &found, err) ||
+	    (!found && !import_switches(vm, name, &found, &m, err)))
 		return false;
 	if (found) {
 		*f->top++ = m;
@@ -650,7 +675,9 @@ static bool import_module(struct vm *vm, struct frame *f, int arg, struct err *e
 	if (frame_is_tried(f) &&
 	    absent_module_is(vm, (struct value){ .kind = VALUE_MODULE,
 						 .module = &(struct module){ .name = name } }))
-		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
+		return (!vm->host->may_miss ||
+			vm->host->may_miss(vm_host_here(vm)->self, name, err)) &&
+		       vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))
 		return false;
@@ -658,17 +685,77 @@ static bool import_module(struct vm *vm, struct frame *f, int arg, struct err *e
 	return true;
 }
 
+/* Whether `from m import *` gives the name, m a module that is no file of the program. */
+static bool offers(struct vm *vm, const struct module *m, const char *name)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value v = { .kind = VALUE_UNSET };
+	struct err ignored = { 0 };
+	bool found;
+
+	if (name[0] == '_')
+		return false;
+	if (module_is_native(m->name))
+		return native_attribute(NULL, m->name, name, &v, &ignored);
+	if (!vm_has_module(vm, m->name))
+		return true;
+	module_type(NULL, m->name, name, NULL, &found, NULL);
+	found = found || prelude_defines(module_real(m->name), name) ||
+		host->module_attr(host->self, m, name, &v, &ignored);
+	value_unref(v);
+	return found;
+}
+
+/* A module, or what stands for any type: it takes no name that means something. */
+static bool is_vague(struct value v)
+{
+	return v.kind == VALUE_MODULE || (v.kind == VALUE_NATIVE && v.native->builtin &&
+					  strcmp(builtin_row(v.native->id)->scope, "typing") == 0);
+}
+
+static bool take_offered(struct vm *vm, const void *owner, struct value module, const char *name,
+			 struct err *err)
+{
+	int slot = vm_global_slot(vm, owner, name);
+	struct value v;
+
+	if (slot < 0)
+		return vm_out_of_memory(vm, err);
+	if (!op_attribute(vm, NULL, module, name, &v, err))
+		return false;
+	if (is_vague(v) && (vm->globals[slot].value.kind != VALUE_UNSET || builtin_is_name(name))) {
+		value_unref(v);
+		return true;
+	}
+	store(&vm->globals[slot].value, v);
+	return true;
+}
+
+/* Of such a module: the names that the code, or what is nested in it, reads. */
+static bool take_read(struct vm *vm, const void *owner, struct value module,
+		      const struct code *code, struct err *err)
+{
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+
+		if ((inst->op == CODE_LOAD_GLOBAL || inst->op == CODE_LOAD_NAME) &&
+		    offers(vm, module.module, code->names[inst->arg]) &&
+		    !take_offered(vm, owner, module, code->names[inst->arg], err))
+			return false;
+	}
+	for (int i = 0; i < code->n_nested; i++)
+		if (!take_read(vm, owner, module, code->nested[i], err))
+			return false;
+	return true;
+}
+
 static bool import_all(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value m = f->top[-1];
 
-	if (m.module->file && !import_star(vm, f->unit->home, m, err))
+	if (!(m.module->file ? import_star(vm, f->unit->home, m, err)
+			     : take_read(vm, f->unit->owner, m, f->code, err)))
 		return false;
-	if (!m.module->file && m.module->name[0] != '.')
-		return err_set(err, ERR_UNSUPPORTED,
-			       "import * is outside the workload language for %s; name what is "
-			       "imported",
-			       m.module->name);
 	value_unref(*--f->top);
 	return true;
 }

@@ -48,7 +48,8 @@ static bool bad_spec(struct vm *vm, const char *spec, size_t len, struct value v
 			(int)(len < 60 ? len : 60), spec, value_type_name(v));
 }
 
-bool format_parse(const char *p, size_t len, struct format_spec *s)
+/* False where the text is no specification. */
+static bool parse_spec(const char *p, size_t len, struct format_spec *s)
 {
 	const char *end = p + len;
 	size_t first = len > 0 ? char_bytes(p, len) : 0;
@@ -484,7 +485,7 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 					v.tensor->is_parameter ? "Parameter" : "Tensor");
 		if (!ok)
 			return builtin_text(vm, v, true, text, err);
-		if (!tensor_text(vm, v, format_parse(spec, len, &s) ? &s : NULL, text, &found, err))
+		if (!tensor_text(vm, v, parse_spec(spec, len, &s) ? &s : NULL, text, &found, err))
 			return false;
 		if (found)
 			return true;
@@ -493,7 +494,7 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);
-	if (!format_parse(spec, len, &s))
+	if (!parse_spec(spec, len, &s))
 		return bad_spec(vm, spec, len, v, err);
 	return format_any(vm, &s, v, text, err) && (!text->failed || vm_out_of_memory(vm, err));
 }

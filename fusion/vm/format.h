@@ -16,9 +16,6 @@ struct format_spec {
 	int width, precision; /* precision -1: none */
 };
 
-/* False where the text is no specification. */
-bool format_parse(const char *text, size_t len, struct format_spec *out);
-
 /* Appends v, whose kind must fit the type; TYPE, VALUE. */
 bool format_value(struct vm *vm, const struct format_spec *s, struct value v, struct buf *out,
 		  struct err *err);

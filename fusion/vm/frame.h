@@ -82,7 +82,8 @@ enum gpu_use {
 /* What a program sets for all that comes after. */
 struct torch_modes {
 	bool grad_off;
-	unsigned autocast; /* torch/autocast.h has its bits; 0: off */
+	unsigned char derivatives; /* of torch.func that are being taken, one inside the other */
+	unsigned autocast;         /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
 };
 

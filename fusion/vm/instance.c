@@ -191,23 +191,32 @@ static bool vacant_place(struct vm *vm, const struct instance *i, const char *na
 	return !*place || realize(vm, *place, err);
 }
 
+/* An entry of a table of the module's: {name: v}. */
+static bool note_child(struct vm *vm, struct instance *i, const char *table, const char *name,
+		       struct value v, struct err *err)
+{
+	struct value *place = value_dict_find(i->attributes, table), fresh;
+	bool ok = true;
+
+	if (!place) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		ok = store_named(vm, i->attributes, table, fresh, err);
+		value_unref(fresh);
+		place = value_dict_find(i->attributes, table);
+	}
+	return ok && realize(vm, place, err) && store_named(vm, place->dict, name, v, err);
+}
+
 static bool note_vacant(struct vm *vm, struct instance *i, const char *name, const char *kind,
 			struct err *err)
 {
-	struct value *vacant = value_dict_find(i->attributes, "_vacant"), fresh, text;
-	bool ok = true;
+	struct value text;
+	bool ok;
 
-	if (!vacant) {
-		if (!vm_keep(vm, value_dict(), &fresh, err))
-			return false;
-		ok = store_named(vm, i->attributes, "_vacant", fresh, err);
-		value_unref(fresh);
-		vacant = value_dict_find(i->attributes, "_vacant");
-	}
-	if (!ok || !realize(vm, vacant, err) ||
-	    !vm_keep(vm, value_str(kind, strlen(kind)), &text, err))
+	if (!vm_keep(vm, value_str(kind, strlen(kind)), &text, err))
 		return false;
-	ok = store_named(vm, vacant->dict, name, text, err);
+	ok = note_child(vm, i, "_vacant", name, text, err);
 	value_unref(text);
 	return ok;
 }
@@ -289,6 +298,9 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	if (!instance_dict(vm, o, &dict, err))
 		return false;
 	ok = store_named(vm, dict.dict, name, v, err);
+	if (ok && i->class->is_module && v.kind == VALUE_TENSOR && v.tensor->is_buffer)
+		ok = note_child(vm, i, "_buffer_names", name, value_bool(v.tensor->persistent),
+				err);
 	value_unref(dict);
 	return ok;
 }
@@ -360,6 +372,13 @@ static bool store_of_tensor(struct vm *vm, struct value o, const char *name, str
 	return store_named(vm, o.tensor->attributes, name, v, err);
 }
 
+/* P.__new__ of a namedtuple P. */
+static bool is_new_of_named(struct value v)
+{
+	return v.native->builtin && v.native->self.kind == VALUE_CLASS &&
+	       v.native->self.class->names && strcmp(v.native->name, "__new__") == 0;
+}
+
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
@@ -394,6 +413,9 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
 				value_type_name(o), name);
 	default:
+		if (o.kind == VALUE_NATIVE && is_new_of_named(o) &&
+		    strcmp(name, "__defaults__") == 0)
+			return namedtuple_set_defaults(vm, o.native->self.class, v, err);
 		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
 			       value_type_name(o));
 	}
@@ -840,6 +862,40 @@ static bool mro_of(struct vm *vm, struct class *c, struct value *out, struct err
 	return ok;
 }
 
+/* Those of its bases that no other one before them derives from. */
+static bool bases_of(struct vm *vm, const struct class *c, struct value *out, struct err *err)
+{
+	struct class *object = class_builtin(vm, CLASS_OBJECT, err);
+	struct value list, root = { .kind = VALUE_CLASS, .class = object };
+	bool ok;
+
+	if (!object || !vm_keep(vm, value_list(&root, c != object && !c->mro), &list, err))
+		return false;
+	ok = true;
+	for (int i = 0; ok && c->mro && i < c->mro->len; i++) {
+		bool direct = true;
+
+		for (int j = 0; j < i && direct; j++)
+			direct = !class_derives(c->mro->at[j].class, c->mro->at[i].class);
+		ok = !direct || value_list_push(list.list, c->mro->at[i]) ||
+		     vm_out_of_memory(vm, err);
+	}
+	ok = ok && vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	value_unref(list);
+	return ok;
+}
+
+static bool base_of(struct vm *vm, const struct class *c, struct value *out, struct err *err)
+{
+	struct value bases;
+
+	if (!bases_of(vm, c, &bases, err))
+		return false;
+	*out = bases.list->len > 0 ? value_ref(bases.list->at[0]) : value_none();
+	value_unref(bases);
+	return true;
+}
+
 bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 		     struct err *err)
 {
@@ -859,9 +915,13 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 	if (strcmp(name, "__mro__") == 0)
 		return mro_of(vm, o.class, out, err);
 	if (strcmp(name, "__bases__") == 0)
-		return vm_keep(
-		    vm, value_tuple(o.class->mro ? o.class->mro->at : NULL, o.class->mro ? 1 : 0),
-		    out, err);
+		return bases_of(vm, o.class, out, err);
+	if (strcmp(name, "__subclasses__") == 0) {
+		*out = builtin_value(builtin_find("class", name), o);
+		return out->kind != VALUE_UNSET || vm_out_of_memory(vm, err);
+	}
+	if (strcmp(name, "__base__") == 0)
+		return base_of(vm, o.class, out, err);
 	if (strcmp(name, "__dict__") == 0) {
 		*out = value_ref(value_of(o.class->attributes));
 		return true;
@@ -870,7 +930,8 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 		*out = value_none();
 		return true;
 	}
-	if (!object_method(vm, UNSET, name, out, &found, err))
+	if (!object_method(vm, o.class->names && strcmp(name, "__new__") == 0 ? o : UNSET, name,
+			   out, &found, err))
 		return false;
 	if (found)
 		return true;

@@ -323,6 +323,47 @@ static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool 
 	return ok;
 }
 
+static bool passes(struct vm *vm, struct list *parts, struct value item, bool *out, struct err *err)
+{
+	struct value said = value_ref(item);
+	bool ok;
+
+	if (!realize(vm, &parts->at[0], err)) {
+		value_unref(said);
+		return false;
+	}
+	if (parts->at[0].kind != VALUE_NONE) {
+		value_unref(said);
+		if (!vm_invoke(vm, parts->at[0], &(struct arguments){ &item, 1, NULL }, &said, err))
+			return false;
+	}
+	ok = op_truth(vm, said, out, err);
+	value_unref(said);
+	return ok;
+}
+
+static bool next_filtered(struct vm *vm, struct iter *it, struct value *out, bool *more,
+			  struct err *err)
+{
+	struct list *parts = it->over.list;
+	struct value item;
+	bool found = false, ok = true;
+
+	while (ok && !found) {
+		if (!vm_spend(vm, 1, err) || !realize(vm, &parts->at[1], err) ||
+		    !op_next(vm, parts->at[1].iter, &item, more, err))
+			return false;
+		if (!*more)
+			return true;
+		ok = passes(vm, parts, item, &found, err);
+		if (ok && found)
+			*out = item;
+		else
+			value_unref(item);
+	}
+	return ok;
+}
+
 /* A generator's next, or an instance's __next__ until it raises StopIteration. */
 static bool next_called(struct vm *vm, struct value over, struct value *out, bool *more,
 			struct err *err)
@@ -343,6 +384,12 @@ static bool next_called(struct vm *vm, struct value over, struct value *out, boo
 	return true;
 }
 
+static bool may_advance(struct vm *vm, struct iter *it, struct err *err)
+{
+	return !vm->host || !vm->host->may_advance ||
+	       vm->host->may_advance(vm->host->self, value_of(it), err);
+}
+
 static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *more,
 		      struct err *err)
 {
@@ -354,7 +401,9 @@ static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *m
 	case ITER_ZIP:
 		return next_zipped(vm, it, out, more, err);
 	case ITER_MAP:
-		return next_mapped(vm, it, out, more, err);
+		return may_advance(vm, it, err) && next_mapped(vm, it, out, more, err);
+	case ITER_FILTER:
+		return may_advance(vm, it, err) && next_filtered(vm, it, out, more, err);
 	case ITER_VALUES:
 	case ITER_ITEMS:
 		return next_entry(vm, it, out, more, err);

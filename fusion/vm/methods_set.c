@@ -7,7 +7,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err)
+static bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err)
 {
 	if (!op_make_key(vm, set, &item, err))
 		return false;

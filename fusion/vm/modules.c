@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/nearest.h"
+#include "fusion/base/words.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -61,7 +62,7 @@ static bool is_of_plugin(struct vm_host *host, const char *name)
 
 bool module_exists(struct vm_host *host, const char *name)
 {
-	return module_is_native(name) || prelude_has_module(name) ||
+	return module_is_native(name) || prelude_has_module(module_real(name)) ||
 	       host->has_module(host->self, module_real(name)) || is_of_plugin(host, name);
 }
 
@@ -84,20 +85,19 @@ static bool of_nn(const char *module)
 		!strchr(module + strlen("torch.nn.modules."), '.'));
 }
 
+/* A file of torch.optim, whose names are those of the package. */
+static const char optim_files[] =
+    "optimizer adadelta adagrad adam adamax adamw asgd nadam radam rmsprop "
+    "rprop sgd";
+
 const char *module_real(const char *name)
 {
+	const char *optim = "torch.optim.";
+
+	if (strncmp(name, optim, strlen(optim)) == 0 &&
+	    words_have(optim_files, name + strlen(optim)))
+		return "torch.optim";
 	return of_nn(name) ? "torch.nn" : name;
-}
-
-/* A word of a text whose words are parted by blanks. */
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = words; (at = strstr(at, word)); at += len)
-		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-			return true;
-	return false;
 }
 
 bool module_is_file(const char *module, const char *name)
@@ -105,10 +105,14 @@ bool module_is_file(const char *module, const char *name)
 	/* What `import torch` brings along, and what torch.nn's own files are called. */
 	static const char *const files[][2] = {
 		{ "os", "path" },
-		{ "torch", "ao distributions export futures library masked monitor multiprocessing "
+		{ "torch", "_functorch _inductor _logging ao distributions export futures library "
+			   "masked monitor multiprocessing "
 			   "nested onnx overrides package profiler quantization serialization "
 			   "signal storage testing types version" },
-		{ "torch.autograd", "profiler" },
+		{ "torch.autograd", "graph profiler" },
+		{ "torch._dynamo", "decorators eval_frame" },
+		{ "torch.fx", "_symbolic_trace experimental" },
+		{ "torch.fx.experimental", "symbolic_shapes" },
 		{ "torch.nn", "attention modules parameter quantized" },
 		{ "torch.nn.modules",
 		  "activation batchnorm container conv dropout linear loss "
@@ -121,7 +125,7 @@ bool module_is_file(const char *module, const char *name)
 	char full[MODULE_NAME_BYTES];
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (strcmp(files[i][0], module) == 0 && has_word(files[i][1], name))
+		if (strcmp(files[i][0], module) == 0 && words_have(files[i][1], name))
 			return true;
 	snprintf(full, sizeof(full), "%s.%s", module, name);
 	return strcmp(module, "torch.distributions") == 0 && prelude_has_module(full);
@@ -176,6 +180,7 @@ static bool unknown(const char *module, const char *name, struct err *err)
 	for (int i = 0; i < builtin_count(); i++)
 		if (strcmp(builtin_row(i)->scope, module) == 0)
 			nearest_offer(&n, builtin_row(i)->name);
+	prelude_offer(module, &n);
 	if (strcmp(module, "math") == 0) {
 		static const char *const words[] = { "pi", "e", "tau", "inf", "nan" };
 

@@ -89,23 +89,25 @@ bool class_copy_names(struct class *to, const struct class *from)
 	return true;
 }
 
-/* Of the last fields, any iterable. */
-static bool set_defaults(struct vm *vm, struct class *c, struct value defaults, struct err *err)
+bool namedtuple_set_defaults(struct vm *vm, struct class *c, struct value defaults, struct err *err)
 {
 	struct value list, tuple;
 	bool ok = vm_keep(vm, value_list(NULL, 0), &list, err);
 
 	if (!ok)
 		return false;
-	ok = op_extend(vm, list.list, defaults, err);
+	ok = defaults.kind == VALUE_NONE || op_extend(vm, list.list, defaults, err);
 	if (ok && list.list->len > c->count_names)
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
 			      "Got more default values than field names");
 	ok = ok && vm_keep(vm, value_tuple(list.list->at, list.list->len), &tuple, err);
 	value_unref(list);
-	if (ok)
-		c->defaults = tuple.list;
-	return ok;
+	if (!ok)
+		return false;
+	if (c->defaults)
+		value_unref(value_of(c->defaults));
+	c->defaults = tuple.list;
+	return true;
 }
 
 bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -130,7 +132,7 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 		ok = set_fields(vm, v.class, names.list, err);
 		if (ok && builtin_keyword(call, "defaults", &defaults) &&
 		    defaults.kind != VALUE_NONE)
-			ok = set_defaults(vm, v.class, defaults, err);
+			ok = namedtuple_set_defaults(vm, v.class, defaults, err);
 		if (ok)
 			*out = v;
 		else

@@ -8,6 +8,10 @@
 bool namedtuple_new(struct vm *vm, struct class *class, const struct arguments *args,
 		    struct value *out, struct err *err);
 
+/* The values of the last fields that are left out, any iterable; TYPE where there are too many. */
+bool namedtuple_set_defaults(struct vm *vm, struct class *c, struct value defaults,
+			     struct err *err);
+
 /* P._make of the class P, which takes the items as one iterable. */
 bool namedtuple_make(struct vm *vm, struct value class, struct value *out, struct err *err);
 

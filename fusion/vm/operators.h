@@ -109,10 +109,9 @@ bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool 
 /* A list of all items; appends to `list`. */
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err);
 
-/* methods_set.c: one item, all items of an iterable; a with b, an iterable, as
+/* methods_set.c: all items of an iterable; a with b, an iterable, as
  * a new set of a's kind; whether b has all of a. */
 enum set_op { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE, SET_SYMMETRIC };
-bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err);
 bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err *err);
 bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
 		 struct err *err);

@@ -51,18 +51,25 @@ struct prelude {
 /* A name with a line in front is the text's own, but for these. */
 static bool is_open(const char *name)
 {
-	static const char *const names[] = {
-		"_assert",           "_check",         "_check_is_size",   "_log_api_usage_once",
-		"_complex_call",     "_complex_named", "_overload_method", "_script_if_tracing",
-		"_BatchNorm",        "_ConvNd",        "_InstanceNorm",    "_pair",
-		"_single",           "_triple",        "_quadruple",       "_ntuple",
-		"_profiler_enabled", "__version__"
-	};
+	static const char *const names[] = { "_assert",           "_check",
+					     "_check_is_size",    "_log_api_usage_once",
+					     "_complex_call",     "_complex_named",
+					     "_overload_method",  "_script_if_tracing",
+					     "_BatchNorm",        "_ConvNd",
+					     "_InstanceNorm",     "_pair",
+					     "_single",           "_triple",
+					     "_quadruple",        "_ntuple",
+					     "_profiler_enabled", "_get_torch_home",
+					     "_LRScheduler",      "_mha_shape_check",
+					     "_in_projection",    "_in_projection_packed",
+					     "_unwrap_optional",  "__version__",
+					     "_initialized" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
-	return name[0] != '_';
+	return name[0] != '_' || strncmp(name, "_calculate_", strlen("_calculate_")) == 0 ||
+	       strncmp(name, "_foreach_", strlen("_foreach_")) == 0;
 }
 
 /* torch and torch.nn have functions and submodules of the host's beside these. */
@@ -71,13 +78,15 @@ static bool may_define(int row, const char *name)
 	bool capital = name[0] >= 'A' && name[0] <= 'Z';
 	size_t len = strlen(name), tail = strlen("Tensor");
 
-	if (strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
+	if (strcmp(rows[row].module, "torch._C") == 0 ||
+	    strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
 	    strncmp(rows[row].module, "timm", strlen("timm")) == 0)
 		return true; /* their files import such names from one another */
 	if (!is_open(name))
 		return false;
 	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */
 		return !capital || strcmp(name, "Generator") == 0 ||
+		       strcmp(name, "OutOfMemoryError") == 0 ||
 		       (len > tail && strcmp(name + len - tail, "Tensor") == 0);
 	return strcmp(rows[row].module, "torch.nn") != 0 || capital || name[0] == '_';
 }
@@ -153,6 +162,19 @@ bool prelude_has_module(const char *module)
 bool prelude_defines(const char *module, const char *name)
 {
 	return row_of(module, name) >= 0;
+}
+
+void prelude_offer(const char *module, struct nearest *n)
+{
+	size_t len = strlen(module);
+
+	for (int i = 0; i < COUNT; i++)
+		for (int k = 1; is_of(i, module, len) && k <= rows[i].names[0]; k++) {
+			const char *name = (const char *)rows[i].names + rows[i].names[k];
+
+			if (name[0] != '_' && may_define(i, name))
+				nearest_offer(n, name);
+		}
 }
 
 bool prelude_defines_none(const char *module, const char *name)

@@ -6,6 +6,7 @@
 #ifndef FUSION_VM_PRELUDE_H
 #define FUSION_VM_PRELUDE_H
 
+#include "fusion/base/nearest.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/modules.h"
 
@@ -19,6 +20,9 @@ bool prelude_has_module(const char *module);
 
 /* Whether the prelude of that module defines the name; for checks before a run. */
 bool prelude_defines(const char *module, const char *name);
+
+/* Offers the names that it defines. */
+void prelude_offer(const char *module, struct nearest *n);
 
 /* Whether it does so in a line `name = None`. */
 bool prelude_defines_none(const char *module, const char *name);

@@ -72,37 +72,55 @@ static bool is_of_native(struct value v, const struct native *f)
 
 /* The promises of typing and collections.abc that isinstance() can look at: bits of
  * what the kinds of values are. */
-enum { ITERABLE = 1, SEQUENCE = 2, MAPPING = 4, SETS = 8, CALLABLE = 16, NUMBER = 32, SIZED = 64 };
+enum {
+	ITERABLE = 1,
+	SEQUENCE = 2,
+	MAPPING = 4,
+	SETS = 8,
+	CALLABLE = 16,
+	NUMBER = 32,
+	SIZED = 64,
+	INTEGRAL = 128,
+	ITERATOR = 256,
+	HASHABLE = 512,
+	CHANGEABLE = 1024, /* a sequence whose items can be set */
+};
 
 static int promises_of(struct value v)
 {
+	int hashable = value_hashable(v) ? HASHABLE : 0;
+
 	switch (v.kind) {
 	case VALUE_STR:
 	case VALUE_TUPLE:
-	case VALUE_LIST:
 	case VALUE_RANGE:
-		return ITERABLE | SEQUENCE | SIZED;
+		return ITERABLE | SEQUENCE | SIZED | hashable;
+	case VALUE_LIST:
+		return ITERABLE | SEQUENCE | SIZED | CHANGEABLE;
 	case VALUE_DICT:
 		return ITERABLE | MAPPING | SIZED;
 	case VALUE_SET:
-		return ITERABLE | SETS | SIZED;
+		return ITERABLE | SETS | SIZED | hashable;
 	case VALUE_GENERATOR:
-		return ITERABLE;
+		return ITERABLE | ITERATOR | HASHABLE;
+	case VALUE_ITER:
+		return v.iter->view ? ITERABLE | SIZED : ITERABLE | ITERATOR | HASHABLE;
 	case VALUE_TENSOR:
-		return ITERABLE | SIZED;
+		return ITERABLE | SIZED | HASHABLE;
 	case VALUE_FUNCTION:
 	case VALUE_METHOD:
 	case VALUE_CLASS:
 	case VALUE_NATIVE:
-		return CALLABLE;
+		return CALLABLE | HASHABLE;
 	case VALUE_INT:
 	case VALUE_BOOL:
-	case VALUE_FLOAT:
 	case VALUE_SYMINT:
+		return NUMBER | INTEGRAL | HASHABLE;
+	case VALUE_FLOAT:
 	case VALUE_SYMREAL:
-		return NUMBER;
+		return NUMBER | HASHABLE;
 	default:
-		return 0;
+		return hashable;
 	}
 }
 
@@ -111,7 +129,7 @@ static const struct {
 	int what;
 } promised[] = {
 	{ "dict", MAPPING }, { "list", SEQUENCE },   { "tuple", SEQUENCE },
-	{ "str", SEQUENCE }, { "set", SETS },        { "int", NUMBER },
+	{ "str", SEQUENCE }, { "set", SETS },        { "int", NUMBER | INTEGRAL },
 	{ "float", NUMBER }, { "Mapping", MAPPING }, { "Sequence", SEQUENCE },
 };
 
@@ -130,8 +148,15 @@ static const struct {
 	{ "Set", NULL, SETS },
 	{ "Callable", "__call__", CALLABLE },
 	{ "Number", NULL, NUMBER },
+	{ "Complex", NULL, NUMBER },
 	{ "Real", NULL, NUMBER },
+	{ "Rational", NULL, INTEGRAL },
+	{ "Integral", NULL, INTEGRAL },
 	{ "Sized", "__len__", SIZED },
+	{ "Container", "__contains__", SIZED },
+	{ "Iterator", "__next__", ITERATOR },
+	{ "MutableSequence", NULL, CHANGEABLE },
+	{ "Hashable", "__hash__", HASHABLE },
 };
 
 /* What the type promises that an instance's class derives from. */
@@ -255,6 +280,10 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 		*out = is_of_native(v, type.native);
 		return *out || v.kind != VALUE_INSTANCE ||
 		       stands_in(vm, v.instance->class, type, out, err);
+	case VALUE_INSTANCE:
+		return class_lookup(type.instance->class, "__instancecheck__")
+			   ? ask_meta(vm, type, v, out, err)
+			   : not_a_type(vm, err);
 	default: /* nothing is an instance of what is not there */
 		return absent_module_is(vm, type) || not_a_type(vm, err);
 	}

@@ -673,6 +673,7 @@ static const char *iterator_type_name(const struct iter *iter)
 		[ITER_ENUMERATE] = "enumerate",
 		[ITER_ZIP] = "zip",
 		[ITER_MAP] = "map",
+		[ITER_FILTER] = "filter",
 		[ITER_VALUES] = "dict_values",
 		[ITER_ITEMS] = "dict_items",
 	};
@@ -755,6 +756,18 @@ struct value value_item(struct value v, int index)
 struct value value_key(struct value dict, int index)
 {
 	return dict.dict->keys[index];
+}
+
+struct value value_plain(struct value v)
+{
+	const struct value *kept = NULL;
+
+	if (v.kind != VALUE_INSTANCE || !v.instance->attributes)
+		return v;
+	kept = value_dict_find(v.instance->attributes, "_plain");
+	if (!kept && strcmp(v.instance->class->name, "ndarray") == 0)
+		kept = value_dict_find(v.instance->attributes, "_tensor");
+	return kept ? *kept : v;
 }
 
 struct value value_attributes(struct value v)

@@ -65,6 +65,7 @@ enum iter_kind {
 	ITER_ENUMERATE, /* over: an iterator; position: the next number */
 	ITER_ZIP,       /* over: a tuple of iterators */
 	ITER_MAP,       /* over: a tuple of a function and iterators */
+	ITER_FILTER,    /* over: a tuple of a function, or None, and an iterator */
 	ITER_VALUES,    /* over: dict */
 	ITER_ITEMS,     /* over: dict */
 	ITER_NEXT,      /* over: a generator, or an instance with __next__ */
@@ -140,10 +141,12 @@ struct traced_view;
 struct tensor_grad;
 struct vtensor {
 	struct object head;
-	struct tensor *memory;    /* running: the host holds one reference; else NULL */
-	int node;                 /* capturing: the node that is its value now; else -1 */
-	int input;                /* index among the graph's inputs, -1: none */
-	bool is_parameter;        /* nn.Parameter() marked it */
+	struct tensor *memory; /* running: the host holds one reference; else NULL */
+	int node;              /* capturing: the node that is its value now; else -1 */
+	int input;             /* index among the graph's inputs, -1: none */
+	bool is_parameter;     /* nn.Parameter() marked it */
+	bool is_buffer;        /* nn.Buffer() did, and whether a state_dict() has it */
+	bool persistent;
 	bool written;             /* an in-place op changed it */
 	unsigned dynamic_dims;    /* bit d: torch._dynamo.mark_dynamic(t, d) */
 	int writes;               /* capturing: which write was the last, views' included */

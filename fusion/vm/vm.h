@@ -128,13 +128,17 @@ struct vm_host {
 	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* Before a class statement of the program runs.  NULL: it may. */
 	bool (*may_define)(void *self, const char *class, struct err *err);
+	/* Before a map or filter is asked for its next item; as may_define. */
+	bool (*may_advance)(void *self, struct value it, struct err *err);
+	/* An import of a module that is not there is about to raise; as may_define. */
+	bool (*may_miss)(void *self, const char *module, struct err *err);
 	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
 	/* A function of math, abs() or round(), with a number of the host among its
 	 * arguments.  *known false, or NULL: they are turned into plain numbers. */
 	bool (*math)(void *self, const struct native *f, const struct arguments *args, bool *known,
 		     struct value *out, struct err *err);
-	/* max() of two numbers (min() where `least`), one of them the host's; *known
+	/* max() of two numbers or tensors (min() where `least`), one of them the host's; *known
 	 * false, or NULL: they are compared. */
 	bool (*extreme)(void *self, bool least, const struct value *two, bool *known,
 			struct value *out, struct err *err);

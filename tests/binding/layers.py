@@ -88,13 +88,16 @@ APART = {
     **{n: "tests/oracle/training_programs.py tries it" for n in "CTCLoss TripletMarginWithDistanceLoss MaxUnpool2d SequentialLR CyclicLR OneCycleLR ChainedScheduler ReduceLROnPlateau".split()},
     **{n: "tests/prelude/python_library.py tries it; the layer it becomes has the arguments" for n in "LazyLinear LazyConv1d LazyConv2d LazyConvTranspose1d LazyConvTranspose2d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d".split()},
     **{n: "tests/prelude/modules.py tries it" for n in "NLLLoss2d LPPool3d CrossMapLRN2d AdaptiveLogSoftmaxWithLoss LazyConv3d LazyConvTranspose3d LazyInstanceNorm3d".split()},
+    "LazyModuleMixin": "tests/oracle/capture_programs.py tries it",
     "NonDynamicallyQuantizableLinear": "a Linear by another name",
+    **{n: "tests/prelude/names.py tries it" for n in ("Adafactor", "SparseAdam")},
     "LBFGS": "tests/prelude/python_library.py tries it: a step needs a closure",
     "FeatureAlphaDropout": "which channels it drops is a draw", "RNNCellBase": "the base of the cells", "RNNBase": "the base of the recurrent layers",
     **{n: "tests/oracle/function_programs.py tries it" for n in "Conv3d ConvTranspose3d MaxPool3d AvgPool3d AdaptiveAvgPool3d AdaptiveMaxPool3d MaxUnpool1d MaxUnpool3d".split()},
 }
 # Attributes that PyTorch's forward does not read either: "Class.name" or "*.name".
 ATTRIBUTES = {
+    "Embedding.sparse": "the gradient is the same, dense", "EmbeddingBag.sparse": "the gradient is the same, dense",
     **{f"*.{n}": "a size that the weights have" for n in "in_features out_features in1_features in2_features num_embeddings embedding_dim num_channels num_features in_channels out_channels num_parameters d_model nhead kdim vdim input_size".split()},
     **{f"Conv{n}.kernel_size": "the weight has it" for n in ("1d", "2d", "Transpose1d", "Transpose2d")},
     **{f"ConvTranspose{n}.padding_mode": "only the constructor reads it" for n in ("1d", "2d")},
@@ -140,6 +143,7 @@ FUNCTIONS = {
     "torch.nn.init.calculate_gain": ([], "'leaky_relu'"),
     "torch.nn.utils.clip_grad_norm_": [(["p = with_grads()"], "p, 1.0"), (["p = with_grads()", "p[0].grad[0] = float('nan')"], "p, 1.0")], "torch.nn.utils.clip_grad_value_": (["p = with_grads()"], "p, 1.0"),
     "torch.nn.utils.get_total_norm": [(["p = [torch.tensor([3.0, 4.0]), torch.tensor([12.0, 1.0])]"], "p"), (["p = [torch.tensor([3.0, float('inf')])]"], "p")],
+    "torch.nn.utils.skip_init": ([], "torch.nn.Linear, 2, 3"),
     "torch.nn.utils.parameters_to_vector": (["p = with_grads()"], "p"),
     "torch.nn.utils.vector_to_parameters": (["p = with_grads()"], "torch.ones(3), p"),
     "torch.nn.utils.weight_norm": (["m = torch.nn.Bilinear(2, 2, 2)"], "m"), "torch.nn.utils.remove_weight_norm": (["m = torch.nn.utils.weight_norm(torch.nn.Linear(2, 2))"], "m"),

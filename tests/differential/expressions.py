@@ -285,6 +285,22 @@ def index(gen):
     return f"torch.index_select({v.name}, {d}, torch.tensor([0, 0, 0]))", [s[:d] + (3,) + s[d + 1:] for s in v.shapes], v.dtypes
 
 
+def lookup(gen):
+    """What a kernel may read where it needs it: rolls, pads of them, indices of indices."""
+    v = gen.pick(lambda v: v.float and v.rank > 0 and all(all(s) for s in v.shapes))
+    n, d, k = v.name, gen.rng.randrange(v.rank), gen.rng.randint(-3, 3)
+    grown = [s[:-1] + (s[-1] + 3,) for s in v.shapes]
+    forms = [(f"torch.roll({n}, {k}, {d})", v.shapes), (f"torch.nn.functional.pad(torch.roll({n}, {k}, {d}), (1, 2))", grown), (f"torch.nn.functional.pad({n}.flip({d}) * 2, (2, 1))", grown),
+             (f"torch.nn.functional.pad(torch.roll({n}, {k}, {d}) + 1, (3, 0), value=0.5)", grown), (f"torch.gather({n}, {d}, torch.zeros({n}.shape, dtype=torch.int64))", v.shapes),
+             (f"torch.index_select(torch.index_select({n}, {d}, torch.tensor([0, 0, 0])), {d}, torch.tensor([2, 1]))", [s[:d] + (2,) + s[d + 1:] for s in v.shapes])]
+    if v.rank < 4:
+        forms.append((f"{n}[torch.tensor([[0, -1], [-1, 0]])]", [(2, 2) + s[1:] for s in v.shapes]))
+    if v.rank == 2:
+        forms.append((f"torch.nn.functional.embedding(torch.tensor([[0, 0, 0]]), {n})", [(1, 3) + s[1:] for s in v.shapes]))
+    text, shapes = gen.rng.choice(forms)
+    return text, shapes, v.dtypes
+
+
 def layer(gen):
     v = gen.pick(lambda v: v.float and not v.narrow and v.rank >= 1 and all(s[-1] > 1 for s in v.shapes))
     n = v.name
@@ -364,4 +380,4 @@ def random(gen):
 
 
 RULES = {"unary": unary, "binary": binary, "number": number, "compare": compare, "where": where, "reduce": reduce, "view": view, "join": join, "product": product,
-         "cast": cast, "create": create, "index": index, "layer": layer, "loss": loss, "operator": operator}
+         "cast": cast, "create": create, "index": index, "lookup": lookup, "layer": layer, "loss": loss, "operator": operator}

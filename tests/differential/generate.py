@@ -19,7 +19,7 @@ class Weights:
     expressions = {"unary": 12, "binary": 8, "number": 5, "compare": 2, "where": 2, "reduce": 6,
                    "view": 12,  # gradients of views were lost across breaks
                    "join": 3, "product": 3, "cast": 3,  # x.type(...) was ignored
-                   "create": 3, "index": 2, "layer": 2, "loss": 1.5, "operator": 5}
+                   "create": 3, "index": 2, "lookup": 2, "layer": 2, "loss": 1.5, "operator": 5}
     breaks = {"print": 5, "print_tensor": 2, "explicit": 5, "item": 4, "list": 1, "dynamic_shape": 3, "index": 2, "test": 3, "assert": 1, "call": 4, "middle": 2, "requires": 3}
     statements = {"assign": 40, "update": 8, "inplace": 4, "inplace_other": 2, "write_view": 4, "augment": 4, "break": 5, "branch": 4, "optional": 4, "loop": 3, "each_row": 1, "while": 1, "try": 1.5, "with": 2.5,
                   "function": 4, "number": 6, "sides": 6, "plain": 3, "asked": 1,  # numbers and branches: much of capture, and nothing made it

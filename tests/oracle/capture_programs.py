@@ -50,7 +50,7 @@ m = Outer()
 
 # Of these the values are recorded and not the graphs: torch 2.6 gives up the frame (mappings), warns of
 # a profiler, reads a symbolic size by a name (operators_by_name), or ends the graph of numpy's elsewhere (fourier_of_arrays).
-VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name"}
+VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks"}
 
 PROGRAMS = [
     ("set_that_grows", [["f 3"], ["f 3"], ["f 3"]], "s = {1, 2}\n" + model("y = x.cos() * len(s)\ns.add(3)\nreturn y")),
@@ -77,6 +77,66 @@ PROGRAMS = [
     ("fourier_of_arrays", [["f 4,6"]], "import numpy as np\n" + model(
         "a = x.numpy()\nf = np.fft.rfft(a, axis=0)\nreturn torch.from_numpy(f.real), torch.from_numpy(f.imag), torch.from_numpy(np.fft.fftshift(a)), torch.from_numpy(np.fft.irfft(np.fft.rfft(a))), "
         "torch.from_numpy(np.fft.fftfreq(5)), torch.from_numpy(a.imag), a.strides, a.T.strides")),
+    ("derivatives_in_a_graph", [["f 3"], ["f 3"]], "from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap\n" + model(
+        "f = lambda v: (v.sin() * v).sum()\ny, pull = vjp(lambda v: (v.sin(), v.cos()), x)\n"
+        "return grad(f)(x), jacrev(torch.sin)(x), jacfwd(torch.cos)(x), pull((x, x + 1)), jvp(f, (x,), (x,)), vmap(grad(torch.sin))(x)")),
+    ("derivatives_with_more", [["f 3,3"]], "from torch.func import grad_and_value, jvp\n" + model(
+        "g, (loss, other) = grad_and_value(lambda v: (v.sin().sum(), v + 1), has_aux=True)(x)\n"
+        "return g, loss, other, jvp(lambda v: (v.sin().sum(), v), (x,), (x * 2,), has_aux=True)")),
+    ("functions_of_slices", [["f 3,2"]], "from functorch.experimental.control_flow import map as each\nfrom torch._higher_order_ops.wrap import wrap\n" + model(
+        "a, b = each(lambda row, k: (row.sin(), {'k': row + k}), x, 3)\nreturn a, b['k'], wrap(lambda v, by=1: v * by, x, by=2)")),
+    ("filters_without_end", [["f 2"]], "import itertools\n" + model(
+        "odd = filter(lambda n: n % 2, itertools.count())\nfirst = [next(odd), next(odd)]\nround = itertools.cycle(iter([1, 2.5]))\n"
+        "for _ in range(5):\n        x = x + next(round)\nreturn x, first, list(zip(range(2), filter(None, itertools.cycle([0, 3])))), next(itertools.cycle(itertools.count(7)))")),
+    ("out_of_other_sizes", [["f 2,3"]], model("a = torch.empty(0)\nb = torch.empty(0)\nc = torch.empty(0, dtype=torch.long)\ntorch.sigmoid(x, out=a)\ntorch.sort(x, out=(b, c))\nreturn a, b, c, a.shape")),
+    ("kinds_that_change", [["f 2", "f 2"], ["f 3", 3], ["f 4", "f 4"], ["f 4", "f 4"], ["f 5", 4]], "def model(x, y):\n    return x * y\n"),
+    ("containers_that_derive", [["f 2"]], "from collections import OrderedDict, defaultdict\nclass Rows(list):\n    pass\n" + model(
+        "d = OrderedDict(a=x + 1)\nd['b'] = x * 2\nk = defaultdict(list)\nk['n'].append(x)\nreturn d, k, Rows([x, 2])")),
+    ("lazy_of_ones_own", [["f 2,2"]], "from torch.nn.modules.lazy import LazyModuleMixin\nclass Scale(LazyModuleMixin, nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+     "    def initialize_parameters(self, x, by=1):\n        self.w = nn.Parameter(torch.full((x.shape[-1],), float(by)))\n    def forward(self, x, by=1):\n        return x.cos() * self.w\nm = Scale()\n"
+     + model("return m(x, by=3)")),
+    ("signatures_bound", [["f 2"]], "import inspect\ndef taken(a, b=2, *rest, c=3, **more):\n    pass\n" + model(
+        "b = inspect.signature(taken).bind(1, 4, 5, c=x, d=7)\nn = inspect.signature(taken).bind(9)\nn.apply_defaults()\nreturn b.args, b.kwargs, dict(n.arguments)")),
+    ("extremes_of_tensors", [["f 3", "f 3"], ["f 3", "f 3"]], "def model(a, b):\n    c = a + b\n    a = min(max(a.sum(), 0), 1)\n    b = max(0, min(1, b.sum()))\n    return max(a, b) - min(a, b) + c, max(c[0], c[1], c[2])\n"),
+    ("branch_before_all_ops", [["f 3", "f 1"], ["f 3", "f 1"]], "def model(a, check):\n    if check:\n        return a + 10\n    return a - 10\n"),
+    ("function_without_ops", [["f 3"]], "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x\n    @staticmethod\n    def backward(ctx, g):\n        return g * 0.5\n" + model("return Same.apply(x)")),
+    ("draws_that_nothing_takes", [["f 2"], ["f 2"]], model("y = torch.rand(4)\ntorch._dynamo.graph_break()\ny = torch.rand(4)\nreturn x + y[:2]")),
+    ("not_of_inference_mode", [["f 2"]], model("return x + 1 if x.is_inference() else x - 1")),
+    ("buffers_by_name", [["f 2"]], "class Kept(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Buffer(torch.ones(2))\n        self.b = nn.Buffer(torch.zeros(2), persistent=False)\n"
+     "    def forward(self, x):\n        return x + self.a\nm = Kept()\nnames = [n for n, _ in m.named_buffers()]\nkept = list(m.state_dict())\n" + model("return m(x), names, kept")),
+    ("bodies_that_change_nothing", [["f 2"], ["f 2"]], "from torch._higher_order_ops.wrap import wrap\nkept = []\nclass Box:\n    n = 0\nbox = Box()\n" + model(
+        "w = torch.ones(2)\ndef body(v):\n        own = [v]\n        own.append(w)\n        return {'a': own[0] + own[1], 'b': [v * 2, None]}\nmade = wrap(body, x)\nreturn made['a'] + 1, made['b'][0], len(kept), box.n")),
+    ("bodies_that_change_lists", [["f 2"], ["f 2"]], "from torch._higher_order_ops.wrap import wrap\nkept = []\n" + model("y = x + 1\nz = wrap(lambda v: (kept.append(1), v.sin())[1], y)\nreturn z * len(kept)")),
+    ("bodies_that_change_attributes", [["f 2"], ["f 2"]], "from torch._higher_order_ops.wrap import wrap\nclass Box:\n    n = 0\nbox = Box()\ndef body(v):\n    box.n += 1\n    return v.sin()\n" + model("y = x + 1\nreturn wrap(body, y) * box.n")),
+    ("bodies_that_store_variables", [["f 2"]], "from torch._higher_order_ops.wrap import wrap\n" + model("w = torch.ones(2) + x\ndef body(v):\n        nonlocal w\n        w += 1\n        return v + w\nreturn wrap(body, x) + w")),
+    ("bodies_that_answer_numbers", [["f 2"]], "from torch._higher_order_ops.wrap import wrap\n" + model("y = x * 2\na, b = wrap(lambda v: (v.cos(), 3), y)\nreturn a + b")),
+    ("bodies_with_breaks", [["f 2"]], "from torch._higher_order_ops.wrap import wrap\ndef body(v):\n    v = v.sin()\n    torch._dynamo.graph_break()\n    return v.cos()\n" + model("return wrap(body, x * 2) + 1, torch.vmap(body)(x + 1) * 2")),
+    ("bodies_of_checkpoints", [["f 2"]], "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts\nimport functools\nkept = []\n" + model(
+        "y = checkpoint(torch.sin, x + 1, use_reentrant=False, context_fn=functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.sin.default]))\n"
+        "return checkpoint(lambda v: (kept.append(1), v * 2)[1], y, use_reentrant=False, preserve_rng_state=False), len(kept)")),
+    ("modules_that_are_not_there", [["f 2"]], model("y = x.sin()\ntry:\n        import a_module_that_nobody_has\n        y = y + 1\nexcept ImportError:\n        y = y * 2\nreturn y.cos()")),
+    ("operations_on_lists", [["f 2", "f 2"]], "def model(x, y):\n    a = torch._foreach_add([x, y], [y, x], alpha=2)\n    b = torch._foreach_addcmul([x], [x], [y], value=3) + torch._foreach_addcmul([x], [x], [y], [3.0])\n    torch._foreach_mul_([y], 2)\n"
+     "    torch._foreach_addcdiv_([y], [x], [x + 9])\n    torch._foreach_clamp_min_([y], 0.1)\n    torch._foreach_maximum_([y], [x])\n    z = torch._foreach_zero_([torch.ones(2)])\n"
+     "    return a, b, torch._foreach_norm([x, y]), torch._foreach_pow(2.0, [x]), z, torch._foreach_lerp([x], [y], 0.5), torch._foreach_sqrt([x * x]), torch._foreach_sub([x], 1)\n"),
+    ("numbers_of_any_kind", [["f 2,3"]], model("n = x.shape[1]\nreturn x * torch.sym_int(n / 2), torch.sym_float(n), torch.sym_max(n, 2), torch.sym_min(n, 2.5), torch.sym_not(n == 3), torch.sym_sum([n, 1, 2]), torch.sym_ite(n == 3, 1, 2), torch._foreach_max([x])")),
+    ("iterators_across_breaks", [["f 2"]], "import itertools\n" + model(
+        "it = itertools.count(3)\nboth = zip(itertools.count(1, 2), [5, 6, 7])\nx = x + next(it) + next(both)[0]\ntorch._dynamo.graph_break()\n"
+        "return x * next(it) + next(both)[1], next(it), list(both)")),
+    ("iterators_that_stay", [["f 2"]], "import itertools\n" + model("it = itertools.repeat(3)\nn = itertools.count()\nx = x + next(it) + next(n)\nreturn x, next(iter((it, n)[1])), [next(it) for _ in range(2)], repr(n), repr(itertools.repeat(1))")),
+    ("maps_across_breaks", [["f 2"]], model(
+        "def more(v):\n        nonlocal x\n        x = x + 1\n        return v\nit = map(more, [1, 2, 3])\nx = x + next(it)\ntorch._dynamo.graph_break()\nreturn x + next(it)")),
+    ("filters_across_breaks", [["f 2"]], model("it = filter(lambda v: v.isalpha(), ['1', 'a', 'bc'])\nx = x + len(next(it))\ntorch._dynamo.graph_break()\nreturn x + len(next(it))")),
+    ("environment_that_is_set", [["f 2"]], "import os\n" + model("x = x + 1\nos.environ['BREAKEVEN_X'] = '0'\nreturn x.sin(), os.getenv('BREAKEVEN_X'), os.environ.get('BREAKEVEN_Y'), 'BREAKEVEN_X' in os.environ")),
+    ("bases_of_classes", [["f 2"]], "class A:\n    pass\nclass B(A):\n    pass\nclass C:\n    pass\nclass D(B, C):\n    pass\nclass E(A):\n    pass\n" + model(
+        "return x + 1, A.__base__ is object, D.__base__ is B, [c.__name__ for c in D.__bases__], [c.__name__ for c in A.__subclasses__()]")),
+    ("modules_that_are_disabled", [["f 2"]], "m = torch.compiler.disable(nn.Tanh())\nm.register_forward_pre_hook(lambda m, i: (i[0] * 2,))\nclass Sums:\n    @torch._dynamo.disable\n    def of(self, v):\n        return v.sum() * 2\ns = Sums()\nheld = torch._dynamo.disable(torch.exp)\n"
+     + model("y = m(x.sin())\nz = s.of(y.cos())\nreturn held(z + y) * 3, isinstance(m, nn.Module)")),
+    ("options_of_the_compiler", [["f 2"]], "import torch._dynamo.config as options\nimport torch._inductor.config\nimport torch.backends.cudnn as cudnn\ncudnn.benchmark = True\noptions.suppress_errors = True\n"
+     "torch._inductor.config.triton.unique_kernel_names = True\ntorch._logging.set_logs(dynamo=30)\n@torch._dynamo.config.patch(cache_size_limit=3)\ndef limit():\n    return options.cache_size_limit\n"
+     "kept = limit(), options.suppress_errors, cudnn.benchmark\ntorch.compiler.cudagraph_mark_step_begin()\n@torch._dynamo.mark_static\nclass Scale(nn.Module):\n    def forward(self, x):\n        return x * 2\nscale = Scale()\n@torch.compiler.assume_constant_result\ndef three():\n    return 3\n"
+     + model("return scale(x) + three(), kept")),
+    ("tensors_with_a_plus", [["f 2", 1], [2, "f 2"], ["f 2", 1.5]], "import operator\ndef model(x, y):\n    return operator.pos(x) * +y, +x is x\n"),
+    ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
 ]
 
 

@@ -2,7 +2,7 @@
 
 Runs the programs of replay.py under both policies, on the two CPU backends by turns.  In every mode native has at
 most as many breaks as dynamo, by records and by places, and none where the
-program only branches on tensors; outputs, effects on inputs and printed text are
+program only branches on tensors (apart from NOT_EAGER); outputs, effects on inputs and printed text are
 those of eager.  Prints the totals.  -v: the programs that still have breaks.
 """
 import json
@@ -10,6 +10,8 @@ import sys
 
 import replay
 
+# Where what dynamo computes without a break is something else than eager gives.
+NOT_EAGER = {"extremes_of_tensors": "max(tensor, 0) gives one of the two: dynamo's clamp is a tensor, whichever it is"}
 COMPILED = [mode for mode in replay.MODES if mode != "eager"]
 
 
@@ -65,7 +67,7 @@ def main():
             continue
         programs += 1
         found = leaves_eager(native)
-        for why in [found] if found else breaks_more(native, dynamo):
+        for why in [found] if found else [] if case["name"] in NOT_EAGER else breaks_more(native, dynamo):
             faults += 1
             print(f"{case['name']}: {why}")
         for mode in COMPILED:

@@ -63,6 +63,13 @@ PROGRAMS = [
     ("schedule_on_plateau", [["f 1"]],
      "p = nn.Parameter(torch.ones(2))\nopt = torch.optim.AdamW([p], lr=0.1)\ns = L.ReduceLROnPlateau(opt, patience=1, factor=0.5, cooldown=1)\nrows = []\n"
      "for loss in (3, 2, 2, 2, 2, 1.5, 1.6, 1.6, 1.6, 1.6, 1.6, torch.tensor(1.6)):\n    s.step(loss)\n    rows.append([opt.param_groups[0]['lr'], float(s.num_bad_epochs), float(s.best)])\n" + kept("torch.tensor(rows)")),
+    ("means_of_weights", [["f 1"]],
+     "from torch.optim.swa_utils import AveragedModel, SWALR, get_ema_avg_fn, get_ema_multi_avg_fn, get_swa_avg_fn, update_bn\n"
+     "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(2)\n        self.l = nn.Linear(2, 1)\n    def forward(self, x):\n        return self.l(self.bn(x))\n"
+     "def averaged(**options):\n    torch.manual_seed(1)\n    net = Net()\n    mean = AveragedModel(net, **options)\n    opt = torch.optim.SGD(net.parameters(), lr=0.3)\n    rates = SWALR(opt, swa_lr=0.05, anneal_epochs=3)\n    x = torch.arange(8.0).view(4, 2) / 8\n"
+     "    for i in range(5):\n        opt.zero_grad()\n        (net(x + i) - i).pow(2).mean().backward()\n        opt.step()\n        rates.step()\n        mean.update_parameters(net)\n    kept = torch.cat([v.reshape(-1).float() for v in mean.state_dict().values()])\n"
+     "    update_bn([x, x * 2], mean)\n    return torch.cat([kept, mean.module.bn.running_mean, mean.module.bn.running_var, mean(x).detach().view(-1), torch.tensor(rates.get_last_lr())])\n"
+     + kept(*[f"averaged({o})" for o in ("", "use_buffers=True", "avg_fn=get_swa_avg_fn()", "avg_fn=get_ema_avg_fn(0.7)", "multi_avg_fn=get_ema_multi_avg_fn(0.7)", "avg_fn=lambda a, b, n: a + (b - a) * n / 9")])),
     ("vector_of_parameters", [["f 2,3"]], "m = nn.Linear(3, 2)\nv = nn.utils.parameters_to_vector(m.parameters())\nnn.utils.vector_to_parameters(v.detach() * 2 + 1, m.parameters())\ndef model(x):\n    return m(x)\n"),
     ("layers_seldom_used", [["f 2,4,6,6"]], "pool, back = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)\n"
      "layers = [nn.ChannelShuffle(2), nn.CircularPad2d((1, 2, 0, 1)), nn.ConstantPad3d((1, 0, 2, 1, 0, 1), 0.5), nn.ZeroPad3d(1), nn.ReplicationPad3d(1), nn.InstanceNorm2d(4), nn.FeatureAlphaDropout().eval()]\n"

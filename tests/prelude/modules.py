@@ -302,6 +302,10 @@ def case_other_layers():
     print(m.in1_features, m.in2_features, m.out_features)
 
 
+def case_a_name_that_is_empty():
+    print([getattr(m, "", "none") for m in (torch, torch.optim, nn, nn.functional, torch.zeros(1))])
+
+
 def model():
     case_repr_of_every_layer()
     case_repr_of_options()
@@ -310,3 +314,4 @@ def model():
     case_adaptive_softmax()
     case_lazy_layers()
     case_other_layers()
+    case_a_name_that_is_empty()

@@ -261,6 +261,8 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 
 		made[i] = t ? tensor_wrap(t) : (struct value){ .kind = VALUE_UNSET };
 		ok = made[i].kind != VALUE_UNSET || no_memory(err);
+		for (int later = i + 1; !ok && later < g->n_wanted; later++)
+			tensor_unref(outputs[later]);
 	}
 	free(inputs);
 	return ok;

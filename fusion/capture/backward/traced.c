@@ -18,8 +18,9 @@ struct traced_pass {
 	const struct native *f;
 	struct backward_call c;
 	struct gradient_sweep s;
-	int *roots;  /* by root: its node */
-	int *inputs; /* by input: its node; -1: a leaf, all whose values count */
+	int *roots;   /* by root: its node */
+	int *inputs;  /* by input: its node; -1: a leaf, all whose values count */
+	int n_inputs; /* of the graph, as s.leaf counts them: a gradient may be one more */
 	bool *spent;
 	struct err *err;
 };
@@ -126,6 +127,7 @@ static bool find_leaves(struct traced_pass *p, bool *tracked)
 		if (leaf[t->leaf_values.at[i].node] >= 0)
 			tracked[t->leaf_values.at[i].node] = is_asked(p, t->leaf_values.at[i].of);
 	p->s.leaf = leaf;
+	p->n_inputs = t->graph->n_inputs;
 	return true;
 }
 
@@ -347,8 +349,7 @@ static bool gather(struct traced_pass *p, struct value leaf, struct value *out)
 
 		if (of < 0 || g.kind != VALUE_TENSOR || !p->s.tracked[id])
 			continue;
-		whose = of < t->graph->n_inputs ? stand_in_of(t, of)
-						: t->leaves.at[of - t->graph->n_inputs];
+		whose = of < p->n_inputs ? stand_in_of(t, of) : t->leaves.at[of - p->n_inputs];
 		if (whose.tensor != leaf.tensor)
 			continue;
 		pair[0] = *out;
@@ -378,7 +379,6 @@ static bool settle(struct traced_pass *p, struct value leaf)
 static bool settle_all(struct traced_pass *p)
 {
 	struct trace *t = p->t;
-	int n_inputs = t->graph->n_inputs;
 
 	if (p->c.b.inputs) {
 		for (int i = 0; i < p->c.b.n_inputs; i++)
@@ -386,7 +386,7 @@ static bool settle_all(struct traced_pass *p)
 				return false;
 		return true;
 	}
-	for (int i = 0; i < n_inputs; i++)
+	for (int i = 0; i < p->n_inputs; i++)
 		if (p->s.leaf[t->graph->inputs[i]] == i && !settle(p, stand_in_of(t, i)))
 			return false;
 	for (size_t i = 0; i < t->leaves.len; i++)

@@ -591,6 +591,7 @@ const struct trace_control control_flow = {
 	.innermost = innermost,
 	.branch = branch,
 	.any = cond_any,
+	.body = body_call,
 	.may_write = may_write,
 	.note_write = cond_note_write,
 	.note_stand_in = cond_note_stand_in,

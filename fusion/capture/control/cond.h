@@ -6,6 +6,7 @@
  * A BRANCH that does not come out is noted; the next attempt ends the graph
  * there, as TorchDynamo does.
  *
+ * body.c holds what a body may change by the same means, in policy dynamo.
  * cond.c runs the sides, cond_state.c saves and puts back, cond_merge.c chooses.
  */
 #ifndef FUSION_CAPTURE_CONTROL_COND_H
@@ -55,6 +56,7 @@ struct cond {
 	size_t n_asserts, n_prints; /* those before are not of the side that runs */
 	bool raised;                /* a side left the frame with an exception */
 	char why[160];              /* it does not come out */
+	bool stores_again;          /* x += 1, where x is a variable from outside */
 	bool is_loop;               /* a round of a loop (while_loop.h) */
 	bool holds;                 /* the side under way is the one where the condition holds */
 };
@@ -98,6 +100,10 @@ bool cond_note_write(struct trace *t, struct value tensor);
 bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err *err);
 /* Why it is no loop of the graph; NULL: it has not been tried, or is. */
 const char *while_loop_refusal(const struct trace *t, const struct lang_inst *inst);
+
+/* body.c: trace_control.body */
+bool body_call(struct trace *t, bool writes_tensors, const struct arguments *args,
+	       struct value *out, struct err *err);
 
 /* Between the files: false is out of memory, or *why is set. */
 bool cond_refuse(struct cond *k, const char *format, ...) __attribute__((format(printf, 2, 3)));

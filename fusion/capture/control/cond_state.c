@@ -381,6 +381,14 @@ struct cond_write cond_write_read(const struct trace *t, struct value tensor)
 	return w;
 }
 
+/* An in-place operator under way, whose result is stored where others see it. */
+static bool stores_result(const struct frame *f)
+{
+	enum code_op next = f->inst->op == CODE_INPLACE_OP ? f->inst[1].op : CODE_POP;
+
+	return next == CODE_STORE_DEREF || next == CODE_STORE_GLOBAL || next == CODE_STORE_ATTR;
+}
+
 /* The graph input of a tensor that was not asked for before. */
 static int input_node(const struct trace *t, int source)
 {
@@ -408,9 +416,9 @@ void cond_write_put(struct trace *t, const struct cond_write *w)
 		t->sources->at[source].written = w->source_written;
 }
 
-bool cond_note_write(struct trace *t, struct value tensor)
+static bool note_write(const struct trace *t, struct cond *innermost, struct value tensor)
 {
-	for (struct cond *k = t->cond; k; k = k->up) {
+	for (struct cond *k = innermost; k; k = k->up) {
 		struct cond_write w = cond_write_read(t, tensor);
 		bool known = tensor.tensor->owner == t->serial &&
 			     tensor.tensor->birth >= k->tensor_birth;
@@ -419,6 +427,7 @@ bool cond_note_write(struct trace *t, struct value tensor)
 			known = k->writes.at[i].tensor.tensor == tensor.tensor;
 		if (known)
 			continue;
+		k->stores_again |= stores_result(t->vm->frame);
 		if (!VEC_PUSH(&k->writes, w))
 			return false;
 		value_ref(tensor);
@@ -426,11 +435,14 @@ bool cond_note_write(struct trace *t, struct value tensor)
 	return true;
 }
 
-bool cond_note_stand_in(struct trace *t, struct value stand_in)
+bool cond_note_write(struct trace *t, struct value tensor)
 {
-	if (!cond_may_change(stand_in))
-		return true;
-	for (struct cond *k = t->cond; k; k = k->up) {
+	return note_write(t, t->cond, tensor) && note_write(t, t->bodies, tensor);
+}
+
+static bool note_stand_in(struct cond *innermost, struct value stand_in)
+{
+	for (struct cond *k = innermost; k; k = k->up) {
 		struct cond_content c;
 
 		if (!cond_content_read(stand_in, &c) || !VEC_PUSH(&k->contents, c)) {
@@ -439,6 +451,12 @@ bool cond_note_stand_in(struct trace *t, struct value stand_in)
 		}
 	}
 	return true;
+}
+
+bool cond_note_stand_in(struct trace *t, struct value stand_in)
+{
+	return !cond_may_change(stand_in) ||
+	       (note_stand_in(t->cond, stand_in) && note_stand_in(t->bodies, stand_in));
 }
 
 /* What tensors stand for after the first side goes to first_writes. */

@@ -380,6 +380,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 
 	g->sources = t->sources;
 	g->grad_off = t->vm->modes.grad_off;
+	g->derivatives = t->vm->modes.derivatives;
 	g->autocast = t->vm->modes.autocast & AUTOCAST_STATE;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);

@@ -87,7 +87,8 @@ struct guards {
 	int64_t *vars;            /* by symbol, of the call being checked */
 	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
-	bool grad_off;     /* the grad mode at the capture */
+	bool grad_off; /* the grad mode at the capture */
+	unsigned char derivatives;
 	unsigned autocast; /* ... and that of autocast, without its blocks */
 };
 

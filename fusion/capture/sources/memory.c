@@ -48,8 +48,11 @@ const struct seen *memory_note(struct memory *m, const struct source *source)
 		return NULL;
 	if (source->kind == VALUE_TENSOR) {
 		note_sizes(seen, source);
+		for (int d = 0; seen->number.kind != VALUE_UNSET && d < source->rank; d++)
+			seen->changed[d] = true; /* nothing stays where it was a number */
 		return seen;
 	}
+	seen->number_changed |= seen->rank >= 0;
 	if (seen->number.kind != VALUE_UNSET)
 		seen->number_changed |= seen->number.kind != source->kind ||
 					seen->number.i != source->value.i;

@@ -24,7 +24,7 @@ static bool keep_tensor(struct trace *t, struct text_gap *gap, struct err *err)
 
 	if (source >= 0)
 		t->sources->at[source].grad_read = true;
-	gap->leaf = trace_is_leaf(t, gap->value);
+	gap->leaf = trace_shows_leaf(t, gap->value);
 	gap->is_parameter = trace_is_parameter(t, gap->value);
 	if (node >= 0 && t->graph->nodes[node]->input >= 0) {
 		node = graph_add(t->graph,

@@ -45,6 +45,14 @@ bool trace_is_leaf(const struct trace *t, struct value tensor)
 	return autograd_requires(real) && autograd_is_leaf(real);
 }
 
+/* A parameter that the piece makes is a leaf though no gradient is recorded. */
+bool trace_shows_leaf(const struct trace *t, struct value tensor)
+{
+	return trace_is_leaf(t, tensor) ||
+	       (!t->autograd->recording && t->autograd->notes &&
+		real_of(t, tensor).kind != VALUE_TENSOR && tensor.tensor->is_parameter);
+}
+
 bool trace_is_part(const struct trace *t, struct value tensor)
 {
 	struct value real = real_of(t, tensor);
@@ -175,7 +183,7 @@ static bool trace_note_unrecorded(struct trace *t, struct value tensor, int befo
 {
 	bool unrecorded = t->grad_off || t->unrecorded;
 
-	if (!t->autograd->recording && !t->autograd->splits)
+	if (!t->autograd->recording && !t->autograd->notes)
 		return true;
 	if (trace_is_leaf(t, tensor))
 		return !(unrecorded || joins(t, *node, tensor)) || add_value(t, tensor, node);
@@ -279,8 +287,8 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 
 static bool may_make(struct trace *t, struct value tensor, int node)
 {
-	return t->native && !t->no_leaves && !t->cond && tensor.tensor->owner == t->serial &&
-	       trace_source(t, tensor) < 0 &&
+	return trace_differentiates(t) && !t->no_leaves && !t->cond &&
+	       tensor.tensor->owner == t->serial && trace_source(t, tensor) < 0 &&
 	       dtype_category(t->graph->nodes[node]->dtype) == CATEGORY_FLOAT;
 }
 
@@ -563,7 +571,7 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
 		     struct value *out, struct err *err)
 {
-	if (t->native && t->backward->call(t, f, args, out, err))
+	if (trace_differentiates(t) && t->backward->call(t, f, args, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
 		return false;
@@ -583,15 +591,16 @@ bool trace_makes_leaf(const struct trace *t, const struct arguments *args)
 /* nn.Parameter() says it, too. */
 static bool store_requires(struct trace *t, struct value tensor, struct value on, struct err *err)
 {
-	bool off = on.kind == VALUE_BOOL && !on.b, already = false;
+	bool off = on.kind == VALUE_BOOL && !on.b, already = false,
+	     follows = trace_differentiates(t);
 
-	if (!t->autograd->recording)
+	if (!t->autograd->recording && !(t->autograd->notes && follows))
 		return true;
-	if (t->native && !trace_requires(t, tensor, &already, err))
+	if (follows && !trace_requires(t, tensor, &already, err))
 		return false;
-	if (t->native && already != off) /* as it is */
+	if (follows && already != off) /* as it is */
 		return true;
-	if (off || !t->native)
+	if (off || !follows)
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
 	return trace_make_leaf(t, tensor, err);
 }

@@ -397,6 +397,13 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 		return trace_break(t, BREAK_EXPLICIT, NULL, err);
 	if (f->id == CONTROL_MARK_DYNAMIC)
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
+	*out = value_none();
+	if (f->id == CONTROL_FUNCTION_CONTEXT)
+		return trace_mark_context(t, err);
+	if (f->id == CONTROL_BODY || f->id == CONTROL_PURE_BODY)
+		return t->control->body(t, f->id == CONTROL_BODY, args, out, err);
+	if (f->id == CONTROL_DERIVATIVE)
+		return torch_control_derivative(f, args, &t->derivatives, out, err);
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		*out = value_bool(!t->grad_off);
 	if (f->id == CONTROL_GRAD_MODE && args->n == 1 && args->at[0].kind == VALUE_BOOL)
@@ -480,7 +487,7 @@ static bool host_call(void *self, const struct native *f, const struct arguments
 
 	if (numbers_wanted(f, args))
 		return numbers_call(&t->decomposer, f, args, out, err);
-	if (leaf && (!t->native || t->no_leaves))
+	if (leaf && (!trace_differentiates(t) || t->no_leaves))
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
 	if (!call_tensors(t, f, args, out, err))
 		return false;
@@ -542,6 +549,11 @@ static bool host_unary(void *self, enum unop op, struct value a, struct value *o
 		return negate(t, a, out, err);
 	if (a.kind != VALUE_TENSOR)
 		return trace_size_unary(t, op, a, out, err);
+	if (op == UN_POS) { /* the tensor itself, and a node of FX */
+		t->n_ops += !trace_within_call(t);
+		*out = value_ref(a);
+		return true;
+	}
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
 	return trace_op(t,
@@ -729,6 +741,23 @@ static bool host_may_define(void *self, const char *class, struct err *err)
 	return trace_break(self, BREAK_CLASS, class, err);
 }
 
+/* As torch, to which one from outside is an object of C: what it calls is a frame of its own. */
+static bool host_may_advance(void *self, struct value it, struct err *err)
+{
+	const struct trace *t = self;
+
+	return t->native || variables_source(t, it) < 0 ||
+	       trace_break(self, BREAK_UNSUPPORTED, "a map or filter from outside", err);
+}
+
+/* As torch, for which it is a failure of its own. */
+static bool host_may_miss(void *self, const char *module, struct err *err)
+{
+	const struct trace *t = self;
+
+	return t->native || trace_break(self, BREAK_IMPORT, module, err);
+}
+
 static bool decomposer_run(void *self, const struct op_call *call, struct value *out,
 			   struct err *err)
 {
@@ -850,6 +879,8 @@ void trace_host_init(struct trace *t)
 		.whole = variables_whole,
 		.may_store = variables_may_store,
 		.may_define = host_may_define,
+		.may_miss = host_may_miss,
+		.may_advance = host_may_advance,
 		.builtin_break = trace_builtin_break,
 		.pick = deferred_pick,
 		.branch = t->control->branch,

@@ -62,6 +62,11 @@ bool trace_mark_inference(struct trace *t, bool enters, struct err *err)
 	return mark(t, enters ? "_enter_inference_mode" : "_exit_inference_mode", err);
 }
 
+bool trace_mark_context(struct trace *t, struct err *err)
+{
+	return mark(t, "FunctionCtx", err);
+}
+
 /* Calls that TorchDynamo writes as several: all but the last are marks here, since the
  * one op is what eager runs. */
 bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,

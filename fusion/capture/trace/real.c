@@ -282,6 +282,42 @@ bool trace_math(void *self, const struct native *f, const struct arguments *call
 		    args[0], args[n - 1], out, err);
 }
 
+/* As torch: of a tensor of one element it is a clamp, of two the lesser or the greater. */
+static bool tensor_extreme(struct trace *t, bool least, const struct value *two, bool *known,
+			   struct value *out, struct err *err)
+{
+	struct value ordered[2] = { two[0], two[1] };
+	bool both = two[0].kind == VALUE_TENSOR && two[1].kind == VALUE_TENSOR;
+	struct shape shape[2];
+	enum dtype dtype[2];
+
+	*known = false;
+	if (t->native)
+		return true;
+	if (ordered[0].kind != VALUE_TENSOR) {
+		ordered[0] = two[1];
+		ordered[1] = two[0];
+	}
+	if (!both && ordered[1].kind != VALUE_INT && ordered[1].kind != VALUE_FLOAT)
+		return true;
+	for (int i = 0; i < 1 + both; i++) {
+		if (!trace_shape(t, ordered[i], &shape[i], &dtype[i], err))
+			return false;
+		if (!trace_is_single(t, ordered[i]) || dtype_category(dtype[i]) != CATEGORY_FLOAT)
+			return true;
+	}
+	if (both && (dtype[0] != dtype[1] || shape[0].rank != shape[1].rank))
+		return true;
+	*known = true;
+	return trace_op(
+	    t,
+	    &(struct op_call){ both ? (least ? OP_minimum : OP_maximum)
+				    : (least ? OP_clamp_max : OP_clamp_min),
+			       both ? (least ? "fx:minimum" : "fx:maximum") : "fx:clamp", false,
+			       ordered, 2, NULL },
+	    out, err);
+}
+
 bool trace_extreme(void *self, bool least, const struct value *two, bool *known, struct value *out,
 		   struct err *err)
 {
@@ -292,6 +328,8 @@ bool trace_extreme(void *self, bool least, const struct value *two, bool *known,
 
 	if (trace_is_deferred(t, a) || trace_is_deferred(t, b))
 		return deferred_extreme(t, least, two, known, out, err);
+	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR)
+		return tensor_extreme(t, least, two, known, out, err);
 	/* of an int and a float, which type it is depends on which is more */
 	*known = is_int(a) && is_int(b) && a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
 	if (!*known)

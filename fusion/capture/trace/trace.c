@@ -61,6 +61,7 @@ static void cond_forget(struct trace *t)
 	}
 	t->choices.len = 0;
 	t->cond = NULL;
+	t->bodies = NULL;
 }
 
 bool trace_dropout_draws(const struct arg *args)
@@ -155,6 +156,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
+	t->derivatives = vm->modes.derivatives;
 	t->grad_off = t->grad_off_first = vm->modes.grad_off;
 	t->autocast_mode = vm->modes.autocast;
 	t->decomposer.gpu = &vm->modes.gpu;

@@ -151,6 +151,10 @@ struct trace_control {
 	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 	bool (*any)(void *self, const struct any_call *call, bool *handled, struct value *out,
 		    struct err *err);
+	/* The call args->at[0](*rest), whose callee is a body of torch's.  Without `writes_tensors`
+	 * it may not write to older tensors either. */
+	bool (*body)(struct trace *t, bool writes_tensors, const struct arguments *args,
+		     struct value *out, struct err *err);
 	/* An in-place op on the tensor.  False with *err: it may mean another one. */
 	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
 	/* A tensor object is about to stand for another node; false when out of memory. */
@@ -223,6 +227,7 @@ struct trace {
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stand_ins; /* objects from outside and their stand-ins: sources */
 	struct cond *cond;                /* the innermost that is open */
+	struct cond *bodies;              /* calls of bodies under way, the innermost first */
 	VEC(struct trace_choice) choices;
 	VEC(struct traced_print) prints;
 	VEC(struct text_gap) gaps;
@@ -231,12 +236,13 @@ struct trace {
 	bool failed;       /* out of memory, where nothing could say so */
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
-	bool grad_off;            /* the grad mode now */
-	const struct node *ruled; /* whose gradient is made: what that adds is of its module;
-				   * NULL: the program runs */
-	bool grad_off_first;      /* ... outside the block or function that the piece begins in */
-	bool grad_off_at_stop;    /* ... where it ends */
-	unsigned autocast_mode;   /* now; the marks of a piece do not change it */
+	unsigned char derivatives; /* as torch_modes.derivatives, now */
+	bool grad_off;             /* the grad mode now */
+	const struct node *ruled;  /* whose gradient is made: what that adds is of its module;
+				    * NULL: the program runs */
+	bool grad_off_first;       /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;     /* ... where it ends */
+	unsigned autocast_mode;    /* now; the marks of a piece do not change it */
 	struct autocast autocast;
 	struct autograd *autograd; /* the session's */
 	struct trace_break brk;
@@ -410,6 +416,7 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 /* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
 bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
+bool trace_mark_context(struct trace *t, struct err *err); /* of torch.autograd.Function */
 /* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
 bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
 		      const char **name, struct err *err);
@@ -433,6 +440,12 @@ bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 /* trace/grad.c.  x.requires_grad and its kin: *known false for another name. */
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err);
+/* Leaves that the piece makes, and backward passes, are of the graph: by policy native, and
+ * inside a derivative of torch.func. */
+static inline bool trace_differentiates(const struct trace *t)
+{
+	return t->native || t->derivatives > 0;
+}
 /* trace/grad.c: whether what is computed now gets gradients. */
 bool trace_records(const struct trace *t);
 /* trace/grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
@@ -456,6 +469,7 @@ void trace_forget_grads(struct trace *t);
  * memory. */
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
+bool trace_shows_leaf(const struct trace *t, struct value tensor); /* its text says so */
 bool trace_is_parameter(const struct trace *t, struct value tensor);
 /* Whether it requires a gradient, by what the piece has done; guarded. */
 bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err);

@@ -465,7 +465,7 @@ static bool stand_in_iter(struct trace *t, const struct iter *real, int child, s
 {
 	struct value over;
 
-	if (real->iter_kind == ITER_NEXT)
+	if (real->iter_kind == ITER_NEXT && real->over.kind != VALUE_INSTANCE)
 		return trace_break(t, BREAK_UNSUPPORTED, "a generator from outside", err);
 	if (!variables_read(t, child, &over, err) ||
 	    !keep(t, value_iter(real->iter_kind, over), out, err))

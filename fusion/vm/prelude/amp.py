@@ -46,6 +46,42 @@ class autocast:
         return decorate_autocast
 
 
+def _cast(value, dtype):
+    if isinstance(value, torch.Tensor):
+        return value.to(dtype) if value.is_floating_point() and value.dtype is not torch.float64 else value
+    if isinstance(value, dict):
+        return {k: _cast(v, dtype) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_cast(v, dtype) for v in value])
+    return value
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def decorate_fwd(*args, **kwargs):
+        if cast_inputs is None or not torch.is_autocast_enabled(device_type):
+            return fwd(*args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(*_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+
+    return decorate_fwd
+
+
+def custom_bwd(bwd=None, *, device_type):
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def decorate_bwd(*args, **kwargs):
+        with autocast(device_type, enabled=False):
+            return bwd(*args, **kwargs)
+
+    return decorate_bwd
+
+
 class GradScaler:
     """Scales losses up, so that small gradients are no zeros in float16; skips a step
     whose gradients are not finite, and then scales less.  TorchDynamo follows none of

@@ -436,6 +436,15 @@ def make_named(cls, items):
     return cls(*items)
 
 
+def base_of_named(cls, defaults):
+    """What a class has that derives from one of namedtuple()."""
+    from typing import NamedTuple
+
+    members = {"__annotations__": {name: "" for name in cls._fields}}
+    members.update(zip(reversed(cls._fields), reversed(defaults or ())))
+    return type(cls.__name__, (NamedTuple,), members)
+
+
 class Namespace(Dict):
     """What globals() gives: an entry that is written is the module's."""
 

@@ -9,3 +9,11 @@ def autocast(enabled=True, dtype=torch.float16, cache_enabled=True):
 
 def GradScaler(init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
     return torch.amp.GradScaler("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def custom_fwd(fwd=None, *, cast_inputs=None):
+    return torch.amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd=None):
+    return torch.amp.custom_bwd(bwd, device_type="cuda")

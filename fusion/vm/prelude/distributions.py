@@ -33,8 +33,30 @@ class Distribution:
         return self._event_shape
 
     @property
+    def mean(self):
+        raise NotImplementedError
+
+    @property
+    def mode(self):
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self):
+        raise NotImplementedError
+
+    @property
     def stddev(self):
         return self.variance.sqrt()
+
+    def expand(self, batch_shape):
+        given = {name: getattr(self, name).expand(batch_shape) for name, _ in self._parameters}
+        return type(self)(**given, validate_args=False)
+
+    def enumerate_support(self, expand=True):
+        raise NotImplementedError
+
+    def sample_n(self, n):
+        return self.sample(torch.Size((n,)))
 
     def _extended_shape(self, sample_shape=()):
         return torch.Size(sample_shape) + self._batch_shape + self._event_shape
@@ -93,9 +115,6 @@ class Normal(Distribution):
     def variance(self):
         return self.scale.pow(2)
 
-    def expand(self, batch_shape):
-        return Normal(self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False)
-
     def sample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
@@ -136,9 +155,6 @@ class Uniform(Distribution):
     def variance(self):
         return (self.high - self.low).pow(2) / 12
 
-    def expand(self, batch_shape):
-        return Uniform(self.low.expand(batch_shape), self.high.expand(batch_shape), validate_args=False)
-
     def rsample(self, sample_shape=()):
         unit = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + unit * (self.high - self.low)
@@ -155,6 +171,10 @@ class Uniform(Distribution):
 
     def entropy(self):
         return torch.log(self.high - self.low)
+
+    @property
+    def mode(self):
+        return torch.full_like(self.high, math.nan)
 
 
 class Bernoulli(Distribution):
@@ -191,6 +211,18 @@ class Bernoulli(Distribution):
 
     def entropy(self):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    @property
+    def mode(self):
+        return (self.probs >= 0.5).to(self.probs).masked_fill(self.probs == 0.5, math.nan)
+
+    @property
+    def param_shape(self):
+        return self.probs.size()
+
+    def enumerate_support(self, expand=True):
+        values = torch.arange(2, dtype=self.probs.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + self._batch_shape) if expand else values
 
 
 class Categorical(Distribution):
@@ -234,6 +266,26 @@ class Categorical(Distribution):
     def __repr__(self):
         return f"Categorical({self._given}: {self.logits.size()})"
 
+    @property
+    def mean(self):
+        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+
+    @property
+    def variance(self):
+        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+
+    @property
+    def param_shape(self):
+        return self.probs.size()
+
+    def expand(self, batch_shape):
+        given = getattr(self, self._given)
+        return type(self)(**{self._given: given.expand(torch.Size(batch_shape) + given.shape[-1:])}, validate_args=False)
+
+    def enumerate_support(self, expand=True):
+        values = torch.arange(self._num_events).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + self._batch_shape) if expand else values
+
 
 class Laplace(Distribution):
     has_rsample = True
@@ -261,6 +313,17 @@ class Laplace(Distribution):
 
     def entropy(self):
         return 1 + torch.log(2 * self.scale)
+
+    @property
+    def mode(self):
+        return self.loc
+
+    def cdf(self, value):
+        return 0.5 - 0.5 * (value - self.loc).sign() * torch.expm1(-(value - self.loc).abs() / self.scale)
+
+    def icdf(self, value):
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * torch.log1p(-2 * term.abs())
 
 
 class Exponential(Distribution):
@@ -293,6 +356,10 @@ class Exponential(Distribution):
 
     def entropy(self):
         return 1.0 - torch.log(self.rate)
+
+    @property
+    def mode(self):
+        return torch.zeros_like(self.rate)
 
 
 class Independent(Distribution):
@@ -337,3 +404,16 @@ class Independent(Distribution):
 
     def __repr__(self):
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+    @property
+    def mode(self):
+        return self.base_dist.mode
+
+    def expand(self, batch_shape):
+        inner = torch.Size(batch_shape) + self._event_shape[: self.reinterpreted_batch_ndims]
+        return Independent(self.base_dist.expand(inner), self.reinterpreted_batch_ndims, validate_args=False)
+
+    def enumerate_support(self, expand=True):
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError("the values of an event of several numbers are not listed; list those of base_dist")
+        return self.base_dist.enumerate_support(expand=expand)

@@ -70,6 +70,10 @@ class MultivariateNormal(Distribution):
     def __repr__(self):
         return f"MultivariateNormal(loc: {self.loc.size()}, scale_tril: {self.scale_tril.size()})"
 
+    def expand(self, batch_shape):
+        batch, event = torch.Size(batch_shape), self._event_shape
+        return MultivariateNormal(self.loc.expand(batch + event), scale_tril=self.scale_tril.expand(batch + event + event), validate_args=False)
+
 
 class Gamma(Distribution):
     _parameters = (("concentration", positive), ("rate", positive))
@@ -102,6 +106,10 @@ class Gamma(Distribution):
         a = self.concentration
         return a - torch.log(self.rate) + torch.lgamma(a) + (1.0 - a) * torch.digamma(a)
 
+    @property
+    def mode(self):
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
 
 def _standard_gamma(alpha):
     """Draws after Marsaglia and Tsang: all are drawn again until each was taken once."""
@@ -126,6 +134,9 @@ class Chi2(Gamma):
     @property
     def df(self):
         return self.concentration * 2
+
+    def expand(self, batch_shape):
+        return Chi2(self.df.expand(batch_shape), validate_args=False)
 
 
 class Dirichlet(Distribution):
@@ -168,6 +179,17 @@ class Dirichlet(Distribution):
             - ((a - 1.0) * torch.digamma(a)).sum(-1)
         )
 
+    @property
+    def mode(self):
+        over = (self.concentration - 1).clamp(min=0.0)
+        found = over / over.sum(-1, True)
+        none = (self.concentration < 1).all(dim=-1, keepdim=True)
+        largest = F.one_hot(found.argmax(dim=-1), self.concentration.shape[-1]).to(found)
+        return torch.where(none, largest, found)
+
+    def expand(self, batch_shape):
+        return Dirichlet(self.concentration.expand(torch.Size(batch_shape) + self._event_shape), validate_args=False)
+
 
 class Beta(Distribution):
     _parameters = (("concentration1", positive), ("concentration0", positive))
@@ -205,6 +227,13 @@ class Beta(Distribution):
     def entropy(self):
         return self._dirichlet.entropy()
 
+    @property
+    def mode(self):
+        return self._dirichlet.mode[..., 0]
+
+    def expand(self, batch_shape):
+        return Beta(self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape), validate_args=False)
+
 
 class Poisson(Distribution):
     _parameters = (("rate", positive),)
@@ -233,6 +262,10 @@ class Poisson(Distribution):
     def log_prob(self, value):
         rate, value = torch.broadcast_tensors(self.rate, value)
         return torch.xlogy(value, rate) - rate - torch.lgamma(value + 1)
+
+    @property
+    def mode(self):
+        return self.rate.floor()
 
 
 class Geometric(Distribution):
@@ -274,6 +307,13 @@ class Geometric(Distribution):
     def __repr__(self):
         return f"Geometric(probs: {self.probs if self.probs.numel() == 1 else self.probs.size()})"
 
+    @property
+    def mode(self):
+        return torch.zeros_like(self.probs)
+
+    def expand(self, batch_shape):
+        return Geometric(probs=self.probs.expand(batch_shape), validate_args=False)
+
 
 class OneHotCategorical(Distribution):
     def __init__(self, probs=None, logits=None, validate_args=None):
@@ -305,6 +345,22 @@ class OneHotCategorical(Distribution):
 
     def entropy(self):
         return self._categorical.entropy()
+
+    @property
+    def mode(self):
+        return F.one_hot(self.probs.argmax(dim=-1), self._event_shape[0]).to(self.probs)
+
+    @property
+    def param_shape(self):
+        return self.probs.size()
+
+    def expand(self, batch_shape):
+        return type(self)(probs=self.probs.expand(torch.Size(batch_shape) + self._event_shape), validate_args=False)
+
+    def enumerate_support(self, expand=True):
+        n = self._event_shape[0]
+        values = torch.eye(n, dtype=self.probs.dtype).view((n,) + (1,) * len(self._batch_shape) + (n,))
+        return values.expand((n,) + self._batch_shape + (n,)) if expand else values
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
@@ -340,6 +396,16 @@ class HalfNormal(Distribution):
     def entropy(self):
         return self.base_dist.entropy() - math.log(2)
 
+    @property
+    def mode(self):
+        return torch.zeros_like(self.scale)
+
+    def cdf(self, value):
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value):
+        return self.base_dist.icdf((value + 1) / 2)
+
 
 class LogNormal(Distribution):
     has_rsample = True
@@ -367,6 +433,16 @@ class LogNormal(Distribution):
 
     def entropy(self):
         return self.base_dist.entropy() + self.loc
+
+    @property
+    def mode(self):
+        return (self.loc - self.scale.square()).exp()
+
+    def cdf(self, value):
+        return self.base_dist.cdf(value.log())
+
+    def icdf(self, value):
+        return self.base_dist.icdf(value).exp()
 
 
 class Gumbel(Distribution):
@@ -397,6 +473,16 @@ class Gumbel(Distribution):
     def entropy(self):
         return self.scale.log() + (1 + _EULER)
 
+    @property
+    def mode(self):
+        return self.loc
+
+    def cdf(self, value):
+        return torch.exp(-torch.exp((self.loc - value) / self.scale))
+
+    def icdf(self, value):
+        return self.loc - self.scale * (-value.log()).log()
+
 
 class Cauchy(Distribution):
     has_rsample = True
@@ -423,6 +509,16 @@ class Cauchy(Distribution):
 
     def entropy(self):
         return math.log(4 * math.pi) + self.scale.log()
+
+    @property
+    def mode(self):
+        return self.loc
+
+    def cdf(self, value):
+        return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value):
+        return torch.tan(math.pi * (value - 0.5)) * self.scale + self.loc
 
 
 class StudentT(Distribution):
@@ -457,6 +553,15 @@ class StudentT(Distribution):
         z = z + torch.lgamma(0.5 * self.df) - torch.lgamma(0.5 * (self.df + 1.0))
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - z
 
+    @property
+    def mode(self):
+        return self.loc
+
+    def entropy(self):
+        half = 0.5 * (self.df + 1)
+        beta = torch.lgamma(0.5 * self.df) + 0.5 * math.log(math.pi) - torch.lgamma(half)
+        return self.scale.log() + half * (torch.digamma(half) - torch.digamma(0.5 * self.df)) + 0.5 * self.df.log() + beta
+
 
 class Transform:
     """One number into another; what several make together is an event of its base."""
@@ -470,6 +575,13 @@ class Transform:
     @property
     def inv(self):
         return _Inverse(self)
+
+    @property
+    def sign(self):
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x, y):
+        raise NotImplementedError
 
 
 class _Inverse(Transform):
@@ -485,8 +597,18 @@ class _Inverse(Transform):
     def log_abs_det_jacobian(self, x, y):
         return -self._of.log_abs_det_jacobian(y, x)
 
+    @property
+    def inv(self):
+        return self._of
+
+    @property
+    def sign(self):
+        return self._of.sign
+
 
 class ExpTransform(Transform):
+    sign = 1
+
     def _call(self, x):
         return x.exp()
 
@@ -498,6 +620,8 @@ class ExpTransform(Transform):
 
 
 class SigmoidTransform(Transform):
+    sign = 1
+
     def _call(self, x):
         info = torch.finfo(x.dtype)
         return torch.clamp(torch.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
@@ -512,6 +636,8 @@ class SigmoidTransform(Transform):
 
 
 class TanhTransform(Transform):
+    sign = 1
+
     def _call(self, x):
         return x.tanh()
 
@@ -526,6 +652,12 @@ class AffineTransform(Transform):
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
         super().__init__(cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    @property
+    def sign(self):
+        if isinstance(self.scale, torch.Tensor):
+            return self.scale.sign()
+        return (self.scale > 0) - (self.scale < 0)
 
     def _call(self, x):
         return self.loc + self.scale * x
@@ -543,6 +675,13 @@ class ComposeTransform(Transform):
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
         self.parts = parts
+
+    @property
+    def sign(self):
+        sign = 1
+        for part in self.parts:
+            sign = sign * part.sign
+        return sign
 
     def _call(self, x):
         for part in self.parts:
@@ -594,6 +733,28 @@ class TransformedDistribution(Distribution):
 
     def __repr__(self):
         return f"TransformedDistribution({self.base_dist}, {self.transforms})"
+
+    def _sign(self):
+        sign = 1
+        for transform in self.transforms:
+            sign = sign * transform.sign
+        return sign
+
+    def _rising(self, p):
+        """A probability, or 1 less it where the numbers fall as the base's rise."""
+        sign = self._sign()
+        return p if isinstance(sign, int) and sign == 1 else sign * (p - 0.5) + 0.5
+
+    def cdf(self, value):
+        for transform in reversed(self.transforms):
+            value = transform._inverse(value)
+        return self._rising(self.base_dist.cdf(value))
+
+    def icdf(self, value):
+        return self._transformed(self.base_dist.icdf(self._rising(value)))
+
+    def expand(self, batch_shape):
+        return TransformedDistribution(self.base_dist.expand(batch_shape), self.transforms, validate_args=False)
 
 
 def _kl_more(p, q):

@@ -517,3 +517,32 @@ def leaky_relu_(input, negative_slope=0.01):
 
 def hardtanh_(input, min_val=-1.0, max_val=1.0):
     return F.hardtanh(input, min_val, max_val, inplace=True)
+
+
+# ---- parts of multi_head_attention_forward(), which copies of it import
+
+
+def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
+    dims = query.dim()
+    if dims not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
+    if key.dim() != dims or value.dim() != dims:
+        raise AssertionError(
+            f"For {'batched (3-D)' if dims == 3 else 'unbatched (2-D)'} `query`, expected `key` and `value` to be {dims}-D "
+            f"but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    return dims == 3
+
+
+def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
+    return F.linear(q, w_q, b_q), F.linear(k, w_k, b_k), F.linear(v, w_v, b_v)
+
+
+def _in_projection_packed(q, k, v, w, b=None):
+    if q is k and k is v:
+        made = F.linear(q, w, b)
+        made = made.unflatten(-1, (3, q.size(-1))).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        return made[0], made[1], made[2]
+    parts = w.chunk(3)
+    biases = (None, None, None) if b is None else b.chunk(3)
+    return _in_projection(q, k, v, *parts, *biases)

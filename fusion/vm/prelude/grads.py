@@ -24,7 +24,7 @@ NO_GRADIENT = (
     "arange linspace eye isinf isfinite isclose count_nonzero one_hot argmax argmin argsort "
     "topk_indices bits uniform normal random_ints permutation keep divisor conv_windows cummax_indices cummin_indices loop_carried "
     "class_loss loop_operands number while_loop loop_result input constant custom custom_kernel "
-    "biased attention"  # made by a pass, of graphs that have their gradients
+    "biased attention lookup"  # made by a pass, of graphs that have their gradients
 )
 
 

@@ -179,9 +179,21 @@ def roll_x(g, shifts, dims):
     return torch.roll(g, back, dims)
 
 
+def _repeat_one_by_one(g, x_shape, repeats, lead):
+    """Where a tensor of all sizes and repeats would have too many dims."""
+    g = g.sum(tuple(range(lead))) if lead else g
+    for d in range(len(x_shape)):
+        if repeats[lead + d] != 1:
+            parts = g.reshape((-1, repeats[lead + d], x_shape[d] * g[(0,) * (d + 1)].numel()))
+            g = parts.sum(1).reshape(tuple(x_shape[: d + 1]) + tuple(g.shape[d + 1 :]))
+    return g
+
+
 def repeat_x(g, x_shape, repeats):
     repeats = [repeats] if isinstance(repeats, int) else list(repeats)
     lead = len(repeats) - len(x_shape)
+    if lead + 2 * len(x_shape) > 8:
+        return _repeat_one_by_one(g, x_shape, repeats, lead)
     sizes = list(repeats[:lead])
     over = list(range(lead))
     for d in range(len(x_shape)):

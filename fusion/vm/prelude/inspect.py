@@ -20,11 +20,86 @@ class Parameter:
         self.annotation = _Empty
 
 
+class BoundArguments:
+    def __init__(self, signature, arguments):
+        self.signature = signature
+        self.arguments = arguments
+
+    @property
+    def args(self):
+        found = []
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD) or name not in self.arguments:
+                break
+            if parameter.kind == Parameter.VAR_POSITIONAL:
+                found.extend(self.arguments[name])
+            else:
+                found.append(self.arguments[name])
+        return tuple(found)
+
+    @property
+    def kwargs(self):
+        found = {}
+        positional = len(self.args)
+        for i, (name, parameter) in enumerate(self.signature.parameters.items()):
+            if name not in self.arguments or parameter.kind == Parameter.VAR_POSITIONAL:
+                continue
+            if parameter.kind == Parameter.VAR_KEYWORD:
+                found.update(self.arguments[name])
+            elif parameter.kind == Parameter.KEYWORD_ONLY or i >= positional:
+                found[name] = self.arguments[name]
+        return found
+
+    def apply_defaults(self):
+        found = {}
+        for name, parameter in self.signature.parameters.items():
+            if name in self.arguments:
+                found[name] = self.arguments[name]
+            elif parameter.default is not _Empty:
+                found[name] = parameter.default
+            elif parameter.kind == Parameter.VAR_POSITIONAL:
+                found[name] = ()
+            elif parameter.kind == Parameter.VAR_KEYWORD:
+                found[name] = {}
+        self.arguments = found
+
+
 class Signature:
     empty = _Empty
 
     def __init__(self, parameters):
         self.parameters = parameters
+
+    def _bind(self, args, kwargs, partial):
+        rest, named, found = list(args), dict(kwargs), {}
+        for name, parameter in self.parameters.items():
+            if parameter.kind == Parameter.VAR_POSITIONAL:
+                if rest:
+                    found[name] = tuple(rest)
+                rest = []
+            elif parameter.kind == Parameter.VAR_KEYWORD:
+                if named:
+                    found[name] = named
+                named = {}
+            elif parameter.kind == Parameter.POSITIONAL_OR_KEYWORD and rest:
+                if name in named:
+                    raise TypeError(f"multiple values for argument '{name}'")
+                found[name] = rest.pop(0)
+            elif name in named:
+                found[name] = named.pop(name)
+            elif parameter.default is _Empty and not partial:
+                raise TypeError(f"missing a required argument: '{name}'")
+        if rest:
+            raise TypeError("too many positional arguments")
+        if named:
+            raise TypeError(f"got an unexpected keyword argument '{list(named)[0]}'")
+        return BoundArguments(self, found)
+
+    def bind(self, *args, **kwargs):
+        return self._bind(args, kwargs, False)
+
+    def bind_partial(self, *args, **kwargs):
+        return self._bind(args, kwargs, True)
 
 
 def signature(obj):
@@ -97,3 +172,36 @@ def getfullargspec(func):
         tuple(defaults) or None,
         of_kind[3],
     )
+
+
+def isgenerator(object):
+    return isinstance(object, type((n for n in ())))
+
+
+def isbuiltin(object):
+    return isinstance(object, type(len))
+
+
+def isroutine(object):
+    return isbuiltin(object) or isfunction(object) or ismethod(object)
+
+
+def ismodule(object):
+    return isinstance(object, type(_prelude))
+
+
+def isabstract(object):
+    return isclass(object) and len(getattr(object, "__abstractmethods__", ())) > 0
+
+
+def getmro(cls):
+    return cls.__mro__
+
+
+def getdoc(object):
+    return getattr(object, "__doc__", None)
+
+
+def getmembers(object, predicate=None):
+    found = [(name, getattr(object, name)) for name in dir(object) if hasattr(object, name)]
+    return [(name, value) for name, value in sorted(found, key=lambda m: m[0]) if predicate is None or predicate(value)]

@@ -1,4 +1,5 @@
-# The module itertools.  What ends is made at once, as a list's iterator.
+# The module itertools.  What ends is made at once, as a list's iterator; what does not is an object
+# that knows where it is.
 
 
 def chain(*iterables):
@@ -33,24 +34,61 @@ def batched(iterable, n):
     return iter([tuple(items[i : i + n]) for i in range(0, len(items), n)])
 
 
-def count(start=0, step=1):
-    n = start
-    while True:
-        yield n
-        n += step
+class count:
+    def __init__(self, start=0, step=1):
+        self._at = start
+        self._step = step
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        at = self._at
+        self._at = at + self._step
+        return at
+
+    def __repr__(self):
+        return f"count({self._at!r})" if self._step == 1 else f"count({self._at!r}, {self._step!r})"
 
 
-def cycle(iterable):
-    items = list(iterable)
-    while items:
-        for item in items:
-            yield item
+class cycle:
+    def __init__(self, iterable):
+        self._items = []
+        self._rest = iter(iterable)  # None: all items are known
+        self._at = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._rest is not None:
+            for item in self._rest:
+                self._items.append(item)
+                return item
+            self._rest = None
+        if not self._items:
+            raise StopIteration
+        item = self._items[self._at]
+        self._at = (self._at + 1) % len(self._items)
+        return item
 
 
-def repeat(item, times=None):
-    if times is not None:
-        return iter([item] * times)
-    return cycle([item])
+class _Repeat:
+    def __init__(self, object):
+        self._object = object
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._object
+
+    def __repr__(self):
+        return f"repeat({self._object!r})"
+
+
+def repeat(object, times=None):
+    return _Repeat(object) if times is None else iter([object] * times)
 
 
 def accumulate(iterable, func=None, initial=None):

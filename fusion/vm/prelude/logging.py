@@ -7,6 +7,10 @@ INFO = 20
 WARNING = 30
 ERROR = 40
 CRITICAL = 50
+NOTSET = 0
+WARN = WARNING
+FATAL = CRITICAL
+_NAMES = {0: "NOTSET", 10: "DEBUG", 20: "INFO", 30: "WARNING", 40: "ERROR", 50: "CRITICAL"}
 
 
 class Logger:
@@ -107,3 +111,36 @@ class NullHandler(Handler):
 class Formatter:
     def __init__(self, *args, **keywords):
         pass
+
+
+def exception(*args, **keywords):
+    _prelude.log()
+
+
+def log(level, *args, **keywords):
+    _prelude.log()
+
+
+warn, fatal = warning, critical
+
+
+def disable(level=CRITICAL):
+    pass
+
+
+def captureWarnings(capture):
+    pass
+
+
+def getLevelName(level):
+    if isinstance(level, str):
+        return dict([(name, number) for number, name in _NAMES.items()]).get(level, "Level " + level)
+    return _NAMES.get(level, f"Level {level}")
+
+
+class Filter:
+    def __init__(self, name=""):
+        self.name = name
+
+    def filter(self, record):
+        return True

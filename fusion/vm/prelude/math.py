@@ -1,6 +1,8 @@
 # The rarer functions of the module math.
 import math
 
+import torch
+
 
 def _whole(n, name):
     if not isinstance(n, int):
@@ -63,3 +65,17 @@ def fsum(numbers):
             x = high
         parts[kept:] = [x]
     return float(sum(parts[::-1]))
+
+
+def lgamma(x):
+    return torch.lgamma(torch.tensor(float(x), dtype=torch.float64)).item()
+
+
+def gamma(x):
+    if x == math.floor(x):
+        if x <= 0:
+            raise ValueError("math domain error")
+        if x <= 171:
+            return float(math.factorial(int(x) - 1))
+    sign = -1.0 if x < 0 and math.floor(x) % 2 else 1.0
+    return sign * math.exp(lgamma(x))

@@ -7,6 +7,7 @@ import _prelude
 import _state_dict
 
 Parameter = _prelude.Parameter
+Buffer = _prelude.Buffer
 
 
 def _indented(text):
@@ -153,17 +154,17 @@ class Module:
         return found
 
     def _own(self, wanted):
+        entries = vars(self)
+        if wanted == "modules":
+            return [(name, value) for name, value in entries.items() if isinstance(value, Module)]
+        if wanted == "buffers":
+            buffers = entries.get("_buffer_names", {})
+            return [(name, value) for name, value in entries.items() if name in buffers and value is not None]
         found = []
-        buffers = vars(self).get("_buffer_names", {})
-        for name, value in vars(self).items():
-            if wanted == "modules" and isinstance(value, Module):
-                found.append((name, value))
-            elif wanted == "parameters":
-                parameter = _prelude.parameter_of(value)
-                if parameter is not None:
-                    found.append((name, parameter))
-            elif wanted == "buffers" and name in buffers and value is not None:
-                found.append((name, value))
+        for name, value in entries.items():
+            parameter = _prelude.parameter_of(value)
+            if parameter is not None:
+                found.append((name, parameter))
         return found
 
     def named_children(self):
@@ -428,6 +429,7 @@ class _Container(Module):
 
 class Sequential(_Container):
     def __init__(self, *args):
+        _prelude.begin(self)
         if len(args) == 1 and isinstance(args[0], dict):
             for name, module in args[0].items():
                 self.add_module(name, module)
@@ -446,6 +448,7 @@ class Sequential(_Container):
 
 class ModuleList(_Container):
     def __init__(self, modules=None):
+        _prelude.begin(self)
         for i, module in enumerate(() if modules is None else modules):
             setattr(self, str(i), module)
 

@@ -6,6 +6,7 @@ from torch.nn import Module, Parameter
 
 class ModuleDict(Module):
     def __init__(self, modules=None):
+        _prelude.begin(self)
         self.update({} if modules is None else modules)
 
     def update(self, modules):
@@ -59,7 +60,11 @@ def _parameter(value):
 
 class ParameterList(Module):
     def __init__(self, values=None):
+        _prelude.begin(self)
         self.extend(() if values is None else values)
+
+    def _as_argument(self):
+        return list(self)
 
     def append(self, value):
         setattr(self, str(len(self)), _parameter(value))
@@ -89,6 +94,7 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     def __init__(self, values=None):
+        _prelude.begin(self)
         for name, value in ({} if values is None else values).items():
             setattr(self, name, _parameter(value))
 

@@ -85,6 +85,7 @@ class Embedding(Module):
         self.padding_idx = padding_idx
         self.max_norm = max_norm
         self.norm_type = norm_type
+        self.sparse = sparse
         weight = _random_numbers.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
@@ -337,6 +338,7 @@ class EmbeddingBag(Module):
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm
         self.norm_type = norm_type
+        self.sparse = sparse
         self.mode = mode
         self.include_last_offset = include_last_offset
         if padding_idx is not None:

@@ -102,3 +102,27 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     pass
+
+
+class LazyModuleMixin:
+    """Its initialize_parameters() is called with what the first call is given."""
+
+    cls_to_become = None
+
+    def __init__(self, *args, **keywords):
+        super().__init__(*args, **keywords)
+        self._first_call = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
+
+    def has_uninitialized_params(self):
+        """Here no parameter waits for its sizes: those that initialize_parameters() makes are whole."""
+        return False
+
+    def _infer_parameters(self, module, args, keywords):
+        self._first_call.remove()
+        self._first_call = None
+        module.initialize_parameters(*args, **keywords)
+        if self.cls_to_become is not None:
+            self.__class__ = self.cls_to_become
+
+    def initialize_parameters(self, *args, **keywords):
+        raise NotImplementedError(f"initialize_parameters is not implemented for {self.__class__.__name__}")

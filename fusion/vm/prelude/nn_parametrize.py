@@ -5,19 +5,32 @@ from torch import nn
 
 
 class ParametrizationList(nn.ModuleList):
-    def __init__(self, modules, original):
+    def __init__(self, modules, original, unsafe=False):
         super().__init__(modules)
         self._parts = 0
+        given = original
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
                 with torch.no_grad():
                     original = module.right_inverse(original)
         if isinstance(original, torch.Tensor):
-            self.original = nn.Parameter(original.detach(), original.requires_grad)
+            self._keep(given, original)
         else:
             self._parts = len(original)
             for i, part in enumerate(original):
                 setattr(self, f"original{i}", nn.Parameter(part.detach()))
+        if not unsafe:
+            _check(self(), given.shape, given.dtype)
+
+    def _keep(self, given, original):
+        """The parameter itself, which optimizers may know, or the buffer, with what it is made from."""
+        with torch.no_grad():
+            if original is not given:
+                given.data = original.detach()
+        if isinstance(given, nn.Parameter):
+            self.original = given
+        else:
+            self.register_buffer("original", given)
 
     def forward(self):
         modules = list(self)
@@ -30,9 +43,25 @@ class ParametrizationList(nn.ModuleList):
         return value
 
 
+def _check(value, shape, dtype):
+    """What a parameter becomes is of its kind; to ask computes it once, as PyTorch does."""
+    if not isinstance(value, torch.Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(value).__name__}.")
+    for what, had, has in (("dtype", dtype, value.dtype), ("shape", shape, value.shape)):
+        if had != has:
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is enabled.\n"
+                f"unparametrized {what}: {had}\n"
+                f"parametrized {what}: {has}"
+            )
+
+
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
+        if not unsafe:
+            value = getattr(module, tensor_name)
+            _check(parametrization(value), value.shape, value.dtype)
         module.parametrizations[tensor_name].append(parametrization)
         return module
     original = getattr(module, tensor_name, None)
@@ -44,7 +73,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
     delattr(module, tensor_name)
     if not is_parametrized(module):
         module.parametrizations = nn.ModuleDict()
-    module.parametrizations[tensor_name] = ParametrizationList([parametrization], original)
+    module.parametrizations[tensor_name] = ParametrizationList([parametrization], original, unsafe)
     return module
 
 

@@ -119,6 +119,16 @@ class RNNBase(Module):
     def flatten_parameters(self):
         pass
 
+    @property
+    def all_weights(self):
+        names = ("weight_ih", "weight_hh") + (("bias_ih", "bias_hh") if self.bias else ())
+        ends = [end for layer in range(self.num_layers) for end in self._ends(layer)]
+        return [[getattr(self, name + end) for name in names] for end in ends]
+
+    @property
+    def _flat_weights(self):
+        return [weight for layer in self.all_weights for weight in layer]
+
     def _weight(self, name):
         return getattr(self, name) if self.bias or name[0] == "w" else None
 

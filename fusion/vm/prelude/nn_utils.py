@@ -35,6 +35,9 @@ def clip_grad_norm_(
     return total
 
 
+clip_grad_norm = clip_grad_norm_
+
+
 def clip_grad_value_(parameters, clip_value, foreach=None):
     with torch.no_grad():
         for p in _listed(parameters):
@@ -53,3 +56,11 @@ def vector_to_parameters(vec, parameters):
     for p in parameters:
         p.data = vec[at : at + p.numel()].view_as(p).data
         at += p.numel()
+
+
+def skip_init(module_cls, *args, **kwargs):
+    """A layer whose parameters nobody has drawn."""
+    state = torch.get_rng_state()
+    made = module_cls(*args, **kwargs)
+    torch.set_rng_state(state)
+    return made

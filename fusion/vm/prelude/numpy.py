@@ -11,20 +11,33 @@ newaxis = None
 _sum, _any, _max, _min = sum, any, max, min
 
 
-class generic:
-    pass
+class _Kind(type):
+    """What is taken out of an array is a plain number, so that plain numbers are of these kinds."""
+
+    def __instancecheck__(cls, value):
+        return type(value) in cls.plain
+
+
+class generic(metaclass=_Kind):
+    plain = (bool, int, float)
 
 
 class number(generic):
-    pass
+    plain = (int, float)
 
 
 class integer(number):
-    pass
+    plain = (int,)
+
+
+signedinteger = integer
 
 
 class floating(number):
-    pass
+    plain = (float,)
+
+
+inexact = floating
 
 
 class dtype:
@@ -43,6 +56,10 @@ class dtype:
     @property
     def type(self):
         return self
+
+    def __instancecheck__(self, value):
+        """Of a number that was taken out of an array: a plain one."""
+        return isinstance(value, {"b": bool, "f": float}.get(self.kind, integer))
 
     def __call__(self, x=0):
         if isinstance(x, (int, float)) and (self.itemsize == 8 or x % 1 == 0):
@@ -144,6 +161,24 @@ def iinfo(of):
 def wrap(tensor):
     """A tensor as an array, or its number where it has no dimension."""
     return ndarray(tensor) if tensor.dim() > 0 else tensor.item()
+
+
+def attribute_of_number(x, name):
+    """What numpy's number of that value has; None: arrays have nothing of that name."""
+    of = bool_ if isinstance(x, bool) else int64 if isinstance(x, int) else float64
+    if name == "item" or name == "tolist":
+        return lambda: x
+    if name in ("dtype", "shape", "ndim", "size", "itemsize", "nbytes"):
+        return {"dtype": of, "shape": (), "ndim": 0, "size": 1}.get(name, of.itemsize)
+    found = getattr(ndarray(torch.tensor(x, dtype=of.torch)), name, None)
+    if not callable(found):
+        return found
+
+    def method(*args, **keywords):
+        made = found(*args, **keywords)
+        return wrap(made._tensor) if isinstance(made, ndarray) else made
+
+    return method
 
 
 def _nested(data):
@@ -307,6 +342,21 @@ _any_of = _one_by_one(lambda t, axis, keep: t.bool().any(axis, keep))
 _all_of = _one_by_one(lambda t, axis, keep: t.bool().all(axis, keep))
 
 
+class _Flags:
+    """How an array lies in memory."""
+
+    writeable = True
+    owndata = True
+    aligned = True
+
+    def __init__(self, tensor):
+        self.c_contiguous = tensor.is_contiguous()
+        self.f_contiguous = tensor.permute(*reversed(range(tensor.dim()))).is_contiguous()
+
+    def __getitem__(self, name):
+        return getattr(self, name.lower())
+
+
 class ndarray:
     __array_priority__ = 0
 
@@ -362,6 +412,36 @@ class ndarray:
     @property
     def nbytes(self):
         return self._tensor.numel() * self._tensor.element_size()
+
+    @property
+    def flags(self):
+        return _Flags(self._tensor)
+
+    def tobytes(self, order="C"):
+        return bytes(self._tensor.contiguous().view(torch.uint8).reshape(-1).tolist())
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        return wrap(self._tensor.diagonal(offset, axis1, axis2))
+
+    def trace(self):
+        return wrap(self._tensor.diagonal().sum())
+
+    def conj(self):
+        return wrap(self._tensor.conj())
+
+    def argpartition(self, kth, axis=-1):
+        return self.argsort(axis)
+
+    def partition(self, kth, axis=-1):
+        self.sort(axis)
+
+    def searchsorted(self, v, side="left"):
+        return wrap(torch.searchsorted(self._tensor, tensor_of(v), side=side))
+
+    def put(self, indices, values):
+        import numpy
+
+        numpy.put(self, indices, values)
 
     @property
     def T(self):
@@ -541,7 +621,7 @@ class ndarray:
         made = self._tensor.to(_to(dtype))
         return ndarray(made.clone() if copy and made is self._tensor else made)
 
-    def copy(self):
+    def copy(self, order="C"):
         return ndarray(self._tensor.clone())
 
     def item(self, *index):

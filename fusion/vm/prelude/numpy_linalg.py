@@ -48,3 +48,35 @@ def matrix_power(a, n):
     for _ in range(n):
         made = made @ t
     return numpy.wrap(made)
+
+
+eigvalsh = _matrix("eigvalsh")
+slogdet = _matrix("slogdet")
+cond = _matrix("cond")
+svdvals = _matrix("svdvals")
+outer, cross, trace, matmul, tensordot = numpy.outer, numpy.cross, numpy.trace, numpy.matmul, numpy.tensordot
+
+
+def multi_dot(arrays):
+    made = arrays[0]
+    for a in arrays[1:]:
+        made = made @ a
+    return made
+
+
+def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+    return numpy.wrap(torch.linalg.vector_norm(_real(x), ord, axis, keepdims))
+
+
+def matrix_norm(x, *, keepdims=False, ord="fro"):
+    return numpy.wrap(torch.linalg.matrix_norm(_real(x), ord, keepdim=keepdims))
+
+
+def lstsq(a, b, rcond=None):
+    a, b = _real(a), _real(b)
+    rows = b.unsqueeze(-1) if b.dim() == 1 else b
+    x = torch.linalg.lstsq(a, rows).solution
+    s = torch.linalg.svdvals(a)
+    left = ((a @ x - rows) ** 2).sum(0) if a.shape[0] > a.shape[1] else torch.zeros(0, dtype=a.dtype)
+    x = x.squeeze(-1) if b.dim() == 1 else x
+    return numpy.wrap(x), numpy.wrap(left), int(torch.linalg.matrix_rank(a)), numpy.wrap(s)

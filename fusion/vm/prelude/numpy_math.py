@@ -19,7 +19,7 @@ def _elementwise(number, function, real=True):
         made = function(t)
         return made if isinstance(x, torch.Tensor) else _wrap(made)
 
-    return call
+    return numpy.ufunc(call, 1)
 
 
 def _positive(f, at_zero):
@@ -88,7 +88,7 @@ def _binary(function, real=False):
     def call(x1, x2):
         return numpy.operate(function, x1, x2, real)
 
-    return call
+    return numpy.ufunc(call, 2)
 
 
 def _tensors(f):
@@ -535,7 +535,11 @@ def count_nonzero(a, axis=None):
     return numpy.summed(lambda t, axis, keep: (t != 0).sum(axis), a, axis)
 
 
-def clip(a, a_min=None, a_max=None):
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    a_min, a_max = min if a_min is None else a_min, max if a_max is None else a_max
+    if out is not None:
+        out[...] = clip(a, a_min, a_max)
+        return out
     if isinstance(a, (int, float)):
         a = a if a_min is None else _max(a, a_min)
         return a if a_max is None else _min(a, a_max)

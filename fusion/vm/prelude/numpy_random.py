@@ -247,6 +247,7 @@ _shared = _prelude.instance(RandomState)
 _shared._number = _prelude.random_new()
 seed = _shared.seed
 random_sample = _shared.random_sample
+sample = random_sample
 random = _shared.random
 ranf = _shared.ranf
 rand = _shared.rand

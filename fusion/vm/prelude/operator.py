@@ -1,5 +1,7 @@
 # The module operator.
 
+_abs = abs
+
 
 def add(a, b):
     return a + b
@@ -224,3 +226,15 @@ def attrgetter(*names):
 
 def methodcaller(name, *args, **keywords):
     return lambda o: getattr(o, name)(*args, **keywords)
+
+
+def abs(a):
+    return _abs(a)
+
+
+def call(obj, /, *args, **kwargs):
+    return obj(*args, **kwargs)
+
+
+def length_hint(obj, default=0):
+    return len(obj) if hasattr(obj, "__len__") else default

@@ -13,6 +13,9 @@ def _power(base, step):
     return base ** step.double()
 
 
+required = object()  # the default of what a call has to give
+
+
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
@@ -49,7 +52,12 @@ class Optimizer:
 
     @property
     def state(self):
-        return State(self)
+        return vars(self).get("_given_state") or State(self)
+
+    @state.setter
+    def state(self, value):
+        """An optimizer around another one keeps that one's."""
+        self._given_state = value
 
     @torch.compiler.disable
     def zero_grad(self, set_to_none=True):
@@ -61,9 +69,7 @@ class Optimizer:
                     else:
                         p.grad.detach_().zero_()
 
-    def _begin(self, p, group):
-        """What is kept of a parameter, before its first step."""
-        return {}
+    _begin = None  # of parameter and group: what is kept of the parameter before its first step
 
     def step(self, closure=None):
         loss = None
@@ -77,9 +83,11 @@ class Optimizer:
 
     @torch._C._skip
     def _begin_all(self):
+        if self._begin is None:
+            return
         for i, group in enumerate(self.param_groups):
             for p, state in self._pairs(i):
-                if p.grad is not None and len(state) == 0:
+                if len(state) == 0 and p.grad is not None:
                     state.update(self._begin(p, group))
 
     def _step(self):

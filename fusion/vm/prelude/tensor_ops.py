@@ -35,6 +35,7 @@ kthvalue = torch.kthvalue
 lcm = torch.lcm
 ldexp = torch.ldexp
 logaddexp2 = torch.logaddexp2
+masked_scatter = torch.masked_scatter
 median = torch.median
 mode = torch.mode
 msort = torch.msort
@@ -178,6 +179,11 @@ def index_put_(self, indices, values, accumulate=False):
     return self.copy_(torch.index_put(self, indices, values, True))
 
 
+def masked_scatter_(self, mask, source):
+    """One call."""
+    return self.copy_(torch.masked_scatter(self, mask, source))
+
+
 def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """One call."""
     return self.copy_(torch.scatter_reduce(self, dim, index, src, reduce, include_self=include_self))
@@ -234,3 +240,8 @@ def new(self, *sizes_or_data):
     if len(sizes_or_data) == 0:
         return self.new_empty(0)
     return self.new_empty(*sizes_or_data)
+
+
+def is_inference(self):
+    """No tensor here is one that only inference mode has."""
+    return False

@@ -1,65 +1,6 @@
-# fusion/vm/prelude/torch.py -- what of torch is easiest to say in Python.
-#
-# Values alone are computed here, whatever the grad mode is: the managers only
-# tell the capture, whose graphs name the changes.
+# torch: what of it is easiest to say in Python.
 import _random_numbers
 import torch
-
-
-class GradMode:
-    def __init__(self, mode):
-        self.mode = mode
-
-    def __enter__(self):
-        self.before = torch._C._set_grad_enabled(self.mode)
-
-    def __exit__(self, kind, value, trace):
-        torch._C._set_grad_enabled(self.before)
-
-    def __call__(self, function):
-        return torch._C._grad_function(function, self.mode)
-
-
-class InferenceMode:
-    def __enter__(self):
-        self.before = torch._C._set_grad_enabled(False, True)
-
-    def __exit__(self, kind, value, trace):
-        torch._C._set_grad_enabled(self.before, False)
-
-    def __call__(self, function):
-        return torch._C._grad_function(function, False)
-
-
-def no_grad(function=None):
-    return GradMode(False) if function is None else GradMode(False)(function)
-
-
-def enable_grad(function=None):
-    return GradMode(True) if function is None else GradMode(True)(function)
-
-
-def inference_mode(mode=True):
-    if mode is True or mode is False:
-        return InferenceMode() if mode else GradMode(True)  # without it gradients are on
-    return InferenceMode()(mode)
-
-
-class _Setter(GradMode):
-    def __init__(self, mode):
-        self.mode = mode
-        self.before = torch._C._set_grad_enabled(mode)
-
-    def __enter__(self):
-        torch._C._set_grad_enabled(self.mode)
-
-    def __call__(self, function):  # the mode is that of the calls alone
-        torch._C._set_grad_enabled(self.before)
-        return torch._C._grad_function(function, self.mode)
-
-
-def set_grad_enabled(mode):
-    return _Setter(mode)
 
 
 def _assert(condition, message):
@@ -126,60 +67,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if copy and made is obj:
         made = made.clone()
     return made.requires_grad_() if requires_grad else made
-
-
-def _made(data, dtype):
-    """The constructors of old: of sizes, or of a list."""
-    sizes = not data or isinstance(data[0], (int, torch.Size))
-    return torch.zeros(*data or (0,), dtype=dtype) if sizes else torch.tensor(data[0], dtype=dtype)
-
-
-class _TensorType(type):
-    def __call__(cls, *data):
-        return _made(data, cls.dtype)
-
-    def __instancecheck__(cls, value):
-        return isinstance(value, torch.Tensor) and value.dtype is cls.dtype
-
-
-class FloatTensor(metaclass=_TensorType):
-    dtype = torch.float32
-
-
-class DoubleTensor(metaclass=_TensorType):
-    dtype = torch.float64
-
-
-class LongTensor(metaclass=_TensorType):
-    dtype = torch.int64
-
-
-class IntTensor(metaclass=_TensorType):
-    dtype = torch.int32
-
-
-class BoolTensor(metaclass=_TensorType):
-    dtype = torch.bool
-
-
-class ShortTensor(metaclass=_TensorType):
-    dtype = torch.int16
-
-
-class CharTensor(metaclass=_TensorType):
-    dtype = torch.int8
-
-
-class ByteTensor(metaclass=_TensorType):
-    dtype = torch.uint8
-
-
-class HalfTensor(metaclass=_TensorType):
-    dtype = torch.float16
-
-
-class BFloat16Tensor(metaclass=_TensorType):
-    dtype = torch.bfloat16
 
 
 def meshgrid(*tensors, indexing="ij"):

@@ -6,8 +6,56 @@ def Variable(data, requires_grad=False, volatile=False):
     return data.requires_grad_() if requires_grad else data
 
 
-def set_detect_anomaly(mode, check_nan=True):
-    pass
+class detect_anomaly:
+    """Nothing is looked for: an error of a backward says its line as it is."""
+
+    def __init__(self, check_nan=True):
+        pass
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, value, trace):
+        pass
+
+
+class set_detect_anomaly(detect_anomaly):
+    def __init__(self, mode, check_nan=True):
+        pass
+
+
+no_grad = torch.no_grad
+enable_grad = torch.enable_grad
+set_grad_enabled = torch.set_grad_enabled
+inference_mode = torch.inference_mode
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, **options):
+    inputs = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
+    made = func(*inputs)
+    for output in (made,) if isinstance(made, torch.Tensor) else made:
+        if not output.requires_grad:
+            continue
+        at = [o is output for o in (made,) if isinstance(made, torch.Tensor)] or [o is output for o in made]
+        which = at.index(True)
+        for x in [t for t in inputs if isinstance(t, torch.Tensor) and t.requires_grad]:
+            for k in range(output.numel()):
+                g = torch.autograd.grad(output.reshape(-1)[k], x, retain_graph=True, allow_unused=True)[0]
+                g = torch.zeros_like(x) if g is None else g
+                for i in range(x.numel()):
+                    ends = []
+                    for step in (eps, -eps):
+                        moved = x.detach().clone()
+                        moved.view(-1)[i] += step
+                        there = func(*[moved if t is x else t for t in inputs])
+                        there = there if isinstance(there, torch.Tensor) else there[which]
+                        ends.append(there.reshape(-1)[k].item())
+                    numeric, analytic = (ends[0] - ends[1]) / (2 * eps), g.reshape(-1)[i].item()
+                    if abs(numeric - analytic) > atol + rtol * abs(numeric):
+                        if raise_exception:
+                            raise RuntimeError(f"Jacobian mismatch for output {which}: numerical {numeric}, analytical {analytic}")
+                        return False
+    return True
 
 
 def _profiler_enabled():
@@ -27,6 +75,8 @@ class FunctionCtx:
     @property
     def saved_tensors(self):
         return self._saved
+
+    saved_variables = saved_tensors
 
     def mark_dirty(self, *args):
         self._dirty = args
@@ -60,6 +110,7 @@ class Function:
             [isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args]
         )
         if not torch.is_grad_enabled() or not any(ctx.needs_input_grad):
+            torch._C._function_context()
             return cls._run(ctx, args)
         tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
         with torch.no_grad():

@@ -22,6 +22,8 @@ def cond(pred, true_fn, false_fn, operands=()):
     if isinstance(pred, torch.Tensor):
         if pred.numel() != 1:
             raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+        if pred.dtype != torch.bool:
+            pred = pred != 0
         if torch.compiler.is_compiling():
             return _where(pred, true_fn(*operands), false_fn(*operands))
     elif not isinstance(pred, (bool, int)):
@@ -38,3 +40,62 @@ def while_loop(cond_fn, body_fn, carried_inputs):
             raise RuntimeError(f"body_fn should return a tuple or list but got {type(carried)}")
         carried = tuple(carried)
     return carried
+
+
+def cond_op(pred, true_fn, false_fn, operands=()):
+    return cond(pred, true_fn, false_fn, operands)
+
+
+def wrap(func, *args, **kwargs):
+    """A call that FX keeps as one node with a graph inside; where a graph ends in it, eager runs all
+    of it."""
+    if torch.compiler.is_compiling():
+        return torch._C._body(func, *args, **kwargs)
+    return torch._C._in_eager(func)(*args, **kwargs)
+
+
+def _unstacked(tree, i):
+    if isinstance(tree, torch.Tensor):
+        return tree[i]
+    if isinstance(tree, dict):
+        return {key: _unstacked(part, i) for key, part in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        parts = [_unstacked(part, i) for part in tree]
+        return tuple(parts) if isinstance(tree, tuple) else parts
+    raise RuntimeError(f"map() operands must be a list of tensors and modules, got {type(tree)}.")
+
+
+def _stacked(trees):
+    first = trees[0]
+    if isinstance(first, torch.Tensor):
+        return torch.stack(trees)
+    if isinstance(first, dict):
+        return {key: _stacked([tree[key] for tree in trees]) for key in first}
+    if isinstance(first, (tuple, list)):
+        parts = [_stacked([tree[k] for tree in trees]) for k in range(len(first))]
+        return tuple(parts) if isinstance(first, tuple) else parts
+    return first
+
+
+def _lengths(tree):
+    if isinstance(tree, torch.Tensor):
+        if tree.dim() == 0:
+            raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+        return [tree.shape[0]]
+    parts = tree.values() if isinstance(tree, dict) else tree
+    return [n for part in parts for n in _lengths(part)]
+
+
+def map(f, xs, *args):
+    """f of each slice of the trees of tensors `xs` along dim 0, and the results stacked."""
+    lengths = _lengths(xs)
+    if not lengths:
+        raise RuntimeError("map() operands must be a list of tensors and modules, got none.")
+    if any([n != lengths[0] for n in lengths]):
+        raise RuntimeError(f"Leading dimensions of mapped xs must be consistent. Got shapes {lengths}.")
+    if lengths[0] == 0:
+        raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+    if torch.compiler.is_compiling():
+        return _stacked([torch._C._pure_body(f, _unstacked(xs, i), *args) for i in range(lengths[0])])
+    f = torch._C._in_eager(f)
+    return _stacked([f(_unstacked(xs, i), *args) for i in range(lengths[0])])

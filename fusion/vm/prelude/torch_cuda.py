@@ -1,6 +1,8 @@
 # torch.cuda: there where the run is on a GPU, which is the only one of the program's.
 import torch
 
+_initialized = False
+
 
 def is_available():
     return torch._C._draws("cuda") == "gpu"
@@ -33,4 +35,31 @@ def empty_cache():
 
 
 def synchronize(device=None):
+    pass
+
+
+def _no_bytes(device=None):
+    """No allocator of CUDA counts here."""
+    return 0
+
+
+memory_allocated = _no_bytes
+max_memory_allocated = _no_bytes
+memory_reserved = _no_bytes
+max_memory_reserved = _no_bytes
+
+
+def get_rng_state_all():
+    return []
+
+
+def set_rng_state_all(new_states):
+    pass
+
+
+def ipc_collect():
+    pass
+
+
+class OutOfMemoryError(RuntimeError):
     pass

@@ -37,7 +37,10 @@ def _rebuild(tree, leaves):
     return _map(lambda leaf: rest.pop(0) if leaf is not None else leaf, tree)
 
 
-_open = [0]  # how many derivatives are being taken, one inside the other
+def _without_record(tensor):
+    """A graph hands out no tensor that lies in the memory of one with a record of its own."""
+    made = tensor.detach()
+    return made.clone() if tensor.requires_grad and torch._C._is_traced() else made
 
 
 class _Level:
@@ -45,25 +48,23 @@ class _Level:
     of the caller's requires one."""
 
     def __init__(self, operands):
-        self.keeps = _open[0] > 0 or (
-            torch.is_grad_enabled() and any([leaf.requires_grad for leaf in _leaves(operands)])
-        )
+        self.wanted = torch.is_grad_enabled() and any([leaf.requires_grad for leaf in _leaves(operands)])
         self.mode = torch.enable_grad()
 
     def __enter__(self):
-        _open[0] += 1
+        self.keeps = torch._C._derivative(True) > 0 or self.wanted
         self.mode.__enter__()
         return self
 
     def __exit__(self, kind, error, trace):
-        _open[0] -= 1
+        torch._C._derivative(False)
         self.mode.__exit__(kind, error, trace)
 
     def begin(self, tree):
         return _map(lambda a: a.view_as(a) if a.requires_grad else a.detach().requires_grad_(), tree)
 
     def end(self, tree):
-        return tree if self.keeps else _map(lambda a: a.detach(), tree)
+        return tree if self.keeps else _map(_without_record, tree)
 
 
 def _grads(outputs, leaves, tangents):
@@ -109,7 +110,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
         places, several = _chosen(args, argnums, "grad_and_value")
         with _Level((args, kwargs)) as level:
             given = [level.begin(args[place]) for place in places]
-            output, aux = _split(func(*_placed(args, places, given), **kwargs), has_aux, "grad_and_value")
+            output, aux = _split(torch._C._in_eager(func)(*_placed(args, places, given), **kwargs), has_aux, "grad_and_value")
             if not isinstance(output, torch.Tensor):
                 raise RuntimeError(
                     f"Expected f(*args) to return a Tensor, got {type(output)} instead; grad() takes a scalar tensor"
@@ -139,7 +140,7 @@ def grad(func, argnums=0, has_aux=False):
 def vjp(func, *primals, has_aux=False):
     with _Level(primals) as level:
         given = level.begin(primals)
-        output, aux = _split(func(*given), has_aux, "vjp")
+        output, aux = _split(torch._C._in_eager(func)(*given), has_aux, "vjp")
 
     def pull(cotangents, retain_graph=True, create_graph=None):
         with _Level((primals, cotangents)) as inner:
@@ -154,7 +155,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """J v as the derivative of v^T J by v, which J is linear in."""
     with _Level((primals, tangents)) as level:
         given = level.begin(tuple(primals))
-        output, aux = _split(func(*given), has_aux, "jvp")
+        output, aux = _split(torch._C._in_eager(func)(*given), has_aux, "jvp")
         outputs = _leaves(output)
         around = [torch.zeros_like(o, requires_grad=True) for o in outputs]
         first = _grads(outputs, _leaves(given), around)
@@ -187,7 +188,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         places, several = _chosen(args, argnums, "jacrev")
         with _Level((args, kwargs)) as level:
             given = [level.begin(args[place]) for place in places]
-            output, aux = _split(func(*_placed(args, places, given), **kwargs), has_aux, "jacrev")
+            output, aux = _split(torch._C._in_eager(func)(*_placed(args, places, given), **kwargs), has_aux, "jacrev")
             found = _map(lambda o: _jacobian(o, tuple(given) if several else given[0]), output)
             found, aux = level.end(found), level.end(aux)
         return (found, aux) if has_aux else found
@@ -236,11 +237,11 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         dims = _spread(dims, args) + _spread(0, kwargs)
         leaves = _leaves((args, kwargs))
         n = _batch_size(leaves, dims)
-        results = []
+        results, call = [], torch._C._in_eager(func)
         for i in range(n):
             items = [leaf if d is None else leaf.select(d, i) for leaf, d in zip(leaves, dims)]
             given, named = _rebuild((args, kwargs), items)
-            results.append(func(*given, **named))
+            results.append(call(*given, **named))
         if n == 0:
             raise RuntimeError("vmap: a batch without items has no results here")
         if isinstance(results[0], (int, float, bool)) or results[0] is None:

@@ -29,3 +29,7 @@ def set_dir(path):
 
 def get_dir():
     return ""
+
+
+def _get_torch_home():
+    return ""

@@ -227,14 +227,26 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
 
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """One call."""
+    sides = _sides(y, x, dim)
+    return sides.sum(dim) / 2.0 if x is not None else sides.sum(dim) * (0.5 if dx is None else dx / 2.0)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
+    """One call."""
+    sides = _sides(y, x, dim)
+    return sides.cumsum(dim) / 2.0 if x is not None else sides.cumsum(dim) * (0.5 if dx is None else dx / 2.0)
+
+
+def _sides(y, x, dim):
+    """Of each two neighbours the sum, times how far they lie apart where x says so."""
     n = y.shape[dim]
     sides = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
-    if x is not None:
-        steps = torch.diff(x)
-        if x.dim() == 1:
-            steps = steps.reshape([-1] + [1] * (y.dim() - 1 - _wrap(dim, y.dim(), "trapezoid")))
-        return (sides * steps).sum(dim) / 2.0
-    return sides.sum(dim) * (0.5 if dx is None else dx / 2.0)
+    if x is None:
+        return sides
+    steps = torch.diff(x)
+    if x.dim() == 1:
+        steps = steps.reshape([-1] + [1] * (y.dim() - 1 - _wrap(dim, y.dim(), "trapezoid")))
+    return sides * steps
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -257,6 +269,16 @@ def corrcoef(input):
 
 
 # ---- indices
+
+
+def masked_scatter(input, mask, source):
+    """One call."""
+    if mask.dtype != torch.bool:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {_dtypes.name(mask)}")
+    mask, input = torch.broadcast_tensors(mask, input)
+    place = (mask.reshape(-1).cumsum(0) - 1).clamp(min=0, max=max(source.numel() - 1, 0))
+    taken = source.reshape(-1).index_select(0, place).reshape(input.shape)
+    return torch.where(mask, taken.to(input.dtype), input)
 
 
 def take(input, index):
@@ -450,8 +472,26 @@ def vdot(input, other, *, out=None):
     return torch.dot(input, other)
 
 
+def _equation_of(given):
+    """einsum(x, [0, 1], y, [1, ...], [0]) as one with letters."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    def written(subscripts):
+        for s in subscripts:
+            if s is not Ellipsis and not 0 <= s < len(letters):
+                raise ValueError(f"einsum(): subscripts in subscript list are not within the valid range [0, {len(letters)})")
+        return "".join(["..." if s is Ellipsis else letters[s] for s in subscripts])
+
+    equation = ",".join([written(s) for s in given[1 : len(given) // 2 * 2 : 2]])
+    if len(given) % 2 == 1:
+        equation += "->" + written(given[-1])
+    return equation, given[: len(given) // 2 * 2 : 2]
+
+
 def einsum(equation, *operands):
     """One call."""
+    if isinstance(equation, torch.Tensor):
+        equation, operands = _equation_of((equation, *operands))
     tensors = _listed(operands)
     if not isinstance(equation, str):
         raise TypeError("einsum(): the first argument must be an equation such as 'ij,jk->ik'")

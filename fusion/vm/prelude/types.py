@@ -1,4 +1,5 @@
 # The module types.
+import math
 
 
 class SimpleNamespace:
@@ -22,6 +23,10 @@ LambdaType = FunctionType
 GeneratorType = type((n for n in ()))
 BuiltinFunctionType = type(len)
 NoneType = type(None)
+ModuleType = type(math)
+BuiltinMethodType = BuiltinFunctionType
+NotImplementedType = type(NotImplemented)
+EllipsisType = type(...)
 
 
 class _Bound:

@@ -6,23 +6,31 @@ class NamedTuple:
     __builtin__ = tuple
 
     def __init_subclass__(cls):
-        cls._fields = tuple(vars(cls).get("__annotations__", {}))
-        cls._field_defaults = {k: vars(cls)[k] for k in cls._fields if k in vars(cls)}
+        if cls.__mro__[1] is NamedTuple:  # what derives from such a class has its fields
+            cls._fields = tuple(vars(cls).get("__annotations__", {}))
+            cls._field_defaults = {k: vars(cls)[k] for k in cls._fields if k in vars(cls)}
 
-    def __init__(self, *args, **keywords):
-        fields = type(self)._fields
+    def __new__(cls, *args, **keywords):
+        fields = cls._fields
         if len(args) > len(fields):
             raise TypeError(
-                f"{type(self).__name__}.__new__() takes {len(fields) + 1} positional arguments "
+                f"{cls.__name__}.__new__() takes {len(fields) + 1} positional arguments "
                 f"but {len(args) + 1} were given"
             )
-        values = {**type(self)._field_defaults, **dict(zip(fields, args)), **keywords}
+        values = {**cls._field_defaults, **dict(zip(fields, args)), **keywords}
         for name in fields:
             if name not in values:
                 raise TypeError(
-                    f"{type(self).__name__}.__new__() missing 1 required positional argument: '{name}'"
+                    f"{cls.__name__}.__new__() missing 1 required positional argument: '{name}'"
                 )
-            setattr(self, name, values[name])
+        return cls._filled([values[name] for name in fields])
+
+    @classmethod
+    def _filled(cls, values):
+        self = object.__new__(cls)
+        for name, value in zip(cls._fields, values):
+            setattr(self, name, value)
+        return self
 
     def _values(self):
         return tuple([getattr(self, name) for name in type(self)._fields])
@@ -32,13 +40,17 @@ class NamedTuple:
 
     @classmethod
     def _make(cls, items):
-        return cls(*items)
+        return cls._filled(list(items))
 
     def _asdict(self):
         return dict(zip(type(self)._fields, self._values()))
 
     def _replace(self, **keywords):
-        return type(self)(**{**self._asdict(), **keywords})
+        values = self._asdict()
+        for name in keywords:
+            if name not in values:
+                raise ValueError(f"Got unexpected field names: {[n for n in keywords if n not in values]!r}")
+        return type(self)._filled({**values, **keywords}.values())
 
     def __len__(self):
         return len(type(self)._fields)

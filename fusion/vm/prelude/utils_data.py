@@ -292,3 +292,42 @@ class DataLoader:
 
 def get_worker_info():
     return None
+
+
+class ChainDataset(IterableDataset):
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def __iter__(self):
+        for dataset in self.datasets:
+            yield from dataset
+
+    def __len__(self):
+        return sum([len(dataset) for dataset in self.datasets])
+
+
+class StackDataset(Dataset):
+    def __init__(self, *args, **kwargs):
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        every = args or list(kwargs.values())
+        if any([len(d) != len(every[0]) for d in every]):
+            raise ValueError("Size mismatch between datasets")
+        self._length = len(every[0])
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {k: d[index] for k, d in self.datasets.items()}
+        return tuple([d[index] for d in self.datasets])
+
+    def __len__(self):
+        return self._length
+
+
+def default_convert(data):
+    if isinstance(data, dict):
+        return {k: default_convert(v) for k, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [default_convert(v) for v in data]
+    return torch.as_tensor(data) if hasattr(data, "__array__") or hasattr(data, "_as_argument") else data

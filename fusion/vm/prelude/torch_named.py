@@ -1,0 +1,201 @@
+# torch: functions of torch.nn.functional and methods of tensors that torch has by their own names too.
+import torch
+import torch.nn.functional as F
+
+_numbers = range
+newaxis = None
+
+
+def dropout(input, p, train):
+    return F.dropout(input, p, train)
+
+
+def dropout_(input, p, train):
+    return input.copy_(F.dropout(input, p, train))
+
+
+def alpha_dropout(input, p, train):
+    return F.alpha_dropout(input, p, train)
+
+
+def feature_dropout(input, p, train):
+    return F.dropout2d(input, p, train)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    return F.rrelu(input, lower, upper, training)
+
+
+def embedding(weight, input, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    return F.embedding(input, weight, None if padding_idx == -1 else padding_idx, None, 2.0, scale_grad_by_freq, sparse)
+
+
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    return F.avg_pool1d(input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad)
+
+
+def _reduced(reduction):
+    return ("none", "mean", "sum")[reduction]
+
+
+def kl_div(input, target, reduction=0, log_target=False):
+    return F.kl_div(input, target, reduction=_reduced(reduction), log_target=log_target)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
+    return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_reduced(reduction), pos_weight=pos_weight)
+
+
+def ravel(input):
+    return input.reshape(-1)
+
+
+def adjoint(input):
+    return input.transpose(-2, -1)
+
+
+def range(start=0, end=None, step=1):
+    if end is None:
+        start, end = 0, start
+    n = int((end - start) / step) + 1
+    return torch.arange(n, dtype=torch.float32) * step + start
+
+
+def scalar_tensor(s, dtype=None):
+    return torch.tensor(s, dtype=torch.float32 if dtype is None else dtype)
+
+
+def is_signed(input):
+    return input.dtype.is_floating_point or input.dtype in (torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def is_same_size(input, other):
+    return input.shape == other.shape
+
+
+def is_conj(input):
+    return False
+
+
+def empty_strided(size, stride, dtype=None, device=None, requires_grad=False):
+    n = 1 + sum([(a - 1) * b for a, b in zip(size, stride)])
+    made = torch.empty(max(n, 0), dtype=dtype).as_strided(size, stride)
+    return made.requires_grad_() if requires_grad else made
+
+
+def unravel_index(indices, shape):
+    if isinstance(shape, int):
+        shape = (shape,)
+    made = []
+    for n in reversed(shape):
+        made.append(indices % n)
+        indices = indices // n
+    return tuple(reversed(made))
+
+
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    dims = list(_numbers(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    steps = [spacing] * len(dims) if isinstance(spacing, (int, float)) else list(spacing)
+    made = []
+    for d, h in zip(dims, steps):
+        n = input.shape[d]
+        first = (input.narrow(d, 1, 1) - input.narrow(d, 0, 1)) / h
+        last = (input.narrow(d, n - 1, 1) - input.narrow(d, n - 2, 1)) / h
+        if edge_order == 2:
+            first = (-3 * input.narrow(d, 0, 1) + 4 * input.narrow(d, 1, 1) - input.narrow(d, 2, 1)) / (2 * h)
+            last = (3 * input.narrow(d, n - 1, 1) - 4 * input.narrow(d, n - 2, 1) + input.narrow(d, n - 3, 1)) / (2 * h)
+        inner = (input.narrow(d, 2, n - 2) - input.narrow(d, 0, n - 2)) / (2 * h)
+        made.append(torch.cat((first, inner, last), d))
+    return tuple(made)
+
+
+def frexp(input):
+    power = torch.where(input == 0, 0.0, torch.floor(torch.log2(input.abs())) + 1)
+    part = input / torch.exp2(power)
+    large = part.abs() >= 1
+    power, part = torch.where(large, power + 1, power), torch.where(large, part / 2, part)
+    return part, power.int()
+
+
+def histogram(input, bins, *, range=None, weight=None, density=False):
+    if isinstance(bins, int):
+        low, high = (input.min().item(), input.max().item()) if range is None else range
+        bins = torch.linspace(low, high, bins + 1, dtype=input.dtype)
+    n = bins.numel() - 1
+    at = torch.where(input == bins[-1], n - 1, torch.bucketize(input, bins, right=True) - 1).reshape(-1)
+    counted = torch.ones_like(input).reshape(-1) if weight is None else weight.reshape(-1)
+    inside = (at >= 0) & (at < n)
+    hist = torch.zeros(n, dtype=input.dtype).index_add(0, at[inside], counted[inside])
+    return (hist / (hist.sum() * bins.diff()) if density else hist), bins
+
+
+def get_num_threads():
+    return 1
+
+
+def get_num_interop_threads():
+    return 1
+
+
+def set_num_interop_threads(n):
+    pass
+
+
+def get_default_device():
+    return torch.device("cpu")
+
+
+def is_anomaly_enabled():
+    return False
+
+
+def is_storage(obj):
+    return False
+
+
+class OutOfMemoryError(RuntimeError):
+    pass
+
+
+def _in_place(name):
+    def call(input):
+        return getattr(input, name)()
+
+    return call
+
+
+abs_ = _in_place("abs_")
+acos_ = _in_place("acos_")
+asin_ = _in_place("asin_")
+atan_ = _in_place("atan_")
+ceil_ = _in_place("ceil_")
+cos_ = _in_place("cos_")
+cosh_ = _in_place("cosh_")
+erf_ = _in_place("erf_")
+erfc_ = _in_place("erfc_")
+exp2_ = _in_place("exp2_")
+expm1_ = _in_place("expm1_")
+floor_ = _in_place("floor_")
+frac_ = _in_place("frac_")
+log_ = _in_place("log_")
+log10_ = _in_place("log10_")
+log1p_ = _in_place("log1p_")
+log2_ = _in_place("log2_")
+neg_ = _in_place("neg_")
+reciprocal_ = _in_place("reciprocal_")
+round_ = _in_place("round_")
+rsqrt_ = _in_place("rsqrt_")
+sin_ = _in_place("sin_")
+sinh_ = _in_place("sinh_")
+sqrt_ = _in_place("sqrt_")
+square_ = _in_place("square_")
+tan_ = _in_place("tan_")
+trunc_ = _in_place("trunc_")
