@@ -8,7 +8,7 @@
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
-#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks, clients
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy, soak (TRIAL_SECONDS each), walks, clients, proxy, kill
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
@@ -33,7 +33,8 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
 LDLIBS_ALL := -lseccomp -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
-LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
+# Allocations of this program that fail are counted (fusion/base/refused.h); lld takes an object for --wrap only where another name asks for it.
+LDFLAGS_ALL := $(SANITIZE) $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup) -Wl,-u,memory_refused $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
 # when the program runs.
@@ -149,7 +150,10 @@ $B/gen/torch_host_text.o: profiler/torch/host.py
 $(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py Makefile
 	@mkdir -p $(@D)
 	{ printf '.section .rodata\n.global prelude_$*_text\nprelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
-	sed -nE 's/^(class|def) ([A-Za-z0-9_]+)[(:].*/\2 0/p; s/^([A-Za-z0-9_]+) = None$$/\1 1/p; t; s/^([A-Za-z0-9_]+) = .*/\1 0/p' $< | LC_ALL=C sort -u -k1,1 | \
+	awk '/^(class|def) [A-Za-z0-9_]+[(:]/ { sub(/[(:].*/, "", $$2); print $$2, 0 } \
+	  { while (match($$0, /^[A-Za-z0-9_]+(, [A-Za-z0-9_]+)* = /)) { \
+	      n = split(substr($$0, 1, RLENGTH - 3), names, ", "); $$0 = substr($$0, RLENGTH + 1); \
+	      for (i = 1; i <= n; i++) print names[i], $$0 == "None" } }' $< | LC_ALL=C sort -u -k1,1 | \
 	awk -v to=prelude_$*_text_names '{ print ".L" NR ": .asciz \"" $$1 "\"\n.byte " $$2; at = at ".long .L" NR " - " to "\n" } \
 	  END { printf ".balign 4\n.global %s\n%s:\n.long %d\n%s", to, to, NR, at }'; \
 	printf '.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
@@ -169,7 +173,7 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 -include profiler/cupti/cupti.mk
 -include tests/tests.mk
 
-tests: $(TESTS) $(PLUGINS) $(STAND_INS)
+tests: $(TESTS) $(PLUGINS) $(STAND_INS) $(INJECT) $(INJECT_ASAN)
 
 PREFIX ?= /usr/local
 install: all

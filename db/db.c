@@ -11,11 +11,28 @@
 #include <unistd.h>
 
 #include "db/internal.h"
+#include "fusion/base/refused.h"
 
 enum { BUSY_TIMEOUT_MS = 3000 };
 
+/* Whether the disk, a quota or a limit on files has no room.  Of a write that failed SQLite
+ * leaves the reason in errno alone, where it is at a commit. */
+static bool is_full(sqlite3 *h)
+{
+	int code = sqlite3_errcode(h), cause = sqlite3_system_errno(h);
+
+	if (code == SQLITE_IOERR_WRITE && cause == 0)
+		cause = errno;
+	return (code & 0xff) == SQLITE_FULL ||
+	       ((code & 0xff) == SQLITE_IOERR &&
+		(cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
+}
+
 bool db_fail(sqlite3 *h, const char *what, struct err *err)
 {
+	if (is_full(h))
+		return err_set(err, ERR_FULL, "the disk of the database is full: %s: %s", what,
+			       sqlite3_errmsg(h));
 	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
 }
 
@@ -37,6 +54,9 @@ static sqlite3 *connect_to(const char *path, int flags, struct err *err)
 	}
 	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
 	sqlite3_extended_result_codes(h, 1);
+	/* A file of a stranger: its schema runs nothing, and no statement writes past it. */
+	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (!exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err)) {
 		sqlite3_close(h);
 		return NULL;
@@ -294,6 +314,13 @@ void db_close(struct db *db)
 bool db_write_begin(struct db *db, struct err *err)
 {
 	pthread_mutex_lock(&db->write_lock);
+	db->refused = memory_refused_here();
+	/* Without memory the turn before could not even be rolled back. */
+	if (!sqlite3_get_autocommit(db->writer) &&
+	    !exec(db->writer, "ROLLBACK", "roll back", err)) {
+		pthread_mutex_unlock(&db->write_lock);
+		return false;
+	}
 	if (exec(db->writer, "BEGIN IMMEDIATE", "begin", err))
 		return true;
 	pthread_mutex_unlock(&db->write_lock);
@@ -302,10 +329,56 @@ bool db_write_begin(struct db *db, struct err *err)
 
 bool db_write_end(struct db *db, bool ok, struct err *err)
 {
+	if (ok && memory_refused_here() != db->refused)
+		ok = memory_refused_error(err, "what was to be stored");
 	if (ok)
 		ok = exec(db->writer, "COMMIT", "commit", err);
 	if (!ok)
 		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
+	pthread_mutex_unlock(&db->write_lock);
+	return ok;
+}
+
+/* ---- what was deleted ---- */
+
+enum {
+	FREE_PAGES_KEPT = 256, /* for what comes next */
+	FREE_PAGES_MOST = 1024,
+	PAGES_A_TURN = 4096,
+};
+
+static bool read_free_pages(struct db *db, int64_t *n, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err, "PRAGMA freelist_count", "");
+	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "count free pages", err));
+
+	*n = ok ? sqlite3_column_int64(s, 0) : 0;
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_give_back(struct db *db, bool *more, struct err *err)
+{
+	int64_t n;
+	char vacuum[64];
+	bool ok = read_free_pages(db, &n, err);
+
+	*more = ok && n > FREE_PAGES_MOST;
+	if (!*more)
+		return ok;
+	n -= FREE_PAGES_KEPT;
+	snprintf(vacuum, sizeof(vacuum), "PRAGMA incremental_vacuum(%d)",
+		 n < PAGES_A_TURN ? (int)n : PAGES_A_TURN);
+	ok = db_write_begin(db, err) &&
+	     db_write_end(db, exec(db->writer, vacuum, "give space back", err), err);
+	if (!ok)
+		return false;
+	/* The file shrinks when the log is written into it. */
+	pthread_mutex_lock(&db->write_lock);
+	ok = exec(db->writer, "PRAGMA wal_checkpoint(PASSIVE)", "write the log into the store",
+		  err);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
 }

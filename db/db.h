@@ -247,6 +247,7 @@ struct trace_post {
 	const struct timeline_row *blocks;
 	size_t n;
 	size_t most_bytes; /* that the run keeps in all */
+	int64_t most_events;
 };
 
 /* Adds them.  Those that the run has are not stored again, so that a post whose answer was lost
@@ -436,20 +437,26 @@ bool db_session_add(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], int64_
 		    int64_t expires_ns, struct err *err);
 bool db_session_end(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], struct err *err);
 
-/* What was made, changed or removed.  The newest AUDIT_KEPT are kept.  What was made carries from
- * then on who made it. */
+/* What was made, changed or removed.  The newest AUDIT_KEPT are kept. */
 enum { AUDIT_KEPT = 100000 };
-enum audit_kind { AUDIT_OTHER, AUDIT_RUN, AUDIT_SUITE };
 struct audit_row {
 	int64_t id, at_ns, subject;        /* subject: a run or a suite; 0: none */
 	const char *who, *address, *route; /* who "": the server has no accounts */
-	enum audit_kind made;              /* read by db_audit_add() alone */
 };
 bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err);
 bool db_audit_list(struct db *db, int limit, struct arena *arena, struct audit_row **out, int *n,
 		   struct err *err); /* newest first */
 
+/* Gives a part of the space of what was deleted back to the disk; *more: there may be more to
+ * give.  It holds the writer's turn for a moment. */
+bool db_give_back(struct db *db, bool *more, struct err *err);
+
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
+
+/* Runs that wait, of those that the audit log knows to have been posted one by one by `who`; where
+ * that is "", from the address. */
+bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
+		       struct err *err);
 
 #endif

@@ -13,6 +13,7 @@ enum { N_READERS = 4 };
 struct db {
 	sqlite3 *writer;
 	pthread_mutex_t write_lock;
+	uint64_t refused; /* of the writer's thread, when its turn began */
 	sqlite3 *readers[N_READERS];
 	bool reader_busy[N_READERS];
 	pthread_mutex_t reader_lock;
@@ -21,7 +22,8 @@ struct db {
 };
 
 /* The writer's turn: BEGIN IMMEDIATE ... COMMIT.  write_end(ok) commits or
- * rolls back and gives the turn away; false when the commit failed. */
+ * rolls back and gives the turn away; false when the commit failed, and where memory was refused
+ * meanwhile: what was written may lack parts. */
 bool db_write_begin(struct db *db, struct err *err);
 bool db_write_end(struct db *db, bool ok, struct err *err);
 
@@ -57,7 +59,11 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out);
 
-/* A column's text, "" where NULL, in the arena; its number. */
+/* A column's text, "" where NULL, until the statement goes on.  Where there is no memory it is ""
+ * too, and that is counted (fusion/base/refused.h). */
+const char *db_text(sqlite3_stmt *s, int column);
+
+/* The same in the arena; a column's number. */
 const char *text_at(sqlite3_stmt *s, int column, struct arena *arena);
 double number_at(sqlite3_stmt *s, int column, double where_null);
 

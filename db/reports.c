@@ -354,7 +354,7 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 					  (size_t)sqlite3_column_bytes(s, 2),
 					  (size_t)sqlite3_column_int64(s, 1), report, err);
 			buf_clear(environment);
-			buf_puts(environment, (const char *)sqlite3_column_text(s, 3));
+			buf_puts(environment, db_text(s, 3));
 		} else if (code == SQLITE_DONE) {
 			err_set(err, ERR_NOT_FOUND, "run %lld has no report", (long long)id);
 		} else {
@@ -399,24 +399,36 @@ bool db_findings_get(struct db *db, int64_t run, const char *version, struct buf
 
 /* ---- timelines ---- */
 
-/* The number of the next block; false unless the run takes `bytes` more. */
-static bool find_room(struct db *db, int64_t run, size_t bytes, size_t most, int64_t *next,
+/* The number of the next block; false unless the run takes those of the post. */
+static bool find_room(struct db *db, int64_t run, const struct trace_post *post, int64_t *next,
 		      struct err *err)
 {
+	size_t bytes = 0;
+	int64_t events = 0;
 	sqlite3_stmt *s = db_prepare(
 	    db->writer, err,
-	    "SELECT coalesce(max(seq) + 1, 0), coalesce(sum(length(data)), 0) FROM timeline_block"
+	    "SELECT coalesce(max(seq) + 1, 0), coalesce(sum(length(data)), 0),"
+	    " coalesce(sum(events), 0) FROM timeline_block"
 	    " WHERE run = ?1",
 	    "i", run);
 	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
 
+	for (size_t i = 0; i < post->n; i++) {
+		bytes += post->blocks[i].len;
+		events += post->blocks[i].events;
+	}
 	if (ok) {
 		*next = sqlite3_column_int64(s, 0);
-		if ((size_t)sqlite3_column_int64(s, 1) + bytes > most)
+		if ((size_t)sqlite3_column_int64(s, 1) + bytes > post->most_bytes)
 			ok = err_set(err, ERR_TOO_LARGE,
 				     "run %lld keeps at most %zu MiB of events; trace a part of "
 				     "the program",
-				     (long long)run, most >> 20);
+				     (long long)run, post->most_bytes >> 20);
+		else if (sqlite3_column_int64(s, 2) + events > post->most_events)
+			ok = err_set(err, ERR_TOO_LARGE,
+				     "run %lld keeps at most %lld events; trace a part of the "
+				     "program",
+				     (long long)run, (long long)post->most_events);
 	} else if (s) {
 		db_fail(db->writer, "count blocks", err);
 	}
@@ -427,23 +439,20 @@ static bool find_room(struct db *db, int64_t run, size_t bytes, size_t most, int
 bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, struct err *err)
 {
 	int64_t next = 0, at = post->at;
-	size_t bytes = 0;
 	bool ok;
 
-	for (size_t i = 0; i < post->n; i++)
-		bytes += post->blocks[i].len;
 	if (!db_write_begin(db, err))
 		return false;
 	ok = db_step_once(db->writer,
 			  db_prepare(db->writer, err,
 				     "UPDATE run SET heard_ns = ?2 WHERE id = ?1 AND kind = 'trace'"
 				     " AND status = 'running'",
-				     "ii", run, clock_wall_ns()),
+				     "ii", run, clock_ns()),
 			  "add to a trace", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)run);
-	ok = ok && find_room(db, run, bytes, post->most_bytes, &next, err);
+	ok = ok && find_room(db, run, post, &next, err);
 	if (ok && at > next)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has %lld blocks; the next is not %lld",
 			     (long long)run, (long long)next, (long long)at);

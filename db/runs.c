@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "fusion/base/refused.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
 
@@ -58,14 +59,14 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	    db->writer,
 	    db_prepare(db->writer, err,
 		       "INSERT INTO run(workload, workload_hash, status, kind, created_ns,"
-		       " started_ns, heard_ns" RUN_POSTED_COLUMNS(
+		       " started_ns, heard_ns, author" RUN_POSTED_COLUMNS(
 			   COLUMN_NAME) ")"
 					" VALUES(?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
-					"0)" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")",
-		       "ttttiii" RUN_POSTED_COLUMNS(COLUMN_TYPE), row->workload, hash,
+					"0), ?" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")",
+		       "ttttiiit" RUN_POSTED_COLUMNS(COLUMN_TYPE), row->workload, hash,
 		       row->trace ? "running" : "queued", row->trace ? "trace" : "workload", now,
-		       row->trace ? now : INT64_C(0),
-		       row->trace ? now : INT64_C(0) RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
+		       row->trace ? now : INT64_C(0), row->trace ? clock_ns() : INT64_C(0),
+		       row->author RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
@@ -109,11 +110,23 @@ bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct
 	return db_write_begin(db, err) && db_write_end(db, run_insert(db, run, id, err), err);
 }
 
+const char *db_text(sqlite3_stmt *s, int column)
+{
+	bool is_null = sqlite3_column_type(s, column) == SQLITE_NULL;
+	const char *text = is_null ? "" : (const char *)sqlite3_column_text(s, column);
+
+	if (!text)
+		memory_note_refused();
+	return text ? text : "";
+}
+
 const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 {
-	const char *text = (const char *)sqlite3_column_text(s, column);
+	char *text = arena_strdup(arena, db_text(s, column));
 
-	return arena_strdup(arena, text ? text : "");
+	if (!text)
+		memory_note_refused();
+	return text ? text : "";
 }
 
 double number_at(sqlite3_stmt *s, int column, double where_null)
@@ -126,7 +139,7 @@ static enum run_status status_at(sqlite3_stmt *s, int column)
 {
 	enum run_status status = RUN_QUEUED;
 
-	run_status_from_name((const char *)sqlite3_column_text(s, column), &status);
+	run_status_from_name(db_text(s, column), &status);
 	return status;
 }
 
@@ -147,9 +160,8 @@ int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out)
 	RUN_KEPT_COLUMNS(COLUMN_READ)
 	at = read_summary(s, at, arena, &out->summary);
 	if (sqlite3_column_type(s, at) != SQLITE_NULL)
-		err_at(&out->error, err_from_name((const char *)sqlite3_column_text(s, at)),
-		       sqlite3_column_int(s, at + 2), sqlite3_column_int(s, at + 3), "%s",
-		       (const char *)sqlite3_column_text(s, at + 1));
+		err_at(&out->error, err_from_name(db_text(s, at)), sqlite3_column_int(s, at + 2),
+		       sqlite3_column_int(s, at + 3), "%s", db_text(s, at + 1));
 	return at + 4;
 }
 
@@ -285,7 +297,7 @@ bool db_trace_expire(struct db *db, int64_t silent_ns, struct err *err)
 	bool ok = db_write_begin(db, err);
 
 	return ok && db_write_end(db,
-				  fail_traces(db, clock_wall_ns() - silent_ns,
+				  fail_traces(db, clock_ns() - silent_ns,
 					      "its recorder does not speak any more", err),
 				  err);
 }
@@ -397,7 +409,7 @@ bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 	memset(counts, 0, RUN_STATUS_COUNT * sizeof(*counts));
 	if (s) {
 		while ((code = sqlite3_step(s)) == SQLITE_ROW)
-			if (run_status_from_name((const char *)sqlite3_column_text(s, 0), &status))
+			if (run_status_from_name(db_text(s, 0), &status))
 				counts[status] = sqlite3_column_int64(s, 1);
 		if (code != SQLITE_DONE)
 			db_fail(h, "count runs", err);

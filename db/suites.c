@@ -64,7 +64,7 @@ static bool count_runs(sqlite3 *h, struct suite *suite, struct err *err)
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		if (run_status_from_name((const char *)sqlite3_column_text(s, 0), &status))
+		if (run_status_from_name(db_text(s, 0), &status))
 			suite->counts[status] = sqlite3_column_int64(s, 1);
 	if (code != SQLITE_DONE)
 		db_fail(h, "count the runs of a suite", err);

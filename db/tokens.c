@@ -40,7 +40,7 @@ static struct token_row token_at(sqlite3_stmt *s, struct arena *arena)
 		.revoked_ns = sqlite3_column_int64(s, 6),
 	};
 
-	scope_from_name((const char *)sqlite3_column_text(s, 2), &row.scope);
+	scope_from_name(db_text(s, 2), &row.scope);
 	return row;
 }
 
@@ -195,19 +195,6 @@ bool db_session_end(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], struct
 
 /* ---- the audit log ---- */
 
-static bool name_author(struct db *db, const struct audit_row *row, struct err *err)
-{
-	static const char of_run[] = "UPDATE run SET author = ?1 WHERE id = ?2",
-			  of_suite[] = "UPDATE run SET author = ?1 WHERE id IN (SELECT run FROM "
-				       "suite_run WHERE suite = ?2)";
-
-	return row->made == AUDIT_OTHER || !*row->who ||
-	       db_step_once(db->writer,
-			    db_prepare(db->writer, err, row->made == AUDIT_RUN ? of_run : of_suite,
-				       "ti", row->who, row->subject),
-			    "store who made it", err);
-}
-
 bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err)
 {
 	bool ok;
@@ -224,9 +211,28 @@ bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err)
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err, "DELETE FROM audit WHERE id <= ?1", "i",
 				     (int64_t)sqlite3_last_insert_rowid(db->writer) - AUDIT_KEPT),
-			  "shorten the audit log", err) &&
-	     name_author(db, row, err);
+			  "shorten the audit log", err);
 	return db_write_end(db, ok, err);
+}
+
+bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
+		       struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT count(*) FROM run WHERE status = 'queued' AND EXISTS (SELECT 1 FROM audit "
+	    "WHERE subject = run.id AND route = 'POST /api/v1/runs' AND who = ?1 AND (?1 <> '' OR "
+	    "address = ?2))",
+	    "tt", who, address);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	*n = ok ? sqlite3_column_int64(s, 0) : 0;
+	if (s && !ok)
+		db_fail(h, "count who waits", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
 }
 
 static struct audit_row audit_at(sqlite3_stmt *s, struct arena *arena)

@@ -10,6 +10,11 @@ APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
 APT_POST  := libcurl4-openssl-dev
 APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
+# Not needed: it counts what an import costs.
+APT_COUNT := valgrind
+
+# Of `make trial-proxy` alone.
+APT_PROXY := nginx-light caddy openssl
 
 HEADERS_NEEDED := microhttpd.h nettle/sha2.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h zip.h seccomp.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))
@@ -20,6 +25,7 @@ deps:
 	@sh deploy/install-deps.sh $(APT_POST) || echo "make: going on without $(APT_POST): breakeven trace --post is not there"
 deps-test: deps
 	@sh deploy/install-deps.sh $(APT_TEST)
+	@sh deploy/install-deps.sh $(APT_COUNT) || echo "make: going on without $(APT_COUNT): what an import costs is not counted"
 .PHONY: deps deps-test check-deps
 
 CHECK_DEPS := check-deps

@@ -1,9 +1,12 @@
 /* server/main.c -- loads the plugins, finds the command and runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "fusion/base/refused.h"
 #include "fusion/registry.h"
 #include "profiler/fields/json.h"
 #include "server/cli/cli.h"
@@ -74,11 +77,26 @@ static int run_command(int index, int argc, char **argv)
 	if (status < 0)
 		status = commands[index].run(argc, argv, registry);
 	registry_destroy(registry);
+	if (status == EXIT_DONE && memory_refused() && commands[index].run != cmd_serve) {
+		memory_refused_error(&err, "the result");
+		fprintf(stderr, "breakeven %s: %s\n", commands[index].name, err.message);
+		return EXIT_FAILED;
+	}
 	return status;
+}
+
+/* A standard stream that is closed takes and gives nothing, and no file or socket that is opened
+ * later has its number: what is printed would go there. */
+static void keep_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int main(int argc, char **argv)
 {
+	keep_standard_streams();
 	/* The engine's pool shares products out: OpenBLAS's own threads would only
 	 * take memory. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);

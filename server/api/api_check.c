@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/profiler.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
@@ -74,7 +75,7 @@ static json_t *read_answer(enum message_type type, const char *text, size_t len,
 static json_t *read_messages(struct worker *w, const struct app *app, struct err *err)
 {
 	struct message_reader reader = { 0 };
-	int64_t end_ns = clock_ns() + (int64_t)app->check_seconds * 1000000000;
+	int64_t end_ns = clock_ns() + app->bounds.check_seconds * 1000000000;
 	json_t *answer = NULL;
 	bool done = false;
 
@@ -111,14 +112,14 @@ static json_t *read_messages(struct worker *w, const struct app *app, struct err
 	else
 		err_set(err, ERR_WORKER,
 			"the program took over %d s, the limit of a check; give it smaller inputs",
-			app->check_seconds);
+			(int)app->bounds.check_seconds);
 	return answer;
 }
 
 static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
-	struct worker_options options = { .cpu_seconds = app->check_seconds,
+	struct worker_options options = { .cpu_seconds = (int)app->bounds.check_seconds,
 					  .files_folder = app->files_folder,
 					  .registry = app->registry };
 	struct worker worker = { .fd = -1 };
@@ -145,7 +146,7 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 static void place_breaks(struct report_break_list breaks)
 {
 	for (size_t i = 0; i < breaks.n; i++) {
-		struct break_place at = profiler_place_of(&breaks.at[i]);
+		struct break_place at = break_place_of(&breaks.at[i]);
 		json_t *item = (json_t *)breaks.at[i].json; /* of the answer */
 
 		json_object_set_new(item, "line", json_integer(at.line));
@@ -251,6 +252,9 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 	json_t *json = req_workload(req, err), *answer = NULL, *diagnostics = json_array();
 	bool ok = json && check(req, json, diagnostics, &answer, err);
 
+	if (ok)
+		json_object_set_new(answer, "proposals",
+				    workload_proposals(json, req->app->registry));
 	json_decref(json);
 	if (!ok) {
 		json_decref(answer);

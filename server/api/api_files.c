@@ -37,12 +37,19 @@ static void path_of(const struct app *app, const char *prefix, const char *name,
 
 static bool storage(const char *what, struct err *err)
 {
-	return err_set(err, ERR_STORAGE, "%s: %s", what, strerror(errno));
+	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+
+	return err_set(err, full ? ERR_FULL : ERR_STORAGE, "%s: %s", what, strerror(errno));
 }
 
 static bool is_digits(const char *text, size_t n)
 {
 	return text && strlen(text) == n && strspn(text, "0123456789abcdef") == n;
+}
+
+static int64_t files_most(const struct app *app)
+{
+	return app->bounds.files_gib << 30;
 }
 
 struct folder {
@@ -127,11 +134,11 @@ static bool has_room(const struct app *app, int64_t bytes, struct err *err)
 			       "there are %d files, the limit; delete some: DELETE "
 			       "/api/v1/files/{id}",
 			       FILES_MOST);
-	return bytes <= app->files_bytes - f.bytes ||
+	return bytes <= files_most(app) - f.bytes ||
 	       err_set(err, ERR_TOO_LARGE,
 		       "%" PRId64 " bytes more do not fit: the files have %" PRId64 " of %" PRId64
 		       " bytes; delete some, or start the server with a larger --files-gib",
-		       bytes, f.bytes, app->files_bytes);
+		       bytes, f.bytes, files_most(app));
 }
 
 /* ---- a new upload ---- */
@@ -339,7 +346,7 @@ bool api_files_list(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	}
 	reply->json = json_pack("{s:o, s:I, s:I}", "files", f.list, "bytes", (json_int_t)f.bytes,
-				"most_bytes", (json_int_t)req->app->files_bytes);
+				"most_bytes", (json_int_t)files_most(req->app));
 	return true;
 }
 

@@ -27,8 +27,9 @@ static bool store(void *self, const void *block, size_t len, struct err *err)
 	row.events = b.events;
 	row.t0_ns = b.t0_ns;
 	row.t1_ns = b.t1_ns;
-	return db_trace_append(s->app->db, s->run,
-			       &(struct trace_post){ s->blocks++, &row, 1, TRACE_RUN_BYTES }, err);
+	return db_trace_append(
+	    s->app->db, s->run,
+	    &(struct trace_post){ s->blocks++, &row, 1, TRACE_RUN_BYTES, TRACE_RUN_EVENTS }, err);
 }
 
 static void note_progress(struct import_sink *s, const char *text)
@@ -132,7 +133,7 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	struct db *db = req->app->db;
 	bool ok;
 
-	if (!w || !enqueue_trace(db, w, &s.run, err))
+	if (!w || !enqueue_trace(db, w, req->caller.name, &s.run, err))
 		return false;
 	jobs_import_begin(req->app->jobs, s.run);
 	ok = read_log(req, name, &s, err) &&
@@ -148,7 +149,6 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	}
 	events_publish(req->app->events, s.run);
 	reply->status = 201;
-	reply->made = AUDIT_RUN;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)s.run);
 	return true;
 }

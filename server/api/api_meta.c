@@ -1,21 +1,94 @@
 /* server/api/api_meta.c -- what the server says of itself: health, counters, ops, backends and
  * passes, examples to start from. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/scratch.h"
 #include "profiler/lists/lists.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
 
+/* ---- health ---- */
+
+enum { LEAST_FREE_BYTES = 1 << 20 };
+static const int64_t look_ns = 1000000000; /* no oftener at the disks */
+
+/* Whether a file beside the store can have so many bytes: the disk, a quota and a limit on
+ * files may each say no. */
+static bool has_room(const char *store, struct err *err)
+{
+	char path[4096];
+	int fd, code;
+
+	snprintf(path, sizeof(path), "%s.room-XXXXXX", store);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	code = fd < 0 ? errno : posix_fallocate(fd, 0, LEAST_FREE_BYTES);
+	if (fd >= 0)
+		close(fd);
+	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
+		return err_set(err, ERR_FULL, "the disk of the store %.200s is full: %s", store,
+			       strerror(code));
+	return code == 0 || err_set(err, ERR_STORAGE, "the folder of the store %.200s: %s", store,
+				    strerror(code));
+}
+
+static bool has_temporary_folder(struct err *err)
+{
+	int fd = scratch_file("workers", err);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Takes the error that a look found, if any. */
+static void add_problem(json_t *problems, bool well, struct err *err)
+{
+	if (!well)
+		json_array_append_new(problems, json_pack("{s:s, s:o}", "code", err_name(err->code),
+							  "message", json_message(err)));
+	*err = (struct err){ 0 };
+}
+
+/* What does not work: a list of {code, message}. */
+static json_t *find_problems(struct app *app)
+{
+	json_t *problems = json_array();
+	struct err err = { 0 };
+
+	if (clock_ns() - app->well_ns < look_ns)
+		return problems;
+	add_problem(problems, has_room(app->store, &err), &err);
+	add_problem(problems, has_temporary_folder(&err), &err);
+	if (json_array_size(problems) == 0)
+		app->well_ns = clock_ns();
+	return problems;
+}
+
 bool api_health(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT];
+	json_t *problems;
+	bool well;
 
 	if (!db_run_counts(req->app->db, counts, err))
 		return false;
-	reply->json = json_pack("{s:s, s:s}", "status", "ok", "version", breakeven_version());
+	problems = find_problems(req->app);
+	well = json_array_size(problems) == 0;
+	reply->json = json_pack("{s:s, s:s}", "status", well ? "ok" : "failing", "version",
+				breakeven_version());
+	if (!well)
+		json_object_set(reply->json, "problems", problems);
+	json_decref(problems);
+	reply->status = well ? 200 : 503;
 	if (req_query(req, "full"))
 		json_object_set(reply->json, "sandbox", req->app->sandbox);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");

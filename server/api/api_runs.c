@@ -142,19 +142,27 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
 
 /* ---- routes ---- */
 
-enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000 };
+enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30 };
 enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
 
-static bool queue_has_room(struct app *app, struct err *err)
+static bool queue_has_room(struct req *req, struct err *err)
 {
-	int64_t counts[RUN_STATUS_COUNT];
+	const struct caller *who = &req->caller;
+	struct app *app = req->app;
+	int64_t counts[RUN_STATUS_COUNT], own;
 
-	if (!db_run_counts(app->db, counts, err))
+	if (!db_run_counts(app->db, counts, err) ||
+	    !db_run_waiting_of(app->db, who->name, who->address, &own, err))
 		return false;
-	return counts[RUN_QUEUED] < QUEUE_MOST ||
+	if (own >= app->bounds.user_queue)
+		return err_set(err, ERR_RATE,
+			       "%lld runs of '%.64s' are waiting, the limit for one; cancel some "
+			       "or post again later",
+			       (long long)own, caller_key(who));
+	return counts[RUN_QUEUED] < app->bounds.queue ||
 	       err_set(err, ERR_BUSY,
-		       "%d runs are waiting, the limit; cancel some or post again later",
-		       QUEUE_MOST);
+		       "%lld runs are waiting, the limit; cancel some or post again later",
+		       (long long)app->bounds.queue);
 }
 
 /* What this server cannot do is said at once. */
@@ -200,8 +208,8 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		return ok;
 	}
 	ok = w && workload_weights_in(w, req->app->files_folder, err) &&
-	     has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
-	     enqueue(req->app->db, json, w, &id, err);
+	     has_engines(req->app, w, err) && queue_has_room(req, err) &&
+	     enqueue(req->app->db, json, w, req->caller.name, &id, err);
 
 	workload_destroy(w);
 	json_decref(json);
@@ -209,7 +217,6 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	jobs_wake(req->app->jobs);
 	reply->status = 202;
-	reply->made = AUDIT_RUN;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }

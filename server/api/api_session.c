@@ -24,8 +24,9 @@ bool api_session(struct req *req, struct reply *reply, struct err *err)
 static const char *cookie_of(struct req *req, const char *value, int64_t seconds)
 {
 	return arena_printf(
-	    req->arena, "breakeven_session=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
-	    value, (long long)seconds, req->caller.https ? "; Secure" : "");
+	    req->arena, "breakeven_session=%s; Path=%s; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+	    value, *req->app->base_path ? req->app->base_path : "/", (long long)seconds,
+	    req->caller.https ? "; Secure" : "");
 }
 
 bool api_session_begin(struct req *req, struct reply *reply, struct err *err)
@@ -111,8 +112,8 @@ static bool query_is_of(struct req *req, const char *name,
 			bool (*is_of)(struct req *req, int64_t id, struct err *err),
 			struct err *err)
 {
-	const char *values[COMPARE_MAX_RUNS];
-	int n = req_query_all(req, name, values, COMPARE_MAX_RUNS);
+	const char *values[COMPARE_MAX_RUNS + 1];
+	int n = req_query_all(req, name, values, COMPARE_MAX_RUNS + 1);
 
 	for (int i = 0; i < n; i++) {
 		int64_t id = strtoll(values[i], NULL, 10); /* else the handler says what it is */
@@ -142,8 +143,10 @@ bool is_of_project(struct req *req, const struct route *r, struct err *err)
 	if (strncmp(r->path, suites, sizeof(suites) - 1) == 0)
 		return req_id(req, 0, &id, err) && suite_is_of(req, id, err) &&
 		       query_is_of(req, "base", suite_is_of, err);
-	return r->handler != api_compare ||
-	       (query_is_of(req, "a", run_is_of, err) && query_is_of(req, "b", run_is_of, err));
+	for (char name[] = "a"; r->handler == api_compare && *name <= 'h'; ++*name)
+		if (!query_is_of(req, name, run_is_of, err))
+			return false;
+	return true;
 }
 
 bool req_take_project(struct req *req, json_t *json, struct err *err)

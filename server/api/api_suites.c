@@ -38,12 +38,11 @@ bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 	bool ok = json && req_take_project(req, json, err) &&
 		  suite_plan_make(&plan, json, req->app->registry, err) &&
 		  has_engines(req->app, &plan, err) && queue_takes(req->app, plan.n_jobs, err) &&
-		  suite_store_plan(req->app->db, &plan, &id, err);
+		  suite_store_plan(req->app->db, &plan, req->caller.name, &id, err);
 
 	if (ok) {
 		jobs_wake(req->app->jobs);
 		reply->status = 202;
-		reply->made = AUDIT_SUITE;
 		reply->json = json_pack("{s:I, s:i, s:i}", "id", (json_int_t)id, "workloads",
 					plan.n_workloads, "runs", plan.n_jobs);
 	}
@@ -71,6 +70,22 @@ static json_t *head_json(const struct suite *suite)
 			 "request", json_loads(suite->request, 0, NULL));
 }
 
+/* Adds what a list says of a suite's report, and nothing else of it. */
+static bool add_listed(json_t *head, const json_t *report, struct arena *arena, struct err *err)
+{
+	const struct report_suite_listed *all = report_read_suite_listed(report, arena, err);
+	struct report_suite_listed *listed = report_new_suite_listed(1, arena);
+
+	if (!all)
+		return false;
+	if (listed) {
+		REPORT_SET(listed, columns, all->columns);
+		REPORT_SET(listed, common, all->common);
+	}
+	return (listed && json_object_update_new(head, report_write_suite_listed(listed)) == 0) ||
+	       err_set(err, ERR_MEMORY, "out of memory for the list of suites");
+}
+
 bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite_query query;
@@ -92,14 +107,12 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 						     err);
 		json_t *head = head_json(&page.suites[i]);
 
-		if (!report || !head) {
+		if (!report || !head || !add_listed(head, report, req->arena, err)) {
 			json_decref(report);
 			json_decref(head);
 			json_decref(list);
 			return false;
 		}
-		json_object_set(head, "columns", json_object_get(report, "columns"));
-		json_object_set(head, "common", json_object_get(report, "common"));
 		json_decref(report);
 		json_array_append_new(list, head);
 	}

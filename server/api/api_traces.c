@@ -7,7 +7,7 @@
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
-enum { NAME_CHARS = 200, RUNNING_MOST = 100 };
+enum { NAME_CHARS = 200 };
 
 static bool has_room(struct app *app, struct err *err)
 {
@@ -15,10 +15,10 @@ static bool has_room(struct app *app, struct err *err)
 
 	if (!db_run_counts(app->db, counts, err))
 		return false;
-	return counts[RUN_RUNNING] < RUNNING_MOST ||
+	return counts[RUN_RUNNING] < app->bounds.recordings ||
 	       err_set(err, ERR_BUSY,
-		       "%d programs are being recorded, the limit; end some or post again later",
-		       RUNNING_MOST);
+		       "%lld programs are being recorded, the limit; end some or post again later",
+		       (long long)app->bounds.recordings);
 }
 
 /* What a trace begins with: as a workload has it, but that it must have a name. */
@@ -47,14 +47,14 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 					      ? read_begin(json, req->arena, err)
 					      : NULL;
 	int64_t id = 0;
-	bool ok = w && has_room(req->app, err) && enqueue_trace(req->app->db, w, &id, err);
+	bool ok = w && has_room(req->app, err) &&
+		  enqueue_trace(req->app->db, w, req->caller.name, &id, err);
 
 	json_decref(json);
 	if (!ok)
 		return false;
 	events_publish(req->app->events, id);
 	reply->status = 201;
-	reply->made = AUDIT_RUN;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }
@@ -81,9 +81,10 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 			ok = err_set(err, ERR_MEMORY, "out of memory for blocks");
 		at += ok ? b.block_bytes : 0;
 	}
-	ok = ok && db_trace_append(
-		       req->app->db, id,
-		       &(struct trace_post){ first, rows.at, rows.len, TRACE_RUN_BYTES }, err);
+	ok = ok && db_trace_append(req->app->db, id,
+				   &(struct trace_post){ first, rows.at, rows.len, TRACE_RUN_BYTES,
+							 TRACE_RUN_EVENTS },
+				   err);
 	if (ok) {
 		events_publish(req->app->events, id);
 		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
@@ -99,23 +100,26 @@ bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 						    : NULL;
 	struct err why = { 0 };
 	int64_t id;
+	const json_t *import = how && !json_is_null(how->import) ? how->import : NULL;
 	bool ok = how && req_id(req, 0, &id, err);
 
 	if (err->code == ERR_WORKLOAD)
 		err->code = ERR_JSON;
-	if (ok && how->import && !json_is_object(how->import))
+	if (ok && import && !json_is_object(import))
 		ok = err_set(err, ERR_JSON,
 			     "'import' must be an object, as breakeven import --json "
 			     "prints it");
 
 	/* A workload's end is its worker's to say. */
 	ok = ok && db_trace_append(req->app->db, id,
-				   &(struct trace_post){ .most_bytes = TRACE_RUN_BYTES }, err);
+				   &(struct trace_post){ .most_bytes = TRACE_RUN_BYTES,
+							 .most_events = TRACE_RUN_EVENTS },
+				   err);
 	if (ok && how->error) {
 		err_set(&why, ERR_WORKER, "%.400s", how->error);
 		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
 	} else if (ok) {
-		ok = trace_end(req->app->db, req->app->registry, id, how->import, err);
+		ok = trace_end(req->app->db, req->app->registry, id, import, err);
 	}
 	json_decref(json);
 	if (!ok)

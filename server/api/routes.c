@@ -7,8 +7,8 @@
 #include "server/text/text.h"
 
 static const struct route table[] = {
-#define ROW(method, path, handler, limit, scope, summary, slow)                                    \
-	{ method, path, handler, limit, SCOPE_##scope, summary, slow },
+#define ROW(method, path, handler, limit, scope, query, summary, slow)                             \
+	{ method, path, handler, limit, SCOPE_##scope, query, summary, slow },
 #define ROUTE(...) ROW(__VA_ARGS__, false)
 #define ROUTE_SLOW(...) ROW(__VA_ARGS__, true)
 #include "server/api/routes.def"
@@ -44,10 +44,11 @@ const struct route_table routes = {
 	.is_of_project = is_of_project,
 };
 
-/* The {segments} of a path as OpenAPI parameters. */
-static json_t *parameters_json(const char *path)
+/* The {segments} of a path and what its query takes, as OpenAPI parameters. */
+static json_t *parameters_json(const struct route *r)
 {
 	json_t *list = json_array();
+	const char *path = r->path, *query = strcmp(r->query, "*") == 0 ? "" : r->query;
 
 	while ((path = strchr(path, '{')) != NULL) {
 		const char *end = strchr(path, '}');
@@ -56,6 +57,12 @@ static json_t *parameters_json(const char *path)
 						      (size_t)(end - path - 1), "in", "path",
 						      "required", 1, "schema", "type", "string"));
 		path = end;
+	}
+	for (size_t len; *query; query += len + (query[len] == ' ')) {
+		len = strcspn(query, " ");
+		json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", query,
+						      len, "in", "query", "required", 0, "schema",
+						      "type", "string"));
 	}
 	return list;
 }
@@ -70,7 +77,7 @@ static json_t *types_json(const struct route *r)
 	return content;
 }
 
-/* What a route answers, where the table of reports describes it; NULL: it does not. */
+/* The form of what a route answers, where the table of reports describes it; NULL: it does not. */
 static json_t *answer_schema(const struct route *r)
 {
 	static const char report[] = "#/components/schemas/ReportRun",
@@ -85,30 +92,32 @@ static json_t *answer_schema(const struct route *r)
 	return NULL;
 }
 
+static json_t *answer_json(const struct route *r)
+{
+	json_t *schema = answer_schema(r);
+
+	return schema ? json_pack("{s:{s:o}}", "application/json", "schema", schema) : NULL;
+}
+
 bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *paths = json_object();
+	const char *base = req->app->base_path;
 
-	(void)req;
 	(void)err;
 	for (int i = 0; i < routes.n; i++) {
 		const struct route *r = &routes.rows[i];
 		json_t *path = json_object_get(paths, r->path);
 		json_t *operation = json_pack(
-		    "{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary, "parameters",
-		    parameters_json(r->path), "responses", "200", "description", "done", "default",
-		    "description", "an error: {\"error\": {code, message, line, column}}");
-		json_t *answer = answer_schema(r);
+		    "{s:s, s:o, s:{s:{s:s, s:o*}, s:{s:s}}}", "summary", r->summary, "parameters",
+		    parameters_json(r), "responses", "200", "description", "done", "content",
+		    answer_json(r), "default", "description",
+		    "an error: {\"error\": {code, message, line, column}}");
 		char method[8] = "";
 
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
 		json_object_set_new(operation, "x-scope", json_string(scope_name(r->scope)));
-		if (answer)
-			json_object_set_new(
-			    json_object_get(json_object_get(operation, "responses"), "200"),
-			    "content",
-			    json_pack("{s:{s:o}}", "application/json", "schema", answer));
 		if (r->body_limit)
 			json_object_set_new(
 			    operation, "requestBody",
@@ -121,8 +130,9 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		}
 		json_object_set_new(path, method, operation);
 	}
-	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.1.0", "info",
-				"title", "Breakeven", "version", breakeven_version(), "paths",
-				paths, "components", "schemas", report_schemas());
+	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:[{s:s}], s:o, s:{s:o}}", "openapi", "3.1.0",
+				"info", "title", "Breakeven", "version", breakeven_version(),
+				"servers", "url", *base ? base : "/", "paths", paths, "components",
+				"schemas", report_schemas());
 	return true;
 }

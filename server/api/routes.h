@@ -7,7 +7,7 @@
 #include "server/api/api.h"
 
 /* The handlers, by the file that has them. */
-#define ROUTE(method, path, handler, limit, scope, summary) handler_fn handler;
+#define ROUTE(method, path, handler, limit, scope, query, summary) handler_fn handler;
 #define ROUTE_SLOW ROUTE
 #include "server/api/routes.def"
 #undef ROUTE
@@ -41,7 +41,7 @@ void timeline_look_ahead(struct db *db, int64_t id);
 
 /* trace_end.c */
 
-enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
+enum { TRACE_RUN_BYTES = 256 << 20, TRACE_RUN_EVENTS = 1 << 28 }; /* that one such run keeps */
 
 /* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what was
  * imported (NULL: it is no import; borrowed)} as its report.  What was imported may be a run

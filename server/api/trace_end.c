@@ -94,8 +94,8 @@ static json_t *with_some_source(const json_t *posted, struct arena *arena)
 	if (!w)
 		return NULL;
 	REPORT_SET(w, source,
-		   lines ? "def model(*inputs):\n    ...\n    return inputs[0]\n"
-			 : "def model(*inputs):\n    return inputs[0]\n");
+		   lines ? "def model(*inputs, **named):\n    ...\n    return inputs[0]\n"
+			 : "def model(*inputs, **named):\n    return inputs[0]\n");
 	if (lines)
 		REPORT_SET(lines, pool, (struct report_texts){ &line, 1 });
 	return report_write_workload(w);

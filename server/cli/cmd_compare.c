@@ -498,30 +498,22 @@ static void name_suite(struct buf *out, const char *label, const struct report_c
 	buf_puts(out, "\n");
 }
 
-static void pass_rates(char *out, size_t bytes, double before, double after)
-{
-	if (isnan(before) || isnan(after))
-		snprintf(out, bytes, "none ended");
-	else
-		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
-}
-
 static void suite_columns(struct buf *out, const struct report_suite_column_change_list *columns)
 {
-	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
+	buf_printf(out, "\n%-10s %-7s %-8s %14s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
 		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
 		   "verdict", "of", "rose", "fell");
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct report_suite_column_change *c = &columns->at[i];
 		const struct report_suite_change *mean = c->geomean;
-		char ratio[CELL], passed[32];
+		char ratio[CELL];
 
-		pass_rates(passed, sizeof(passed), c->pass_rate_before, c->pass_rate_after);
 		number_interval(ratio, mean->ratio, mean->ratio_ci, "x");
-		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
-			   c->engine, c->policy, c->mode, passed, (long long)c->broken,
-			   (long long)c->fixed, ratio, report_text(mean->verdict),
-			   (long long)mean->n, (long long)c->FASTER, (long long)c->SLOWER);
+		buf_printf(out, "%-10s %-7s %-8s %14s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
+			   c->engine, c->policy, c->mode, report_text(c->pass_rates),
+			   (long long)c->broken, (long long)c->fixed, ratio,
+			   report_text(mean->verdict), (long long)mean->n, (long long)c->FASTER,
+			   (long long)c->SLOWER);
 	}
 }
 

@@ -203,7 +203,8 @@ int cmd_backends(int argc, char **argv, const struct registry *registry)
 		return status;
 	all = lists_backends(registry, &err);
 	if (all)
-		json_object_set_new(all, "engines", json_pack("[o]", lists_torch(f.torch_python)));
+		json_object_set_new(all, "engines",
+				    json_pack("[o]", lists_torch(f.torch_python, true)));
 	return finish(all, "backends", &err, &f, print_backends_and_engines);
 }
 

@@ -417,11 +417,13 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 		.cache_dir = f->cache,
 		.version = breakeven_version(),
 		.torch_python = f->torch_python,
+		.torch_confined = !f->source.no_sandbox,
 		.progress = show_progress,
 		.timeline = f->post ? keep_block : NULL,
 		.self = &shown,
 	};
 	const struct report_run *report = NULL;
+	struct fault_locator *locator = NULL;
 
 	if (workload_wants_torch(w) && !f->torch_python) {
 		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
@@ -429,6 +431,8 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
+	if (workload_on_device(w))
+		locator = fault_locator_start(options.cache_dir, f->registry);
 	if (workload_file_confine(&f->source, w,
 				  &(struct workload_file_rights){ .command = "run",
 								  .cache_dir = options.cache_dir,
@@ -437,7 +441,8 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 				  err))
 		report = profiler_run_engines(w, &options, draft, err);
 	if (!report)
-		locate_fault(json, options.cache_dir, f->registry, err);
+		fault_locator_ask(locator, json, err);
+	fault_locator_stop(locator);
 	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
 	return report;
@@ -468,6 +473,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	struct workload *w = NULL;
 	const struct report_run *run = NULL;
 	struct report_draft draft = { 0 };
+	bool proposed;
 	int status;
 
 	status = read_flags(argc, argv, &f);
@@ -497,17 +503,21 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 			"a workload with poison is not timed, and --post is for what was measured");
 	else if (json && f.url)
 		f.post = run_post_create(f.url, &err);
-	if (json && !err.code)
+	proposed = json && !err.code && workload_file_proposed(&f.source, "run", json, registry);
+	if (json && !err.code && !proposed)
 		w = workload_file_parse(&f.source, json, f.registry, &err);
 	if (w)
 		run = execute(&f, json, w, &draft, &err);
-	if (!run)
+	if (proposed)
+		status = EXIT_FAILED;
+	else if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else
 		status = finish(&f, json, run);
 	report_draft_finish(&draft);
 	workload_destroy(w);
 	json_decref(json);
+	json_decref(f.source.listed);
 	run_post_destroy(f.post);
 	return status;
 }

@@ -1,6 +1,8 @@
-/* server/cli/cmd_serve.c -- puts the server together and waits for a signal. */
+/* server/cli/cmd_serve.c -- what a server is started with, printed by config; puts the server
+ * together and waits for a signal. */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,79 +20,162 @@
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 #include "server/cli/flags.h"
+#include "server/cli/config.h"
 #include "server/http/http.h"
 
+enum { MOST_NAMES = 64 };
+
+/* What a number among the bounds may be. */
+static const struct bound {
+	const char *flag;
+	int64_t value, least, most;
+	size_t at; /* in struct serve_bounds */
+} bound_rows[] = {
+#define BOUND(name, flag, value, least, most, unit, answer, meaning)                               \
+	{ flag, value, least, most, offsetof(struct serve_bounds, name) },
+#define FIXED(value, unit, answer, meaning)
+#include "server/queue/bounds.def"
+#undef BOUND
+#undef FIXED
+};
+
 enum {
-	MAX_RUN_SECONDS = 7 * 24 * 3600,
-	CHECK_SECONDS = 2,
-	MAX_CHECK_SECONDS = 3600,
-	FILES_GIB = 16,
-	MAX_FILES_GIB = 1 << 20,
-	MOST_NAMES = 64,
+	N_BOUNDS = sizeof(bound_rows) / sizeof(bound_rows[0]),
+	N_FLAGS = 12,
+	NUMBER_CHARS = 24,
 };
 
 struct serve_options {
-	const char *listen, *db, *cache, *torch_python;
-	int64_t files_bytes;
-	int run_seconds, check_seconds;
-	const char *user_header;
+	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config;
 	struct flag_texts allow_hosts, proxies, admin_users;
+	const char *allow_host_texts[MOST_NAMES], *proxy_texts[MOST_NAMES],
+	    *admin_user_texts[MOST_NAMES];
 	bool first_run, insecure;
+	struct serve_bounds bounds;
+	const char *bound_texts[N_BOUNDS];
+	char numbers[N_BOUNDS][NUMBER_CHARS]; /* the defaults among them */
+	char usual_cache[4096];
+	struct flag table[N_FLAGS + N_BOUNDS];
 };
 
-/* Returns -1 to go on, else the exit status. */
-static int read_flags(int argc, char **argv, struct serve_options *o)
+static void fill_table(struct serve_options *o)
 {
-	const char *run = NULL, *check = NULL, *gib = NULL;
-	const struct flag table[] = {
+	const struct flag named[N_FLAGS] = {
+		{ "--config", .value = &o->config },
 		{ "--listen", .value = &o->listen },
 		{ "--db", .value = &o->db },
 		{ "--cache", .value = &o->cache },
 		{ "--torch-python", .value = &o->torch_python },
-		{ "--run-seconds", .value = &run },
-		{ "--check-seconds", .value = &check },
-		{ "--files-gib", .value = &gib },
 		{ "--first-run", .on = &o->first_run },
+		{ "--base-path", .value = &o->base_path },
 		{ "--allow-host", .many = &o->allow_hosts },
 		{ "--trust-proxy", .many = &o->proxies },
 		{ "--user-header", .value = &o->user_header },
 		{ "--admin-user", .many = &o->admin_users },
 		{ "--insecure", .on = &o->insecure },
 	};
-	struct flags flags = {
-		.command = "serve",
-		.table = table,
-		.n = sizeof(table) / sizeof(table[0]),
-	};
-	long long files_gib = FILES_GIB, run_seconds = o->run_seconds,
-		  check_seconds = o->check_seconds;
-	int status = flags_read(&flags, argc, argv);
-	struct err err = { 0 };
 
-	if (status < 0 &&
-	    (!flags_integer("serve", "--run-seconds", run, 1, MAX_RUN_SECONDS, &run_seconds) ||
-	     !flags_integer("serve", "--check-seconds", check, 1, MAX_CHECK_SECONDS,
-			    &check_seconds) ||
-	     !flags_integer("serve", "--files-gib", gib, 0, MAX_FILES_GIB, &files_gib)))
-		status = EXIT_USAGE;
-	if (status < 0 && o->user_header && o->proxies.n == 0) {
-		flags_refuse("serve", "--user-header counts from a --trust-proxy alone; name one",
-			     "");
-		status = EXIT_USAGE;
+	memcpy(o->table, named, sizeof(named));
+	for (int i = 0; i < N_BOUNDS; i++) {
+		snprintf(o->numbers[i], NUMBER_CHARS, "%lld", (long long)bound_rows[i].value);
+		o->bound_texts[i] = o->numbers[i];
+		o->table[N_FLAGS + i] = (struct flag){ bound_rows[i].flag,
+						       .value = &o->bound_texts[i] };
 	}
-	if (status < 0 && o->admin_users.n > 0 && !o->user_header) {
-		flags_refuse("serve", "--admin-user names users of a --user-header; name one", "");
-		status = EXIT_USAGE;
+}
+
+static void set_defaults(struct serve_options *o)
+{
+	o->listen = "127.0.0.1:8080";
+	o->db = "breakeven.db";
+	o->allow_hosts = (struct flag_texts){ .at = o->allow_host_texts, .most = MOST_NAMES };
+	o->proxies = (struct flag_texts){ .at = o->proxy_texts, .most = MOST_NAMES };
+	o->admin_users = (struct flag_texts){ .at = o->admin_user_texts, .most = MOST_NAMES };
+	if (default_cache_dir(o->usual_cache, sizeof(o->usual_cache)))
+		o->cache = o->usual_cache;
+	fill_table(o);
+}
+
+static bool check_options(struct serve_options *o, const char *command)
+{
+	struct err err = { 0 };
+	long long number = 0;
+
+	for (int i = 0; i < N_BOUNDS; i++) {
+		const struct bound *row = &bound_rows[i];
+
+		if (!flags_integer(command, row->flag, o->bound_texts[i], row->least, row->most,
+				   &number))
+			return false;
+		*(int64_t *)((char *)&o->bounds + row->at) = number;
 	}
-	if (status < 0 && !listen_check(o->listen, &err)) {
-		flags_refuse("serve", err.message, "");
-		status = EXIT_USAGE;
+	if (o->user_header && o->proxies.n == 0)
+		return flags_refuse(
+		    command, "--user-header counts from a --trust-proxy alone; name one", "");
+	if (o->admin_users.n > 0 && !o->user_header)
+		return flags_refuse(command,
+				    "--admin-user names users of a --user-header; name one", "");
+	return (listen_check(o->listen, &err) &&
+		(!o->base_path || base_path_check(o->base_path, &err))) ||
+	       flags_refuse(command, err.message, "");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_options(const char *command, int argc, char **argv, struct serve_options *o,
+			struct config *from, struct arena *arena)
+{
+	struct flags flags = { .command = command, .n = N_FLAGS + N_BOUNDS };
+	int status;
+
+	if (!o) {
+		fprintf(stderr, "breakeven %s: out of memory\n", command);
+		return EXIT_FAILED;
 	}
-	o->files_bytes = (int64_t)files_gib << 30;
-	o->run_seconds = (int)run_seconds;
-	o->check_seconds = (int)check_seconds;
+	set_defaults(o);
+	flags.table = o->table;
+	status = config_read(&flags, argc, argv, from, arena);
+	return status < 0 && !check_options(o, command) ? EXIT_USAGE : status;
+}
+
+/* ---- breakeven config ---- */
+
+static void print_setting(const struct flag *row, const char *from)
+{
+	const char *name = row->name + 2;
+
+	if (row->on)
+		printf("%s = %s  # %s\n", name, *row->on ? "yes" : "no", from);
+	else if (row->value && *row->value)
+		printf("%s = %s  # %s\n", name, *row->value, from);
+	else if (row->value)
+		printf("# %s: none\n", name);
+	for (int i = 0; row->many && i < row->many->n; i++)
+		printf("%s = %s  # %s\n", name, row->many->at[i], from);
+	if (row->many && row->many->n == 0)
+		printf("# %s: none\n", name);
+}
+
+int cmd_config(int argc, char **argv, const struct registry *registry)
+{
+	struct serve_options *o = calloc(1, sizeof(*o));
+	struct arena arena = { 0 };
+	struct config from;
+	int status = read_options("config", argc, argv, o, &from, &arena);
+
+	(void)registry;
+	if (status < 0) {
+		printf("# %s%s\n", from.file ? "settings of " : "no file of settings",
+		       from.file ? from.file : "");
+		for (int i = 1; i < N_FLAGS + N_BOUNDS; i++)
+			print_setting(&o->table[i], from.from[i]);
+		status = EXIT_DONE;
+	}
+	arena_finish(&arena);
+	free(o);
 	return status;
 }
+
+/* ---- breakeven serve ---- */
 
 static bool queue_first_run(struct db *db, struct err *err)
 {
@@ -107,7 +192,7 @@ static bool queue_first_run(struct db *db, struct err *err)
 		return true;
 	json = examples_first(err);
 	workload = json ? workload_parse(json, err) : NULL;
-	ok = workload && enqueue(db, json, workload, &id, err);
+	ok = workload && enqueue(db, json, workload, "", &id, err);
 	workload_destroy(workload);
 	json_decref(json);
 	return ok;
@@ -129,8 +214,10 @@ static bool find_torch(const struct serve_options *o, struct app *app, struct ar
 		       struct err *err)
 {
 	const struct report_engine *torch;
+	bool confined = json_integer_value(json_object_get(app->sandbox, "landlock")) > 0 &&
+			json_is_true(json_object_get(app->sandbox, "seccomp"));
 
-	app->torch = lists_torch(o->torch_python);
+	app->torch = lists_torch(o->torch_python, true);
 	torch = report_read_engine(app->torch, arena, err);
 	if (!torch)
 		return false;
@@ -138,8 +225,15 @@ static bool find_torch(const struct serve_options *o, struct app *app, struct ar
 	if (o->torch_python && torch->why_not)
 		log_line(LOG_WARN, "engine torch does not work: %s", torch->why_not);
 	else if (o->torch_python)
-		log_line(LOG_INFO, "engine torch: %s of %s", torch->version ? torch->version : "?",
-			 o->torch_python);
+		log_line(LOG_WARN, "engine torch: %s of %s executes what is posted, %s",
+			 torch->version ? torch->version : "?", o->torch_python,
+			 confined ? "confined by Landlock and seccomp: it reads its own modules "
+				    "and the system's programs"
+				  : "WITH THE RIGHTS OF THIS SERVER'S USER: this kernel has not "
+				    "what would confine it");
+	if (o->torch_python && !torch->why_not)
+		json_object_set_new(app->sandbox, "torch",
+				    json_string(confined ? "confined" : "not confined"));
 	return true;
 }
 
@@ -153,7 +247,8 @@ static struct http *start_http(const struct serve_options *o, struct app *app, s
 			    .n_proxies = o->proxies.n,
 			    .user_header = o->user_header,
 			    .admin_users = o->admin_users.at,
-			    .n_admin_users = o->admin_users.n },
+			    .n_admin_users = o->admin_users.n,
+			    .user_requests = (int)o->bounds.user_requests },
 	};
 	struct http *http = http_start(app, &routes, &options, err);
 
@@ -187,32 +282,38 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	char folder[4096]; /* beside the store */
 	struct app app = { .started_ns = clock_ns(),
 			   .registry = registry,
+			   .store = o->db,
 			   .files_folder = folder,
-			   .files_bytes = o->files_bytes,
-			   .insecure = o->insecure,
-			   .check_seconds = o->check_seconds };
+			   .bounds = o->bounds,
+			   .base_path = o->base_path ? o->base_path : "",
+			   .insecure = o->insecure };
 	struct arena arena = { 0 };
 	struct http *http = NULL;
 	bool ok = false;
 
 	snprintf(folder, sizeof(folder), "%s.files", o->db);
-	app.db = db_open(o->db, err);
-	if (!app.db)
+	app.page = page_below(app.base_path, &arena, err);
+	app.db = app.page ? db_open(o->db, err) : NULL;
+	if (!app.db) {
+		arena_finish(&arena);
 		return false;
-	app.events = events_create(run_event, &app);
+	}
+	app.events = events_create(run_event, &app, (int)o->bounds.streams,
+				   (int)o->bounds.user_streams);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
 	else if (!(app.sandbox = sandbox_parts()))
 		err_set(err, ERR_MEMORY, "out of memory while starting");
 	else if (find_torch(o, &app, &arena, err) &&
 		 (!o->first_run || queue_first_run(app.db, err)))
-		app.jobs = jobs_start(app.db, app.events,
-				      &(struct jobs_options){ .cache_dir = o->cache,
-							      .registry = registry,
-							      .torch_python = o->torch_python,
-							      .files_folder = folder,
-							      .run_seconds = o->run_seconds },
-				      err);
+		app.jobs = jobs_start(
+		    app.db, app.events,
+		    &(struct jobs_options){ .cache_dir = o->cache,
+					    .registry = registry,
+					    .torch_python = o->torch_python,
+					    .files_folder = folder,
+					    .run_seconds = (int)o->bounds.run_seconds },
+		    err);
 	if (app.jobs)
 		http = start_http(o, &app, err);
 	if (http) {
@@ -236,25 +337,11 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	return ok;
 }
 
-int cmd_serve(int argc, char **argv, const struct registry *registry)
+static int serve_by(const struct serve_options *o, const struct registry *registry)
 {
-	const char *allow_hosts[MOST_NAMES], *proxies[MOST_NAMES], *admin_users[MOST_NAMES];
-	struct serve_options o = { .listen = "127.0.0.1:8080",
-				   .allow_hosts = { .at = allow_hosts, .most = MOST_NAMES },
-				   .proxies = { .at = proxies, .most = MOST_NAMES },
-				   .admin_users = { .at = admin_users, .most = MOST_NAMES },
-				   .db = "breakeven.db",
-				   .run_seconds = WORKER_WALL_S,
-				   .check_seconds = CHECK_SECONDS };
 	struct err err = { 0 };
-	char cache[4096];
 	sigset_t ends;
-	int status = read_flags(argc, argv, &o);
 
-	if (status >= 0)
-		return status;
-	if (!o.cache && default_cache_dir(cache, sizeof(cache)))
-		o.cache = cache;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -263,8 +350,22 @@ int cmd_serve(int argc, char **argv, const struct registry *registry)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error like a full disk */
-	if (serve(&o, registry, &ends, &err))
+	if (serve(o, registry, &ends, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven serve: %s\n", err.message);
 	return EXIT_FAILED;
+}
+
+int cmd_serve(int argc, char **argv, const struct registry *registry)
+{
+	struct serve_options *o = calloc(1, sizeof(*o));
+	struct arena arena = { 0 };
+	struct config from;
+	int status = read_options("serve", argc, argv, o, &from, &arena);
+
+	if (status < 0)
+		status = serve_by(o, registry);
+	arena_finish(&arena);
+	free(o);
+	return status;
 }

@@ -1,7 +1,9 @@
 /* server/cli/cmd_show.c -- `breakeven show RUN`: a run of the store, as `breakeven run` printed it.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "db/db.h"
 #include "profiler/fields/fields.h"
@@ -51,7 +53,7 @@ static bool print(const struct show_flags *f, const json_t *json, bool *agrees, 
 			     (long long)f->id);
 	if (ok)
 		ok = run_table_show(run, f->json) ||
-		     err_set(err, ERR_IO, "the standard output takes no more");
+		     err_set(err, ERR_IO, "the result could not be written: %s", strerror(errno));
 	*agrees = ok && run_table_agrees(run);
 	arena_finish(&arena);
 	return ok;

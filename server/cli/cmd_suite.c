@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fusion/base/refused.h"
 #include "fusion/base/scratch.h"
 #include "fusion/base/vec.h"
 #include "profiler/fields/fields.h"
@@ -119,6 +120,8 @@ static json_t *load_with_weights(struct suite_source *g, struct workload_file *f
 		return json;
 	}
 	json_decref(json);
+	json_decref(file->listed);
+	file->listed = NULL;
 	return NULL;
 }
 
@@ -175,7 +178,10 @@ static void add_program(struct suite_source *g, const char *path)
 
 	if (!files && err.code == ERR_WORKLOAD && strstr(err.message, "holds no .py file"))
 		return;
-	if (entry && asprintf(&named, "%s:model", entry) > 0)
+	if (entry && asprintf(&named, "%s:model", entry) < 0) {
+		named = NULL;
+		memory_note_refused();
+	} else if (entry)
 		add_loaded(g, &(struct workload_file){ .file = path, .entry = named });
 	else
 		json_array_append_new(
@@ -217,6 +223,8 @@ static bool add_folder(struct suite_source *g, const char *path, struct err *err
 			else
 				add_file(g, file);
 			free(file);
+		} else {
+			memory_note_refused(); /* the suite would lack one */
 		}
 		free(entries[i]);
 	}
@@ -269,11 +277,13 @@ static bool add_list(struct suite_source *g, const char *path, struct err *err)
 	FILE *f = fopen(path, "re");
 	const char *slash = strrchr(path, '/');
 	char line[LINE_BYTES], *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-	bool ok = folder != NULL;
+	bool ok = folder || err_set(err, ERR_MEMORY, "out of memory for the list");
 	int n = 0;
 
-	if (!f)
+	if (!f) {
+		free(folder);
 		return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
+	}
 	while (ok && fgets(line, sizeof(line), f)) {
 		char *name = line + strspn(line, " \t");
 
@@ -285,6 +295,8 @@ static bool add_list(struct suite_source *g, const char *path, struct err *err)
 		ok = add_line(g, folder, name, err);
 		n++;
 	}
+	if (ok && ferror(f))
+		ok = err_set(err, ERR_IO, "%.300s cannot be read: %s", path, strerror(errno));
 	fclose(f);
 	free(folder);
 	if (!ok)
@@ -325,36 +337,35 @@ static bool add_path(struct suite_source *g, const char *path, struct err *err)
 
 /* ---- the report as text ---- */
 
-static const char *share(char *out, size_t bytes, double x)
+/* "1.32x (1.28-1.36)"; "" of NULL. */
+static const char *figure_cell(char out[4 * NUMBER_BYTES], const struct report_figure *f)
 {
-	snprintf(out, bytes, isnan(x) ? "none ended" : "%.0f %%", 100 * x);
+	if (f && f->low)
+		snprintf(out, 4 * NUMBER_BYTES, "%s (%s-%s)", f->text, f->low, f->high);
+	else
+		snprintf(out, 4 * NUMBER_BYTES, "%s", f ? f->text : "");
 	return out;
 }
 
 static void columns_table(struct buf *out, const struct report_suite_column_list *columns)
 {
+	static const struct report_suite_shown of_another_version;
+
 	buf_printf(out, "\n%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8s %9s\n", "engine",
 		   "policy", "mode", "passed", "pass rate", "geomean, common set", "min", "median",
 		   "max", "compile ms", "captures", "lowerings");
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct report_suite_column *c = &columns->at[i];
-		const struct report_suite_geomean *mean = c->geomean->common;
-		char ratio[4 * NUMBER_BYTES], rate[16],
-		    min[NUMBER_BYTES] = "", median[NUMBER_BYTES] = "", max[NUMBER_BYTES] = "",
-		    ms[NUMBER_BYTES], passed[32];
+		const struct report_suite_shown *shown = c->shown ? c->shown : &of_another_version;
+		char ratio[4 * NUMBER_BYTES], ms[NUMBER_BYTES], passed[32];
 
-		number_interval(ratio, mean->speedup, mean->speedup_ci, "x");
-		if (c->quantiles) {
-			number_short(min, c->quantiles->min);
-			number_short(median, c->quantiles->median);
-			number_short(max, c->quantiles->max);
-		}
 		number_short(ms, c->compile_ms);
 		snprintf(passed, sizeof(passed), "%lld/%lld", (long long)c->pass,
 			 (long long)c->workloads);
 		buf_printf(out, "%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8lld %9lld\n",
-			   c->engine, c->policy, c->mode, passed,
-			   share(rate, sizeof(rate), c->pass_rate), ratio, min, median, max, ms,
+			   c->engine, c->policy, c->mode, passed, report_text(shown->pass_rate),
+			   figure_cell(ratio, shown->geomean), report_text(shown->min),
+			   report_text(shown->median), report_text(shown->max), ms,
 			   (long long)c->breaks->capture, (long long)c->breaks->lowering);
 	}
 }
@@ -377,14 +388,12 @@ static const struct report_suite_result *shown_result(const struct report_suite_
 	return found;
 }
 
-/* "2+0": breaks of capture, and of lowering. */
-static void breaks_print(char *out, size_t bytes, const struct report_suite_result *result)
+/* "2 + 0": breaks of capture, and of lowering. */
+static const char *breaks_cell(const struct report_suite_workload *w, const char *policy)
 {
-	if (result && result->breaks->has.capture)
-		snprintf(out, bytes, "%lld+%lld", (long long)result->breaks->capture,
-			 (long long)result->breaks->lowering);
-	else
-		snprintf(out, bytes, "%s", result ? "unknown" : "");
+	const struct report_suite_result *r = shown_result(w, policy);
+
+	return r && r->shown ? r->shown->breaks : "";
 }
 
 static bool is_of(const struct report_suite_result *r, const struct report_suite_column *c)
@@ -408,7 +417,7 @@ static void speedup_cells(struct buf *out, const struct report_suite_workload *w
 			if (!is_of(r, c))
 				continue;
 			if (strcmp(r->status, "pass") == 0)
-				number_interval(cell, r->speedup, r->speedup_ci, "x");
+				figure_cell(cell, r->shown ? r->shown->speedup : NULL);
 			else
 				snprintf(cell, sizeof(cell), "%s", r->status);
 		}
@@ -431,13 +440,11 @@ static void workloads_table(struct buf *out, const struct report_suite *report)
 	buf_printf(out, "  breaks dynamo  native\n");
 	for (size_t i = 0; i < report->workloads.n; i++) {
 		const struct report_suite_workload *w = &report->workloads.at[i];
-		char dynamo[24], native[24];
 
-		breaks_print(dynamo, sizeof(dynamo), shown_result(w, "dynamo"));
-		breaks_print(native, sizeof(native), shown_result(w, "native"));
 		buf_printf(out, "%-28s", w->name);
 		speedup_cells(out, w, &report->columns);
-		buf_printf(out, "  %13s  %6s\n", dynamo, native);
+		buf_printf(out, "  %13s  %6s\n", breaks_cell(w, "dynamo"),
+			   breaks_cell(w, "native"));
 	}
 	buf_puts(out, "\nBreaks are those of capture + those of lowering, in mode static where it "
 		      "ran.\n");
@@ -585,17 +592,21 @@ static bool set_seconds(json_t *request, const struct suite_flags *f)
 	return true;
 }
 
-static const char *last_part(const char *path, char *out, size_t bytes)
+/* "models" of one path; of several the first and how many more there are. */
+static json_t *name_of(const struct suite_flags *f)
 {
+	const char *path = f->paths[0], *from;
 	size_t len = strlen(path);
-	const char *from;
 
+	if (f->name)
+		return json_string(f->name);
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	for (from = path + len; from > path && from[-1] != '/'; from--)
 		;
-	snprintf(out, bytes, "%.*s", (int)(path + len - from), from);
-	return out;
+	len -= (size_t)(from - path);
+	return f->n_paths > 1 ? json_sprintf("%.*s and %d more", (int)len, from, f->n_paths - 1)
+			      : json_stringn(from, len);
 }
 
 /* The request without its workloads; NULL after a message. */
@@ -611,7 +622,6 @@ static json_t *request_of(const struct suite_flags *f)
 		      { "backend", f->backend },
 		      { "project", f->project } };
 	long long threads = 0;
-	char name[256];
 	json_t *request;
 
 	if (f->engines && strstr(f->engines, "torch") && !f->torch_python && !f->post) {
@@ -632,8 +642,7 @@ static json_t *request_of(const struct suite_flags *f)
 				    list_of(strcmp(f->modes, "all") == 0 ? all_modes : f->modes));
 	if (f->engines)
 		json_object_set_new(request, "engines", list_of(f->engines));
-	last_part(f->paths[0], name, sizeof(name));
-	json_object_set_new(request, "name", json_string(f->name ? f->name : name));
+	json_object_set_new(request, "name", name_of(f));
 	if (f->threads)
 		json_object_set_new(request, "threads", json_integer(threads));
 	if (set_seconds(request, f))
@@ -768,7 +777,7 @@ static int run_here(const struct suite_flags *f, const json_t *request, const st
 	int status = EXIT_FAILED;
 
 	if (!suite_plan_make(&plan, request, registry, err))
-		return EXIT_USAGE;
+		return err->code == ERR_MEMORY ? EXIT_FAILED : EXIT_USAGE;
 	report = suite_run(&plan, &options, err);
 	if (terminal)
 		fprintf(stderr, "\r\033[K");

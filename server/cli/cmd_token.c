@@ -1,5 +1,6 @@
 /* server/cli/cmd_token.c -- `breakeven token`: who may ask a server.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -86,8 +87,15 @@ static int add(struct db *db, const struct token_flags *f)
 	secret_hash(token, hash);
 	if (!db_token_add(db, &row, hash, &err))
 		return failed("token", &err);
+	errno = 0;
+	if (printf("%s\n", token) < 0 || fflush(stdout) != 0) {
+		fprintf(stderr,
+			"breakeven token: the result could not be written: %s; the token is %s\n",
+			strerror(errno ? errno : EIO),
+			db_token_revoke(db, row.name, &err) ? "revoked" : "there, unseen");
+		return EXIT_FAILED;
+	}
 	fprintf(stderr, "This is shown once; the store keeps its hash alone.\n");
-	printf("%s\n", token);
 	return EXIT_DONE;
 }
 

@@ -119,26 +119,31 @@ static int listen_at(const char *path)
 	return -1;
 }
 
+/* Says to the program, and what it starts, where we are. */
+static bool set_environment(const struct trace_flags *f, const char *library,
+			    const struct trace_meeting *m)
+{
+	const char *options = f->api && f->kernels_only ? "aq"
+			      : f->api                  ? "a"
+			      : f->kernels_only         ? "q"
+							: "";
+
+	return setenv("CUDA_INJECTION64_PATH", library, 1) == 0 &&
+	       (f->kernels_only || setenv("NVTX_INJECTION64_PATH", library, 1) == 0) &&
+	       setenv(WIRE_SOCKET, m->socket, 1) == 0 && setenv(WIRE_OPTIONS, options, 1) == 0 &&
+	       (!f->cupti || setenv(WIRE_CUPTI, f->cupti, 1) == 0) &&
+	       setenv("TORCH_TRACE", m->torch, 1) == 0;
+}
+
+/* A program that cannot be told of us is not started. */
 static pid_t start(const struct trace_flags *f, const char *library, const struct trace_meeting *m)
 {
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return pid;
-	setenv("CUDA_INJECTION64_PATH", library, 1);
-	if (!f->kernels_only)
-		setenv("NVTX_INJECTION64_PATH", library, 1);
-	setenv(WIRE_SOCKET, m->socket, 1);
-	setenv(WIRE_OPTIONS,
-	       f->api && f->kernels_only ? "aq"
-	       : f->api                  ? "a"
-	       : f->kernels_only         ? "q"
-					 : "",
-	       1);
-	if (f->cupti)
-		setenv(WIRE_CUPTI, f->cupti, 1);
-	setenv("TORCH_TRACE", m->torch, 1);
-	execvp(f->command[0], f->command);
+	if (set_environment(f, library, m))
+		execvp(f->command[0], f->command);
 	fprintf(stderr, "breakeven trace: %s: %s\n", f->command[0], strerror(errno));
 	_exit(127);
 }
@@ -344,7 +349,11 @@ static int trace(const struct trace_flags *f, const char *library)
 		pid_t child = start(f, library, &m);
 
 		signal(SIGINT, SIG_IGN); /* the program's to handle; then we finish */
-		status = attend(m.listener, child, t, &err);
+		if (child < 0)
+			err_set(&err, ERR_IO, "%.300s cannot be started: %s", f->command[0],
+				strerror(errno));
+		else
+			status = attend(m.listener, child, t, &err);
 		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
 	}
 	if (ok && p)

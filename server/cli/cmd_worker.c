@@ -15,10 +15,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "profiler/profiler.h"
+#include "profiler/torch/host.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
@@ -35,12 +37,13 @@ static const double check_rewrites_ms = 40;
 enum { TORCH_SPARE_S = 5 };
 /* Of what a gzip of the body's size may hold; larger logs are read by `breakeven import --post`,
  * where they lie. */
-enum { UNPACKED_BYTES = 1 << 30, FEED_BYTES = 1 << 20 };
+enum { FEED_BYTES = 1 << 20 };
 
 struct worker_flags {
 	const char *cache_dir, *files_folder, *torch_python, *torch_host, *tmp;
 	int cpu_seconds;
 	bool blocking, compiles, device, torch;
+	struct fault_locator *locator; /* of a device that is not waited for; else NULL */
 };
 
 /* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
@@ -65,18 +68,24 @@ static void confine_memory(const struct workload *w)
 }
 
 /* Before a byte of the job is read. */
-static bool sandbox(const struct worker_flags *f, const struct registry *registry, struct err *err)
+static bool sandbox(struct worker_flags *f, const struct registry *registry, struct err *err)
 {
+	char folder[320] = "";
 	struct sandbox_needs needs = { .device = f->device,
-				       .torch = f->torch,
-				       .network = f->torch,
+				       .torch_host = f->torch ? folder : NULL,
+				       .torch = f->torch && !f->torch_host,
+				       .network = f->torch && !f->torch_host,
 				       .cache_dir = f->cache_dir,
 				       .temporary = f->tmp,
 				       .owns_temporary = f->device,
 				       .files = f->files_folder };
 
+	if (f->torch_host)
+		torch_host_folder(f->torch_host, folder, sizeof(folder));
 	for (int i = 0; i < registry_plugin_count(registry); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
+	if (f->device)
+		f->locator = fault_locator_start(f->cache_dir, registry);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
 	sandbox_begin(needs.network, f->cpu_seconds);
@@ -95,6 +104,14 @@ static bool send_json(int fd, enum message_type type, const json_t *json)
 
 	free(text);
 	return ok;
+}
+
+/* What a job gives, where all of it is there. */
+static bool send_result(int fd, const json_t *json, struct err *err)
+{
+	if (memory_refused())
+		return memory_refused_error(err, "the result");
+	return json && send_json(fd, MESSAGE_REPORT, json);
 }
 
 static bool send_progress(void *self, double share, const char *what, double left_s)
@@ -155,9 +172,9 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	struct report_draft draft = { 0 };
 	const struct report_explain *explained = profiler_explain(workload, &options, &draft, err);
 	json_t *answer = explained ? report_write_explain(explained) : NULL;
-	bool ok = answer && send_json(fd, MESSAGE_REPORT, answer);
+	bool ok = explained && send_result(fd, answer, err);
 
-	if (explained && !ok)
+	if (explained && !ok && err->code == ERR_NONE)
 		err_set(err, ERR_IO, "the answer could not be sent to the server");
 	json_decref(answer);
 	report_draft_finish(&draft);
@@ -169,14 +186,16 @@ static bool send_report(int fd, const struct report_run *run, struct err *err)
 	json_t *report = report_write_run(run);
 	json_t *environment = profiler_environment(breakeven_version());
 	bool ok = environment && report && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
-		  send_json(fd, MESSAGE_REPORT, report);
+		  send_result(fd, report, err);
 
 	json_decref(environment);
 	json_decref(report);
-	return ok || err_set(err, ERR_IO,
-			     "the report could not be sent to the server; it is at most %d MiB: "
-			     "return fewer or smaller values, or make fewer calls",
-			     MESSAGE_MAX_BYTES >> 20);
+	if (!ok && err->code == ERR_NONE)
+		err_set(err, ERR_IO,
+			"the report could not be sent to the server; it is at most %d MiB: "
+			"return fewer or smaller values, or make fewer calls",
+			MESSAGE_MAX_BYTES >> 20);
+	return ok;
 }
 
 static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool check,
@@ -191,6 +210,7 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 					    .progress = send_progress,
 					    .timeline = send_block,
 					    .torch_python = f->torch_python,
+					    .torch_confined = true,
 					    .torch_host = f->torch_host,
 					    .wall_s = f->cpu_seconds / WORKER_CPU_PER_WALL -
 						      TORCH_SPARE_S,
@@ -216,7 +236,7 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 	else if (workload)
 		report = profiler_run_engines(workload, &options, &draft, err);
 	if (workload && !check && !report)
-		locate_fault(job, cache_dir, registry, err);
+		fault_locator_ask(f->locator, job, err);
 	if (report) {
 		cache_log(report);
 		ok = send_report(fd, report, err);
@@ -230,7 +250,7 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
  * listen while it sends. */
 static bool import_job(int fd, struct message_reader *reader, const char *name, struct err *err)
 {
-	struct import *im = import_create(send_block, &fd, UNPACKED_BYTES, err);
+	struct import *im = import_create(send_block, &fd, IMPORT_MAX_UNPACKED_BYTES, err);
 	enum message_type type;
 	json_t *report = NULL;
 	char *log = NULL;
@@ -250,8 +270,9 @@ static bool import_job(int fd, struct message_reader *reader, const char *name, 
 	}
 	if (ok && import_end(im, err))
 		report = import_finish(im, err);
-	ok = report && (send_json(fd, MESSAGE_REPORT, report) ||
-			err_set(err, ERR_IO, "what was read could not be sent to the server"));
+	ok = report && send_result(fd, report, err);
+	if (report && !ok && err->code == ERR_NONE)
+		err_set(err, ERR_IO, "what was read could not be sent to the server");
 	json_decref(report);
 	import_destroy(im);
 	return ok;
@@ -325,10 +346,13 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 	struct worker_flags f = { .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
 	struct err err = { 0 };
 	int status = read_flags(argc, argv, &f);
+	bool done;
 
 	if (status >= 0)
 		return status;
-	if (sandbox(&f, registry, &err) && do_job(WORKER_FD, &f, registry, &err))
+	done = sandbox(&f, registry, &err) && do_job(WORKER_FD, &f, registry, &err);
+	fault_locator_stop(f.locator);
+	if (done)
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

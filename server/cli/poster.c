@@ -87,7 +87,7 @@ static bool send_news(struct poster *p, bool alive)
 static bool is_final(const struct err *err)
 {
 	return err->code != ERR_NONE && err->code != ERR_IO && err->code != ERR_BUSY &&
-	       err->code != ERR_STORAGE;
+	       err->code != ERR_STORAGE && err->code != ERR_FULL;
 }
 
 static void *run(void *self)

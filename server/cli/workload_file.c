@@ -253,6 +253,40 @@ bool workload_file_each_weights(const struct workload_file *f, const json_t *jso
 	return true;
 }
 
+/* The inputs that are right by themselves, by name: their expressions may be wrong all the same. */
+static json_t *right_inputs(const struct workload_file *f, const char *text)
+{
+	json_t *named = json_object();
+
+	for (int i = 0; i < f->n_inputs; i++) {
+		json_t *json = workload_from_python("", text, f->entry, &f->inputs[i], 1, NULL);
+		json_t *call = json_array_get(json_object_get(json, "calls"), 0);
+		json_t *spec = json_array_get(call, 0);
+
+		if (spec)
+			json_object_setn(named, f->inputs[i], strcspn(f->inputs[i], "="), spec);
+		json_object_update(named, json_object_get(call, "kwargs"));
+		json_decref(json);
+	}
+	return named;
+}
+
+/* The workload of a .py file.  Where inputs are wrong, the program with the others is kept: what
+ * else is wrong is told with them. */
+static json_t *of_python(struct workload_file *f, const char *name, const char *text,
+			 struct err *err)
+{
+	json_t *json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
+
+	if (json || !f->n_inputs)
+		return json;
+	f->listed = json_pack("{s:s, s:s, s:[{s:[], s:o}]}", "name", name, "source", text, "calls",
+			      "args", "kwargs", right_inputs(f, text));
+	if (f->listed && f->entry)
+		json_object_set_new(f->listed, "entry", json_string(f->entry));
+	return NULL;
+}
+
 static json_t *load(struct workload_file *f, struct err *err)
 {
 	char *text, name[128];
@@ -267,7 +301,7 @@ static json_t *load(struct workload_file *f, struct err *err)
 	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
 	base_name(f->file, name);
 	if (is_python(f))
-		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
+		json = of_python(f, name, text, err);
 	else
 		json = parse_text(f, text, err);
 	free(text);
@@ -319,6 +353,8 @@ static void print_place(const struct workload_file *f, const json_t *json, const
 
 	if (strncmp(err->file, "calls[", 6) == 0)
 		name_argument(f, err->file, place, sizeof(place));
+	else if (strcmp(err->file, "entry") == 0)
+		snprintf(place, sizeof(place), "--entry");
 	else
 		snprintf(place, sizeof(place), "%s%s%s", f->place, err->file[0] ? "/" : "",
 			 err->file);
@@ -328,6 +364,88 @@ static void print_place(const struct workload_file *f, const json_t *json, const
 		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
 	buf_finish(&text);
 }
+
+/* ---- inputs that the program's own text tells ---- */
+
+/* A word for a shell. */
+static void print_word(const char *text)
+{
+	fputc('\'', stderr);
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", stderr);
+		else
+			fputc(*text, stderr);
+	fputc('\'', stderr);
+}
+
+static void print_command(const struct workload_file *f, const char *command,
+			  const json_t *proposal)
+{
+	const char *entry = json_string_value(json_object_get(proposal, "entry"));
+	json_t *input;
+	size_t i;
+
+	fprintf(stderr, "\n    breakeven %s ", command);
+	if (f->file[strcspn(f->file, " '\"$&;()*?<>|\\`!#~{}[]")])
+		print_word(f->file);
+	else
+		fputs(f->file, stderr);
+	if (strcmp(entry, "model") != 0) {
+		fputs(" --entry ", stderr);
+		print_word(entry);
+	}
+	json_array_foreach(json_object_get(proposal, "inputs"), i, input) {
+		char *word;
+
+		if (asprintf(&word, "%s=%s", json_string_value(json_object_get(input, "name")),
+			     json_string_value(json_object_get(input, "text"))) < 0)
+			continue;
+		fputs(" --input ", stderr);
+		print_word(word);
+		free(word);
+	}
+	fputs("\n\n", stderr);
+	json_array_foreach(json_object_get(proposal, "inputs"), i, input)
+		fprintf(stderr, "    %s: %s\n", json_string_value(json_object_get(input, "name")),
+			json_string_value(json_object_get(input, "because")));
+}
+
+static bool has_no_inputs(const json_t *json)
+{
+	const json_t *calls = json_object_get(json, "calls");
+
+	return json_array_size(calls) == 1 && json_is_array(json_array_get(calls, 0)) &&
+	       json_array_size(json_array_get(calls, 0)) == 0;
+}
+
+bool workload_file_proposed(const struct workload_file *f, const char *command, const json_t *json,
+			    const struct registry *registry)
+{
+	json_t *list, *first;
+	bool needed;
+
+	if (f->n_inputs || (!is_python(f) && !has_files(f)) || !has_no_inputs(json))
+		return false;
+	list = workload_proposals(json, registry);
+	first = json_array_get(list, 0);
+	needed = json_is_true(json_object_get(first, "needed"));
+	if (needed) {
+		json_int_t line = json_integer_value(json_object_get(first, "line"));
+
+		fprintf(stderr, "breakeven %s: no --input says what %s is called with; ", command,
+			json_string_value(json_object_get(first, "entry")));
+		if (line)
+			fprintf(stderr, "line %lld calls it so:\n", (long long)line);
+		else
+			fputs("its text tells this much:\n", stderr);
+		print_command(f, command, first);
+	}
+	json_decref(list);
+	return needed;
+}
+
+/* ---- errors ---- */
 
 struct source_shown {
 	const struct workload_file *file;
@@ -360,7 +478,7 @@ bool workload_file_confine(const struct workload_file *f, const struct workload 
 			   const struct workload_file_rights *rights, struct err *err)
 {
 	const char *temporary = getenv("TMPDIR");
-	struct sandbox_needs needs = { .device = workload_on_device(w),
+	struct sandbox_needs needs = { .device = workload_on_device(w) && sandbox_has_gpu(),
 				       .torch = workload_wants_torch(w),
 				       .network = rights->posts || workload_wants_torch(w),
 				       .cache_dir = rights->cache_dir,
@@ -411,7 +529,13 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 				  "line '# input: x=float32[8,16]' above the imports"
 				: "");
 	}
+	json = json ? json : f->listed;
 	shown = (struct source_shown){ f, json, command, err };
+	if (f->listed)
+		workload_input_problems(&(struct workload_inputs){ workload_text(json, ""),
+								   f->entry, f->inputs,
+								   f->n_inputs },
+					print_other, &shown);
 	if (json)
 		workload_problems(json, registry, print_other, &shown);
 }

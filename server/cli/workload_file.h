@@ -19,6 +19,8 @@ struct workload_file {
 	const char *weights[WORKLOAD_FILE_MAX_WEIGHTS]; /* "PATH", or "NAME=PATH" */
 	int n_weights;
 	bool no_sandbox;
+	json_t *listed;  /* where inputs are wrong: the program with the others, for
+			  * workload_file_error(); the caller's */
 	char place[256]; /* what a place in its source is called: "model.py", "chain.json, source";
 			  * workload_file_load() sets it */
 };
@@ -64,6 +66,11 @@ const char *workload_weights_path(const char *text, char name[256]);
 typedef bool workload_weights_fn(void *self, const char *path, const char *id, struct err *err);
 bool workload_file_each_weights(const struct workload_file *f, const json_t *json,
 				workload_weights_fn *each, void *self, struct err *err);
+
+/* Where a program came without the inputs that its entry needs, and its text tells some: prints
+ * them to stderr as the command that has them, and returns true. */
+bool workload_file_proposed(const struct workload_file *f, const char *command, const json_t *json,
+			    const struct registry *registry);
 
 /* Writes the error to stderr, with its line and a caret where it has a place in
  * the source of `json` (may be NULL); after it all else that the source is refused for. */

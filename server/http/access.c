@@ -23,7 +23,7 @@ enum {
 
 struct attempts {
 	int64_t since_ns;
-	int failed;
+	int n;
 };
 
 struct access_desk {
@@ -32,7 +32,8 @@ struct access_desk {
 	pthread_mutex_t lock;
 	bool accounts; /* once seen, for good */
 	int64_t looked_ns;
-	struct attempts attempts[ADDRESSES];
+	struct attempts failures[ADDRESSES]; /* by address */
+	struct attempts requests[ADDRESSES]; /* by token or user */
 };
 
 /* ---- secrets ---- */
@@ -126,18 +127,18 @@ bool access_has_accounts(struct access_desk *a, struct err *err)
 	return has;
 }
 
-/* Counts one more; false where there were too many. */
-static bool note_failure(struct access_desk *a, const char *address)
+/* Counts one more of a name; false where there were `most` in a minute. */
+static bool count(struct access_desk *a, struct attempts *all, const char *name, int most)
 {
-	uint64_t at = hash_bytes(address, strlen(address), 0) % ADDRESSES;
-	struct attempts *t = &a->attempts[at];
+	struct attempts *t = &all[hash_bytes(name, strlen(name), 0) % ADDRESSES];
 	int64_t now = clock_ns();
 	bool few;
 
 	pthread_mutex_lock(&a->lock);
 	if (now - t->since_ns > WINDOW_S * INT64_C(1000000000))
 		*t = (struct attempts){ .since_ns = now };
-	few = t->failed++ < FAILURES;
+	few = t->n < most;
+	t->n += few;
 	pthread_mutex_unlock(&a->lock);
 	return few;
 }
@@ -192,7 +193,7 @@ static const char *client_of(const struct access_desk *a, const char *forwarded,
 static bool refuse(struct access_desk *a, const struct caller *out, const char *what,
 		   struct err *err)
 {
-	if (!note_failure(a, out->address))
+	if (!count(a, a->failures, out->address, FAILURES))
 		return err_set(err, ERR_RATE,
 			       "%s tried more than %d tokens within %d s that do not count; wait",
 			       out->address, FAILURES, WINDOW_S);
@@ -237,7 +238,7 @@ static bool is_name(const char *name)
 	return n > 0 && n < USER_CHARS;
 }
 
-bool access_find(struct access_desk *a, const struct credentials *c, struct arena *arena,
+static bool find(struct access_desk *a, const struct credentials *c, struct arena *arena,
 		 struct caller *out, struct err *err)
 {
 	const char *cookie = session_cookie(c->cookie, arena);
@@ -266,4 +267,16 @@ bool access_find(struct access_desk *a, const struct credentials *c, struct aren
 		return out->name || err_set(err, ERR_MEMORY, "out of memory for the request");
 	}
 	return !cookie || find_secret(a, cookie, true, arena, out, err);
+}
+
+bool access_find(struct access_desk *a, const struct credentials *c, struct arena *arena,
+		 struct caller *out, struct err *err)
+{
+	int most = a->options.user_requests;
+
+	return find(a, c, arena, out, err) &&
+	       (!*out->name || most == 0 || count(a, a->requests, out->name, most) ||
+		err_set(err, ERR_RATE,
+			"'%.64s' asked more than %d times within a minute; the limit", out->name,
+			most));
 }

@@ -27,6 +27,7 @@ struct access_options {
 	const char *user_header;        /* a proxy's, that names a user; NULL: none does */
 	const char *const *admin_users; /* users who may do everything */
 	int n_admin_users;
+	int user_requests; /* of a token or user in a minute; 0: any number */
 };
 
 struct caller {
@@ -39,6 +40,12 @@ struct caller {
 	bool https;             /* it reached a trusted proxy so */
 	char csrf[CSRF_CHARS + 1]; /* of a browser that signed in, which writes with it; "": none */
 };
+
+/* Whom bounds for each are for: the token or user, or the address where nobody is known. */
+static inline const char *caller_key(const struct caller *who)
+{
+	return *who->name ? who->name : who->address;
+}
 
 /* Headers of a request, and the peer of its connection; NULL: it has none. */
 struct credentials {
@@ -56,7 +63,7 @@ void access_destroy(struct access_desk *a); /* NULL is fine */
 bool access_has_accounts(struct access_desk *a, struct err *err);
 
 /* Texts live in the arena.  UNAUTHORIZED where a token or session does not count; RATE where an
- * address has tried too many.  Thread-safe. */
+ * address has tried too many, or a user asks too often.  Thread-safe. */
 bool access_find(struct access_desk *a, const struct credentials *c, struct arena *arena,
 		 struct caller *out, struct err *err);
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "fusion/base/log.h"
+#include "fusion/base/refused.h"
 #include "server/http/pages.h"
 #include "server/http/patience.h"
 #include "server/http/sites.h"
@@ -28,14 +29,11 @@
 
 enum {
 	THREADS = 4,
-	SLOW_THREADS = 8,            /* all that may be checked, read and written at once */
-	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
-	CROWD = CONNECTIONS * 2 / 3,
-	PER_ADDRESS = 460, /* a proxy has one address for all its clients */
-	TIMEOUT_S = 30,
+	SLOW_THREADS = 8,        /* all that may be checked, read and written at once */
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
+	BASE_PATH_CHARS = 100,
 };
 
 struct http {
@@ -47,7 +45,7 @@ struct http {
 	struct access_desk *access;
 	struct patience *patience;
 	const char *user_header; /* of access's options */
-	char url[128];
+	char url[128 + BASE_PATH_CHARS];
 };
 
 /* ---- "HOST:PORT" to a listening socket ---- */
@@ -152,6 +150,33 @@ int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
 	return fd;
 }
 
+/* ---- where paths begin ---- */
+
+/* It goes into HTML, headers and cookies as it is. */
+bool base_path_check(const char *path, struct err *err)
+{
+	static const char taken[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~./";
+	size_t len = strlen(path);
+
+	return (*path == '/' && len > 1 && len <= BASE_PATH_CHARS && path[len - 1] != '/' &&
+		strspn(path, taken) == len && !strstr(path, "//") && !strstr(path, "/.")) ||
+	       err_set(err, ERR_BAD_REQUEST,
+		       "--base-path takes a path of letters, digits and - _ ~ . that begins with / "
+		       "and does not end with it, as /breakeven; '%.120s' is none",
+		       path);
+}
+
+/* What follows the base path in a path, "/" where nothing does; NULL: it is not below it. */
+static const char *path_below(const char *base, const char *path)
+{
+	size_t len = strlen(base);
+
+	if (strncmp(path, base, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return path[len] ? path + len : "/";
+}
+
 /* ---- the row of a request ---- */
 
 /* Walks both paths segment by segment; "{...}" takes any one that is not empty. */
@@ -226,10 +251,27 @@ struct exchange {
 	bool unframed;                /* where its body ends is in doubt */
 	unsigned long long announced; /* Content-Length */
 	size_t received;              /* of the body so far */
+	size_t query_bytes;           /* of names and values, as far as they were looked at */
 	struct slow_task task;        /* of a slow route */
 	struct reply reply;           /* what its handler left ... */
 	bool handled, ok;             /* ... once it has run; else err */
 };
+
+/* An answer that lacks one is not sent: see send_handled(). */
+static void add_header(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (r && MHD_add_response_header(r, name, value) != MHD_YES)
+		memory_note_refused();
+}
+
+static void reply_finish(struct reply *reply)
+{
+	json_decref(reply->json);
+	free(reply->text);
+	if (reply->file)
+		close(reply->file);
+	*reply = (struct reply){ 0 };
+}
 
 static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
 				     const char *type)
@@ -238,14 +280,14 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 
 	if (!r)
 		return MHD_NO;
-	MHD_add_response_header(r, "Content-Type", type);
-	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(r, "X-Frame-Options", "DENY");
-	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(r, "Content-Security-Policy",
-				"default-src 'self'; object-src 'none'; base-uri 'none'; "
-				"form-action 'self'; frame-ancestors 'none'");
+	add_header(r, "Content-Type", type);
+	add_header(r, "X-Content-Type-Options", "nosniff");
+	add_header(r, "X-Frame-Options", "DENY");
+	add_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	add_header(r, "Referrer-Policy", "no-referrer");
+	add_header(r, "Content-Security-Policy",
+		   "default-src 'self'; object-src 'none'; base-uri 'none'; "
+		   "form-action 'self'; frame-ancestors 'none'");
 	ok = MHD_queue_response(c, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
@@ -259,8 +301,9 @@ static struct MHD_Response *json_response(json_t *json)
 	json_decref(json);
 	if (text)
 		r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
-	if (r)
-		MHD_add_response_header(r, "Cache-Control", "no-store");
+	add_header(r, "Cache-Control", "no-store");
+	if (!r)
+		free(text);
 	return r;
 }
 
@@ -269,7 +312,7 @@ static enum MHD_Result send_json(struct MHD_Connection *c, struct reply *reply, 
 	struct MHD_Response *r = json_response(reply->json);
 
 	if (r && reply->cookie)
-		MHD_add_response_header(r, "Set-Cookie", reply->cookie);
+		add_header(r, "Set-Cookie", reply->cookie);
 	return send_response(c, r, status, "application/json");
 }
 
@@ -278,11 +321,11 @@ static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connectio
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
 	if (r && x->allow)
-		MHD_add_response_header(r, "Allow", x->allow);
+		add_header(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
-		MHD_add_response_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
+		add_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
 	if (r && x->err.code == ERR_RATE)
-		MHD_add_response_header(r, "Retry-After", "60");
+		add_header(r, "Retry-After", "60");
 	return send_response(c, r, err_status(x->err.code), "application/json");
 }
 
@@ -314,13 +357,13 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *
 	if (!r)
 		return MHD_NO;
 	if (gzip && !same)
-		MHD_add_response_header(r, "Content-Encoding", "gzip");
+		add_header(r, "Content-Encoding", "gzip");
 	if (reply->link)
-		MHD_add_response_header(r, "Link", reply->link);
-	MHD_add_response_header(r, "ETag", a->etag);
-	MHD_add_response_header(r, "Vary", "Accept-Encoding");
+		add_header(r, "Link", reply->link);
+	add_header(r, "ETag", a->etag);
+	add_header(r, "Vary", "Accept-Encoding");
 	/* Asked again each time, answered by 304: a new version shows at once. */
-	MHD_add_response_header(r, "Cache-Control", "no-cache");
+	add_header(r, "Cache-Control", "no-cache");
 	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
@@ -329,7 +372,7 @@ static void name_file(struct MHD_Response *r, const struct reply *reply)
 	char value[256];
 
 	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
-	MHD_add_response_header(r, "Content-Disposition", value);
+	add_header(r, "Content-Disposition", value);
 }
 
 /* The library reads the file and closes it. */
@@ -343,7 +386,7 @@ static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, 
 	}
 	if (reply->filename)
 		name_file(r, reply);
-	MHD_add_response_header(r, "Cache-Control", "no-store");
+	add_header(r, "Cache-Control", "no-store");
 	return send_response(c, r, status, reply->content_type);
 }
 
@@ -355,19 +398,21 @@ static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, 
 
 	if (r && reply->filename)
 		name_file(r, reply);
-	if (r)
-		MHD_add_response_header(r, "Cache-Control", "no-store");
+	add_header(r, "Cache-Control", "no-store");
+	if (!r)
+		free(reply->text);
 	return send_response(c, r, status, type);
 }
 
 static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c, int64_t run)
 {
-	struct MHD_Response *r = events_open(x->req.app->events, c, run, &x->err);
+	struct MHD_Response *r = events_open(x->req.app->events, c, run, caller_key(&x->req.caller),
+					     &x->err);
 
 	if (!r)
 		return send_error(x, c);
-	MHD_add_response_header(r, "Cache-Control", "no-store");
-	MHD_add_response_header(r, "X-Accel-Buffering", "no");
+	add_header(r, "Cache-Control", "no-store");
+	add_header(r, "X-Accel-Buffering", "no");
 	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
 }
 
@@ -433,6 +478,14 @@ static bool has_type(struct MHD_Connection *c, const char *const *types)
 	return false;
 }
 
+/* What a body may have: as much as its route takes, and the server. */
+static size_t body_limit(const struct exchange *x)
+{
+	size_t most = (size_t)x->req.app->bounds.body_mib << 20;
+
+	return x->route && x->route->body_limit < most ? x->route->body_limit : most;
+}
+
 /* What can be refused before the body is read. */
 static void check_head(const struct http *http, struct exchange *x, struct MHD_Connection *c,
 		       const char *method)
@@ -449,15 +502,59 @@ static void check_head(const struct http *http, struct exchange *x, struct MHD_C
 			"both");
 	if (!x->route || x->err.code)
 		return;
-	if (x->announced > x->route->body_limit)
+	if (x->announced > body_limit(x))
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
-			length, method, x->route->path, x->route->body_limit);
+			length, method, x->route->path, body_limit(x));
 	else if (x->route->body_limit && !has_type(c, http->routes->body_types(x->route)))
 		/* A form of another site cannot send these types without being asked. */
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
 			http->routes->body_types(x->route)[0]);
 	else if (x->route->body_limit)
-		x->body.limit = x->route->body_limit;
+		x->body.limit = body_limit(x);
+}
+
+/* ---- the query ---- */
+
+/* Whether `word` is among the words of a list. */
+static bool is_listed(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = list; len && (at = strstr(at, word)); at += len)
+		if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}
+
+static enum MHD_Result check_parameter(void *self, enum MHD_ValueKind kind, const char *key,
+				       const char *value)
+{
+	struct exchange *x = self;
+	const char *known = x->route->query;
+	int64_t most = x->req.app->bounds.query_bytes;
+
+	(void)kind;
+	x->query_bytes += strlen(key) + (value ? strlen(value) : 0);
+	if ((int64_t)x->query_bytes > most)
+		err_set(&x->err, ERR_TOO_LARGE,
+			"the parameters have over %lld bytes, the limit of this server",
+			(long long)most);
+	if (x->err.code || strcmp(known, "*") == 0 || is_listed(known, key))
+		return MHD_YES;
+	if (*known)
+		err_set(&x->err, ERR_BAD_REQUEST,
+			"there is no parameter %.60s=; %s %s takes, each followed by =: %s", key,
+			x->route->method, x->route->path, known);
+	else
+		err_set(&x->err, ERR_BAD_REQUEST, "there is no parameter %.60s=; %s %s takes none",
+			key, x->route->method, x->route->path);
+	return MHD_NO;
+}
+
+/* What a handler would not look at is refused: who sent it expects something of it. */
+static void check_query(struct exchange *x, struct MHD_Connection *c)
+{
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, check_parameter, x);
 }
 
 static bool reads(const char *method)
@@ -537,6 +634,7 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 			      const char *url)
 {
 	struct exchange *x = calloc(1, sizeof(*x));
+	const char *below;
 
 	if (!x)
 		return NULL;
@@ -545,18 +643,23 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 			       .arena = &x->arena,
 			       .connection = c,
 			       .caller = { .name = "", .project = "", .address = "" } };
-	x->req.path = arena_strdup(&x->arena, url);
+	below = path_below(http->app->base_path, url);
+	x->req.path = arena_strdup(&x->arena, below ? below : "");
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
 	else if (!check_site(http, c, method, &x->err))
 		;
-	else if (strncmp(url, "/assets/", 8) != 0)
+	else if (!below)
+		err_set(&x->err, ERR_NOT_FOUND,
+			"there is nothing at %.200s; the paths of this server begin at %s/", url,
+			http->app->base_path);
+	else if (strncmp(below, "/assets/", 8) != 0)
 		x->route = route_find(http->routes, method, x->req.path, &x->arena,
 				      x->req.path_args, &x->err);
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
-	if (x->route && find_caller(http, x, c))
-		check_caller(http, x, c, method);
+	if (x->route && find_caller(http, x, c) && check_caller(http, x, c, method))
+		check_query(x, c);
 	if (x->err.code == ERR_METHOD)
 		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
 	check_head(http, x, c, method);
@@ -570,8 +673,7 @@ static void audit(struct exchange *x)
 	const char *path = x->req.path_args[0];
 	struct audit_row row = { .who = x->req.caller.name,
 				 .address = x->req.caller.address,
-				 .route = arena_printf(&x->arena, "%s %s", r->method, r->path),
-				 .made = x->reply.made };
+				 .route = arena_printf(&x->arena, "%s %s", r->method, r->path) };
 	struct err err = { 0 };
 	bool made = x->reply.status == 201 || x->reply.status == 202;
 
@@ -587,12 +689,16 @@ static void audit(struct exchange *x)
 
 static void handle(struct exchange *x)
 {
+	uint64_t refused = memory_refused_here();
+
 	x->req.body = x->body.data ? x->body.data : "";
 	x->req.body_len = x->body.len;
 	x->ok = x->route->handler(&x->req, &x->reply, &x->err);
 	x->handled = true;
 	if (x->ok)
 		audit(x);
+	if (x->ok && memory_refused_here() != refused)
+		x->ok = memory_refused_error(&x->err, "the answer");
 }
 
 static void handle_slowly(struct slow_task *task)
@@ -603,12 +709,15 @@ static void handle_slowly(struct slow_task *task)
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
+/* Closes the connection where memory for the answer is refused. */
 static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c)
 {
-	struct reply reply = x->reply;
+	uint64_t refused = memory_refused_here();
+	enum MHD_Result sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x, c);
 
-	x->reply = (struct reply){ 0 };
-	return x->ok ? send_reply(x, c, &reply) : send_error(x, c);
+	if (x->ok)
+		x->reply = (struct reply){ 0 }; /* taken over */
+	return memory_refused_here() == refused ? sent : MHD_NO;
 }
 
 /* What patience.h knows of a connection. */
@@ -627,10 +736,12 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		return send_handled(x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
+		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
 	if (x->err.code == ERR_NONE && x->body.failed)
 		err_set(&x->err, ERR_TOO_LARGE,
 			"the body is over %zu bytes, the limit of this route",
-			x->route ? x->route->body_limit : 0);
+			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
 		return send_error(x, c);
@@ -709,10 +820,7 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	patient_waits(http->patience, patient_of(c));
 	if (!x)
 		return;
-	json_decref(x->reply.json); /* whoever waited for it may have gone */
-	free(x->reply.text);
-	if (x->reply.file)
-		close(x->reply.file);
+	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
 	free(x);
@@ -830,6 +938,7 @@ static bool admit(struct http *http, const struct http_options *o, int fd, struc
 struct http *http_start(struct app *app, const struct route_table *routes,
 			const struct http_options *options, struct err *err)
 {
+	const struct serve_bounds *most = &app->bounds;
 	struct http *http = calloc(1, sizeof(*http));
 	int fd;
 
@@ -841,9 +950,14 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->routes = routes;
 	http->user_header = options->access.user_header;
 	http->access = access_create(app->db, &options->access, err);
-	http->patience = http->access ? patience_create(CROWD, err) : NULL;
+	http->patience = http->access ? patience_create((int)most->connections * 2 / 3,
+							(int)most->request_seconds, err)
+				      : NULL;
 	http->slow_pool = http->patience ? slow_pool_create(SLOW_THREADS, err) : NULL;
-	fd = http->slow_pool ? listen_on(options->listen, http->url, sizeof(http->url), err) : -1;
+	fd = http->slow_pool
+		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
+		 : -1;
+	strcat(http->url, app->base_path); /* base_path_check() has looked at it */
 	if (fd < 0 || !admit(http, options, fd, err)) {
 		if (fd >= 0)
 			close(fd);
@@ -853,8 +967,9 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->daemon = MHD_start_daemon(
 	    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
 	    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-	    (unsigned)PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)most->connections,
+	    MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)most->address_connections,
+	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)most->idle_seconds,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
 	    complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go, http,
 	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);

@@ -17,8 +17,10 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "server/http/access.h"
+#include "server/queue/bounds.h"
 
 struct events;
+struct asset;
 struct http;
 struct jobs;
 struct registry;
@@ -26,6 +28,7 @@ struct registry;
 /* What the server is made of; borrowed by every request. */
 struct app {
 	struct db *db;
+	const char *store; /* the file of db */
 	struct jobs *jobs;
 	struct events *events;
 	const struct registry *registry; /* what the engine has */
@@ -33,15 +36,17 @@ struct app {
 	const char *no_torch;            /* why it does not work here; NULL: it does */
 	json_t *sandbox;                 /* what confines workers here: sandbox_parts() */
 	int64_t started_ns;
-	const char *files_folder; /* of files that programs read */
-	int64_t files_bytes;      /* what they may have together */
-	int check_seconds;        /* wall time, and CPU time, of one POST /check */
-	bool insecure;            /* anybody who reaches it may do anything: --insecure */
-	_Atomic bool stopping;    /* what is under way is to be given up */
-	_Atomic int64_t requests; /* answered since the start */
-	_Atomic int checks;       /* processes of POST /check under way */
-	_Atomic int imports;      /* logs of POST /imports that are read */
-	_Atomic int exports;      /* runs that are being written */
+	const char *files_folder;   /* of files that programs read */
+	struct serve_bounds bounds; /* what is taken from outside */
+	const char *base_path;      /* where its paths begin, as "/breakeven"; "": at / */
+	const struct asset *page;   /* page_below(base_path) */
+	bool insecure;              /* anybody who reaches it may do anything: --insecure */
+	_Atomic int64_t well_ns;    /* when a look at the disks last found nothing */
+	_Atomic bool stopping;      /* what is under way is to be given up */
+	_Atomic int64_t requests;   /* answered since the start */
+	_Atomic int checks;         /* processes of POST /check under way */
+	_Atomic int imports;        /* logs of POST /imports that are read */
+	_Atomic int exports;        /* runs that are being written */
 };
 
 enum { MAX_PATH_ARGS = 2 };
@@ -49,7 +54,7 @@ enum { MAX_PATH_ARGS = 2 };
 struct req {
 	struct app *app;
 	struct arena *arena;
-	const char *path;
+	const char *path;                     /* what follows the base path */
 	const char *path_args[MAX_PATH_ARGS]; /* what the path has for {id}, in order */
 	const char *body;                     /* NUL terminated */
 	size_t body_len;
@@ -71,7 +76,6 @@ struct reply {
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
 	const char *cookie;   /* the header Set-Cookie, in the request's arena; NULL: none */
-	enum audit_kind made; /* what json's "id" is of */
 };
 
 typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);
@@ -116,6 +120,7 @@ struct route {
 	handler_fn *handler;
 	size_t body_limit;
 	enum token_scope scope; /* what who asks must be able to do */
+	const char *query;      /* the parameters that it takes, by blanks; "*": any */
 	const char *summary;
 	bool slow; /* may take seconds: no thread of HTTP waits for it */
 };
@@ -134,6 +139,13 @@ struct route_table {
 
 /* Whether it reads as HOST:PORT; BAD_REQUEST, worded for the command line. */
 bool listen_check(const char *address, struct err *err);
+
+/* Whether it reads as /PATH, for app->base_path; BAD_REQUEST, worded for the command line. */
+bool base_path_check(const char *path, struct err *err);
+
+/* The page for a server whose paths begin at `base`: what it links to is below that.  Lives in the
+ * arena, or for good; NULL with MEMORY or INTERNAL. */
+const struct asset *page_below(const char *base, struct arena *arena, struct err *err);
 
 /* The socket, and its URL with the port that it got; -1 with IO or BAD_REQUEST, worded for the
  * command line. */
@@ -162,7 +174,7 @@ struct http_options {
 struct http *http_start(struct app *app, const struct route_table *routes,
 			const struct http_options *options, struct err *err);
 
-/* "http://127.0.0.1:8080", with the port that it got. */
+/* "http://127.0.0.1:8080", with the port that it got and the base path. */
 const char *http_url(const struct http *http);
 
 /* Event streams must have been stopped. */

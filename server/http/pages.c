@@ -49,27 +49,28 @@ static const char *pattern_of(struct req *req)
 }
 
 /* Once each. */
-static void add_link(struct arena *arena, struct buf *link, const char *path, size_t len,
+static void add_link(struct req *req, struct buf *link, const char *path, size_t len,
 		     const char *how)
 {
-	const char *entry = arena_printf(arena, "<%.*s>; %s", (int)len, path, how);
+	const char *entry = arena_printf(req->arena, "<%s%.*s>; %s", req->app->base_path, (int)len,
+					 path, how);
 
 	if (entry && !(link->len && strstr(link->data, entry)))
 		buf_printf(link, "%s%s", link->len ? ", " : "", entry);
 }
 
 /* A script and all that it imports. */
-static void add_script(struct arena *arena, struct buf *link, const char *path)
+static void add_script(struct req *req, struct buf *link, const char *path)
 {
 	const struct asset *script = path ? asset_find(path) : NULL;
 
 	if (!script)
 		return;
-	add_link(arena, link, path, strlen(path), "rel=modulepreload");
+	add_link(req, link, path, strlen(path), "rel=modulepreload");
 	for (const char *at = script->imports; *at;) {
 		size_t len = strcspn(at, " ");
 
-		add_link(arena, link, at, len, "rel=modulepreload");
+		add_link(req, link, at, len, "rel=modulepreload");
 		at += len + (at[len] == ' ');
 	}
 }
@@ -83,8 +84,7 @@ static void add_answer(struct req *req, struct buf *link, const char *path)
 		path = arena_printf(req->arena, "%.*s%s%s", (int)(id - path), path,
 				    req->path_args[0], id + 4);
 	if (path)
-		add_link(req->arena, link, path, strlen(path),
-			 "rel=preload; as=fetch; crossorigin");
+		add_link(req, link, path, strlen(path), "rel=preload; as=fetch; crossorigin");
 }
 
 /* The page asks for the lanes of a trace without a mode; which ones of another run, it says when it
@@ -111,11 +111,11 @@ static const char *links_of(struct req *req)
 		add_answer(req, &link, views[i].answer);
 		if (strcmp(pattern, "/runs/{id}/timeline") == 0 && is_trace(req))
 			add_answer(req, &link, "/api/v1/runs/{id}/timeline?mode=");
-		add_script(req->arena, &link, "/assets/js/main.js");
+		add_script(req, &link, "/assets/js/main.js");
 		for (const char *at = views[i].scripts; *at;) {
 			int len = (int)strcspn(at, " ");
 
-			add_script(req->arena, &link,
+			add_script(req, &link,
 				   arena_printf(req->arena, "/assets/js/view/%.*s.js", len, at));
 			at += len + (at[len] == ' ');
 		}
@@ -125,30 +125,70 @@ static const char *links_of(struct req *req)
 	return value;
 }
 
-static bool send_page(struct reply *reply, struct err *err)
+/* HTML whose addresses of this server, as in href="/runs", are below `base`. */
+static bool add_below(struct buf *out, const struct asset *html, const char *base)
 {
-	reply->asset = asset_find("/index.html");
-	return reply->asset || err_set(err, ERR_INTERNAL, "the page is not part of this build");
+	const char *at = (const char *)html->data, *end = at + html->len, *slash;
+
+	while ((slash = memmem(at, (size_t)(end - at), "=\"/", 3))) {
+		buf_add(out, at, (size_t)(slash + 2 - at));
+		buf_printf(out, "%s", base);
+		at = slash + 2;
+	}
+	buf_add(out, at, (size_t)(end - at));
+	return !out->failed;
 }
 
-static bool not_found(struct reply *reply, struct err *err)
+const struct asset *page_below(const char *base, struct arena *arena, struct err *err)
+{
+	const struct asset *page = asset_find("/index.html");
+	struct asset *below = ARENA_NEW(arena, struct asset);
+	struct buf html = { 0 };
+
+	if (!page)
+		err_set(err, ERR_INTERNAL, "the page is not part of this build");
+	if (!page || !*base)
+		return page;
+	if (below && add_below(&html, page, base)) {
+		*below = *page;
+		below->gzip_len = 0; /* a proxy compresses it where it wants to */
+		below->len = html.len;
+		below->data = (const void *)arena_strndup(arena, html.data, html.len);
+		below->etag = arena_printf(arena, "%.*s%s\"", (int)strlen(page->etag) - 1,
+					   page->etag, base);
+	}
+	buf_finish(&html);
+	if (below && below->data && below->etag)
+		return below;
+	err_set(err, ERR_MEMORY, "out of memory for the page");
+	return NULL;
+}
+
+static bool send_page(struct req *req, struct reply *reply)
+{
+	reply->asset = req->app->page;
+	return true;
+}
+
+static bool not_found(struct req *req, struct reply *reply)
 {
 	reply->status = 404;
-	return send_page(reply, err);
+	return send_page(req, reply);
 }
 
 bool page_unrouted(struct req *req, struct reply *reply, struct err *err)
 {
 	if (err->code == ERR_NOT_FOUND)
-		return not_found(reply, err);
+		return not_found(req, reply);
 	reply->asset = asset_find(req->path);
 	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
 }
 
 bool page_index(struct req *req, struct reply *reply, struct err *err)
 {
+	(void)err;
 	reply->link = links_of(req);
-	return send_page(reply, err);
+	return send_page(req, reply);
 }
 
 bool page_docs(struct req *req, struct reply *reply, struct err *err)
@@ -157,6 +197,6 @@ bool page_docs(struct req *req, struct reply *reply, struct err *err)
 	const char *path = arena_printf(req->arena, "/assets/docs/%s.json", name);
 
 	if (!path || !asset_find(path))
-		return not_found(reply, err);
+		return not_found(req, reply);
 	return page_index(req, reply, err);
 }

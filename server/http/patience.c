@@ -13,7 +13,6 @@
 #include "fusion/base/clock.h"
 
 enum {
-	REQUEST_S = 120,         /* a body of 64 MiB at 5 Mbit/s */
 	CROWDED_S = 2,           /* in a crowd: for the head */
 	CROWDED_BYTES_S = 16384, /* in a crowd: of a body, a second */
 	LOOK_MS = 500,
@@ -31,7 +30,7 @@ struct patience {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct patient *first; /* the one that came last */
-	int n, crowd;
+	int n, crowd, seconds;
 	bool stopping;
 	pthread_t thread;
 };
@@ -42,7 +41,7 @@ static bool is_late(const struct patience *p, const struct patient *c, int64_t n
 
 	if (!c->waits || waited_ms < CROWDED_S * 1000)
 		return false;
-	return waited_ms > REQUEST_S * 1000 ||
+	return waited_ms > p->seconds * INT64_C(1000) ||
 	       (p->n > p->crowd && c->bytes < (uint64_t)waited_ms * CROWDED_BYTES_S / 1000);
 }
 
@@ -58,6 +57,17 @@ static void send_away(struct patient *c)
 	c->waits = false;
 }
 
+/* The library does not see that a client has closed its sending side where that came along with
+ * the last bytes: its epoll tells of each change once.  This is a change again, and no other:
+ * nothing is left to receive, and an answer can still be sent. */
+static void tell_of_end(const struct patient *c)
+{
+	char byte;
+
+	if (c->waits && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		shutdown(c->fd, SHUT_RD);
+}
+
 static void *look(void *self)
 {
 	struct patience *p = self;
@@ -67,9 +77,11 @@ static void *look(void *self)
 	while (!p->stopping) {
 		int64_t now = clock_ns();
 
-		for (struct patient *c = p->first; c; c = c->next)
+		for (struct patient *c = p->first; c; c = c->next) {
 			if (is_late(p, c, now))
 				send_away(c);
+			tell_of_end(c);
+		}
 		clock_gettime(CLOCK_REALTIME, &next);
 		next.tv_nsec += LOOK_MS * 1000000L;
 		next.tv_sec += next.tv_nsec / 1000000000;
@@ -80,12 +92,13 @@ static void *look(void *self)
 	return NULL;
 }
 
-struct patience *patience_create(int crowd, struct err *err)
+struct patience *patience_create(int crowd, int seconds, struct err *err)
 {
 	struct patience *p = calloc(1, sizeof(*p));
 
 	if (p) {
 		p->crowd = crowd;
+		p->seconds = seconds;
 		pthread_mutex_init(&p->lock, NULL);
 		pthread_cond_init(&p->wake, NULL);
 		if (pthread_create(&p->thread, NULL, look, p) == 0)

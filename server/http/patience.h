@@ -1,8 +1,9 @@
 /* server/http/patience.h -- how long a client may take to send a request.
  *
  * A connection that sends a byte now and then is never idle, and would be held for ever.  A request
- * must be there whole within REQUEST_S; where most connections are taken, those that have been
- * heard of least go first.  Such a client gets status 408, and its connection is closed.
+ * must be there whole within --request-seconds; where most connections are taken, those that have
+ * been heard of least go first.  Such a client gets status 408, and its connection is closed.  One
+ * that has closed its sending side will not send the rest: its connection is closed at once.
  */
 #ifndef SERVER_HTTP_PATIENCE_H
 #define SERVER_HTTP_PATIENCE_H
@@ -15,7 +16,7 @@ struct patience;
 struct patient; /* one connection */
 
 /* `crowd` connections are many.  NULL with MEMORY. */
-struct patience *patience_create(int crowd, struct err *err);
+struct patience *patience_create(int crowd, int seconds, struct err *err);
 void patience_destroy(struct patience *p); /* no connection is left; NULL is fine */
 
 /* A connection on a socket, which waits for a request; NULL: out of memory, then nobody waits. */

@@ -51,8 +51,8 @@ struct run_row enqueue_row(struct arena *arena, const struct report_workload *w,
 	};
 }
 
-bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
-	     struct err *err)
+bool enqueue(struct db *db, const json_t *json, const struct workload *w, const char *author,
+	     int64_t *id, struct err *err)
 {
 	struct arena arena = { 0 };
 	const struct report_workload *fields = report_read_workload(json, &arena, err);
@@ -61,13 +61,15 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 
 	if (fields) {
 		row = enqueue_row(&arena, fields, workload_name(w));
+		row.author = author;
 		ok = insert(db, json, &row, id, err);
 	}
 	arena_finish(&arena);
 	return ok;
 }
 
-bool enqueue_trace(struct db *db, const struct report_workload *w, int64_t *id, struct err *err)
+bool enqueue_trace(struct db *db, const struct report_workload *w, const char *author, int64_t *id,
+		   struct err *err)
 {
 	struct arena arena = { 0 };
 	struct report_workload all = *w;
@@ -76,6 +78,7 @@ bool enqueue_trace(struct db *db, const struct report_workload *w, int64_t *id, 
 			       .device = "cuda",
 			       .tags = joined(&arena, w->tags, "\n", ""),
 			       .modes = "",
+			       .author = author,
 			       .trace = true };
 	json_t *json;
 	bool ok;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,6 +28,7 @@ struct event_stream {
 	bool ended;     /* the last event is in `text` */
 	size_t len, sent;
 	char text[1024];
+	char listener[256]; /* cut: names of users are shorter */
 };
 
 struct events {
@@ -34,11 +36,12 @@ struct events {
 	struct event_stream *streams;
 	int n_streams;
 	bool stopping;
+	int most, most_of_one; /* streams */
 	events_describe_fn *describe;
 	void *self;
 };
 
-struct events *events_create(events_describe_fn *describe, void *self)
+struct events *events_create(events_describe_fn *describe, void *self, int most, int most_of_one)
 {
 	struct events *e = calloc(1, sizeof(*e));
 
@@ -46,6 +49,8 @@ struct events *events_create(events_describe_fn *describe, void *self)
 		pthread_mutex_init(&e->lock, NULL);
 		e->describe = describe;
 		e->self = self;
+		e->most = most;
+		e->most_of_one = most_of_one;
 	}
 	return e;
 }
@@ -122,12 +127,45 @@ static void free_stream(void *self)
 	free(s);
 }
 
+static int count_of(const struct events *e, const char *listener)
+{
+	int n = 0;
+
+	for (const struct event_stream *s = e->streams; s; s = s->next)
+		n += strcmp(s->listener, listener) == 0;
+	return n;
+}
+
+/* Puts it among those that are open, where there is room. */
+static bool join(struct events *e, struct event_stream *s, struct err *err)
+{
+	bool full, greedy;
+
+	pthread_mutex_lock(&e->lock);
+	full = e->n_streams >= e->most || e->stopping;
+	greedy = count_of(e, s->listener) >= e->most_of_one;
+	if (!full && !greedy) {
+		s->next = e->streams;
+		e->streams = s;
+		e->n_streams++;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (full)
+		return err_set(
+		    err, ERR_BUSY,
+		    "%d event streams are open, the limit; close a page or poll the run instead",
+		    e->most);
+	return !greedy || err_set(err, ERR_RATE,
+				  "%d event streams of '%.64s' are open, the limit for one; close "
+				  "a page or poll the run instead",
+				  e->most_of_one, s->listener);
+}
+
 struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
-				 struct err *err)
+				 const char *listener, struct err *err)
 {
 	struct event_stream *s = calloc(1, sizeof(*s));
 	struct MHD_Response *response;
-	bool full;
 
 	if (!s) {
 		err_set(err, ERR_MEMORY, "out of memory for an event stream");
@@ -138,20 +176,9 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 				    .run = run,
 				    .due = true,
 				    .last_write_ns = clock_ns() };
-	pthread_mutex_lock(&e->lock);
-	full = e->n_streams >= EVENTS_MAX_STREAMS || e->stopping;
-	if (!full) {
-		s->next = e->streams;
-		e->streams = s;
-		e->n_streams++;
-	}
-	pthread_mutex_unlock(&e->lock);
-	if (full) {
+	snprintf(s->listener, sizeof(s->listener), "%s", listener);
+	if (!join(e, s, err)) {
 		free(s);
-		err_set(
-		    err, ERR_BUSY,
-		    "%d event streams are open, the limit; close a page or poll the run instead",
-		    EVENTS_MAX_STREAMS);
 		return NULL;
 	}
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 2048, read_stream, s,

@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "fusion/base/refused.h"
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
@@ -177,8 +179,11 @@ static const char *torch_socket(struct jobs *j)
 		torch_host_stop(j->torch_host);
 		j->torch_host = NULL;
 	}
+	if (!j->torch_host && j->files_folder)
+		mkdir(j->files_folder, 0700); /* it must be there to be read later */
 	if (!j->torch_host)
-		j->torch_host = torch_host_start(j->torch_python, &err);
+		j->torch_host = torch_host_start(
+		    j->torch_python, &(struct torch_reads){ .files = j->files_folder }, &err);
 	return j->torch_host ? torch_host_socket(j->torch_host) : NULL;
 }
 
@@ -287,6 +292,7 @@ static void drop_sent(struct jobs *j)
 /* Takes in what the worker sent; false when it will send no more. */
 static bool read_messages(struct jobs *j)
 {
+	uint64_t refused = memory_refused_here();
 	long n = message_fill(&j->reader, j->worker.fd);
 	enum message_type type;
 	char *text;
@@ -307,6 +313,8 @@ static bool read_messages(struct jobs *j)
 		else if (type == MESSAGE_ERROR)
 			message_error(text, &j->failure);
 	}
+	if (memory_refused_here() != refused && j->failure.code == ERR_NONE)
+		memory_refused_error(&j->failure, "what the worker sent");
 	if (n > 0 && bad) {
 		kill(-j->worker.pid, SIGKILL); /* else the wait for its end could be long */
 		err_set(&j->failure, ERR_WORKER,
@@ -420,6 +428,16 @@ static void poll_worker(struct jobs *j, bool readable)
 	}
 }
 
+/* While nothing is measured, what was deleted. */
+static void give_back(struct jobs *j)
+{
+	struct err err = { 0 };
+	bool more;
+
+	if (!db_give_back(j->db, &more, &err))
+		note_store(j, false, &err);
+}
+
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
@@ -448,6 +466,8 @@ static void *run_queue(void *self)
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
+		if (j->current == 0)
+			give_back(j);
 	}
 	if (j->current != 0)
 		end_current(j, true);

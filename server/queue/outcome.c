@@ -20,11 +20,16 @@
 enum { MOST_RESULTS = 3 * FUSION_MODE_COUNT, MOST_AT_ONCE = 64 };
 
 /* One that an older version wrote in another form has no figures. */
-static const struct report_run *read_run(const json_t *report, struct arena *arena)
+static const struct report_run *read_run(const json_t *report, struct arena *arena, struct err *err)
 {
-	const struct report_run *run = report_read_run(report, arena, NULL);
+	struct err why = { 0 };
+	const struct report_run *run = report_read_run(report, arena, &why);
 
-	return run ? run : report_new_run(1, arena);
+	if (!run && why.code != ERR_MEMORY)
+		run = report_new_run(1, arena);
+	if (!run)
+		err_set(err, ERR_MEMORY, "out of memory for a report");
+	return run;
 }
 
 /* ---- the summary ---- */
@@ -256,10 +261,8 @@ bool outcome_findings(struct db *db, int64_t run, const struct buf *report, stru
 	if (found)
 		return true;
 	json = report->len ? json_loadb(report->data, report->len, 0, NULL) : NULL;
-	read = read_run(json, &arena);
+	read = read_run(json, &arena, err);
 	text = read ? say(read, &arena, err) : NULL;
-	if (!read)
-		err_set(err, ERR_MEMORY, "out of memory for a report");
 	if (text &&
 	    !db_findings_put(db, run, version, text, &kept)) /* the next answer tries again */
 		log_line(LOG_WARN, "what the figures of run %lld say is not kept: %s",
@@ -282,9 +285,9 @@ bool outcome_read(struct outcome *o, const char *report, size_t len, struct err 
 		return true;
 	outcome_finish(o);
 	o->report = json_loadb(report, len, 0, NULL);
-	run = read_run(o->report, &o->arena);
+	run = read_run(o->report, &o->arena, err);
 	if (!run)
-		return err_set(err, ERR_MEMORY, "out of memory for a report");
+		return false;
 	summary_of_report(run, &o->arena, &o->stored.summary);
 	if (!read_figures(run, &o->arena, &o->stored.figures, err) ||
 	    (o->report && !read_results(run, &o->arena, &o->stored, err)))
@@ -307,10 +310,10 @@ static bool catch_up(struct db *db, int64_t run, struct err *err)
 	struct arena arena = { 0 };
 	bool ok = db_report_get(db, run, &report, &environment, err);
 	json_t *json = ok ? json_loadb(report.data, report.len, 0, NULL) : NULL;
-	const struct report_run *read = read_run(json, &arena);
+	const struct report_run *read = ok ? read_run(json, &arena, err) : NULL;
 
-	ok = ok && (read || err_set(err, ERR_MEMORY, "out of memory for a report")) &&
-	     read_figures(read, &arena, &figures, err) && db_figures_put(db, run, &figures, err);
+	ok = read && read_figures(read, &arena, &figures, err) &&
+	     db_figures_put(db, run, &figures, err);
 	json_decref(json);
 	arena_finish(&arena);
 	buf_finish(&report);

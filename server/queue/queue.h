@@ -31,9 +31,9 @@ struct jobs;
 /* ---- enqueue.c: a workload becomes a queued run, a trace a running one ---- */
 
 /* Stores a checked workload (w is json, parsed) as a run that waits for its
- * turn.  The caller wakes the queue. */
-bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
-	     struct err *err);
+ * turn, and who posted it ("": nobody is known).  The caller wakes the queue. */
+bool enqueue(struct db *db, const json_t *json, const struct workload *w, const char *author,
+	     int64_t *id, struct err *err);
 
 /* The row that it is stored as, without its workload's text.  Texts live in `arena`, or
  * are borrowed. */
@@ -41,7 +41,8 @@ struct run_row enqueue_row(struct arena *arena, const struct report_workload *w,
 
 /* A run that another process records, running at once; its workload is `w` with `trace` and
  * `device`. */
-bool enqueue_trace(struct db *db, const struct report_workload *w, int64_t *id, struct err *err);
+bool enqueue_trace(struct db *db, const struct report_workload *w, const char *author, int64_t *id,
+		   struct err *err);
 
 /* ---- jobs.c: takes runs from the database, one at a time (two at once would disturb each other's
  * clocks), and gives each to a worker process ---- */
@@ -85,6 +86,7 @@ struct job_state {
 bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
 
 enum { JOBS_MOST_IMPORTS = 2 }; /* at once; the caller counts them */
+enum { IMPORT_MAX_UNPACKED_BYTES = 1 << 30 };
 
 /* A log that becomes the run `id` is being read, to jobs_import_end().  Meanwhile how far it is
  * is what jobs_state() says, and jobs_cancel() is heard by jobs_import_at(), which is false from
@@ -115,20 +117,20 @@ bool outcome_findings(struct db *db, int64_t run, const struct buf *report, stru
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */
 
-enum { EVENTS_MAX_STREAMS = 400 };
-
 /* Writes the next event of `run` as text into out ("event: ...\n\n") and says
  * whether it was the last.  Called without locks of events.c held. */
 typedef size_t events_describe_fn(void *self, int64_t run, char *out, size_t size, bool *last);
 
-/* `self` is what describe() gets.  NULL when out of memory. */
-struct events *events_create(events_describe_fn *describe, void *self);
+/* `self` is what describe() gets; at most `most` streams are open, of one listener `most_of_one`.
+ * NULL when out of memory. */
+struct events *events_create(events_describe_fn *describe, void *self, int most, int most_of_one);
 void events_destroy(struct events *e);
 
-/* A response that streams the events of a run over the connection.  NULL with
- * BUSY when EVENTS_MAX_STREAMS are open. */
+/* A response that streams the events of a run over the connection to `listener`, a name or an
+ * address.  NULL with BUSY when as many are open as may be, with RATE when as many of the listener.
+ */
 struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
-				 struct err *err);
+				 const char *listener, struct err *err);
 
 /* Wakes the streams of a run.  Thread-safe. */
 void events_publish(struct events *e, int64_t run);
@@ -187,7 +189,8 @@ json_t *suite_blocks(struct err *err);
 /* ---- suites.c: suites between the store (db/) and their reports (profiler/) ---- */
 
 /* Queues the runs of a plan; the caller wakes the queue. */
-bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id, struct err *err);
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author, int64_t *id,
+		      struct err *err);
 
 /* The report of a suite as far as it has come: what waits is waiting.  New; NULL with *err. */
 json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,
@@ -293,7 +296,7 @@ struct worker_options {
 	const char *torch_host;          /* the socket of its host; NULL with torch_python */
 	const char *log;                 /* to read, with MESSAGE_IMPORT */
 	size_t log_bytes;
-	bool blocking; /* each call once, each launch waited for: see locate_fault() */
+	bool blocking; /* each call once, each launch waited for: see locate.c */
 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err);
@@ -304,14 +307,21 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
  * exit by itself; *clean says whether it did. */
 void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err);
 
-/* Which kernel it was that failed.  A GPU says that a kernel has failed when others have been
- * launched after it, and the process that did so can ask it nothing more.  So the job is done once
- * more, by a worker that waits for each launch.
- *
- * Where *err is a failure of the device without a line: runs the workload once more, untimed, and
- * takes over what is said then, if that is a failure of the device too.  `cache_dir` and
- * `registry` may be NULL. */
-void locate_fault(const json_t *workload, const char *cache_dir, const struct registry *registry,
-		  struct err *err);
+/* ---- locate.c: which kernel it was that failed.  A GPU says that a kernel has failed when others
+ * have been launched after it, and the process that did so can ask it nothing more.  So the job is
+ * done once more, by a worker that waits for each launch. ---- */
+
+/* A process that starts this worker: to be called while there is one thread, before
+ * sandbox_begin().  `cache_dir` and `registry` may be NULL.  NULL: there is none, or the caller
+ * waits for each launch itself (CUDA_LAUNCH_BLOCKING=1). */
+struct fault_locator *fault_locator_start(const char *cache_dir, const struct registry *registry);
+
+/* Where *err is a failure of the device without a line: runs the workload once more, untimed, and
+ * takes over what is said then, if that is a failure of the device too.  Once for a locator; NULL
+ * does nothing. */
+void fault_locator_ask(struct fault_locator *l, const json_t *workload, struct err *err);
+
+/* NULL is fine. */
+void fault_locator_stop(struct fault_locator *l);
 
 #endif

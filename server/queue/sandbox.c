@@ -22,11 +22,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
 
 /* ---- Landlock: files.  Debian 12's headers know two versions of seven. ---- */
@@ -167,6 +169,22 @@ static const char *const device_files[] = { "/dev/nvidiactl",
 					    "/dev/nvidia-caps",
 					    "/dev/dri",
 					    "/dev/shm" };
+bool sandbox_has_gpu(void)
+{
+	const char *list = getenv("LD_LIBRARY_PATH");
+	char path[PATH_MAX];
+
+	for (const char *at = list ? list : ""; *at; at += *at == ':') {
+		size_t n = strcspn(at, ":");
+
+		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)(n < 4000 ? n : 4000), at);
+		if (n > 0 && access(path, R_OK) == 0)
+			return true;
+		at += n;
+	}
+	return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
+
 /* And what finds a host and speaks TLS to it. */
 static const char *const network_paths[] = { "/etc/resolv.conf",    "/etc/hosts",
 					     "/etc/nsswitch.conf",  "/etc/ssl",
@@ -199,6 +217,9 @@ static void allow_device(int ruleset, int version, const struct sandbox_needs *n
 
 	allow(ruleset, version, "/", rights); /* libraries of a GPU lie anywhere */
 	ALLOW_EACH(device_files, all_rights(version));
+	/* cuInit() names its threads in /proc/self/task/N/comm, and gives up where it cannot.  What
+	 * /proc/sys holds root may write without a capability: no more of /proc is opened. */
+	allow(ruleset, version, "/proc/self/task", rights | MAY_WRITE | MAY_TRUNCATE);
 	for (int i = 0; i < 16; i++) {
 		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
 		allow(ruleset, version, path, all_rights(version));
@@ -229,6 +250,7 @@ static int worker_ruleset(int version, const struct sandbox_needs *needs)
 		allow(ruleset, version, needs->read[i], read);
 	if (needs->device)
 		allow_device(ruleset, version, needs);
+	allow(ruleset, version, needs->torch_host, all_rights(version) & ~(uint64_t)MAY_EXECUTE);
 	if (needs->network)
 		ALLOW_EACH(network_paths, MAY_READ | MAY_LIST);
 	return ruleset;
@@ -370,13 +392,8 @@ static const char *const folder_calls[] = { "mkdir",  "mkdirat", "unlink",   "un
 					    "rmdir",  "rename",  "renameat", "renameat2",
 					    "fchmod", "chmod",   "umask",    "fallocate" };
 
-/* Of which the libraries of a GPU do; and those that confine a worker which looks for a fault. */
+/* Of which the libraries of a GPU do. */
 static const char *const device_calls[] = {
-	"seccomp",
-	"capset",
-	"landlock_create_ruleset",
-	"landlock_add_rule",
-	"landlock_restrict_self",
 	"ioctl",
 	"mmap",
 	"mprotect",
@@ -415,6 +432,8 @@ static const char *const device_calls[] = {
 	"getsockname",
 	"getpeername",
 	"bind",
+	"listen", /* of cuInit(), on a socket whose name only this machine sees */
+	"accept4",
 	"select",
 	"pselect6",
 };
@@ -479,6 +498,18 @@ static int allow_some(scmp_filter_ctx filter)
 	return code;
 }
 
+/* more than libseccomp asks for */
+enum { SPARE_BYTES = 8 << 20 };
+
+/* libseccomp 2.5 does not live through a want of memory while it makes a program of the rules. */
+static int load_calls(scmp_filter_ctx filter)
+{
+	void *spare = memory_try(SPARE_BYTES);
+
+	free(spare);
+	return spare ? seccomp_load(filter) : -ENOMEM;
+}
+
 /* 0, or an errno that is negative. */
 static int restrict_calls(const struct sandbox_needs *needs)
 {
@@ -486,7 +517,7 @@ static int restrict_calls(const struct sandbox_needs *needs)
 	int code = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 
 	ALLOW_CALLS(calls);
-	if (needs->owns_temporary || needs->device)
+	if (needs->owns_temporary || needs->device || needs->torch_host)
 		ALLOW_CALLS(folder_calls);
 	if (needs->device)
 		ALLOW_CALLS(device_calls);
@@ -494,24 +525,29 @@ static int restrict_calls(const struct sandbox_needs *needs)
 		code = allow_some(filter);
 	if (needs->network && !needs->device)
 		ALLOW_CALLS(network_calls);
+	if (needs->torch_host && !needs->network && !needs->device) {
+		RULE(socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0)); /* to its host */
+		code = code ? code : allow_call(filter, "connect");
+	}
 	if (code == 0)
-		code = seccomp_load(filter);
+		code = load_calls(filter);
 	seccomp_release(filter);
 	return code;
 }
 
-/* The compiler starts programs, and nothing more than they need is refused: sockets, other
- * processes' memory, mounts, modules, and what names a kernel's inside. */
-static void restrict_builder_calls(void)
+/* Sockets of which a process makes its own. */
+static const char *const socket_calls[] = { "socket", "connect", "bind", "listen" };
+
+/* Sockets that it is given, or that lead nowhere. */
+static const char *const pair_calls[] = { "socketpair", "accept", "accept4" };
+
+/* Who starts programs is refused what none of them needs: other processes' memory, mounts,
+ * modules, and what names a kernel's inside; and the calls of two lists.  0, or an errno that is
+ * negative. */
+static int refuse_calls(const char *const *first, size_t n_first, const char *const *second,
+			size_t n_second)
 {
 	static const char *const refused[] = {
-		"socket",
-		"socketpair",
-		"connect",
-		"bind",
-		"listen",
-		"accept",
-		"accept4",
 		"ptrace",
 		"process_vm_readv",
 		"process_vm_writev",
@@ -549,17 +585,25 @@ static void restrict_builder_calls(void)
 		"memfd_create",
 	};
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	size_t n = sizeof(refused) / sizeof(refused[0]);
+	int code = filter ? 0 : -ENOMEM;
 
-	for (size_t i = 0; filter && i < sizeof(refused) / sizeof(refused[0]); i++) {
-		int call = seccomp_syscall_resolve_name(refused[i]);
+	for (size_t i = 0; code == 0 && i < n + n_first + n_second; i++) {
+		const char *name = i < n             ? refused[i]
+				   : i - n < n_first ? first[i - n]
+						     : second[i - n - n_first];
+		int call = seccomp_syscall_resolve_name(name);
 
 		if (call != __NR_SCMP_ERROR)
-			seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+			code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
 	}
-	if (filter)
-		seccomp_load(filter);
+	if (code == 0)
+		code = load_calls(filter);
 	seccomp_release(filter);
+	return code;
 }
+
+#define REFUSED(list) list, sizeof(list) / sizeof((list)[0])
 
 /* ---- the rest ---- */
 
@@ -636,7 +680,55 @@ void sandbox_builder(void *self)
 
 	if (version > 0)
 		restrict_files(builder_ruleset(version, needs));
-	restrict_builder_calls();
+	refuse_calls(REFUSED(socket_calls), REFUSED(pair_calls));
+}
+
+/* ---- PyTorch */
+
+static int torch_ruleset(int version, const char *folder, const char *files,
+			 const char *const *paths)
+{
+	const uint64_t run = MAY_READ | MAY_LIST | MAY_EXECUTE;
+	const uint64_t keep = all_rights(version) & ~(uint64_t)MAY_EXECUTE;
+	const struct sandbox_needs none = { 0 };
+	int ruleset = new_ruleset(version, false);
+
+	if (ruleset < 0)
+		return ruleset;
+	allow_system(ruleset, version, run);
+	allow_list(ruleset, version, getenv("PATH"), run);
+	allow(ruleset, version, files, MAY_READ | MAY_LIST);
+	allow_links(ruleset, version, *files ? files : NULL, MAY_READ);
+	for (; *paths; paths++)
+		if (strcmp(*paths, "/") != 0)
+			allow(ruleset, version, *paths, run);
+	/* its host counts what its processes hold; the kernel shows no more of others than ps does
+	 */
+	allow(ruleset, version, "/proc", MAY_READ | MAY_LIST);
+	allow(ruleset, version, "/dev/shm", keep); /* locks between processes */
+	allow(ruleset, version, folder, keep);
+	if (sandbox_has_gpu()) {
+		allow(ruleset, version, getenv("CUDA_HOME"), run);
+		allow_device(ruleset, version, &none);
+	}
+	return ruleset;
+}
+
+bool sandbox_torch(const char *folder, const char *files, const char *const *paths, struct err *err)
+{
+	int version = landlock_version(), code;
+
+	sandbox_begin(false, 0);
+	code = version > 0 ? restrict_files(torch_ruleset(version, folder, files, paths)) : 0;
+	if (code != 0)
+		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
+			       strerror(code));
+	/* The driver of a GPU makes sockets. */
+	code = !has_filters()      ? 0
+	       : sandbox_has_gpu() ? refuse_calls(NULL, 0, NULL, 0)
+				   : refuse_calls(REFUSED(socket_calls), NULL, 0);
+	return code == 0 ||
+	       err_set(err, ERR_WORKER, "seccomp could not be put in force: %s", strerror(-code));
 }
 
 #if ADDRESS_SANITIZED

@@ -22,9 +22,12 @@ enum { SANDBOX_MOST_PATHS = 160 };
 
 /* What a process needs beside the system's libraries. */
 struct sandbox_needs {
-	bool device;  /* a GPU: its device files, executable memory, programs */
-	bool torch;   /* PyTorch by its own interpreter: files and calls are as they were */
-	bool network; /* to post what it measured */
+	bool device; /* a GPU: its device files, executable memory, programs */
+	bool torch;  /* it starts PyTorch itself, confined: its own files and calls are as they were
+		      */
+	const char
+	    *torch_host; /* the folder of a process that has PyTorch, to be written; NULL: none */
+	bool network;    /* to post what it measured */
 	const char *cache_dir; /* of kernels, to be read; NULL: none */
 	const char *temporary; /* the folder for temporary files, to be read; NULL: none */
 	bool owns_temporary;   /* and written: it is this process's alone */
@@ -33,6 +36,10 @@ struct sandbox_needs {
 					       * passed over */
 	int n_read;
 };
+
+/* Whether a GPU may be here: its device files, or a driver in LD_LIBRARY_PATH.  Where there is
+ * none nothing needs what `device` leaves open. */
+bool sandbox_has_gpu(void);
 
 /* `network`: it keeps the one that it has; else it gets its own, without a way out.
  * `cpu_seconds`: of a worker, which is also the first to go when memory runs out; 0: any. */
@@ -47,6 +54,12 @@ void sandbox_builder(void *self);
 
 /* False with WORKER where the kernel has a part and refuses it. */
 bool sandbox_enter(const struct sandbox_needs *needs, struct err *err);
+
+/* All of the above for a process that is to become a Python with PyTorch, and all that it starts:
+ * leaves it `files`, a folder of files or of links to some, `paths`, which end with NULL, and the
+ * system's programs to be read, and `folder` to be written.  False with WORKER. */
+bool sandbox_torch(const char *folder, const char *files, const char *const *paths,
+		   struct err *err);
 
 /* What this kernel lets a worker have: {"landlock": its version, 0 without, "seccomp": bool,
  * "network": whether a network of its own can be had, "lacks": a text, "" for nothing}.  Tries it

@@ -95,7 +95,7 @@ static json_t *merged(const json_t *workload, const struct report_suite_request 
 		      const char *policy)
 {
 	static const char *const own[] = { "name", "modes", "policy" };
-	const struct report_record *record = &report_record_suite_request;
+	const struct report_record *record = REPORT_RECORD(suite_request);
 	json_t *json = json_copy((json_t *)workload);
 
 	json_object_set_new(json, "modes", modes_json(asked->modes));
@@ -108,7 +108,7 @@ static json_t *merged(const json_t *workload, const struct report_suite_request 
 		const struct report_field *f = &record->fields[i];
 		const json_t *value = report_found(f, record, asked);
 
-		if (value && report_field(&report_record_workload, f->name) &&
+		if (value && report_field(REPORT_RECORD(workload), f->name) &&
 		    report_key(own, 3, f->name) == 3)
 			json_object_set(json, f->name, (json_t *)value);
 	}

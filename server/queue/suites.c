@@ -61,7 +61,8 @@ static char *names_text(const struct suite_plan *plan)
 	return text;
 }
 
-bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id, struct err *err)
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author, int64_t *id,
+		      struct err *err)
 {
 	struct arena arena = { 0 };
 	struct suite_member *members = ARENA_ARRAY(&arena, struct suite_member,
@@ -73,8 +74,10 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id,
 			       .request = text };
 	bool ok = members && names;
 
-	for (int i = 0; ok && i < plan->n_jobs; i++)
+	for (int i = 0; ok && i < plan->n_jobs; i++) {
 		ok = fill_member(&arena, plan, &plan->jobs[i], &members[i]);
+		members[i].run.author = author;
+	}
 	if (!ok || !text)
 		ok = err_set(err, ERR_MEMORY, "out of memory for a suite");
 	else
@@ -341,13 +344,13 @@ static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct
 					.files_folder = o->files_folder,
 					.run_seconds = o->run_seconds,
 					.quiet = true };
-	struct events *events = events_create(NULL, NULL); /* nobody listens */
+	struct events *events = events_create(NULL, NULL, 0, 0); /* nobody listens */
 	struct jobs *jobs = NULL;
 	json_t *report = NULL;
 
 	if (!events)
 		err_set(err, ERR_MEMORY, "out of memory for a suite");
-	else if (suite_store_plan(db, plan, &options.suite, err))
+	else if (suite_store_plan(db, plan, "", &options.suite, err))
 		jobs = jobs_start(db, events, &options, err);
 	if (jobs && await(plan, o, db, jobs, options.suite, err))
 		report = report_of(plan, o, db, options.suite, err);

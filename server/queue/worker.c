@@ -1,10 +1,8 @@
-/* server/queue/worker.c -- starts, feeds and reaps a worker process; runs a job once more to find
- * the kernel that failed. */
+/* server/queue/worker.c -- starts, feeds and reaps a worker process. */
 #include "server/queue/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 #include <unistd.h>
 
 #include "fusion/base/spawn.h"
+#include "server/queue/sandbox.h"
 
 extern char **environ;
 
@@ -32,7 +31,8 @@ static struct job_needs needs_of(enum message_type job, const char *workload,
 	json_t *json = job == MESSAGE_IMPORT ? NULL : json_loads(workload, 0, NULL);
 	const char *device = json_string_value(json_object_get(json, "device"));
 	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD,
-				   .device = device && strncmp(device, "cuda", 4) == 0 };
+				   .device = device && strncmp(device, "cuda", 4) == 0 &&
+					     sandbox_has_gpu() };
 	json_t *engine;
 	size_t i;
 
@@ -230,57 +230,4 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	close(w->fd);
 	scratch_destroy(&w->folder);
 	*w = (struct worker){ .fd = -1 };
-}
-
-enum { LOCATE_SECONDS = 120 };
-
-/* What a worker says of its end: an error, or nothing. */
-static void read_end(struct worker *w, struct err *said)
-{
-	struct message_reader reader = { 0 };
-	struct pollfd fd = { .fd = w->fd, .events = POLLIN };
-	enum message_type type;
-	char *text;
-	size_t len;
-	bool bad = false;
-	long n = -2;
-
-	while (n != 0 && n != -1 && !bad && said->code == ERR_NONE) {
-		int ready = poll(&fd, 1, LOCATE_SECONDS * 1000);
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready <= 0)
-			break;
-		n = message_fill(&reader, w->fd);
-		while (n > 0 && message_next(&reader, &type, &text, &len, &bad))
-			if (type == MESSAGE_ERROR)
-				message_error(text, said);
-	}
-	message_reader_finish(&reader);
-}
-
-void locate_fault(const json_t *workload, const char *cache_dir, const struct registry *registry,
-		  struct err *err)
-{
-	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
-	const struct worker_options options = { .cache_dir = cache_dir,
-						.cpu_seconds = LOCATE_SECONDS,
-						.registry = registry,
-						.blocking = true };
-	struct err said = { 0 };
-	struct worker w;
-	bool clean;
-	char *text;
-
-	if (err->code != ERR_DEVICE || err->line > 0 || (blocking && strcmp(blocking, "1") == 0))
-		return;
-	text = json_dumps(workload, JSON_COMPACT);
-	if (text && worker_start(&w, &options, MESSAGE_WORKLOAD, text, NULL)) {
-		read_end(&w, &said);
-		worker_reap(&w, true, &clean, NULL);
-	}
-	free(text);
-	if (said.code == ERR_DEVICE)
-		*err = said;
 }

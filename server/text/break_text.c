@@ -4,34 +4,15 @@
 #include <string.h>
 
 #include "fusion/source.h"
-#include "profiler/fields/fields.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/profiler.h"
 
 enum { MOST_SHOWN = 100 };
 
-/* What became of it, in words. */
-static const char *outcome_words(const char *outcome)
-{
-	static const char *const words[][2] = {
-		{ "resume", "runs in eager, and the function is captured again after it" },
-		{ "jump", "each side is captured when it is first taken" },
-		{ "step", "the rest of the function runs in eager" },
-		{ "skip", "the whole function runs in eager" },
-		{ "inline", "the caller stops before its call; the callee is captured by itself" },
-		{ "barrier", "the pending trace is run" },
-		{ "ordered", "runs after its graph, in order" },
-	};
-
-	for (size_t i = 0; outcome && i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i][0], outcome) == 0)
-			return words[i][1];
-	return "";
-}
-
 static void print_head(struct buf *out, const struct report_break *b, size_t rank, int64_t times,
 		       const char *place)
 {
-	struct break_place at = profiler_place_of(b);
+	struct break_place at = break_place_of(b);
 	bool lowering = strcmp(b->stage, "lowering") == 0;
 
 	buf_printf(out, "%3zu  %s%s%s", rank, place, at.file ? "/" : "", report_text(at.file));
@@ -106,10 +87,7 @@ static void put_lines(struct buf *out, char sign, const char *from, const char *
 /* The changed lines of the source: what both begin or end with is left out. */
 static void print_rewrite(struct buf *out, const struct report_break *b, const char *source)
 {
-	static const struct report_rewrite_gain nothing;
-	const struct report_rewrite_gain *gain = b->rewrite_gain ? b->rewrite_gain : &nothing;
 	const char *changed = b->rewrite;
-	int together = (int)gain->together;
 	size_t line = 0, n, m;
 
 	if (!changed || !source)
@@ -124,61 +102,12 @@ static void print_rewrite(struct buf *out, const struct report_break *b, const c
 	n += strcspn(source + n, "\n");
 	m += strcspn(changed + m, "\n");
 	buf_puts(out, "     rewritten");
-	if (together > 1)
-		buf_printf(out, ", with the %d other rewrite%s", together - 1,
-			   together == 2 ? "" : "s");
-	buf_printf(out, "; these calls come out the same, with graphs %d -> %d, breaks %d -> %d:\n",
-		   (int)gain->graphs.before, (int)gain->graphs.after, (int)gain->breaks.before,
-		   (int)gain->breaks.after);
+	if (b->rewrite_gain)
+		buf_puts(out, "; ");
+	break_gain_print(out, b);
+	buf_puts(out, ":\n");
 	put_lines(out, '-', source + line, source + n);
 	put_lines(out, '+', changed + line, changed + m);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_stack(const struct report_stack_line_list *a,
-		       const struct report_stack_line_list *b)
-{
-	for (size_t i = 0; i < a->n && i < b->n; i++)
-		if (a->at[i].line != b->at[i].line ||
-		    !same_text(a->at[i].function, b->at[i].function) ||
-		    !same_text(a->at[i].file, b->at[i].file))
-			return false;
-	return a->n == b->n;
-}
-
-static bool same_cause(const struct report_cause *a, const struct report_cause *b)
-{
-	if (!a || !b)
-		return a == b;
-	return a->line == b->line && a->column == b->column && a->end_column == b->end_column &&
-	       same_text(a->function, b->function) && same_text(a->file, b->file);
-}
-
-static bool same_place(const struct report_break *a, const struct report_break *b)
-{
-	return same_text(a->stage, b->stage) && same_text(a->kind, b->kind) &&
-	       same_text(a->outcome, b->outcome) && same_text(a->message, b->message) &&
-	       a->column == b->column && same_stack(&a->stack, &b->stack) &&
-	       same_cause(a->cause, b->cause);
-}
-
-/* How often the break was met in all; 0: an earlier one of the list is the same. */
-static int64_t times_met(const struct report_break_list *breaks, size_t index)
-{
-	int64_t times = 0;
-
-	for (size_t i = 0; i < breaks->n; i++) {
-		if (!same_place(&breaks->at[index], &breaks->at[i]))
-			continue;
-		if (i < index)
-			return 0;
-		times += breaks->at[i].count;
-	}
-	return times;
 }
 
 void break_text_print(struct buf *out, const struct report_break_list *breaks, const char *place,
@@ -189,7 +118,7 @@ void break_text_print(struct buf *out, const struct report_break_list *breaks, c
 	for (size_t i = 0; i < breaks->n; i++) {
 		const struct report_break *b = &breaks->at[i];
 		const struct report_because *because = b->because;
-		struct break_place at = profiler_place_of(b);
+		struct break_place at = break_place_of(b);
 		const char *source = workload_text(workload, at.file);
 		int64_t times;
 
@@ -197,7 +126,7 @@ void break_text_print(struct buf *out, const struct report_break_list *breaks, c
 			buf_puts(out, "and more; --json has them all\n");
 			return;
 		}
-		times = times_met(breaks, i);
+		times = break_times_met(breaks, i);
 		if (times == 0)
 			continue;
 		print_head(out, b, ++shown, times, place);
@@ -207,7 +136,7 @@ void break_text_print(struct buf *out, const struct report_break_list *breaks, c
 		print_line(out, "", because ? because->message : NULL);
 		print_block(out, b);
 		if (!because)
-			print_line(out, "then: ", outcome_words(b->outcome));
+			print_line(out, "then: ", break_outcome_words(b->outcome));
 		print_line(out, "instead: ", b->hint);
 		print_line(out, "or: ", because ? because->hint : NULL);
 		print_rewrite(out, b, source);
@@ -220,10 +149,10 @@ void break_text_short(struct buf *out, const char *mode, const struct report_bre
 	int distinct = 0;
 
 	for (size_t i = 0; i < breaks->n && i < MOST_SHOWN; i++)
-		distinct += times_met(breaks, i) > 0;
+		distinct += break_times_met(breaks, i) > 0;
 	if (!distinct)
 		return;
 	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
 		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
-		   profiler_place_of(&breaks->at[0]).line, breaks->at[0].message);
+		   break_place_of(&breaks->at[0]).line, breaks->at[0].message);
 }

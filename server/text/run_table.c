@@ -446,14 +446,25 @@ static void print_warnings(struct buf *out, const struct report_run *run)
 			   warnings - MAX_WARNINGS);
 }
 
-/* How often each mode breaks, at the last point of a sweep. */
-static void print_breaks(struct buf *out, const struct report_run *run)
+/* How often each mode breaks, at the last point of a sweep, and what that costs. */
+static void print_breaks(struct buf *out, const struct report_run *run,
+			 const struct report_findings *found)
 {
 	const struct report_mode_map *modes = last_point(run).modes;
 	size_t before = out->len;
 
-	for (size_t i = 0; i < modes->n; i++)
+	for (size_t i = 0; i < modes->n; i++) {
+		const struct report_findings_mode *said =
+		    found ? report_get(found->points.at[found->points.n - 1].modes, modes->keys[i])
+			  : NULL;
+
 		break_text_short(out, modes->keys[i], &modes->at[i].breaks);
+		if (!said || !said->breaks || !modes->at[i].break_cost)
+			continue;
+		buf_puts(out, "  ");
+		sentence_say(out, &said->breaks->sentence);
+		buf_putc(out, '\n');
+	}
 	if (out->len > before)
 		buf_puts(out, "`breakeven explain` shows each with its line and what to write "
 			      "instead.\n\n");
@@ -562,7 +573,7 @@ void run_table_print(struct buf *out, const struct report_run *run)
 		mixed_text_print(out, run, found);
 	}
 	change_text_print(out, run);
-	print_breaks(out, run);
+	print_breaks(out, run, found);
 	if (m)
 		print_stdout(out, modes->keys[0], m);
 	print_device(out, run);

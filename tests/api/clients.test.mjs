@@ -10,7 +10,7 @@ const CLIENTS = Number(process.env.CLIENTS ?? 500);
 
 let server, port;
 before(async () => {
-    server = await startServer({ args: ['--allow-host', 'a'] });
+    server = await startServer({ args: ['--allow-host', 'a', '--user-streams', '400'] });
     port = Number(new URL(server.url).port);
 });
 after(async () => { await server.stop(); });

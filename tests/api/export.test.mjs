@@ -394,6 +394,56 @@ test('redacted, no format holds a word of the source, a path or a name of a pers
     assert.match(csv, /^,,path\d+,10,.*data-dependent-branch/);
 });
 
+/** Data of a program: each text and number below is a marker that nothing redacted may hold. */
+const planted = {
+    source: `import torch
+
+def model(x, mode, table, how, *, scale, label='dflt'):
+    y = torch.relu(x) * scale
+    if mode == 'mk' + 'string':
+        y = y + 1
+    for k in table:
+        if k != 'a':
+            y = y + table[k]
+    n = x.sum().item()
+    z = torch.relu(y + n)
+    if how:
+        w = int(x[0].item())
+        z = z + w
+        z = z.view(-1) if w == 0 else z * w
+    if label == 'mkfails':
+        raise ValueError('bad ' + mode + ' mk' + 'raised ' + str(x[0].item()))
+    return {'o' + mode: z, 'n': n}
+`,
+    backend: 'interp', modes: ['eager', 'static', 'dynamic'],
+};
+const holding = (...data) => ({ tensor: { shape: [data.length], dtype: 'float64', data } });
+const callOf = (first, mode, key, label, scale) => ({
+    args: [holding(first, 2), { value: mode }, { dict: { [key]: { value: 7354062123.5 }, a: { value: 3 } } }, { value: true }],
+    kwargs: { scale, label: { value: label } },
+});
+
+test('redacted, nothing holds a text or a key of an argument, what a tensor held, or what an error says', async () => {
+    const calls = [callOf(7351062123.5, 'mkstring', 'mkkey', 'mklabel zwei', holding(7352062123.5, 1)),
+        callOf(7353062123.5, 'mkother', 'mk/keyb', 'mklabel drei', { python: 'torch.full((2,), 7355062123.5)' })];
+    const failing = callOf(7351062123.5, 'mkstring', 'mkkey', 'mkfails', holding(7352062123.5, 1));
+    for (const [status, given] of [['done', calls], ['failed', [failing]]]) {
+        const { id } = (await postRun(server, { ...planted, calls: given })).body;
+        assert.equal((await waitFor(server, id)).status, status);
+        for (const f of await formats()) {
+            if (status === 'failed' && ['dot', 'svg'].includes(f.name)) continue;
+            const text = await textOf(id, f.name, `&redact=1${f.name === 'csv' ? '&table=breaks' : ''}${status === 'done' ? '&mode=static' : ''}`);
+            assert.deepEqual([...text.matchAll(/.{0,60}(mk[/a-z]+|735[1-5]062123|zwei|drei).{0,20}/gi)].map(([found]) => found), [], f.name);
+        }
+        // It comes back as a run, with arguments of the same form and none of their data.
+        const back = (await getJson(`${server.url}/api/v1/runs/${await importAgain(await textOf(id, 'chrome', '&redact=1'))}`)).body;
+        assert.deepEqual([back.status, back.report?.import], [status, undefined]);
+        assert.ok(!/mk[/a-z]|735[1-5]062123|zwei|drei/i.test(JSON.stringify(back)));
+        assert.deepEqual(back.workload.calls[0].args[0], { random: { kind: 'zeros', shape: [2], dtype: 'float64' } });
+        assert.deepEqual(back.workload.calls[0].args.slice(1), [{ value: 'hidden' }, { dict: { key1: { value: null }, key2: { value: null } } }, { value: true }]);
+    }
+});
+
 test('breakeven export writes what the server does, beside it', async () => {
     const run = (...args) => spawnSync(binary, ['export', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
     const db = join(server.home, 'store.db'), out = join(server.home, 'out.csv');

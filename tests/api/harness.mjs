@@ -4,7 +4,7 @@
 // when it is closed.  A report of a sanitizer in its log, or in a worker's,
 // which is the same, fails the test that stops it; so does a status that is not 0.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,18 @@ export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 /** What has not happened by then never will: no machine is that busy. */
 export const HANG_MS = 600000;
+
+/**
+ * What this kernel has to confine with, asked of itself: {landlock: its version, 0: none; seccomp}.  What a server says of it
+ * must not decide whether the server is tried.
+ */
+export const kernelHas = () => JSON.parse(execFileSync('python3', ['-c', `
+import ctypes, errno, json
+libc = ctypes.CDLL(None, use_errno=True)
+landlock = libc.syscall(444, None, ctypes.c_size_t(0), 1)  # landlock_create_ruleset, for its version
+seccomp = libc.prctl(22, 2, None, 0, 0) != 0 and ctypes.get_errno() == errno.EFAULT  # it has filters, and misses one
+print(json.dumps({"landlock": max(landlock, 0), "seccomp": seccomp}))
+`], { encoding: 'utf8' }));
 
 /** Asks `found` until it gives something true, and resolves to that. `what` is named where it never does. */
 export async function until(found, what) {
@@ -91,7 +103,7 @@ const schemas = new Map();
 
 /** Every report that a test gets is as openapi.json says, and has no field that is not there. */
 async function checkReport(url, body) {
-    const { origin } = new URL(url);
+    const [origin] = url.split('/api/v1/');
     if (!schemas.has(origin)) schemas.set(origin, (await (await fetch(`${origin}/api/v1/openapi.json`)).json()).components.schemas);
     assert.deepEqual(faults(body.report, { $ref: '#/components/schemas/ReportRun' }, schemas.get(origin)).slice(0, 5), [], url);
     if (Object.keys(body.report.modes ?? {}).length || body.report.points?.length)

@@ -118,6 +118,24 @@ test('a body that stops before its length queues nothing', async () => {
     await healthy();
 });
 
+test('a client that has closed its sending side is answered or dropped, not held', async () => {
+    const patient = await startServer({ args: ['--idle-seconds', '3600', '--request-seconds', '3600', '--allow-host', 'a'] });
+    const ask = (bytes) => new Promise((done) => {
+        let answer = '';
+        const socket = net.connect({ port: Number(new URL(patient.url).port), host: '127.0.0.1', allowHalfOpen: true });
+        socket.on('data', (part) => { answer += part.toString('latin1'); });
+        socket.on('error', () => {});
+        socket.on('end', () => { socket.destroy(); done(statuses(answer)); });
+        socket.end(bytes); // with its last bytes
+    });
+    const get = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n', begun = 'POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    for (const [bytes, wanted] of [['GET /hea', []], ['GET /healthz HTTP/1.1\r\nHost: a\r\nX: ', []], [get, [200]], [get + get, [200, 200]], [`${get}GET /h`, [200]],
+        [`${begun}Content-Length: 100000\r\n\r\n${'x'.repeat(50000)}`, []], [`${begun}Content-Length: 20000000\r\n\r\n${'x'.repeat(50000)}`, []],
+        [`${begun}Transfer-Encoding: chunked\r\n\r\n40\r\n{`, []], [`${begun}Content-Length: 2\r\n\r\n{}`, [400]]])
+        for (const got of await Promise.all(Array.from({ length: 50 }, () => ask(bytes)))) assert.deepEqual(got, wanted, bytes.slice(0, 100));
+    await patient.stop();
+});
+
 test('HTTP/1.0 and pipelined requests are answered in order', async () => {
     assert.deepEqual(statuses(await say('GET /healthz HTTP/1.0\r\n\r\n')), [200]);
     const one = (path, last = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${last}\r\n`;

@@ -57,7 +57,7 @@ test('a shorthand beside an expression; random numbers of an input leave the pro
 
 const wrong = [
     [['batch=Batch(torch.randn(4, 4)', 'ids=1'], /^--input batch:1:6: the '\(' that opens here is never closed/],
-    [['batch=Batch(torch.rann(4, 4))', 'ids=1'], /torch has no attribute rann\n.*Batch\(torch\.rann/],
+    [['batch=Batch(torch.rann(4, 4))', 'ids=1'], /torch has no attribute rann; did you mean torch\.rand\?\n.*Batch\(torch\.rann/],
     [['batch=Batch(torch.randn(4, 4))', 'idx=1'], /no parameter 'idx'; did you mean 'ids'\?/],
     [['batch=Batch(torch.randn(4, 4))'], /missing 1 required positional argument: 'ids'/],
     [['batch=1 / 0', 'ids=1'], /division by zero/],
@@ -95,4 +95,113 @@ test('all that is wrong with a workload is said at once, and in a check', async 
     const checked = await getJson(`${server.url}/api/v1/check`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(broken) });
     const found = checked.body.diagnostics.map((d) => d.message).join('\n');
     for (const what of [/quick/, /tpu/, /colour/]) assert.match(found, what);
+});
+
+const net = `import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.a = nn.Linear(width, 2)
+
+    def forward(self, x, *, scale=1.0):
+        return self.a(x) * scale
+
+
+if __name__ == "__main__":
+    width = 6
+    net = Net(width)
+    print(net(torch.randn(4, width), scale="it's" and 2))
+`;
+
+test('without inputs, those that the text tells are shown as a command, which runs as it is', () => {
+    const path = join(folder, 'net.py');
+    writeFileSync(path, net);
+    for (const what of ['explain', 'run']) {
+        const done = command(what, path);
+        assert.equal(done.status, 1);
+        assert.equal(done.stdout, '');
+        assert.match(done.stderr, /no --input says what Net\(6\) is called with; line 17 calls it so:\n/);
+        const [, line] = /\n {4}breakeven (.*)\n/.exec(done.stderr);
+        assert.equal(line, `${what} ${path} --entry 'Net(6)' --input 'x=torch.randn(4, 6)' --input 'scale="it'\\''s" and 2'`);
+        const more = what === 'run' ? ' --modes eager --no-timing' : '';
+        const again = spawnSync('sh', ['-c', `"$0" ${line}${more}`, binary], { encoding: 'utf8' });
+        assert.equal(again.status, 0, again.stderr);
+    }
+    const other = command('explain', path, '--entry', 'Nett');
+    assert.match(other.stderr, /the source defines no function Nett/);
+    const given = command('explain', path, '--entry', 'Net(6)', '--input', 'x=float32[2,6]');
+    assert.equal(given.status, 0, given.stderr);
+});
+
+const checkOf = (body) => getJson(`${server.url}/api/v1/check`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+test('a check answers proposals, whose calls run as they are', async () => {
+    const { status, body } = await checkOf({ source: net });
+    assert.equal(status, 200);
+    const [proposal] = body.proposals;
+    assert.deepEqual({ ...proposal, calls: [] }, {
+        entry: 'Net(6)', line: 17, needed: true, calls: [],
+        inputs: [{ name: 'x', text: 'torch.randn(4, 6)', because: 'line 17 gives it' }, { name: 'scale', text: '"it\'s" and 2', because: 'line 17 gives it' }],
+    });
+    const posted = await postRun(server, { name: 'net', source: net, entry: proposal.entry, calls: proposal.calls, modes: ['eager', 'static'], seconds: 0.01 });
+    assert.equal(posted.status, 202, JSON.stringify(posted.body));
+    const done = await waitFor(server, posted.body.id);
+    assert.equal(done.status, 'done', JSON.stringify(done.error));
+    const nothing = await checkOf({ source: 'def model(a):\n    return a\n' });
+    assert.deepEqual(nothing.body.proposals, []);
+});
+
+test('an entry that makes a module says where it is wrong', async () => {
+    const wrong = await checkOf({ source: net, entry: 'Net(torch.rann(1))', calls: [[{ value: 1 }]] });
+    const [found] = wrong.body.diagnostics;
+    assert.deepEqual([found.file, found.line, found.column], ['entry', 1, 5]);
+    assert.match(found.message, /torch has no attribute rann/);
+    const late = command('explain', join(folder, 'net.py'), '--entry', 'Net()', '--input', 'x=1');
+    assert.match(late.stderr, /^--entry:1:1: .*missing 1 required positional argument: 'width'/);
+});
+
+const mistaken = 'import torch\n\ndef helper(x):\n    return x\n\ndef main(x, y):\n    z = torch.rann(3)\n    w = undefined_name + 1\n    return torch.nn.functional.sofmax(x)\n';
+const inSource = ['7:9', '8:9', '9:12'];
+
+test('all mistakes of a workload are told at once, each at its place: fields, entry, inputs, sweep, source', async () => {
+    const broken = {
+        name: 'six', source: mistaken, entry: 'mian', modes: ['eager', 'quick'], colour: 1,
+        calls: [[{ python: 'float33[8]' }, { python: 'torch.randm(3)' }, { random: { shape: [2], dtype: 'float31' } }]],
+        sweep: { input: { arg: 7, dim: 0, sizes: [1] } },
+    };
+    const told = [
+        /field 'colour' is unknown/, /'quick' is not available/, /no function mian; did you mean main\?/, /sweep\.input\.arg is 7/,
+        /'float33' is no dtype; did you mean float32\?/, /torch has no attribute randm; did you mean torch\.rand\?/, /calls\[0\]\[2\].*'float31'/,
+        /torch has no attribute rann; did you mean torch\.rand\?/, /name 'undefined_name' is not defined/, /did you mean torch\.nn\.functional\.softmax\?/,
+    ];
+    const places = (list) => list.filter((p) => p.line && !p.file).map((p) => `${p.line}:${p.column}`).sort();
+    const posted = await postRun(server, broken);
+    const problems = [posted.body.error, ...posted.body.problems];
+    const checked = (await checkOf(broken)).body.diagnostics;
+    for (const what of told) {
+        assert.ok(problems.some((p) => what.test(p.message)), String(what));
+        assert.ok(checked.some((p) => what.test(p.message)), String(what));
+    }
+    assert.deepEqual(places(problems), inSource);
+    assert.deepEqual(places(checked), inSource);
+    const path = join(folder, 'six.json');
+    writeFileSync(path, JSON.stringify(broken));
+    const done = command('run', path);
+    assert.equal(done.status, 1);
+    for (const what of told) assert.match(done.stderr, what);
+    for (const at of inSource) assert.ok(done.stderr.includes(`six.json, source:${at}: `), at);
+});
+
+test('all mistakes of inputs and of the program that they are for are told at once', () => {
+    const path = join(folder, 'six.py');
+    writeFileSync(path, mistaken);
+    const done = command('explain', path, '--entry', 'main', ...['x=float33[8]', 'yy=3', 'y=torch.randm(3)', 'bad'].flatMap((i) => ['--input', i]));
+    assert.equal(done.status, 1);
+    const lines = done.stderr.split('\n').filter((line) => line && !line.startsWith('  '));
+    assert.equal(lines.length, 7, done.stderr);
+    for (const what of [/x=float33\[8\]', column 3: 'float33' is no dtype/, /no parameter 'yy'/, /'bad' has no name/, /^--input y:1:1: torch has no attribute randm/m]) assert.match(done.stderr, what);
+    for (const at of inSource) assert.ok(done.stderr.includes(`six.py:${at}: `), at);
 });

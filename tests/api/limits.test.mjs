@@ -1,7 +1,9 @@
 // tests/api/limits.test.mjs -- what a workload or a full disk may not do to the server.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { binary, getJson, longSweep, postRun, randn, sleep, startServer, until, waitFor, workload } from './harness.mjs';
@@ -106,6 +108,18 @@ test('a stopped worker is ended at its limit and the server stops at once', asyn
     await quick.stop();
 });
 
+test('a server without a temporary folder says so, and is well once it is there', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'breakeven-limits-')), 'temporary');
+    const server = await startServer({ prefix: ['env', `TMPDIR=${folder}`] });
+    const { status, body } = await getJson(`${server.url}/healthz`);
+    assert.deepEqual([status, body.status, body.problems.map((p) => p.code)], [503, 'failing', ['io']]);
+    assert.ok(body.problems[0].message.includes(folder));
+    mkdirSync(folder);
+    assert.deepEqual((await getJson(`${server.url}/healthz`)).body.status, 'ok');
+    await server.stop();
+    rmSync(dirname(folder), { recursive: true });
+});
+
 test('a disk that is full: posts are refused, a run waits for room and is then stored', async () => {
     // The shell's limit on file sizes is the same to the store as a full disk, and can be lifted.
     const full = await startServer({ prefix: ['bash', '-c', 'ulimit -S -f 640; exec "$@"', 'limited'] });
@@ -118,17 +132,23 @@ test('a disk that is full: posts are refused, a run waits for room and is then s
         const answer = await postRun(full, padded(i));
         if (answer.status !== 202) refused = answer;
     }
-    assert.equal(refused?.status, 500);
-    assert.equal(refused.body.error.code, 'storage');
-    assert.match(refused.body.error.message, /disk|full|I\/O/);
-    assert.equal((await getJson(`${full.url}/healthz`)).status, 200, 'reading goes on');
+    assert.equal(refused?.status, 507, JSON.stringify(refused?.body));
+    assert.equal(refused.body.error.code, 'disk-full');
+    assert.match(refused.body.error.message, /the disk of the database is full/);
+    assert.equal((await getJson(`${full.url}/api/v1/runs`)).status, 200, 'reading goes on');
+    const health = await until(async () => {
+        const { status, body } = await getJson(`${full.url}/healthz`);
+        return status !== 200 && { status, body };
+    }, 'that the server says that it fails');
+    assert.deepEqual([health.status, health.body.status, health.body.problems[0].code], [503, 'failing', 'disk-full']);
     await sleep(3000);
     const lines = full.log().split('\n').length;
     await sleep(3000);
     assert.ok(full.log().split('\n').length <= lines + 4, 'the log is not flooded');
     execFileSync('prlimit', ['--pid', String(full.child.pid), '--fsize=unlimited:unlimited']);
+    await until(async () => (await getJson(`${full.url}/healthz`)).status === 200, 'that the server is well again');
     const stored = await waitFor(full, running, ['done', 'failed']);
-    assert.ok(stored.status === 'done' || stored.error.code === 'storage', JSON.stringify(stored.error));
+    assert.ok(stored.status === 'done' || ['storage', 'disk-full'].includes(stored.error.code), JSON.stringify(stored.error));
     const after = (await postRun(full, workload('    return x'))).body.id;
     const { runs } = (await getJson(`${full.url}/api/v1/runs?status=queued&limit=100`)).body;
     for (const run of runs.filter((r) => r.id !== after))

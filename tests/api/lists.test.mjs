@@ -57,6 +57,7 @@ test('one op is found by id or spelling; a wrong name has the nearest', async ()
     const { status, body } = await getJson(`${server.url}/api/v1/ops?name=sofmax`);
     assert.equal(status, 404);
     assert.match(body.error.message, /did you mean 'softmax'\?/);
+    assert.equal((await getJson(`${server.url}/api/v1/ops?name=`)).status, 404);
     const text = await run('ops', 'softmax');
     assert.match(text.stdout, /spellings {2}torch\.softmax, Tensor\.softmax, torch\.nn\.functional\.softmax/);
     assert.equal((await run('ops', 'sofmax')).status, 1);

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FOREVER, binary, getJson, postRun, randn, startServer, until, waitFor, workload } from './harness.mjs';
+import { FOREVER, binary, getJson, kernelHas, postRun, randn, startServer, until, waitFor, workload } from './harness.mjs';
 
 const status = (pid) => Object.fromEntries(readFileSync(`/proc/${pid}/status`, 'utf8').split('\n').map((line) => line.split(':\t')));
 const children = (pid) => spawnSync('pgrep', ['-P', String(pid)]).stdout.toString().trim().split('\n').filter(Boolean).map(Number);
@@ -18,6 +18,7 @@ test('a worker has no capabilities, no secrets and no network, and system calls 
     delete process.env.SECRET_OF_THE_OPERATOR;
     try {
         const { body: { sandbox } } = await getJson(`${server.url}/healthz?full=1`);
+        assert.deepEqual({ landlock: sandbox.landlock, seccomp: sandbox.seccomp }, kernelHas());
         assert.match(server.log(), sandbox.lacks ? new RegExp(`let them have no ${sandbox.lacks}`) : /workers are confined by Landlock/);
         const { body } = await postRun(server, { name: 'forever', source: FOREVER, calls: [[randn(2)]], modes: ['eager'] });
         const worker = await until(() => children(server.child.pid)[0], 'a worker');

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { HANG_MS, binary, getJson, longSweep, postRun, sleep, startServer, sweep, until, waitFor, workload } from './harness.mjs';
+import { HANG_MS, binary, getJson, longSweep, postRun, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 import { faults } from './schema.mjs';
 
 const integrity = (home) => execFileSync('python3', ['-c',
@@ -38,49 +38,6 @@ test('kill -9 of the server loses no finished run and takes the other up again',
     assert.equal(await second.stop({ keep: true }), 0);
     assert.equal(integrity(first.home), 'ok');
     rmSync(first.home, { recursive: true });
-});
-
-/** Each run of a store, with how much of what a finished run leaves is there. */
-const partsOf = (home) => JSON.parse(execFileSync('python3', ['-c', `
-import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-count = lambda table, run: db.execute(f"SELECT count(*) FROM {table} WHERE run = ?", (run,)).fetchone()[0]
-tables = ("report", "run_summary", "run_figure", "run_result", "timeline_block")
-print(json.dumps([{"id": id, "status": status, "source": source, **{t: count(t, id) for t in tables}}
-                  for id, status, source in db.execute("SELECT id, status, source_hash FROM run ORDER BY id")]))
-`, join(home, 'store.db')]).toString());
-
-test('kill -9 at any moment leaves each run whole, or as it was and taken up again', async () => {
-    const quick = { ...workload('    return x * 2'), seconds: 0.01, modes: ['eager', 'static'] };
-    const kills = 12;
-    let folder, whole = 0;
-
-    for (let i = 0; i < kills; i++) {
-        const server = await startServer({ folder });
-        folder = server.home;
-        const { status } = await getJson(`${server.url}/api/v1/suites`, {
-            method: 'POST', headers: { 'Content-Type': 'application/json' },
-            body: JSON.stringify({ name: 'kills', policy: 'native', seconds: 0.01, modes: ['eager', 'static'], workloads: Array(4).fill(quick) }),
-        });
-        assert.equal(status, 202);
-        await sleep(100 + i * 1500 / kills);
-        assert.equal(await server.stop({ signal: 'SIGKILL', keep: true }), 'SIGKILL');
-        assert.equal(integrity(folder), 'ok');
-        for (const run of partsOf(folder)) {
-            const parts = [run.report, run.run_summary, run.run_figure, run.run_result, run.timeline_block, run.source.length];
-            if (run.status === 'done') assert.ok(parts.every((n) => n > 0), JSON.stringify(run));
-            else assert.ok(parts.every((n) => n === 0), JSON.stringify(run));
-        }
-        const done = partsOf(folder).filter((run) => run.status === 'done').length;
-        assert.ok(done >= whole, 'what was done is done');
-        whole = done;
-    }
-    const last = await startServer({ folder });
-    for (const { id } of partsOf(folder)) {
-        const run = await waitFor(last, id);
-        if (run.status !== 'done') assert.match(run.error.message, /the server ended three times/);
-    }
-    assert.equal(await last.stop(), 0);
 });
 
 test('Ctrl-C in the middle of a run puts it back into the queue', async () => {
@@ -115,7 +72,7 @@ test('two hundred keep-alive clients beside a run: each is answered, time and ag
 });
 
 test('streams beyond the limit are refused, and closed ones make room', async () => {
-    const server = await startServer();
+    const server = await startServer({ args: ['--user-streams', '400'] });
     const { body } = await postRun(server, longSweep());
     const open = await Promise.all(Array.from({ length: 400 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
     const over = await getJson(`${server.url}/api/v1/runs/${body.id}/events`);
@@ -256,5 +213,27 @@ test('the sweep of the design is the first example', async () => {
     const server = await startServer();
     const { examples } = (await getJson(`${server.url}/api/v1/examples`)).body;
     assert.deepEqual(examples[0].workload.sweep, sweep().sweep);
+    await server.stop();
+});
+
+test('a parameter that a route does not take is refused, and those that it takes are named', async () => {
+    const server = await startServer();
+    const { paths } = (await getJson(`${server.url}/api/v1/openapi.json`)).body;
+    let asked = 0;
+    for (const [path, methods] of Object.entries(paths)) {
+        if (!/^\/(api\/v1\/|healthz|metrics)/.test(path)) continue;
+        for (const [method, { parameters }] of Object.entries(methods)) {
+            const { status, body } = await getJson(`${server.url}${path.replace(/{id}/g, '1')}?commit_of=0123`, { method: method.toUpperCase() });
+            const taken = parameters.filter((p) => p.in === 'query').map((p) => p.name);
+            assert.deepEqual([status, body.error.code], [400, 'bad-request'], path);
+            assert.match(body.error.message, taken.length ? /^there is no parameter commit_of=; .* takes, each followed by =: / : /takes none$/);
+            for (const name of taken) assert.ok(body.error.message.includes(` ${name}`), `${path} ${name}`);
+            asked++;
+        }
+    }
+    assert.ok(asked > 40);
+    // Parts of names are none, and pages read their own.
+    assert.equal((await getJson(`${server.url}/api/v1/runs?li=1`)).status, 400);
+    assert.equal((await fetch(`${server.url}/runs?anything=1`)).status, 200);
     await server.stop();
 });

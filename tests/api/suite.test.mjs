@@ -50,6 +50,12 @@ test('a folder: each that fails is a row with its reason, and the others are mea
     assert.equal(report.environment.cores > 0, true);
 });
 
+test('a suite of several paths is named by the first and how many follow it', () => {
+    const done = suite(join(files, 'a.json'), join(files, 'b.py'), '--json', '--policy', 'dynamo', ...quick);
+    assert.equal(done.status, 0, done.stderr);
+    assert.equal(JSON.parse(done.stdout).name, 'a.json and 1 more');
+});
+
 test('a list names files, and the table says what failed', () => {
     const list = join(folder, 'some.list');
     writeFileSync(list, '# two\nmodels/a.json\n\nmodels/c.py  # fails\n');
@@ -261,7 +267,7 @@ test('a suite is compared with an earlier one: broken, fixed, changes with their
     const told = cli(String(before), String(after));
     assert.equal(told.status, 1, 'a workload broke');
     assert.match(told.out, new RegExp(`^A: x #${before}\\nB: x #${after}\\n\\n1 workload passed before and does not now, and 1 workload is fixed\\.`));
-    assert.match(told.out, /breakeven +dynamo +static +67 to 67 % +1 +1 +[\d.]+x/);
+    assert.match(told.out, /breakeven +dynamo +static +67 % to 67 % +1 +1 +[\d.]+x/);
     assert.match(told.out, /^broken: b, static, dynamo, breakeven: .*reshape/m);
     assert.match(told.out, /^fixed: c, static/m);
     const { before: _b, after: _a, ...same } = JSON.parse(cli(String(before), String(after), '--json').out);

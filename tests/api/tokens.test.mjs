@@ -110,6 +110,8 @@ test('a token of one project sees and posts that project alone', async () => {
     }
     assert.equal((await ask(`/api/v1/compare?a=${mine}&b=${other}`, { token })).status, 404);
     assert.equal((await ask(`/api/v1/compare?a=${other}&b=${mine}`, { token })).status, 404);
+    for (const query of [`b=${mine}&c=${other}`, `b=${mine}&b=${other}`, `${`b=${mine}&`.repeat(8)}b=${other}`])
+        assert.equal((await ask(`/api/v1/compare?a=${mine}&${query}`, { token })).status, 404, query);
     const { points } = (await ask('/api/v1/history?workload=test&project=speech', { token })).body;
     assert.ok(points.every((p) => p.project === 'vision' || p.run?.project === 'vision'), JSON.stringify(points[0]));
     for (const path of ['/metrics', '/api/v1/suites', '/api/v1/history', '/api/v1/files', '/api/v1/audit'])

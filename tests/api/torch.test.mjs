@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, getJson, postRun, startServer, until, waitFor, workload } from './harness.mjs';
+import { binary, getJson, kernelHas, postRun, startServer, until, waitFor, workload } from './harness.mjs';
 
 const PLAIN = 'tests/torch_stand_in';
 const both = (body, extra = {}) => workload(body, {
@@ -50,10 +50,46 @@ test('a torch that is too old is said at the start, and to who posts', async () 
     await server.stop();
 });
 
+const { landlock, seccomp } = kernelHas();
+const can = landlock > 0 && seccomp;
+
+test('what is posted reads no file of others, writes nothing outside of its folder and opens no socket', { skip: !can && 'this kernel has no Landlock or no seccomp' }, async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'breakeven-outside-'));
+    const secret = join(outside, 'secret');
+    writeFileSync(secret, 'a secret');
+    process.env.LIBRARY_PATH = `${secret}:${outside}:${process.pid}`;
+    try {
+        server = await startWith(`${PLAIN}/prying:${PLAIN}`);
+    } finally {
+        delete process.env.LIBRARY_PATH;
+    }
+    const prying = both('    return torch.sin(x)');
+    const octets = { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' } };
+    // Two runs: the second reads what was posted when torch was at work already.
+    for (const bytes of ['hello', 'weights']) {
+        const file = (await getJson(`${server.url}/api/v1/files?bytes=${bytes.length}`, { ...octets, body: bytes })).body;
+        const { body } = await postRun(server, { ...prying, weights: { 'net.pt': file.id } });
+        const { report } = await waitFor(server, body.id);
+        assert.match(JSON.stringify(report.engines.torch), /could: ; lacks: \./);
+    }
+    assert.deepEqual(readdirSync(outside), ['secret']);
+    // The command line confines it too, but for --no-sandbox.
+    const file = join(outside, 'workload.json');
+    writeFileSync(file, JSON.stringify(prying));
+    const env = { ...process.env, LIBRARY_PATH: `${secret}:${outside}:${process.pid}`, PYTHONPATH: `${PLAIN}/prying:${PLAIN}` };
+    const run = (...flags) => spawnSync(binary, ['run', file, '--torch-python', 'python3', '--json', '--weights', `net.pt=${secret}`, ...flags], { encoding: 'utf8', env });
+    assert.match(run().stdout, /could: read a file, by a program; lacks: \./, 'its weights are that file');
+    assert.match(run('--no-sandbox').stdout, /could: read a file, /);
+    await server.stop();
+    rmSync(outside, { recursive: true });
+});
+
 test('its report is in ours; its failure is reported and fails nothing', async () => {
     server = await startWith(`${PLAIN}/failing:${PLAIN}`);
     const { body } = await getJson(`${server.url}/api/v1/backends`);
     assert.equal(body.engines[0].version, '2.11.0+stand.in');
+    assert.match(server.log(), can ? /warn engine torch: .* executes what is posted, confined by Landlock and seccomp/ : /WITH THE RIGHTS OF THIS SERVER'S USER/);
+    assert.equal((await getJson(`${server.url}/healthz?full=1`)).body.sandbox.torch, can ? 'confined' : 'not confined');
     const good = (await postRun(server, both('    return torch.sin(x)'))).body.id;
     const crashing = (await postRun(server, both('    return torch.log1p(x)'))).body.id;
     const { engines, modes } = (await waitFor(server, good)).report;
@@ -128,7 +164,7 @@ test('a suite of both engines: a column of each, and breaks that are ours', () =
         '--engine', 'breakeven,torch', '--torch-python', 'python3'], { encoding: 'utf8', env: { ...process.env, PYTHONPATH: PLAIN } });
     rmSync(folder, { recursive: true });
     assert.match(stdout, /^workload +static, dynamo +static, torch +breaks dynamo/m);
-    assert.match(stdout, /^sines .* 1\+0 *$/m);
+    assert.match(stdout, /^sines .* 1 \+ 0 *$/m);
     assert.match(stdout, /^torch +dynamo +static +1\/1/m);
 });
 

@@ -9,7 +9,7 @@ target=$1
 seconds=$2
 seed=${3:-0} # 0: of the time
 corpus=$(mktemp -d)
-trap 'rm -rf "$corpus"' EXIT
+trap 'rm -rf "$corpus"; echo "processor time, the second line of the target (user, system):"; times' EXIT
 
 case $target in
 *fuzz_import) # the first byte of an input says in which pieces it comes
@@ -36,6 +36,12 @@ PYTHON
 	   done ;;
 	esac
 	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=16384 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
+*fuzz_http) # requests are made from the table of routes
+	printf 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >"$corpus/get"
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=4096 -max_len=4096 \
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
