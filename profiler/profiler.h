@@ -80,12 +80,29 @@ enum fusion_mode workload_explained_mode(const struct workload *w);
 json_t *workload_from_python(const char *name, const char *source, const char *entry,
 			     const char *const *inputs, int n, struct err *err);
 
+/* All that is wrong with such inputs, of which workload_from_python() says the first; in order. */
+struct workload_inputs {
+	const char *source, *entry;
+	const char *const *at;
+	int n;
+};
+void workload_input_problems(const struct workload_inputs *inputs,
+			     void (*each)(void *self, const struct err *problem, bool certain),
+			     void *self);
+
+/* Inputs for a program that came without, where its own text tells: a call of its entry, or what
+ * annotations, docstrings and layers say.  `workload` needs `source` or `files`, and may name its
+ * entry.  A new list of {"entry", "line" of the call or 0, "needed": whether a call without
+ * inputs fails, "inputs": [{"name", "text", "because"}], "calls" for a workload}; nothing of the
+ * program runs. */
+json_t *workload_proposals(const json_t *workload, const struct registry *registry);
+
 /* Whether `path` may be that of a file of a program: within its folder, a .py, and of bounded
  * length and depth; WORKLOAD or BOUND. */
 bool workload_path_check(const char *path, struct err *err);
 
 /* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry; of
- * "calls[0][1]" the expression there.
+ * "calls[0][1]" the expression there, of "entry" what is called.
  * Borrowed; NULL: it has none. */
 const char *workload_text(const json_t *workload, const char *file);
 
@@ -112,6 +129,7 @@ struct profiler_options {
 	const char *cache_dir;    /* kernels; NULL: none.  A timed run compiles cold all the same */
 	const char *version;      /* of Breakeven, for the report; NULL: "unknown" */
 	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
+	bool torch_confined;      /* see profiler/torch/host.h */
 	const char *torch_host;   /* socket of a profiler/torch/host.h; NULL: the run has its own */
 	int wall_s; /* what a run may last, for the engines after ours; 0: no limit is known */
 	/* Called from the run's thread: 0..1, and what is being done
@@ -147,7 +165,7 @@ struct report_run *profiler_run_engines(const struct workload *w,
 
 /* Whether `python` has a torch that will do: {"version", "python", "executable", "cuda",
  * "device_name", "threads"}.  Takes seconds.  NULL with IO, NO_DEVICE or WORKER. */
-json_t *profiler_torch_probe(const char *python, struct err *err);
+json_t *profiler_torch_probe(const char *python, bool confined, struct err *err);
 
 struct explain_options {
 	enum fusion_mode mode;
@@ -165,15 +183,6 @@ struct explain_options {
 struct report_explain *profiler_explain(const struct workload *w,
 					const struct explain_options *options,
 					struct report_draft *draft, struct err *err);
-
-/* Where a break of a report is to be looked for: its cause, else the innermost line
- * of its stack.  Columns are 0 where they are unknown. */
-struct break_place {
-	const char *file; /* of the report's; NULL: the program has one */
-	int line, column, end_column;
-};
-struct report_break;
-struct break_place profiler_place_of(const struct report_break *b);
 
 /* Asks what only a process finds out that may start others, for profiler_environment() and runs:
  * once, before it gives that up. */

@@ -170,10 +170,100 @@ static void a_running_sum_takes_any_rank(void **state)
 	}
 }
 
+/* Runs a graph of inputs of float32 and compares all of its outputs with the reference's. */
+static void check_outputs(struct builder *b, const void *const *in)
+{
+	const struct lowered *l = lower_passed(b, false);
+	struct pool *pool = pool_create(3);
+
+	for (int k = 0; k < 2; k++) {
+		void *got[4], *want[4];
+
+		assert_true(l->n_outputs <= 4);
+		for (int i = 0; i < l->n_outputs; i++) {
+			size_t n = (size_t)sym_eval(l->buffers[l->outputs[i]].numel, b->vars) + 8;
+
+			got[i] = calloc(n, 8);
+			want[i] = calloc(n, 8);
+		}
+		ref_execute(l, b->vars, in, want);
+		help_execute(names[k], l, b->vars, in, got, pool);
+		for (int i = 0; i < l->n_outputs; i++) {
+			const struct buffer *out = &l->buffers[l->outputs[i]];
+
+			for (int64_t j = 0; j < sym_eval(out->numel, b->vars); j++)
+				assert_near(value_at(got[i], out->dtype, j),
+					    value_at(want[i], out->dtype, j), 1e-5);
+			free(got[i]);
+			free(want[i]);
+		}
+	}
+	pool_destroy(pool);
+}
+
+/* Windows that overlap, summed: few points side by side, many columns. */
+static void short_rows_are_reduced_across_columns(void **state)
+{
+	static const struct view windows[] = { { { 700, 9 }, { 4, 1 } },
+					       { { 2100, 31 }, { 31, 1 } },
+					       { { 301, 4 }, { 1, 1 } },
+					       { { 299, 32 }, { 33, 1 } } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
+		for (int dtype = 0; dtype < 3; dtype++) {
+			static const enum dtype dtypes[] = { DTYPE_F32, DTYPE_F64, DTYPE_BF16 };
+			const struct view *v = &windows[i];
+			struct builder b = builder_create();
+			int x = strided_input(&b, dtypes[dtype], v);
+			size_t span = (size_t)((v->size[0] - 1) * v->stride[0] +
+					       v->size[1] * v->stride[1]);
+			void *in = help_alloc(span * 8);
+
+			for (size_t k = 0; k < span; k++)
+				dtype_put_double(dtypes[dtype], in, (int64_t)k,
+						 (double)ref_sample((int64_t)k));
+			RETURN(&b, ADD(&b, OP_sum, T(x), DIM(&b, 1)),
+			       ADD(&b, OP_amax, T(x), DIM(&b, 1)));
+			check_outputs(&b, (const void *[]){ in });
+			free(in);
+			builder_destroy(&b);
+		}
+}
+
+/* What a channel is multiplied with and moved by is one value for its pixels. */
+static void operands_that_stand_still_are_read_once_a_row(void **state)
+{
+	enum { SAMPLES = 8, CHANNELS = 9, PIXELS = 307 };
+	struct builder b = builder_create();
+	int x = INPUT(&b, DTYPE_F32, NUM(&b, SAMPLES), NUM(&b, CHANNELS), NUM(&b, PIXELS));
+	int scale = INPUT(&b, DTYPE_F32, NUM(&b, CHANNELS), NUM(&b, 1));
+	int bias = INPUT(&b, DTYPE_F32, NUM(&b, SAMPLES), NUM(&b, 1), NUM(&b, 1));
+	int factor = ADD(&b, OP_exp, T(scale));
+	int y = ADD(&b, OP_add, T(ADD(&b, OP_mul, T(x), T(factor))), T(bias));
+	float *in[3] = { help_alloc(SAMPLES * CHANNELS * PIXELS * 4), help_alloc(CHANNELS * 4),
+			 help_alloc(SAMPLES * 4) };
+
+	(void)state;
+	for (int64_t i = 0; i < SAMPLES * CHANNELS * PIXELS; i++)
+		in[0][i] = ref_sample(i);
+	for (int64_t i = 0; i < CHANNELS; i++)
+		in[1][i] = ref_sample(i + 3);
+	for (int64_t i = 0; i < SAMPLES; i++)
+		in[2][i] = ref_sample(i + 5);
+	RETURN(&b, y, ADD(&b, OP_gt, T(y), T(bias)));
+	check_outputs(&b, (const void *[]){ in[0], in[1], in[2] });
+	for (int i = 0; i < 3; i++)
+		free(in[i]);
+	builder_destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_read_where_they_lie),
+		cmocka_unit_test(short_rows_are_reduced_across_columns),
+		cmocka_unit_test(operands_that_stand_still_are_read_once_a_row),
 		cmocka_unit_test(a_running_sum_is_kept_in_float64_along_any_dim),
 		cmocka_unit_test(a_running_sum_takes_any_rank),
 	};

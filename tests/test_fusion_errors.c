@@ -21,7 +21,29 @@ static const struct wrong wrongs[] = {
 	{ "    return x.poisson()\n", ALL, ERR_UNSUPPORTED, 3, 12, "Tensor.poisson is known" },
 	{ "    return x @ x\n", ALL, ERR_SHAPE, 3, 12, "[8, 16] and [8, 16] do not fit together" },
 	{ "    return torch.sum(x, dims=1)\n", ALL, ERR_TYPE, 3, 12,
-	  "torch.sum has no parameter dims; it takes x, dim, keepdim, dtype" },
+	  "torch.sum has no parameter dims; did you mean dim? it takes x, dim, keepdim, dtype" },
+	{ "    return torch.softmax(x, 1, hurry=1)\n", ALL, ERR_TYPE, 3, 12,
+	  "torch.softmax has no parameter hurry; it takes x, dim, dtype" },
+	{ "    return x.new_zeroes(3)\n", ALL, ERR_NAME, 3, 12, "did you mean Tensor.new_zeros?" },
+	{ "    return x.masked_selct(x > 0)\n", ALL, ERR_NAME, 3, 12,
+	  "did you mean Tensor.masked_select?" },
+	{ "    def helper(alpha, *, beta=2):\n        return alpha\n    return helper(x, "
+	  "betta=1)\n",
+	  ALL, ERR_TYPE, 5, 12,
+	  "helper() got an unexpected keyword argument 'betta'. Did you mean 'beta'?" },
+	{ "    return torch.nn.Linear(16, 4, biass=False)(x)\n", ALL, ERR_TYPE, 3, 12,
+	  "Linear.__init__() got an unexpected keyword argument 'biass'. Did you mean 'bias'?" },
+	{ "    return torch.nn.Linear(16)\n", ALL, ERR_TYPE, 3, 12,
+	  "Linear.__init__() missing 1 required positional argument: 'out_features'" },
+	{ "    with torch.profiler.profile(activites=[1]):\n        return x\n", ALL, ERR_TYPE, 3,
+	  10,
+	  "profile.__init__() got an unexpected keyword argument 'activites'. Did you mean "
+	  "'activities'?" },
+	{ "    with torch.profiler.profile(with_stack=True) as p:\n        x + 1\n    return "
+	  "p.key_averages()\n",
+	  ALL, ERR_VALUE, 5, 12, "the run's own timeline has what ran" },
+	{ "    return x.view(-1, 5)\n", ALL, ERR_SHAPE, 3, 12, "sizes [-1, 5] do not have" },
+	{ "    return x.reshape(3, -1)\n", ALL, ERR_SHAPE, 3, 12, "sizes [3, -1] do not have" },
 	{ "    return torch.sum(x, dim='a')\n", ALL, ERR_TYPE, 3, 12,
 	  "dim must be an int or a tuple of ints or None, not str" },
 	{ "    return torch.sum(x, 0, dim=1)\n", ALL, ERR_TYPE, 3, 12, "dim is given twice" },
@@ -107,6 +129,51 @@ static void unknown_names_are_found_without_running(void **state)
 	check_parse("def model(x:\n    return x\n", ERR_SYNTAX, 1, "");
 }
 
+/* A misspelt name, and what of the same module or type is meant; NULL: nothing is near. */
+static void suggestions_come_from_the_same_namespace(void **state)
+{
+	static const struct {
+		const char *written, *meant;
+	} names[] = {
+		{ "torch.rann", "torch.rand" },
+		{ "torch.flot32", "torch.float32" },
+		{ "torch.masked_selct", "torch.masked_select" },
+		{ "torch.no_grd", "torch.no_grad" },
+		{ "torch.nn.Linea", "torch.nn.Linear" },
+		{ "torch.nn.functionl", "torch.nn.functional" },
+		{ "torch.optim.Adm", "torch.optim.Adam" },
+		{ "torch.optim.lr_scheduler.StepLr", "torch.optim.lr_scheduler.StepLR" },
+		{ "torch.nn.functional.sofmax", "torch.nn.functional.softmax" },
+		{ "torch.nn.functional.cross_entropi", "torch.nn.functional.cross_entropy" },
+		{ "torch.linalg.nrom", "torch.linalg.norm" },
+		{ "torch.cuda.is_avalable", "torch.cuda.is_available" },
+		{ "torch.view", NULL },         /* a method alone */
+		{ "torch.cross_entrop", NULL }, /* of torch.nn.functional */
+		{ "torch.optim.Linear", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char source[200], words[200];
+		const char *dot = strrchr(names[i].written, '.');
+
+		snprintf(source, sizeof(source), "import torch\ndef model(x):\n    return %s(x)\n",
+			 names[i].written);
+		if (names[i].meant)
+			snprintf(words, sizeof(words), "has no attribute %s; did you mean %s?",
+				 dot + 1, names[i].meant);
+		else
+			snprintf(words, sizeof(words), "has no attribute %s", dot + 1);
+		check_parse(source, ERR_NAME, 3, words);
+		if (!names[i].meant) {
+			struct err err = { 0 };
+
+			fusion_parse(source, strlen(source), "model", &err);
+			assert_null(strstr(err.message, "did you mean"));
+		}
+	}
+}
+
 static void an_entry_that_is_no_function_is_refused(void **state)
 {
 	const char source[] = "model = 3\n";
@@ -162,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_program_is_refused_alike_at_its_place),
 		cmocka_unit_test(unknown_names_are_found_without_running),
+		cmocka_unit_test(suggestions_come_from_the_same_namespace),
 		cmocka_unit_test(an_entry_that_is_no_function_is_refused),
 		cmocka_unit_test(an_unknown_backend_is_refused_by_name),
 		cmocka_unit_test(memory_over_the_limit_is_an_error_not_a_crash),

@@ -68,6 +68,51 @@ static void a_tensor_without_dims_is_formatted_as_its_number(void **state)
 	prints("f'{torch.nn.Parameter(torch.tensor(2.))}'[:9]", "'Parameter'");
 }
 
+/* Of a program that asks for no gradient, in eager and after a compiled piece. */
+static void texts_say_what_gradients_go_to(void **state)
+{
+	static const struct {
+		const char *lines, *eager, *compiled;
+	} programs[] = {
+		{ "    return '%s' % nn.Parameter(x * 2)\n",
+		  "Parameter containing:\ntensor([2., 4.], requires_grad=True)",
+		  "Parameter containing:\ntensor([2., 4.], requires_grad=True)" },
+		{ "    y = net(x) * 2\n    return f'{y}'\n",
+		  "tensor([6., 6.], grad_fn=<MulBackward0>)",
+		  "tensor([6., 6.], grad_fn=<CompiledFunctionBackward>)" },
+		{ "    y = (net(x) * 2)[:1]\n    return str(y)\n",
+		  "tensor([6.], grad_fn=<SliceBackward0>)",
+		  "tensor([6.], grad_fn=<AsStridedBackward0>)" },
+		{ "    y = net(x).detach() * 2\n    return repr(y)\n", "tensor([6., 6.])",
+		  "tensor([6., 6.])" },
+		{ "    with torch.no_grad():\n        y = net(x) * 2\n    return repr(y)\n",
+		  "tensor([6., 6.])", "tensor([6., 6.])" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(programs) / sizeof(*programs); i++) {
+		bool compiled = i % 2;
+		char source[512];
+		struct engine e;
+		struct value x, text;
+
+		snprintf(source, sizeof(source),
+			 "import torch\nfrom torch import nn\nnet = nn.Linear(2, 2, bias=False)\n"
+			 "nn.init.ones_(net.weight)\ndef model(x):\n%s",
+			 programs[i / 2].lines);
+		e = engine_open("interp", compiled ? FUSION_STATIC : FUSION_EAGER, source);
+		x = FLOATS(&e, 0, 2);
+		((float *)tensor_data(x.tensor->memory))[0] = 1;
+		((float *)tensor_data(x.tensor->memory))[1] = 2;
+		text = engine_call(&e, &x, 1);
+		assert_string_equal(text.str->text,
+				    compiled ? programs[i / 2].compiled : programs[i / 2].eager);
+		value_unref(text);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +120,7 @@ int main(void)
 		cmocka_unit_test(rows_and_blocks_stand_below_one_another),
 		cmocka_unit_test(what_is_not_float32_says_so),
 		cmocka_unit_test(a_tensor_without_dims_is_formatted_as_its_number),
+		cmocka_unit_test(texts_say_what_gradients_go_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static json_t *report(double static_us, int launches)
 
 static json_t *compared_with(json_t *a, json_t *b, struct compare_options o)
 {
-	const struct report_record *run = &report_record_run;
+	const struct report_record *run = REPORT_RECORD(run);
 	struct compared_run runs[] = { { .head = json_object(), .report = complete(run, a) },
 				       { .head = json_object(), .report = complete(run, b) } };
 	struct err err = { 0 };
@@ -308,11 +308,11 @@ static void what_runs_of_the_same_differ_by_is_in_the_interval(void **state)
 					  { "latency", "eager", NAN, 101 } };
 	json_t *a = report(20, 1), *b = report(26, 1), *c, *f;
 	struct compared_run runs[] = { { .head = json_object(),
-					 .report = complete(&report_record_run, a),
+					 .report = complete(REPORT_RECORD(run), a),
 					 .repeats = repeats,
 					 .n_repeats = 5 },
 				       { .head = json_object(),
-					 .report = complete(&report_record_run, b) } };
+					 .report = complete(REPORT_RECORD(run), b) } };
 	struct compare_options o = { 0 };
 	struct err err = { 0 };
 
@@ -541,7 +541,7 @@ static void what_measured_nothing_and_other_metrics_are_refused_in_words(void **
 	json_t *a = report(20, 1),
 	       *empty = parse("{\"breakeven\": 1, \"modes\": {}, \"points\": []}");
 	struct compared_run runs[] = { { .head = json_object(),
-					 .report = complete(&report_record_run, a) },
+					 .report = complete(REPORT_RECORD(run), a) },
 				       { .head = json_object(), .report = empty } };
 	struct compare_options o = { 0 };
 	struct err err = { 0 };

@@ -9,6 +9,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
@@ -272,7 +273,7 @@ static struct break_place place_of(const json_t *found)
 	struct break_place at = { 0 };
 
 	if (b)
-		at = profiler_place_of(b);
+		at = break_place_of(b);
 	else
 		fail_msg("%s", err.message);
 	arena_finish(&arena);

@@ -435,7 +435,7 @@ static void a_redacted_report_has_stand_ins_that_stay_the_same(void **state)
 	    "torch_dynamo_resume_in_walrus_at_5", "ops", "relu");
 	json_t *workload = json_pack("{s:s, s:s}", "policy", "dynamo", "source",
 				     "def f(walrus): # secret\n  return walrus.tusk + 'blubber'\n");
-	struct export_run run = run_of(&s, complete(&report_record_run, report));
+	struct export_run run = run_of(&s, complete(REPORT_RECORD(run), report));
 	struct export_query q = { .redact = true };
 	struct sink out = { 0 };
 	struct err err = { 0 };
@@ -478,7 +478,7 @@ static void a_name_that_no_event_has_is_hidden(void **state)
 	json_t *report = json_pack("{s:{s:[{s:s}], s:[{s:s, s:s}]}, s:{s:{}}}", "import", "heads",
 				   "my_key", "mine", "files", "name", "/home/me/trace.json", "kind",
 				   "kineto", "modes", "none");
-	struct export_run run = run_of(&s, complete(&report_record_run, report));
+	struct export_run run = run_of(&s, complete(REPORT_RECORD(run), report));
 	struct export_query q = { .redact = true, .mode = "none" };
 	struct sink frames = { 0 }, all = { 0 };
 	struct err err = { 0 };

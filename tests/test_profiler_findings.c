@@ -1,64 +1,17 @@
 /* tests/test_profiler_findings.c -- what a run's figures say: no sentence claims more than its
  * interval holds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "profiler/findings/findings.h"
+#include "tests/findings.h"
 
 /* A mode of a report; `more` begins with a comma, or is empty. */
-#define MODE(us, more)                                                                             \
+#define MODE(us, more) MODE_IN(us, "[" us ", " us "]", more)
+#define MODE_IN(us, ci, more)                                                                      \
 	"{\"graphs\": [], \"breaks\": [], \"recompiles\": [], \"launches\": 1, \"compile_ms\": "   \
-	"62, \"peak_bytes\": 1024, \"latency\": {\"median_us\": " us ", \"ci_us\": [" us ", " us   \
-	"], \"n\": 20}" more "}"
+	"62, \"peak_bytes\": 1024, \"latency\": {\"median_us\": " us ", \"ci_us\": " ci            \
+	", \"n\": 20}" more "}"
 #define POINT(n, modes, against)                                                                   \
 	"{\"n\": " n ", \"modes\": {" modes "}, \"break_even\": {" against "}}"
 #define BOTH "\"eager\": " MODE("10", "") ", \"static\": " MODE("5", "")
 #define RUN(rest) "{\"breakeven\": 1, \"modes\": {}, " rest "}"
-
-struct found {
-	struct arena arena;
-	json_t *report;
-	const struct report_findings *f;
-};
-
-static struct found find(const char *text)
-{
-	struct found found = { 0 };
-	struct err err = { 0 };
-	json_error_t why;
-	const struct report_run *run;
-
-	found.report = json_loads(text, 0, &why);
-	if (!found.report)
-		fail_msg("%s at %d of %s", why.text, why.position, text);
-	run = report_read_run(found.report, &found.arena, &err);
-	if (!run)
-		fail_msg("%s", err.message);
-	found.f = findings_make(run, &found.arena, &err);
-	assert_non_null(found.f);
-	return found;
-}
-
-static void done(struct found *found)
-{
-	arena_finish(&found->arena);
-	json_decref(found->report);
-}
-
-static void says(const struct report_sentence_part_list *sentence, const char *want)
-{
-	struct buf out = { 0 };
-
-	sentence_say(&out, sentence);
-	assert_string_equal(out.len ? out.data : "", want);
-	buf_finish(&out);
-}
 
 /* Of a sweep of two points with one compiled mode: `b` at both, `top` over all. */
 static void answers(const char *b, const char *top, const char *want)
@@ -357,6 +310,27 @@ static void add_watched(struct buf *out, const char *mode, int held, int peak, c
 		      "\"other_bytes\": 0}}");
 }
 
+static void uses_are_told(const struct report_findings_point *p)
+{
+	const struct report_findings_memory *eager = report_get(p->modes, "eager")->memory_use,
+					    *other = report_get(p->modes, "static")->memory_use;
+
+	assert_string_equal(p->memory_unit, "kB");
+	assert_string_equal(p->lines_unit, "kB");
+	assert_string_equal(eager->of_eager, "baseline");
+	assert_string_equal(eager->added->text, "1.54");
+	assert_string_equal(eager->tensors, "4");
+	assert_int_equal(eager->taken->bytes, 10400);
+	assert_int_equal(eager->lines.n, 3);
+	assert_int_equal(eager->lines.at[0].line, 3);
+	assert_string_equal(eager->lines.at[0].peak->text, "0.800");
+	assert_int_equal(eager->lines.at[2].line, 9);
+	assert_int_equal(eager->lines.at[2].peak->bytes, 0);
+	assert_int_equal(eager->together->taken->bytes, 10400);
+	assert_string_equal(other->of_eager, "0.500x");
+	assert_false(other->lines.at[0].has.line); /* of no line */
+}
+
 static void memory_of_a_call_is_told_beside_eagers(void **state)
 {
 	static const char three[] = TENSOR("\"mul\"", "4", "600", "true") ", " TENSOR(
@@ -395,6 +369,7 @@ static void memory_of_a_call_is_told_beside_eagers(void **state)
 	for (size_t i = 0; i < sizeof(says_of) / sizeof(says_of[0]); i++)
 		says(&report_get(found.f->points.at[0].modes, says_of[i][0])->memory,
 		     says_of[i][1]);
+	uses_are_told(&found.f->points.at[0]);
 	done(&found);
 	buf_finish(&text);
 }
@@ -407,12 +382,16 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 {
 	struct found found = find(RUN("\"points\": [" POINT("1", BOTH, "") ", " POINT(
 	    "2",
-	    "\"eager\": " MODE("10", SPLIT("0", "9", "10")) ", \"static\": " MODE(
+	    "\"eager\": " MODE_IN("137", "[130, 170]", SPLIT("0", "9", "10")) ", \"static\": " MODE(
 		"5", SPLIT("0.1", "1.4", "2.05")),
 	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")), "") "]"));
+	const struct report_findings_mode *m;
 
 	(void)state;
 	assert_null(found.f->points.at[0].split);
+	m = report_get(found.f->points.at[1].modes, "eager");
+	assert_string_equal(m->split->median, "140");
+	assert_string_equal(m->median->text, "140");
 	assert_string_equal(
 	    found.f->points.at[1].split,
 	    "static spends 68 % of a call in kernels. Its floor, 0.500 us of guards, "
@@ -447,242 +426,40 @@ static void pytorchs_modes_are_told_too(void **state)
 	done(&found);
 }
 
-/* A graph's own fields, and those of its kernels. */
-#define GRAPH(more) "{\"ops\": [\"sin\"], \"kernels\": [\"k\"]" more "}"
-#define IN_GRAPHS(list)                                                                            \
-	"{\"breakeven\": 1, \"modes\": {\"graphs\": {\"breaks\": [], \"recompiles\": [], "         \
-	"\"graphs\": [" list "]}}}"
-#define RECORDING(made, refused, why_not, direct, because, why_guards)                             \
-	"{\"recorded\": true, \"made\": " made ", \"refused\": " refused ", \"why_not\": " why_not \
-	", \"direct\": " direct                                                                    \
-	", \"why_direct\": \"cumsum runs on the host\", \"because\": " because                     \
-	", \"record_us\": 1, \"replays\": 7, \"pointed\": 2, \"guards_left_out\": 5, "             \
-	"\"why_guards\": " why_guards ", \"held_bytes\": 512}"
+#define BARE "\"graphs\": [], \"breaks\": [], \"recompiles\": [], "
 
-static void texts(const struct report_texts *got, const char *const *want)
+static void when_compiling_is_repaid_is_told_in_figures(void **state)
 {
-	size_t n = 0;
-
-	for (; want[n]; n++) {
-		assert_true(n < got->n);
-		assert_string_equal(got->at[n], want[n]);
-	}
-	assert_int_equal(got->n, n);
-}
-
-static void
-a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason(void **state)
-{
-	static const char *const none[] = { NULL };
-	static const char *const made[] = {
-		"1 recording, replayed 7 times; 2 pointers set again; 512 B held between calls",
-		"Launched kernel by kernel: cumsum runs on the host",
-		"Recorded again: x.size(0) is 5, was 4",
-		"Guards of the program's objects left out in 5 calls",
-		"Backward: 2 recordings, replayed 7 times; 2 pointers set again; 512 B held "
-		"between "
-		"calls",
-		"Backward: 1 recording launched kernel by kernel: cumsum runs on the host",
-		"Backward: 1 piece not recorded, runs as in static: it prints",
-		NULL
-	};
-	static const char *const refused[] = { "Not recorded, runs as in static: it prints",
-					       "All guards are checked in each call: it writes",
-					       NULL };
-	static const char *const empty[] = { "Nothing to record: no kernel is launched",
-					     "Guards of the program's objects left out in 5 calls",
-					     NULL };
-	struct found found = find(IN_GRAPHS(GRAPH(
-	    ", \"recording\": " RECORDING("1", "0", "null", "1", "\"x.size(0) is 5, was 4\"", "null") ", \"backward_recording\": " RECORDING(
-		"2", "1", "\"it prints\"", "1", "null",
-		"null")) ", " GRAPH(", \"recording\": " RECORDING("0", "1", "\"it prints\"", "0",
-								  "null",
-								  "\"it writes\"")) ", " GRAPH(", "
-											       "\"r"
-											       "eco"
-											       "rdi"
-											       "ng"
-											       "\":"
-											       " " RECORDING(
-												   "0",
-												   "0",
-												   "null",
-												   "0",
-												   "null",
-												   "null")) ", " GRAPH("")));
-	const struct report_findings_graph *g =
-	    report_get(found.f->points.at[0].modes, "graphs")->graphs.at;
+	struct found found = find(
+	    "{\"breakeven\": 1, \"modes\": {\"eager\": {" BARE "\"latency\": {\"median_us\": 10, "
+	    "\"ci_us\": [10, 10], \"n\": 20}}, \"static\": {" BARE
+	    "\"compile_ms\": 1, \"latency\": "
+	    "{\"median_us\": 2, \"ci_us\": [2, 2], \"n\": 20}}, \"auto\": {" BARE
+	    "\"compile_ms\": 1, "
+	    "\"latency\": {\"median_us\": 12, \"ci_us\": [12, 12], \"n\": 20}}}, \"break_even\": "
+	    "{\"static\": {\"speedup\": 5, \"speedup_ci\": [4, 6], \"verdict\": \"FASTER\", "
+	    "\"calls_to_repay\": 125, \"calls_to_repay_ci\": [112, 143], \"repay\": \"after\", "
+	    "\"saved_us\": 8, \"saved_ci_us\": [7, 9]}, \"auto\": {\"speedup\": 0.8, "
+	    "\"speedup_ci\": [0.7, 0.9], \"verdict\": \"SLOWER\", \"calls_to_repay\": null, "
+	    "\"repay\": \"never\", \"saved_us\": -2, \"saved_ci_us\": [-3, -1]}}}");
+	const struct report_findings_repay
+	    *r = report_get(found.f->points.at[0].modes, "static")->repay,
+	    *never = report_get(found.f->points.at[0].modes, "auto")->repay;
 
 	(void)state;
-	texts(&g[0].recording, made);
-	texts(&g[1].recording, refused);
-	texts(&g[2].recording, empty);
-	texts(&g[3].recording, none);
+	assert_null(report_get(found.f->points.at[0].modes, "eager")->repay);
+	assert_string_equal(r->compile, "1,000 us");
+	assert_string_equal(r->saved->text, "8");
+	assert_string_equal(r->saved->low, "7");
+	assert_string_equal(r->after->text, "125 calls");
+	assert_string_equal(r->after->high, "143");
+	assert_int_equal(r->nearly, 4500);
+	assert_string_equal(r->nearly_after, "4,500");
+	assert_null(never->saved);
+	assert_string_equal(never->after->text, "never");
+	assert_false(never->has.nearly);
+	assert_string_equal(never->nearly_after, "never");
 	done(&found);
-}
-
-#define KERNEL(more) "{\"name\": \"k\", \"form\": \"map\", \"why\": \"\", \"lines\": [3]" more "}"
-
-static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
-{
-	static const char *const facts[] = { "1 op",
-					     "1 kernel",
-					     "1 of them only copies",
-					     "compiled in 12 ms from the cache",
-					     "used by 3 calls",
-					     NULL };
-	static const char *const later[] = { "1 op", "1 kernel",
-					     "compiled for a later call, as timing began", NULL };
-	struct found found = find(IN_GRAPHS(
-	    GRAPH(", \"id\": 4, \"frame\": \"model\", \"compile\": \"0/1\", \"compile_ms\": "
-		  "12, "
-		  "\"cached\": true, \"uses\": 3, \"kernel_details\": [" KERNEL(
-		      ", \"ops\": 2, \"read_bytes\": 512, \"written_bytes\": 16800000, "
-		      "\"saved_bytes\": 1024, \"copies\": false, \"median_us\": 40, \"ci_us\": "
-		      "[39, 41], \"copy_share\": 0.25, \"operations\": 4200, \"occupancy\": "
-		      "0.5") ", " KERNEL(", \"ops\": 1, \"read_bytes\": 500000, "
-					 "\"written_bytes\": 500000, "
-					 "\"saved_bytes\": 0, \"copies\": true, \"median_us\": "
-					 "10, \"ci_us\": "
-					 "[9, 11], \"copy_share\": 1.2") "]") ", " GRAPH(", "
-											 "\"lat"
-											 "er\":"
-											 " true"
-											 ", "
-											 "\"use"
-											 "s\": "
-											 "3")));
-	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "graphs");
-	const struct report_findings_kernel *k = m->graphs.at[0].kernels.at;
-
-	(void)state;
-	assert_string_equal(m->graphs.at[0].title, "Graph 4, model 0/1");
-	assert_string_equal(m->graphs.at[1].title, "Graph 1, model");
-	texts(&m->graphs.at[0].facts, facts);
-	texts(&m->graphs.at[1].facts, later);
-	assert_int_equal(m->graphs.at[0].kernels.n, 2);
-	assert_string_equal(k[0].about,
-			    "2 ops, 512 B read, 16.8 MB written, 1.02 kB saved by fusion");
-	assert_string_equal(k[1].about, "1 op, 500 kB read, 500 kB written");
-	assert_string_equal(k[0].median->text, "40");
-	assert_string_equal(k[0].median->high, "41");
-	assert_string_equal(k[0].moves, "16.8");
-	assert_string_equal(k[1].moves, "1");
-	assert_string_equal(k[0].of_copy, "25 %");
-	assert_string_equal(k[0].operations, "4,200");
-	assert_string_equal(k[0].occupancy, "50 %");
-	assert_null(k[1].operations);
-	assert_string_equal(m->kernels->bytes_unit, "MB");
-	/* 30 of 50 us: the second is faster than a copy, and takes nothing off. */
-	assert_string_equal(
-	    m->kernels->sentence,
-	    "1 kernel of 2 takes more than twice as long as a copy of as many bytes; "
-	    "30 us of 50 us, 60 %, are no memory time.");
-	done(&found);
-}
-
-/* A mode static that broke; `more` begins with a comma, or is empty. */
-#define BREAK(line, stage, count)                                                                  \
-	"{\"stage\": \"" stage "\", \"kind\": \"k\", \"outcome\": \"jump\", \"call\": 0, "         \
-	"\"message\": \"m\", \"count\": " count ", \"stack\": [{\"line\": " line                   \
-	", \"function\": \"f\"}]}"
-#define BROKEN(breaks, more)                                                                       \
-	"{\"breakeven\": 1, \"modes\": {\"static\": {\"graphs\": [], \"recompiles\": [], "         \
-	"\"breaks\": [" breaks "]" more "}}}"
-#define COSTS(sum, low, high, without)                                                             \
-	", \"break_cost\": {\"sum_us\": " sum ", \"ci_us\": [" low ", " high                       \
-	"], \"calls\": 1200, \"groups\": 3" without "}"
-#define WITHOUT(us, low, high, ratio)                                                              \
-	", \"without\": {\"lines\": [3, 5], \"breaks_left\": 0, \"explained_us\": 3, "             \
-	"\"explained_ci_us\": [2, 4], \"measured_us\": " us ", \"measured_ci_us\": [" low          \
-	", " high "], \"median_us\": 9, \"ratio\": " ratio ", \"ratio_ci\": [0.9, 1.1]}"
-#define TWO BREAK("3", "capture", "1") ", " BREAK("5", "capture", "1")
-
-static void breaks_say(const char *report, const char *sentence, const char *how)
-{
-	struct found found = find(report);
-	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "static");
-
-	says(&m->breaks->sentence, sentence);
-	if (how)
-		assert_string_equal(m->breaks->how, how);
-	done(&found);
-}
-
-static void breaks_are_told_once_each_with_what_they_cost(void **state)
-{
-#define LATENCY ", \"latency\": {\"median_us\": 40, \"ci_us\": [39, 41], \"n\": 20}"
-	(void)state;
-	breaks_say(
-	    BROKEN("", ""), "static captured without a break: 0 graphs.",
-	    "A break is where a graph has to end: what follows is captured again, or runs in "
-	    "eager.");
-	breaks_say(BROKEN(TWO ", " BREAK("3", "capture", "4") ", " BREAK("9", "lowering", "1"), ""),
-		   "2 breaks in static, met 6 times; static captured 0 graphs. 1 op fell back to a "
-		   "library call in lowering.",
-		   NULL);
-	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("-3.2", "-4.1", "-2.3", "")),
-	    "2 breaks cost nothing in static: a call takes 3.2 us (2.3–4.1) less than one "
-	    "graph's kernels would make it take.",
-	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
-	    "no kernel runs, and what kernels take more than those of one graph would.");
-	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("-40", "-120", "20", "")),
-	    "2 breaks cost no more than the timing can tell: -40 us (-120 to 20) of every 40 "
-	    "us call in static.",
-	    NULL);
-	breaks_say(BROKEN(BREAK("3", "capture", "1"), COSTS("25", "20", "30", "")),
-		   "1 break costs 25 us (20–30) of a call in static.", NULL);
-	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("24", "22", "26", "1"))),
-	    "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-	    "is 24 us (22–26) shorter, as timed.",
-	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
-	    "no kernel runs, and what kernels take more than those of one graph would. Timed "
-	    "beside it, round by round: the same function with lines 3, 5 changed so that "
-	    "nothing breaks there. The computed cost of those breaks is 1.0x (0.9–1.1) of the "
-	    "time saved without them.");
-	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("1", "-2", "4", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-		   "is no shorter, as far as the timing can tell.",
-		   NULL);
-	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("-3", "-4", "-2", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-		   "is 3 us (2–4) longer, as timed.",
-		   NULL);
-}
-
-#define ENTRY(ms, uses, reason)                                                                    \
-	"{\"compile_ms\": " ms ", \"uses\": " uses ", \"reason\": " reason                         \
-	", \"guards\": [\"a\", \"b\"]}"
-
-static void recompiles_are_told_with_what_they_took(void **state)
-{
-	struct found found = find(BROKEN(
-	    "",
-	    ", \"tree\": [{\"frame\": \"f\", \"entries\": [" ENTRY("10", "9", "null") ", " ENTRY(
-		"20", "1",
-		"\"x.size(0) is 5, was 4\"") ", " ENTRY("30", "0",
-							"\"x.size(0) is 6, was 5\"") "]}]"));
-	struct found one = find(BROKEN(
-	    "", ", \"tree\": [{\"frame\": \"f\", \"entries\": [" ENTRY("10", "9", "null") "]}]"));
-	struct found none = find(BROKEN("", ""));
-
-	(void)state;
-	says(&report_get(found.f->points.at[0].modes, "static")->guards->sentence,
-	     "2 recompiles in static took 50 ms, 83 % of all compiling. 2 of 3 versions served one "
-	     "call at most.");
-	assert_string_equal(report_get(found.f->points.at[0].modes, "static")->guards->how,
-			    "A version is used where all its guards hold; where none fits, the "
-			    "frame is compiled again. 6 guards in all. Uses are those of the calls "
-			    "in order, before timing.");
-	says(&report_get(one.f->points.at[0].modes, "static")->guards->sentence,
-	     "No guard failed in static: 1 version serves every call.");
-	assert_null(report_get(none.f->points.at[0].modes, "static")->guards);
-	done(&found);
-	done(&one);
-	done(&none);
 }
 
 int main(void)
@@ -701,11 +478,7 @@ int main(void)
 		cmocka_unit_test(memory_of_a_call_is_told_beside_eagers),
 		cmocka_unit_test(where_the_time_of_a_call_goes_is_said_of_one_mode),
 		cmocka_unit_test(pytorchs_modes_are_told_too),
-		cmocka_unit_test(
-		    a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason),
-		cmocka_unit_test(a_graph_and_its_kernels_are_told_in_shared_units),
-		cmocka_unit_test(breaks_are_told_once_each_with_what_they_cost),
-		cmocka_unit_test(recompiles_are_told_with_what_they_took),
+		cmocka_unit_test(when_compiling_is_repaid_is_told_in_figures),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

@@ -28,7 +28,7 @@ static char *drawn(const char *format, json_t *graph)
 	struct export_run run = { .id = 1,
 				  .name = "run",
 				  .status = "done",
-				  .report = complete(&report_record_run, report),
+				  .report = complete(REPORT_RECORD(run), report),
 				  .blocks = no_blocks };
 	struct err err = { 0 };
 	struct buf text;

@@ -27,7 +27,11 @@ static void open_made(struct made *m)
 {
 	struct err err = { 0 };
 
-	*m = (struct made){ .tables = { json_array(), json_array(), json_array(), NULL } };
+	*m = (struct made){ .tables = {
+				.lanes = json_array(),
+				.names = json_array(),
+				.shapes = json_array(),
+			    } };
 	json_array_append_new(m->tables.names, json_pack("{s:s}", "name", "others"));
 	assert_true(timeline_chunk_create(&m->chunk, &err));
 	m->chunk.n = 0;

@@ -369,6 +369,8 @@ static void test_no_log(void **state)
 	(void)state;
 	assert_refused("GIF89a", 6, "not a log of a known kind");
 	assert_refused("", 0, "is empty");
+	assert_refused("\x28\xb5\x2f\xfd\x04\x58", 6,
+		       "is packed by zstd; logs are taken as they are or by gzip");
 	assert_refused("\x1f\x8b\x08", 3, "gzip");
 	/* JSON that is whole and lists no events; one that is cut before them is in the ledger.
 	 */

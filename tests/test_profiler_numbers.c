@@ -131,9 +131,20 @@ static void what_is_not_a_number_is_unknown(void **state)
 	assert_string_equal(t.low, "unknown");
 }
 
+static void parts_add_up_to_their_rounded_sum(void **state)
+{
+	double parts[] = { 0.333, 0.333, 0.334 };
+
+	(void)state;
+	assert_float_equal(number_add_up(parts, 3, 1, 0.1), 1, 1e-9);
+	assert_float_equal(parts[0] + parts[1] + parts[2], 1, 1e-9);
+	assert_float_equal(parts[2], 0.4, 1e-9); /* the largest remainder */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_add_up_to_their_rounded_sum),
 		cmocka_unit_test(a_number_alone_has_three_digits_and_commas),
 		cmocka_unit_test(a_plain_number_has_no_zeros_that_say_nothing),
 		cmocka_unit_test(counts_are_exact),

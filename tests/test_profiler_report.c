@@ -91,24 +91,24 @@ static void goes_round(const struct report_record *record, json_t *json)
 static void runs_go_round(void **state)
 {
 	(void)state;
-	goes_round(&report_record_run,
+	goes_round(REPORT_RECORD(run),
 		   run("{'name': 'all', 'source': '" SOURCE "', " CALLS ", " ALL_MODES "}", false));
-	goes_round(&report_record_run, run("{'name': 'timed', 'source': '" SOURCE "', " CALLS
+	goes_round(REPORT_RECORD(run), run("{'name': 'timed', 'source': '" SOURCE "', " CALLS
 					   ", " ALL_MODES ", 'seconds': 0.05}",
 					   true));
 	goes_round(
-	    &report_record_run,
+	    REPORT_RECORD(run),
 	    run("{'name': 'gradient', 'source': 'def model(x):\\n    return (x * x).sum()\\n', "
 		"'grad': true, 'autocast': 'bfloat16', 'seconds': 0.05, " CALLS
 		", 'modes': ['eager', 'static', 'graphs']}",
 		true));
 	goes_round(
-	    &report_record_run,
+	    REPORT_RECORD(run),
 	    run("{'name': 'writes', 'source': 'def model(x):\\n    x += 1\\n    return x\\n', "
 		"'seconds': 0.05, " CALLS "}",
 		true));
 	goes_round(
-	    &report_record_run,
+	    REPORT_RECORD(run),
 	    run("{'name': 'memory', 'source': '" SOURCE "', " CALLS ", 'poison': true}", false));
 }
 
@@ -121,7 +121,7 @@ static void sweeps_and_changes_go_round(void **state)
 	json_t *json, *report;
 
 	(void)state;
-	goes_round(&report_record_run,
+	goes_round(REPORT_RECORD(run),
 		   run("{'name': 'sweep', 'source': 'def model(x):\\n    ...\\n    return x\\n', "
 		       "'sweep': {'statements': {'pool': ['x = x * 2'], 'counts': [1, 3]}}, " CALLS
 		       ", 'seconds': 0.05}",
@@ -136,7 +136,7 @@ static void sweeps_and_changes_go_round(void **state)
 	if (!report)
 		fail_msg("%s", err.message);
 	assert_non_null(at(report, "modes.static.change"));
-	goes_round(&report_record_run, report);
+	goes_round(REPORT_RECORD(run), report);
 }
 
 /* Engine torch is switched off here: its report says so. */
@@ -158,7 +158,7 @@ static void other_engines_go_round(void **state)
 	if (!report)
 		fail_msg("%s", err.message);
 	assert_non_null(at(report, "engines.torch.error.message"));
-	goes_round(&report_record_run, report);
+	goes_round(REPORT_RECORD(run), report);
 }
 
 static void explanations_go_round(void **state)
@@ -178,7 +178,7 @@ static void explanations_go_round(void **state)
 	workload_destroy(w);
 	if (!out)
 		fail_msg("%s", err.message);
-	goes_round(&report_record_explain, out);
+	goes_round(REPORT_RECORD(explain), out);
 }
 
 static void imports_go_round(void **state)
@@ -199,7 +199,7 @@ static void imports_go_round(void **state)
 		import_destroy(im);
 		if (!report)
 			fail_msg("%s: %s", path, err.message);
-		goes_round(&report_record_import, report);
+		goes_round(REPORT_RECORD(import), report);
 	}
 }
 
@@ -238,7 +238,7 @@ static void suites_go_round(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	goes_round(&report_record_suite, suite_report(names, 2, results, 2, &err));
+	goes_round(REPORT_RECORD(suite), suite_report(names, 2, results, 2, &err));
 }
 
 static void lists_go_round(void **state)
@@ -248,10 +248,10 @@ static void lists_go_round(void **state)
 
 	(void)state;
 	assert_non_null(backends);
-	json_object_set_new(backends, "engines", json_pack("[o]", lists_torch(NULL)));
-	goes_round(&report_record_listed_backends, backends);
-	goes_round(&report_record_listed_ops, lists_ops(NULL, NULL, &err));
-	goes_round(&report_record_listed_passes, lists_passes(NULL, &err));
+	json_object_set_new(backends, "engines", json_pack("[o]", lists_torch(NULL, false)));
+	goes_round(REPORT_RECORD(listed_backends), backends);
+	goes_round(REPORT_RECORD(listed_ops), lists_ops(NULL, NULL, &err));
+	goes_round(REPORT_RECORD(listed_passes), lists_passes(NULL, &err));
 }
 
 static void lists_within_an_object_are_read(void **state)
@@ -406,10 +406,10 @@ static void bounds_hold(void **state)
 		json_array_append(list, frame);
 	json_object_set_new(at(json, "modes.static"), "calls", list);
 	json_object_set_new(frame, "new_graphs", json_integer(1));
-	assert_true(FRAMES * report_record_call.bytes < REPORT_MOST_BYTES);
+	assert_true(FRAMES * REPORT_RECORD(call)->bytes < REPORT_MOST_BYTES);
 	for (int i = 0; i < 2 * FRAMES; i++)
 		json_array_append(list, frame);
-	assert_true(3L * FRAMES * (long)report_record_call.bytes > REPORT_MOST_BYTES);
+	assert_true(3L * FRAMES * (long)REPORT_RECORD(call)->bytes > REPORT_MOST_BYTES);
 	assert_null(report_read_run(json, &arena, &err));
 	assert_int_equal(err.code, ERR_BOUND);
 	assert_non_null(strstr(err.message, "512 MiB"));
@@ -460,8 +460,8 @@ static void filled_structs_are_written(void **state)
 static void rows_are_whole(void **state)
 {
 	(void)state;
-	for (int i = 0; i < n_report_records; i++) {
-		const struct report_record *record = report_records[i];
+	for (int i = 0; i < REPORT_RECORDS; i++) {
+		const struct report_record *record = &report_records[i];
 
 		for (int k = 0; k < record->n_fields; k++) {
 			const struct report_field *f = &record->fields[k];

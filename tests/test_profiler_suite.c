@@ -64,7 +64,7 @@ static json_t *made_suite(const char *text)
 						speedup, "speedup_ci", interval));
 	}
 	json_decref(rows);
-	return complete(&report_record_suite,
+	return complete(REPORT_RECORD(suite),
 			json_pack("{s:[{s:s, s:s, s:s, s:f}], s:o}", "columns", "engine",
 				  "breakeven", "policy", "dynamo", "mode", "static", "pass_rate",
 				  0.5, "workloads", workloads));
@@ -254,6 +254,15 @@ static void reasons_that_differ_in_names_are_one_cause(void **state)
 	(void)state;
 }
 
+/* A text among the figures of a column, or of a result, as they are shown; NULL: null. */
+static const char *shown(const json_t *of, const char *key)
+{
+	const json_t *text = json_object_get(json_object_get(of, "shown"), key);
+
+	assert_non_null(text);
+	return json_string_value(json_is_object(text) ? json_object_get(text, "text") : text);
+}
+
 /* static: 2x, 8x, disagrees, failed; dynamic: 4x, failed, 1x, failed. */
 static void a_report_counts_and_means_over_the_common_set(void **state)
 {
@@ -284,6 +293,16 @@ static void a_report_counts_and_means_over_the_common_set(void **state)
 	near(number(s, "compile_ms"), 15);
 	near(number(s, "breaks.capture"), 3);
 	near(number(s, "breaks.lowering"), 3);
+	assert_string_equal(shown(s, "passed"), "2 of 4");
+	assert_string_equal(shown(s, "pass_rate"), "50 %");
+	assert_string_equal(shown(d, "pass_rate"), "67 %");
+	assert_string_equal(shown(s, "not_passed"), "1 failed, 1 disagrees");
+	assert_string_equal(shown(d, "not_passed"), "1 failed, 1 to come");
+	assert_string_equal(shown(d, "geomean"), "4.0x");
+	assert_string_equal(shown(d, "verdict"), "FASTER");
+	assert_string_equal(shown(s, "own"), "4x of 2");
+	assert_string_equal(shown(s, "median"), "5x");
+	assert_string_equal(shown(s, "compiling"), "15 ms");
 	near(number(report, "common.n"), 1);
 	near(number(report, "common.of"), 4);
 	near(number(report, "results.failed"), 2);
@@ -293,6 +312,26 @@ static void a_report_counts_and_means_over_the_common_set(void **state)
 		    "dynamic is the fastest: 4.0x (3.6–4.4) over eager, the geometric mean "
 		    "of the 1 workload that all columns have in common. 2 columns of 2 have "
 		    "workloads that did not pass.");
+	json_decref(report);
+}
+
+/* Each speedup has an interval of a tenth to both sides. */
+static void columns_whose_intervals_meet_are_not_told_apart(void **state)
+{
+	const char *const names[] = { "a" };
+	const struct suite_result results[] = { result(0, "static", SUITE_PASS, 2),
+						result(0, "lazy", SUITE_PASS, 3.8),
+						result(0, "auto", SUITE_PASS, 3.6),
+						result(0, "dynamic", SUITE_PASS, 4) };
+	struct err err = { 0 };
+	json_t *report = suite_report(names, 1, results, 4, &err);
+
+	(void)state;
+	assert_said(
+	    report,
+	    "dynamic has the highest speedup: 4.0x (3.6–4.4) over eager, the geometric mean "
+	    "of the 1 workload that all columns have in common; lazy and auto cannot be "
+	    "told apart from it. Every workload passes in every column.");
 	json_decref(report);
 }
 
@@ -306,6 +345,9 @@ static void nothing_measured_has_no_geomean(void **state)
 
 	(void)state;
 	near(number(s, "pass_rate"), 0);
+	assert_string_equal(shown(s, "pass_rate"), "0 %");
+	assert_null(shown(s, "geomean"));
+	assert_null(shown(s, "max"));
 	assert_true(json_is_null(json_object_get(s, "quantiles")));
 	assert_true(json_is_null(
 	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
@@ -357,7 +399,7 @@ static json_t *workload_of(const char *source)
 static int results_in(json_t *report, int workload, struct suite_result out[8], struct arena *arena)
 {
 	struct err err = { 0 };
-	struct report_run *run = report_read_run(complete(&report_record_run, report), arena, &err);
+	struct report_run *run = report_read_run(complete(REPORT_RECORD(run), report), arena, &err);
 	int n;
 
 	if (!run)
@@ -566,6 +608,7 @@ int main(void)
 		cmocka_unit_test(the_common_set_leaves_out_what_one_column_lacks),
 		cmocka_unit_test(buckets_are_a_factor_of_root_two_wide),
 		cmocka_unit_test(a_report_counts_and_means_over_the_common_set),
+		cmocka_unit_test(columns_whose_intervals_meet_are_not_told_apart),
 		cmocka_unit_test(nothing_measured_has_no_geomean),
 		cmocka_unit_test(what_did_not_run_and_what_passes_is_said),
 		cmocka_unit_test(values_other_than_eagers_disagree),

@@ -1,6 +1,10 @@
 /* tests/test_profiler_timeline.c -- timelines: what is written is read again, windows
  * keep what can be seen, damage is found, and a run's own recording holds together. */
+#include <zstd.h>
+
+#include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
+#include "profiler/timeline/format.h"
 #include "profiler/timeline/timeline.h"
 #include "tests/report_help.h"
 
@@ -464,6 +468,111 @@ static void files_lie_beside_the_events_in_pieces(void **state)
 	drop(&b);
 }
 
+/* A part of a body: `raw` bytes of text again and again, which zstd makes a thousandth of. */
+static void add_packed(struct buf *body, const char *text, size_t raw)
+{
+	size_t bound = ZSTD_compressBound(raw), n = strlen(text);
+	char *plain = malloc(raw), *packed = malloc(bound);
+	struct timeline_part part = { .codec = TIMELINE_ZSTD };
+
+	for (size_t i = 0; i < raw; i++)
+		plain[i] = n ? text[i % n] : '\0';
+	part.bytes = (uint32_t)ZSTD_compress(packed, bound, plain, raw, TIMELINE_LEVEL);
+	assert_true(part.bytes < raw / 100);
+	buf_add(body, (const char *)&part, sizeof(part));
+	buf_add(body, packed, part.bytes);
+	free(plain);
+	free(packed);
+}
+
+/* The body as a block, in `out`. */
+static struct timeline_block block_of(uint32_t kind, uint32_t events, const struct buf *body,
+				      struct buf *out)
+{
+	struct timeline_head head = { .magic = TIMELINE_MAGIC,
+				      .kind = kind,
+				      .events = events,
+				      .version = TIMELINE_VERSION,
+				      .body_bytes = body->len,
+				      .hash = hash_bytes(body->data, body->len, 0) };
+	struct timeline_block block;
+	struct err err = { 0 };
+
+	buf_add(out, (const char *)&head, sizeof(head));
+	buf_add(out, body->data, body->len);
+	assert_true(timeline_block_read(out->data, out->len, &block, &err));
+	return block;
+}
+
+/* What a column or a piece of a file becomes is said by the block, not by what zstd makes of it. */
+static void columns_and_pieces_that_grow_are_damaged(void **state)
+{
+	uint32_t sizes[] = { 1, TIMELINE_PIECE_BYTES };
+	struct buf body = { 0 }, out = { 0 }, text;
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_chunk chunk;
+	struct timeline_block b;
+	struct err err = { 0 };
+
+	(void)state;
+	add_packed(&body, "", 64 << 20);
+	b = block_of(TIMELINE_CHUNK, TIMELINE_CHUNK_EVENTS, &body, &out);
+	assert_true(timeline_chunk_create(&chunk, &err));
+	assert_false(timeline_chunk_read(&chunk, &b, &err));
+	assert_int_equal(err.code, ERR_TIMELINE);
+	timeline_chunk_destroy(&chunk);
+
+	buf_clear(&body);
+	buf_clear(&out);
+	buf_add(&body, (const char *)sizes, sizeof(sizes));
+	buf_add(&body, "f", 1);
+	add_packed(&body, "line\n", TIMELINE_PIECE_BYTES);
+	b = block_of(TIMELINE_FILE, 0, &body, &out);
+	buf_init(&text, 10 << 20);
+	err = (struct err){ 0 };
+	for (int i = 0; i < 2; i++)
+		assert_true(timeline_file_read(&b, name, &text, &err));
+	assert_false(timeline_file_read(&b, name, &text, &err));
+	assert_int_equal(err.code, ERR_TOO_LARGE);
+	assert_string_equal(err.message, "the files of the run have more than 10 MiB");
+	buf_finish(&text);
+	buf_finish(&body);
+	buf_finish(&out);
+}
+
+/* Tables in few bytes that memory would be needed for: many values, and many blocks of texts. */
+static void tables_that_grow_are_refused_before_memory_is_taken(void **state)
+{
+	static const struct {
+		const char *text;
+		int refused; /* the block that is one too many */
+	} rows[] = { { "[0],", 1 }, { "{\"a\":{}},", 1 }, { " ", 13 }, { "\"x\" ,", 2 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t raw = 32 << 20;
+		struct timeline_tables tables = { 0 };
+		struct buf body = { 0 }, out = { 0 };
+		struct timeline_block b;
+		struct err err = { 0 };
+		int read = 0;
+
+		buf_add(&body, (const char *)&raw, sizeof(raw));
+		add_packed(&body, rows[i].text, raw);
+		b = block_of(TIMELINE_TABLES, 0, &body, &out);
+		while (!strstr(err.message, "over their limit") && read++ < rows[i].refused) {
+			err = (struct err){ 0 };
+			assert_false(timeline_tables_read(&tables, &b, &err));
+			assert_int_equal(err.code, ERR_TIMELINE);
+		}
+		assert_int_equal(read, rows[i].refused);
+		assert_non_null(strstr(err.message, "over their limit"));
+		timeline_tables_finish(&tables);
+		buf_finish(&body);
+		buf_finish(&out);
+	}
+}
+
 static void what_is_there_can_be_watched_before_the_end(void **state)
 {
 	const struct timeline_query q = { .t1_ns = -1, .px = 100 };
@@ -500,6 +609,8 @@ int main(void)
 		cmocka_unit_test(sums_of_times_stop_where_numbers_end),
 		cmocka_unit_test(damage_is_found_wherever_it_is),
 		cmocka_unit_test(files_lie_beside_the_events_in_pieces),
+		cmocka_unit_test(columns_and_pieces_that_grow_are_damaged),
+		cmocka_unit_test(tables_that_grow_are_refused_before_memory_is_taken),
 		cmocka_unit_test(what_is_there_can_be_watched_before_the_end),
 		cmocka_unit_test(a_run_records_calls_kernels_and_phases_of_every_mode),
 	};

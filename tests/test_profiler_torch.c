@@ -256,7 +256,7 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 {
 	struct report_draft heard = { 0 };
 	struct scratch folder = { 0 };
-	struct torch_host *host = torch_host_start("python3", err);
+	struct torch_host *host = torch_host_start("python3", NULL, err);
 	struct torch_child child = { .python = "python3",
 				     .folder = &folder,
 				     .limits = limits,
@@ -294,7 +294,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 	    "        f.write(str(os.getpid()))\n    torch.get_default_device()\n    %s\n";
 	const struct torch_limits limits = { 60, 60, INT64_C(4) << 30, 1 << 20 };
 	struct err err = { 0 };
-	struct torch_host *host = torch_host_start("python3", &err);
+	struct torch_host *host = torch_host_start("python3", NULL, &err);
 	json_t *options = json_pack("{s:b, s:s}", "timing", 0, "folder", "/tmp");
 
 	assert_non_null(host);
@@ -479,7 +479,7 @@ static void refused(const char *python, const char *folders, enum err_code code,
 	struct err err = { 0 };
 
 	use(folders);
-	assert_null(profiler_torch_probe(python, &err));
+	assert_null(profiler_torch_probe(python, false, &err));
 	assert_int_equal(err.code, code);
 	if (!strstr(err.message, part))
 		fail_msg("%s", err.message);
@@ -511,7 +511,7 @@ static void with_real_torch_values_agree(void **state)
 
 	(void)state;
 	use("");
-	found = profiler_torch_probe("python3", &err);
+	found = profiler_torch_probe("python3", false, &err);
 	if (!found) {
 		print_message("skipped: %s\n", err.message);
 		skip();

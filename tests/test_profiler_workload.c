@@ -576,7 +576,8 @@ static void all_that_is_wrong_is_said_at_once(void **state)
 				   ":3:9 torch has no attribute sinn; d\n"
 				   ":4:12 name 'nothing' is not defined\n"
 				   ":0:0 calls[0][3].random.shape[0] mu\n"
-				   "calls[0][0]:1:11 the '(' that opens here is nev\n";
+				   "calls[0][0]:1:11 the '(' that opens here is nev\n"
+				   "calls[0][2].0:1:1 name 'nobody' is not defined\n";
 	json_t *json = json_loads(text, 0, NULL);
 	struct buf all;
 

@@ -144,7 +144,7 @@ static void what_shows_all_projects_is_not_for_a_token_of_one(void **state)
 static void in_a_crowd_a_slow_client_goes_and_others_stay(void **state)
 {
 	struct err err = { 0 };
-	struct patience *p = patience_create(1, &err);
+	struct patience *p = patience_create(1, 120, &err);
 	struct patient *slow, *quick;
 	char text[128] = "";
 	int a[2], b[2];

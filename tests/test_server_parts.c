@@ -12,6 +12,9 @@
 
 #include <cmocka.h>
 
+#include "profiler/gather/inside.h"
+#include "profiler/workload/spec.h"
+#include "profiler/workload/workload.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
@@ -291,6 +294,42 @@ static void numbers_of_flags_have_bounds(void **state)
 	assert_int_equal(n, 5);
 }
 
+static void the_table_of_bounds_has_those_of_the_code(void **state)
+{
+	static const int64_t rows[] = {
+#define BOUND(name, flag, value, least, most, unit, answer, meaning)
+#define FIXED(value, unit, answer, meaning) value,
+#include "server/queue/bounds.def"
+#undef BOUND
+#undef FIXED
+	};
+	static const int64_t code[] = {
+		WORKLOAD_MAX_SOURCE_BYTES,
+		WORKLOAD_MAX_FILES,
+		WORKLOAD_MAX_FILES_BYTES,
+		GATHER_MAX_ENTRIES,
+		IMPORT_MAX_UNPACKED_BYTES,
+		WORKLOAD_MAX_CALLS,
+		WORKLOAD_MAX_ARGS,
+		WORKLOAD_MAX_POINTS,
+		WORKLOAD_MAX_STATEMENTS,
+		SPEC_MAX_DEPTH,
+		INT64_C(1) << SPEC_MAX_ELEMENTS_LOG2,
+		INT64_C(1) << WORKLOAD_MAX_INPUT_BYTES_LOG2,
+		2048,             /* Jansson's */
+		50 * 1000 * 1000, /* of struct vm_limits, where nothing is said */
+		1000,
+		256 << 20,
+		TRACE_RUN_BYTES,
+		TRACE_RUN_EVENTS,
+	};
+
+	(void)state;
+	assert_int_equal(sizeof(rows), sizeof(code));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(rows[i], code[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +344,7 @@ int main(void)
 		cmocka_unit_test(flags_stand_in_any_order),
 		cmocka_unit_test(flags_that_are_wrong_are_refused),
 		cmocka_unit_test(numbers_of_flags_have_bounds),
+		cmocka_unit_test(the_table_of_bounds_has_those_of_the_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

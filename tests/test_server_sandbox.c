@@ -447,12 +447,36 @@ static int teardown(void **state)
 	return system(command);
 }
 
+static void test_gpu(void **state)
+{
+	char folder[] = "/tmp/breakeven-gpu-XXXXXX", path[64], list[128];
+	const char *before = getenv("LD_LIBRARY_PATH");
+	char *kept = before ? strdup(before) : NULL;
+	bool files = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+	snprintf(list, sizeof(list), "/none::%s", folder);
+	setenv("LD_LIBRARY_PATH", list, 1);
+	assert_int_equal(sandbox_has_gpu(), files);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_true(sandbox_has_gpu());
+	unlink(path);
+	rmdir(folder);
+	if (kept)
+		setenv("LD_LIBRARY_PATH", kept, 1);
+	else
+		unsetenv("LD_LIBRARY_PATH");
+	free(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attempts), cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_work),     cmocka_unit_test(test_privileges),
-		cmocka_unit_test(test_compiler),
+		cmocka_unit_test(test_compiler), cmocka_unit_test(test_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

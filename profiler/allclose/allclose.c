@@ -227,8 +227,11 @@ static void compare_dicts(struct walk *w, const struct trio *v)
 	}
 }
 
-static void compare(struct walk *w, const struct trio *v)
+static void compare(struct walk *w, const struct trio *values)
 {
+	struct trio plain = { value_plain(values->ours), value_plain(values->theirs),
+			      value_plain(values->reference) };
+	const struct trio *v = &plain;
 	struct difference found;
 
 	if (v->ours.kind != v->theirs.kind) {

@@ -8,6 +8,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/breaks/rewrites.h"
 #include "profiler/cost/cost.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/measure/candidate.h"
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
@@ -159,7 +160,7 @@ static int find_wanted(const struct candidate *again, struct wanted *list)
 	int n = 0;
 
 	for (size_t i = 0; breaks.at && i < breaks.n; i++) {
-		struct wanted want = { .line = profiler_place_of(&breaks.at[i]).line };
+		struct wanted want = { .line = break_place_of(&breaks.at[i]).line };
 		bool known = n == MOST || !rewrites_kind(breaks.at[i].kind, &want.kind);
 
 		for (int k = 0; k < n; k++)
@@ -827,8 +828,7 @@ static bool compare(struct report_break_costs *to, const struct break_check *che
 /* What watching has added to a call, which is in no cost: by what it was taken off. */
 static struct report_watching *watching_of(const struct break_costs *c, struct report_draft *draft)
 {
-	const json_t *facts = c->of->tables.facts, *clock_ns = json_object_get(facts, "clock_ns"),
-		     *tell_ns = json_object_get(facts, "tell_ns");
+	struct timeline_watching watching = timeline_watching(&c->of->tables);
 	struct report_watching *to = report_new_watching(1, &draft->arena);
 	double added = 0;
 
@@ -837,8 +837,8 @@ static struct report_watching *watching_of(const struct break_costs *c, struct r
 	if (!to)
 		return NULL;
 	REPORT_SET(to, added_us, added);
-	REPORT_SET_IF(to, reading_ns, json_is_number(clock_ns), json_number_value(clock_ns));
-	REPORT_SET_IF(to, report_ns, json_is_number(tell_ns), json_number_value(tell_ns));
+	REPORT_SET_IF(to, reading_ns, watching.clock_ns > 0, watching.clock_ns);
+	REPORT_SET_IF(to, report_ns, watching.tell_ns > 0, watching.tell_ns);
 	return to;
 }
 
@@ -887,7 +887,7 @@ static bool find_gone(struct costed *p, const struct candidate *candidate,
 
 	p->gone = calloc((size_t)p->costs.n_breaks + 1, sizeof(*p->gone));
 	for (int i = 0; p->gone && i < p->costs.n_breaks; i++) {
-		int line = i < (int)breaks.n ? profiler_place_of(&breaks.at[i]).line : 0;
+		int line = i < (int)breaks.n ? break_place_of(&breaks.at[i]).line : 0;
 
 		p->gone[i] = check->allowed && is_denied(candidate, i);
 		for (int k = 0; k < counterfactual->n; k++)

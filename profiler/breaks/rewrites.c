@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 #include "fusion/source.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/profiler.h"
 #include "profiler/workload/value_json.h"
 
@@ -124,7 +125,7 @@ static void find_bytes(struct proposal *c, const char *source)
 
 static void add(struct proposals *all, const struct report_break *b)
 {
-	struct proposal c = { .line = profiler_place_of(b).line };
+	struct proposal c = { .line = break_place_of(b).line };
 
 	if (!rewrites_kind(b->kind, &c.kind))
 		return;
@@ -162,7 +163,7 @@ static void note(struct report_break_list breaks, const struct proposal *c,
 	for (size_t i = 0; i < breaks.n; i++) {
 		struct report_break *b = &breaks.at[i];
 
-		if (profiler_place_of(b).line != c->line || !rewrites_kind(b->kind, &kind) ||
+		if (break_place_of(b).line != c->line || !rewrites_kind(b->kind, &kind) ||
 		    kind != c->kind)
 			continue;
 		REPORT_SET(b, rewrite, report_draft_text(draft, c->changed.data));

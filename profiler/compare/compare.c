@@ -9,6 +9,7 @@
 #include "profiler/compare/verdicts.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 
@@ -21,7 +22,7 @@ enum { MOST_ITEMS = 2000 }; /* compared of a mode */
 static const char *line_of(const struct report_break *b, const struct compared_program *program,
 			   struct break_place *place, int *len)
 {
-	*place = profiler_place_of(b);
+	*place = break_place_of(b);
 	return lines_at(program_text(program, place->file), place->line, len);
 }
 

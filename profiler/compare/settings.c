@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "profiler/compare/lines.h"
-#include "profiler/fields/json.h"
+#include "profiler/workload/spec.h"
 
 enum {
 	SHOWN_BYTES = 80,
@@ -27,7 +27,7 @@ struct setting {
 
 static const struct setting settings[] = {
 #define SETTING(key, where, matters, title)                                                        \
-	{ #key, title, &report_record_##where, offsetof(struct report_run, where), matters },
+	{ #key, title, REPORT_RECORD(where), offsetof(struct report_run, where), matters },
 #include "profiler/compare/settings.def"
 #undef SETTING
 };
@@ -109,21 +109,19 @@ static const char *describe_any(struct arena *arena, const json_t *value, size_t
 /* "float32[8,16]" of an argument as it was posted; what it says where it is no tensor. */
 static void describe_value(struct arena *arena, struct buf *out, const json_t *value)
 {
-	const json_t *t = json_object_get(value, "random"), *size;
-	size_t i;
+	struct err ignored = { 0 };
+	struct spec_tensor t;
 
-	if (!t)
-		t = json_object_get(value, "tensor");
-	if (!t) {
+	if (!spec_tensor(value, "", &t, &ignored)) {
 		const json_t *plain = json_object_get(value, "value");
 		const char *said = describe_any(arena, plain ? plain : value, SHOWN_VALUE_BYTES);
 
 		buf_puts(out, said ? said : "");
 		return;
 	}
-	buf_printf(out, "%s[", text_field(t, "dtype"));
-	json_array_foreach(json_object_get(t, "shape"), i, size)
-	    buf_printf(out, "%s%lld", i ? "," : "", (long long)json_integer_value(size));
+	buf_printf(out, "%s[", dtype_name(t.dtype));
+	for (int d = 0; d < t.rank; d++)
+		buf_printf(out, "%s%lld", d ? "," : "", (long long)t.size[d]);
 	buf_puts(out, "]");
 }
 
@@ -311,7 +309,7 @@ static bool add(struct search *s, struct setting_difference d)
 static bool add_setting(struct search *s, const struct setting *setting)
 {
 	const json_t *a = value_of(setting, s->a), *b = value_of(setting, s->b);
-	bool of_workload = setting->where == &report_record_workload;
+	bool of_workload = setting->where == REPORT_RECORD(workload);
 
 	if (alike(setting->key, a, b))
 		return true;

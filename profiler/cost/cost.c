@@ -263,9 +263,8 @@ static bool out_of_memory(struct err *err)
 
 static int number_of_break(const struct break_costs *c, const struct timeline_event *e)
 {
-	const json_t *row = json_array_get(seen_by(c)->tables.names, e->name);
-	const json_t *index = json_object_get(row, "break");
-	json_int_t at = json_is_integer(index) ? json_integer_value(index) : -1;
+	struct timeline_name row = timeline_name_at(&seen_by(c)->tables, e->name);
+	int64_t at = row.has.nth_break ? row.nth_break : -1;
 
 	return at >= 0 && at < c->n_breaks ? (int)at : -1;
 }
@@ -287,10 +286,9 @@ static double host_ns(const struct reading *r, const struct launch_at *l)
 
 static double bytes_of(const struct break_costs *c, const struct launch_at *l)
 {
-	const json_t *row = json_array_get(seen_by(c)->tables.names, l->name);
+	struct timeline_name row = timeline_name_at(&seen_by(c)->tables, l->name);
 
-	return json_number_value(json_object_get(row, "read_bytes")) +
-	       json_number_value(json_object_get(row, "written_bytes"));
+	return (double)row.read_bytes + (double)row.written_bytes;
 }
 
 static double fourth_root(double x)
@@ -323,9 +321,7 @@ static double saved_ns(const struct break_costs *c, const struct launch_at *a,
 /* A function of a library has a launch of its own, whatever is compiled around it. */
 static bool is_library(const struct break_costs *c, const struct launch_at *l)
 {
-	const json_t *row = json_array_get(seen_by(c)->tables.names, l->name);
-
-	return json_is_true(json_object_get(row, "library"));
+	return timeline_name_at(&seen_by(c)->tables, l->name).library;
 }
 
 /* The kernel that break `index` adds between two others. */
@@ -387,14 +383,13 @@ static int guards_behind(const struct reading *r, const struct timeline_event *b
 
 	for (size_t i = 0; i < r->v->pieces.len; i++) {
 		const struct timeline_event *p = r->v->pieces.at[i];
-		const json_t *row, *graph;
-		json_int_t at;
+		struct timeline_name row;
+		int64_t at;
 
 		if (p->start_ns < event_end(brk))
 			continue;
-		row = json_array_get(seen_by(c)->tables.names, p->name);
-		graph = json_object_get(row, "graph");
-		at = json_is_integer(graph) ? json_integer_value(graph) : -1;
+		row = timeline_name_at(&seen_by(c)->tables, p->name);
+		at = row.has.graph ? row.graph : -1;
 		return at >= 0 && at < c->n_graphs && c->guards ? c->guards[at] : 0;
 	}
 	return 0;
@@ -414,8 +409,7 @@ static int64_t behind_first_guards(const struct reading *r, const struct span *c
 
 static bool is_lowering(const struct break_costs *c, const struct timeline_event *brk)
 {
-	const json_t *row = json_array_get(seen_by(c)->tables.names, brk->name);
-	const char *stage = json_string_value(json_object_get(row, "stage"));
+	const char *stage = timeline_name_at(&seen_by(c)->tables, brk->name).stage;
 
 	return stage && strcmp(stage, "lowering") == 0;
 }
@@ -693,13 +687,12 @@ static bool leave_out_interrupted(struct lanes_view *v)
 /* In a row, as the recorder has timed it; a function of one piece has no lane for it. */
 static struct watch_cost watching(const struct break_costs *c, const struct lanes_view *v)
 {
-	const json_t *facts = seen_by(c)->tables.facts;
+	struct timeline_watching cost = timeline_watching(&seen_by(c)->tables);
 
-	return (
-	    struct watch_cost){ .clock_ns = json_number_value(json_object_get(facts, "clock_ns")),
-				.report_ns = json_number_value(json_object_get(facts, "tell_ns")),
-				.device = c->device,
-				.hidden_piece = v->pieces.len == 0 };
+	return (struct watch_cost){ .clock_ns = cost.clock_ns,
+				    .report_ns = cost.tell_ns,
+				    .device = c->device,
+				    .hidden_piece = v->pieces.len == 0 };
 }
 
 /* False: out of memory. */
@@ -749,8 +742,7 @@ static int set_of_candidate(const struct break_costs *c, uint32_t candidate)
 	int set = -1;
 
 	for (uint32_t i = 0; i <= candidate && i < json_array_size(seen_by(c)->tables.lanes); i++) {
-		const char *role = json_string_value(
-		    json_object_get(json_array_get(seen_by(c)->tables.lanes, i), "role"));
+		const char *role = timeline_lane_at(&seen_by(c)->tables, i).role;
 
 		set += role && strcmp(role, "calls") == 0;
 	}

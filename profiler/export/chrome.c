@@ -147,29 +147,33 @@ struct chrome {
 /* ---- processes ---- */
 
 /* Lanes of one process have these in common. */
-static bool same_process(const json_t *a, const json_t *b)
+static bool same_text(const char *a, const char *b) /* NULL is equal to itself alone */
 {
-	static const char *const keys[] = { "mode", "n", "pid", "process", "file" };
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+static bool same_number(bool has_a, int64_t a, bool has_b, int64_t b)
+{
+	return has_a == has_b && a == b;
+}
 
-		if (x != y && !json_equal(x, y))
-			return false;
-	}
-	return true;
+static bool same_process(const struct timeline_lane *a, const struct timeline_lane *b)
+{
+	return same_text(a->mode, b->mode) && same_text(a->process, b->process) &&
+	       same_number(a->has.n, a->n, b->has.n, b->n) &&
+	       same_number(a->has.pid, a->pid, b->has.pid, b->pid) &&
+	       same_number(a->has.file, a->file, b->has.file, b->file);
 }
 
 /* A lane's process in numbers: its own, or 1, 2, ... */
-static json_int_t own_number(const json_t *row)
+static int64_t own_number(const struct timeline_lane *row)
 {
-	const json_t *pid = json_object_get(row, "pid");
-	const char *text = json_string_value(json_object_get(row, "process"));
+	const char *text = row->process;
 	char *end;
 	long long n;
 
-	if (json_is_integer(pid))
-		return json_integer_value(pid);
+	if (row->has.pid)
+		return row->pid;
 	n = text ? strtoll(text, &end, 10) : -1;
 	return text && *text && !*end && n >= 0 && n < INT32_MAX ? n : -1;
 }
@@ -187,16 +191,17 @@ static void number_processes(struct chrome *c)
 	json_int_t next = 1;
 
 	for (size_t i = 0; i < c->job->n_lanes; i++) {
-		const json_t *row = job_lane(c->job, i);
+		struct timeline_lane row = job_lane(c->job, i), other;
 		struct chrome_lane *lane = &c->lanes[i];
 		size_t k = 0;
 
-		lane->recorded = json_integer_value(json_object_get(row, "pid"));
-		if (!lane->recorded)
-			lane->recorded = -json_integer_value(json_object_get(row, "file"));
-		while (k < i && !same_process(row, job_lane(c->job, k)))
-			k++;
-		lane->pid = k < i ? c->lanes[k].pid : own_number(row);
+		lane->recorded = row.pid ? row.pid : -row.file;
+		for (; k < i; k++) {
+			other = job_lane(c->job, k);
+			if (same_process(&row, &other))
+				break;
+		}
+		lane->pid = k < i ? c->lanes[k].pid : own_number(&row);
 		if (k == i && (lane->pid < 0 || is_taken(c, i, lane->pid))) {
 			while (is_taken(c, i, next))
 				next++;
@@ -217,15 +222,11 @@ static void number_scopes(struct chrome *c)
 	}
 }
 
-static json_t *process_name(const json_t *lane)
+static json_t *process_name(const struct timeline_lane *lane)
 {
-	const char *mode = json_string_value(json_object_get(lane, "mode"));
-	const char *process = json_string_value(json_object_get(lane, "process"));
-	const json_t *n = json_object_get(lane, "n");
-
-	if (mode && json_is_integer(n))
-		return json_sprintf("%s, n = %lld", mode, (long long)json_integer_value(n));
-	return json_string(process ? process : mode ? mode : "recording");
+	if (lane->mode && lane->has.n)
+		return json_sprintf("%s, n = %lld", lane->mode, (long long)lane->n);
+	return json_string(lane->process ? lane->process : lane->mode ? lane->mode : "recording");
 }
 
 static void write_meta(struct chrome *c, size_t i, const char *what, const char *key, json_t *value)
@@ -240,7 +241,8 @@ static void write_meta(struct chrome *c, size_t i, const char *what, const char 
 static void write_lanes(struct chrome *c)
 {
 	for (size_t i = 0; i < c->job->n_lanes; i++) {
-		const json_t *row = job_lane(c->job, i);
+		const json_t *row = json_array_get(c->job->tables.lanes, i);
+		struct timeline_lane lane = job_lane(c->job, i);
 		bool first = true;
 
 		if (!c->job->wanted[i])
@@ -248,10 +250,10 @@ static void write_lanes(struct chrome *c)
 		for (size_t k = 0; first && k < i; k++)
 			first = !c->job->wanted[k] || c->lanes[k].pid != c->lanes[i].pid;
 		if (first) {
-			write_meta(c, i, "process_name", "name", process_name(row));
+			write_meta(c, i, "process_name", "name", process_name(&lane));
 			out_puts(c->out, "}},\n");
 		}
-		write_meta(c, i, "thread_name", "name", json_incref(json_object_get(row, "name")));
+		write_meta(c, i, "thread_name", "name", json_string(lane.name ? lane.name : ""));
 		out_puts(c->out, ",\"lane\":");
 		out_json(c->out, row);
 		out_puts(c->out, "}},\n");
@@ -336,18 +338,50 @@ static void write_text(struct chrome *c, const char *key, const char *text)
 	out_text(c->out, text);
 }
 
+struct sought {
+	const char *mode;
+	bool has_n;
+	int64_t n;
+	const struct report_mode *found;
+};
+
+static bool seek(void *self, const struct job_mode *at)
+{
+	struct sought *s = self;
+	bool same = !at->engine && strcmp(at->mode, s->mode) == 0 && s->has_n == at->has_n &&
+		    s->n == at->n;
+
+	s->found = same ? at->m : s->found;
+	return !same;
+}
+
+/* The break of a lane's mode with that number; NULL: none. */
+static const struct report_break *lane_break(const struct export_job *job, size_t lane,
+					     json_int_t index)
+{
+	struct timeline_lane row = job_lane(job, lane);
+	struct sought s = { .mode = row.mode, .has_n = row.has.n, .n = row.n };
+
+	if (!s.mode || index < 0)
+		return NULL;
+	job_modes(job, seek, &s);
+	return s.found && (size_t)index < s.found->breaks.n ? &s.found->breaks.at[index] : NULL;
+}
+
 /* Why the graph ended, where its slice is. */
 static void write_break(struct chrome *c, const struct timeline_event *e)
 {
-	const json_t *row = json_array_get(c->job->tables.names, e->name);
-	const struct report_break *b = job_break(c->job, e->lane,
-						 json_integer_value(json_object_get(row, "break")));
+	struct timeline_name row = timeline_name_at(&c->job->tables, e->name);
+	const struct report_break *b = lane_break(c->job, e->lane, row.nth_break);
 
 	out_puts(c->out, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mark\",\"name\":");
 	out_text(c->out, job_name(c->job, e->name));
 	write_place(c, e);
 	out_puts(c->out, ",\"args\":{\"line\":");
-	out_json(c->out, json_object_get(row, "line"));
+	if (row.has.line)
+		out_printf(c->out, "%lld", (long long)row.line);
+	else
+		out_puts(c->out, "null");
 	if (b) {
 		write_text(c, "stage", b->stage);
 		write_text(c, "kind", b->kind);
@@ -362,11 +396,10 @@ static void write_break(struct chrome *c, const struct timeline_event *e)
 /* A sample of a series, and how long it holds: viewers know that by the next, the last has none. */
 static void write_sample(struct chrome *c, const struct timeline_event *e)
 {
-	const json_t *row = json_array_get(c->job->tables.names, e->name);
-	json_int_t scale = json_integer_value(json_object_get(row, "scale"));
+	int64_t scale = timeline_name_at(&c->job->tables, e->name).scale;
 
 	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"series\",\"name\":");
-	out_text(c->out, json_string_value(json_object_get(job_lane(c->job, e->lane), "name")));
+	out_text(c->out, job_lane(c->job, e->lane).name);
 	write_place(c, e);
 	out_puts(c->out, ",\"dur\":");
 	out_us(c->out, e->duration_ns);
@@ -382,8 +415,7 @@ static void write_sample(struct chrome *c, const struct timeline_event *e)
 /* A point of an arrow that is no launch's. */
 static void write_arrow(struct chrome *c, const struct timeline_event *e)
 {
-	const json_t *row = json_array_get(c->job->tables.names, e->name);
-	const char *phase = json_string_value(json_object_get(row, "flow"));
+	const char *phase = timeline_name_at(&c->job->tables, e->name).flow;
 
 	out_printf(c->out, "{\"ph\":\"%c\",\"cat\":\"flow\",\"id\":%u,\"name\":",
 		   phase && strchr("stf", *phase) && *phase ? *phase : 's', e->correlation);
@@ -399,7 +431,7 @@ static void write_counter(struct chrome *c, const struct timeline_event *e)
 
 	lane->held_bytes += e->bytes;
 	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"counter\",\"name\":");
-	out_text(c->out, json_string_value(json_object_get(job_lane(c->job, e->lane), "name")));
+	out_text(c->out, job_lane(c->job, e->lane).name);
 	write_place(c, e);
 	out_printf(c->out, ",\"args\":{\"held_bytes\":%lld}},\n", (long long)lane->held_bytes);
 }

@@ -14,9 +14,31 @@ static void end_row(struct out *o)
 	out_puts(o, "\r\n");
 }
 
+/* A spreadsheet takes a text that begins so for a formula. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
+static void put_cell(struct out *o, const char *text)
+{
+	text = text ? text : "";
+	if (!is_formula(text) && !strpbrk(text, ",\"\r\n")) {
+		out_puts(o, text);
+		return;
+	}
+	buf_puts(&o->pending, is_formula(text) ? "\"'" : "\"");
+	for (; *text; text++) {
+		if (*text == '"')
+			buf_putc(&o->pending, '"');
+		buf_putc(&o->pending, *text);
+	}
+	out_puts(o, "\"");
+}
+
 static void text_cell(struct out *o, const char *text)
 {
-	out_cell(o, text);
+	put_cell(o, text);
 	out_puts(o, ",");
 }
 
@@ -58,20 +80,19 @@ static void list_cell(struct out *o, const json_t *list)
 		else
 			buf_puts(&text, json_string_value(item) ? json_string_value(item) : "");
 	}
-	out_cell(o, text.data);
+	put_cell(o, text.data);
 	buf_finish(&text);
 }
 
 static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
-	const json_t *lane = job_lane(job, t->lane), *n = json_object_get(lane, "n"),
-		     *name = json_array_get(job->tables.names, t->name),
-		     *graph = json_object_get(name, "graph");
+	struct timeline_lane lane = job_lane(job, t->lane);
+	struct timeline_name at = timeline_name_at(&job->tables, t->name);
 	struct out *o = &job->out;
 
-	text_cell(o, json_string_value(json_object_get(lane, "mode")));
-	count_cell(o, json_is_integer(n), json_integer_value(n));
-	text_cell(o, json_string_value(json_object_get(lane, "name")));
+	text_cell(o, lane.mode);
+	count_cell(o, lane.has.n, lane.n);
+	text_cell(o, lane.name);
 	text_cell(o, timeline_kind_name(t->kind));
 	text_cell(o, job_name(job, t->name));
 	out_printf(o, "%lld,", (long long)t->events);
@@ -79,10 +100,10 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 	out_printf(o, ",%.6g,", (double)t->sum_ns / 1e3 / (double)t->events);
 	out_us(o, t->most_ns);
 	out_printf(o, ",%lld,", (long long)t->bytes);
-	count_cell(o, json_is_integer(graph), json_integer_value(graph));
-	list_cell(o, json_object_get(name, "lines"));
+	count_cell(o, at.has.graph, at.graph);
+	list_cell(o, at.lines);
 	out_puts(o, ",");
-	list_cell(o, json_object_get(name, "ops"));
+	list_cell(o, at.ops);
 	end_row(o);
 }
 
@@ -149,7 +170,7 @@ static bool mode_row(void *self, const struct job_mode *at)
 	interval_cells(o, paid->speedup_ci);
 	text_cell(o, paid->verdict);
 	number_cell(o, paid->calls_to_repay);
-	out_cell(o, m->latency ? m->latency->noise : NULL);
+	put_cell(o, m->latency ? m->latency->noise : NULL);
 	end_row(o);
 	return true;
 }
@@ -183,7 +204,7 @@ static void break_row(void *self, const struct job_break *b)
 	count_cell(o, true, b->count);
 	number_cell(o, b->cost_us);
 	text_cell(o, b->message);
-	out_cell(o, b->hint);
+	put_cell(o, b->hint);
 	end_row(o);
 }
 

@@ -78,16 +78,6 @@ static bool add_tables(void *self, const void *block, size_t len, struct err *er
 	return timeline_block_read(block, len, &b, err) && timeline_tables_read(self, &b, err);
 }
 
-static bool lane_wanted(const struct export_query *q, const json_t *lane)
-{
-	const char *mode = json_string_value(json_object_get(lane, "mode"));
-	const json_t *n = json_object_get(lane, "n");
-
-	if (q->mode && (!mode || strcmp(mode, q->mode) != 0))
-		return false;
-	return !q->has_n || (json_is_integer(n) && json_integer_value(n) == q->n);
-}
-
 static json_t *head_json(const struct export_run *run, struct arena *arena)
 {
 	struct report_exported_run *head = report_new_exported_run(1, arena);
@@ -134,7 +124,7 @@ static void add_once(struct buf *list, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = list->data; at && (at = strstr(at, name)); at += len)
+	for (const char *at = list->data; at && len && (at = strstr(at, name)); at += len)
 		if ((at == list->data || at[-1] == ' ') && (!at[len] || at[len] == ','))
 			return;
 	buf_printf(list, "%s%s", list->len ? ", " : "", name);
@@ -209,8 +199,12 @@ static bool load(struct export_job *job, struct err *err)
 	job->wanted = calloc(job->n_lanes + 1, sizeof(*job->wanted));
 	if (!job->head_json || !job->wanted)
 		return err_set(err, ERR_MEMORY, "out of memory for an export");
-	for (size_t i = 0; i < job->n_lanes; i++)
-		job->wanted[i] = lane_wanted(job->query, job_lane(job, i));
+	for (size_t i = 0; i < job->n_lanes; i++) {
+		struct timeline_lane lane = job_lane(job, i);
+
+		job->wanted[i] = timeline_lane_is_of(&lane, job->query->mode,
+						     job->query->has_n ? &job->query->n : NULL);
+	}
 	if (!read(job, err) || !has_part(job, err))
 		return false;
 	if (!job->query->redact)

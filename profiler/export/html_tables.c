@@ -5,6 +5,7 @@
 
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
@@ -108,17 +109,13 @@ struct modes {
 	const struct report_findings *found;
 };
 
-/* What is said of a mode of the run. */
-static const struct report_findings_mode *said_of(const struct report_findings *found,
-						  const struct job_mode *at)
+/* What is said of a mode at a point; n NULL: of a run without a sweep. */
+static const struct report_findings_mode *said_of(const struct report_findings_point_list *points,
+						  const int64_t *n, const char *mode)
 {
-	const struct report_findings_point_list *points = at->engine ? &found->torch
-								     : &found->points;
-
 	for (size_t i = 0; i < points->n; i++)
-		if (points->at[i].has.n == at->has_n &&
-		    (!at->has_n || points->at[i].n == (double)at->n))
-			return report_get(points->at[i].modes, at->mode);
+		if (points->at[i].has.n == (n != NULL) && (!n || points->at[i].n == (double)*n))
+			return report_get(points->at[i].modes, mode);
 	return NULL;
 }
 
@@ -126,7 +123,9 @@ static bool mode_row(void *self, const struct job_mode *at)
 {
 	static const struct report_findings_mode nothing;
 	const struct modes *modes = self;
-	const struct report_findings_mode *said = said_of(modes->found, at);
+	const struct report_findings_mode *said = said_of(at->engine ? &modes->found->torch
+								     : &modes->found->points,
+							  at->has_n ? &at->n : NULL, at->mode);
 	const struct report_mode *m = at->m;
 	const struct report_split *split = m->split_us;
 	struct out *o = modes->out;
@@ -143,7 +142,7 @@ static bool mode_row(void *self, const struct job_mode *at)
 	text_cell(o, "r", said->compile);
 	text_cell(o, "r", said->repaid);
 	text_cell(o, "r", said->launches);
-	count_cell(o, true, (int64_t)at->breaks);
+	count_cell(o, true, (int64_t)(at->engine ? at->breaks : said->distinct.n));
 	text_cell(o, "r", said->peak);
 	number_cell(o, split ? split->guards : (double)NAN);
 	number_cell(o, split ? split->dispatch : (double)NAN);
@@ -193,16 +192,44 @@ static void put_modes(struct export_job *job, const struct report_findings *foun
 
 struct breaks {
 	struct out *out;
+	const struct report_findings *found; /* NULL: nothing was run */
 	int rows;
 };
+
+/* What is said of a break of our own; NULL: it is the same as an earlier one. */
+static const struct report_findings_break *said_of_break(const struct report_findings *found,
+							 const struct job_break *item)
+{
+	const struct report_findings_mode *mode =
+	    found ? said_of(&found->points, item->has_n ? &item->n : NULL, item->mode) : NULL;
+
+	for (size_t i = 0; mode && i < mode->distinct.n; i++)
+		if (mode->distinct.at[i].first == (int64_t)item->index)
+			return &mode->distinct.at[i];
+	return NULL;
+}
+
+static void cost_cell(struct out *o, const struct job_break *item,
+		      const struct report_findings_break *said)
+{
+	if (said && said->cost_open)
+		text_cell(o, "wrap", said->cost_open);
+	else if (said)
+		figure_cell(o, said->cost);
+	else
+		number_cell(o, item->cost_us);
+}
 
 static void break_row(void *self, const struct job_break *item)
 {
 	struct breaks *b = self;
 	struct out *o = b->out;
+	const struct report_findings_break *said = said_of_break(b->found, item);
 	const char *file = item->file ? item->file : "";
 	char place[300];
 
+	if (item->own && !said)
+		return;
 	if (b->rows++ == 0)
 		begin_table(
 		    o, "Breaks", "What ends a graph, and what it costs a call.",
@@ -218,16 +245,16 @@ static void break_row(void *self, const struct job_break *item)
 	text_cell(o, "", item->kind);
 	text_cell(o, "mono", item->gb);
 	text_cell(o, "", item->outcome);
-	count_cell(o, true, item->count);
-	number_cell(o, item->cost_us);
+	count_cell(o, true, said ? said->met : item->count);
+	cost_cell(o, item, said);
 	text_cell(o, "wrap", item->message);
 	text_cell(o, "wrap", item->hint);
 	out_puts(o, "</tr>\n");
 }
 
-static void put_breaks(struct export_job *job)
+static void put_breaks(struct export_job *job, const struct report_findings *found)
 {
-	struct breaks b = { .out = &job->out };
+	struct breaks b = { .out = &job->out, .found = found };
 
 	job_breaks(job, break_row, &b);
 	if (b.rows)
@@ -244,7 +271,7 @@ struct at_line {
 
 static bool is_there(const struct report_break *b, const struct at_line *s)
 {
-	struct break_place place = profiler_place_of(b);
+	struct break_place place = break_place_of(b);
 
 	return (s->line == 0 || place.line == s->line) &&
 	       (!s->file || (place.file && strcmp(place.file, s->file) == 0));
@@ -328,15 +355,15 @@ static void put_source(struct export_job *job)
 
 static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
-	const json_t *lane = job_lane(job, t->lane), *n = json_object_get(lane, "n");
+	struct timeline_lane lane = job_lane(job, t->lane);
 	struct out *o = &job->out;
 	char count[NUMBER_BYTES], sum[NUMBER_BYTES], mean[NUMBER_BYTES], most[NUMBER_BYTES];
 
 	row_head(o, job_name(job, t->name));
 	text_cell(o, "", timeline_kind_name(t->kind));
-	text_cell(o, "", text_field(lane, "mode"));
-	count_cell(o, json_is_integer(n), json_integer_value(n));
-	text_cell(o, "", text_field(lane, "name"));
+	text_cell(o, "", lane.mode);
+	count_cell(o, lane.has.n, lane.n);
+	text_cell(o, "", lane.name);
 	number_print(count, (double)t->events, 1);
 	number_short(sum, (double)t->sum_ns / 1e3);
 	number_short(mean, (double)t->sum_ns / 1e3 / (double)t->events);
@@ -467,7 +494,7 @@ void html_results(struct export_job *job, const struct report_findings *found)
 {
 	put_modes(job, found);
 	put_imported(job);
-	put_breaks(job);
+	put_breaks(job, found);
 	put_source(job);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/fields/breaks.h"
 #include "profiler/profiler.h"
 
 struct timeline_reading {
@@ -57,9 +58,9 @@ bool job_events(struct export_job *job, job_event_fn *each, void *self, struct e
 	return ok;
 }
 
-const json_t *job_lane(const struct export_job *job, size_t lane)
+struct timeline_lane job_lane(const struct export_job *job, size_t lane)
 {
-	return json_array_get(job->tables.lanes, lane);
+	return timeline_lane_at(&job->tables, lane);
 }
 
 const char *job_name(const struct export_job *job, uint32_t name)
@@ -72,19 +73,14 @@ const char *job_name(const struct export_job *job, uint32_t name)
 
 int64_t job_begin_ns(const struct export_job *job)
 {
-	const json_t *extents = json_object_get(job->tables.facts, "extents"), *row;
+	struct timeline_extent e;
 	int64_t begin = 0;
 	bool any = false;
-	size_t i;
 
-	json_array_foreach(extents, i, row)
-	{
-		size_t lane = (size_t)json_integer_value(json_array_get(row, 0));
-		int64_t t0 = json_integer_value(json_array_get(row, 1));
-
-		if (lane >= job->n_lanes || !job->wanted[lane])
+	for (size_t i = 0; timeline_extent_at(&job->tables, i, &e); i++) {
+		if (e.lane >= job->n_lanes || !job->wanted[e.lane])
 			continue;
-		begin = !any || t0 < begin ? t0 : begin;
+		begin = !any || e.t0_ns < begin ? e.t0_ns : begin;
 		any = true;
 	}
 	return begin;
@@ -92,22 +88,9 @@ int64_t job_begin_ns(const struct export_job *job)
 
 bool job_lane_is_device(const struct export_job *job, size_t lane)
 {
-	const char *role = json_string_value(json_object_get(job_lane(job, lane), "role"));
+	const char *role = job_lane(job, lane).role;
 
 	return role && strcmp(role, "kernels") == 0;
-}
-
-json_t *job_lane_title(const struct export_job *job, size_t lane)
-{
-	const json_t *row = job_lane(job, lane), *n = json_object_get(row, "n");
-	const char *mode = json_string_value(json_object_get(row, "mode"));
-	const char *name = json_string_value(json_object_get(row, "name"));
-
-	name = name ? name : "lane";
-	if (mode && json_is_integer(n))
-		return json_sprintf("%s, n = %lld: %s", mode, (long long)json_integer_value(n),
-				    name);
-	return mode ? json_sprintf("%s: %s", mode, name) : json_string(name);
 }
 
 static bool is_wanted(const struct export_job *job, const struct job_mode *at)
@@ -184,36 +167,6 @@ void job_modes(const struct export_job *job, job_mode_fn *each, void *self)
 	}
 }
 
-struct sought {
-	const char *mode;
-	bool has_n;
-	int64_t n;
-	const struct report_mode *found;
-};
-
-static bool seek(void *self, const struct job_mode *at)
-{
-	struct sought *s = self;
-	bool same = !at->engine && strcmp(at->mode, s->mode) == 0 && s->has_n == at->has_n &&
-		    s->n == at->n;
-
-	s->found = same ? at->m : s->found;
-	return !same;
-}
-
-const struct report_break *job_break(const struct export_job *job, size_t lane, json_int_t index)
-{
-	const json_t *row = job_lane(job, lane), *n = json_object_get(row, "n");
-	struct sought s = { .mode = json_string_value(json_object_get(row, "mode")),
-			    .has_n = json_is_integer(n),
-			    .n = json_integer_value(n) };
-
-	if (!s.mode || index < 0)
-		return NULL;
-	job_modes(job, seek, &s);
-	return s.found && (size_t)index < s.found->breaks.n ? &s.found->breaks.at[index] : NULL;
-}
-
 struct job_walk {
 	job_break_fn *each;
 	void *self;
@@ -227,10 +180,12 @@ static bool each_break(void *self, const struct job_mode *at)
 	for (size_t i = 0; !at->engine && i < breaks.n; i++) {
 		const struct report_break *b = &breaks.at[i];
 
-		w->each(w->self, &(struct job_break){ .mode = at->mode,
+		w->each(w->self, &(struct job_break){ .own = true,
+						      .index = i,
+						      .mode = at->mode,
 						      .has_n = at->has_n,
 						      .n = at->n,
-						      .line = profiler_place_of(b).line,
+						      .line = break_place_of(b).line,
 						      .stage = b->stage,
 						      .kind = b->kind,
 						      .outcome = b->outcome,

@@ -31,7 +31,7 @@ struct export_job {
 typedef bool job_event_fn(void *self, const struct timeline_event *event, struct err *err);
 bool job_events(struct export_job *job, job_event_fn *each, void *self, struct err *err);
 
-const json_t *job_lane(const struct export_job *job, size_t lane);
+struct timeline_lane job_lane(const struct export_job *job, size_t lane);
 const char *job_name(const struct export_job *job, uint32_t name);
 
 /* Where the wanted lanes begin; 0 where they have no event. */
@@ -39,9 +39,6 @@ int64_t job_begin_ns(const struct export_job *job);
 
 /* Whether what runs on a lane are kernels: of a device, or of the CPU. */
 bool job_lane_is_device(const struct export_job *job, size_t lane);
-
-/* A lane with its mode and point in front: "static, n = 5: kernels". */
-json_t *job_lane_title(const struct export_job *job, size_t lane);
 
 /* A mode of the report, at a point of the sweep. */
 struct job_mode {
@@ -59,11 +56,10 @@ struct job_mode {
 typedef bool job_mode_fn(void *self, const struct job_mode *at);
 void job_modes(const struct export_job *job, job_mode_fn *each, void *self);
 
-/* The break of a lane's mode with that number; NULL: none. */
-const struct report_break *job_break(const struct export_job *job, size_t lane, json_int_t index);
-
 /* A break of a mode, or of a log: a row of a table. */
 struct job_break {
+	bool own;
+	size_t index;     /* of our own modes: in the list of its mode */
 	const char *mode; /* NULL: unknown, as with other texts */
 	bool has_n;
 	int64_t n;

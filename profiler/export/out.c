@@ -148,28 +148,6 @@ void out_xml(struct out *o, const char *text)
 	settle(o);
 }
 
-/* A spreadsheet takes a text that begins so for a formula. */
-static bool is_formula(const char *text)
-{
-	return *text && strchr("=+-@\t\r", *text);
-}
-
-void out_cell(struct out *o, const char *text)
-{
-	text = text ? text : "";
-	if (!is_formula(text) && !strpbrk(text, ",\"\r\n")) {
-		out_puts(o, text);
-		return;
-	}
-	buf_puts(&o->pending, is_formula(text) ? "\"'" : "\"");
-	for (; *text; text++) {
-		if (*text == '"')
-			buf_putc(&o->pending, '"');
-		buf_putc(&o->pending, *text);
-	}
-	out_puts(o, "\"");
-}
-
 void out_us(struct out *o, int64_t ns)
 {
 	uint64_t whole = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;

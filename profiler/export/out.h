@@ -28,7 +28,6 @@ void out_printf(struct out *o, const char *format, ...) __attribute__((format(pr
 void out_json(struct out *o, const json_t *json); /* NULL: null */
 void out_text(struct out *o, const char *text);   /* as a JSON string; NULL: null */
 void out_xml(struct out *o, const char *text);    /* as text of XML or HTML, attributes too */
-void out_cell(struct out *o, const char *text);   /* as a cell of CSV */
 void out_us(struct out *o, int64_t ns);           /* nanoseconds as microseconds, exactly */
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fusion/dtype.h"
 #include "fusion/registry.h"
 #include <jansson.h>
 #include "fusion/base/arena.h"
@@ -24,6 +25,7 @@ struct words {
 	json_t *known;  /* {word: its place among the secrets} */
 	json_t *open;   /* {word: true}: of the language, and of ops */
 	json_t *wholes; /* {text: stand-in}, of texts that are hidden whole */
+	json_t *sizing; /* {op: true}: its numbers are dims and sizes */
 	VEC(struct secret) secrets;
 };
 
@@ -71,11 +73,23 @@ static void add_open(struct words *w, const char *text)
 		json_object_setn_new(w->open, word, (size_t)(at - word), json_true());
 }
 
+/* Whether numbers that an op takes beside tensors say which dims and sizes. */
+static bool takes_sizes(const char *kind)
+{
+	static const char *const kinds[] = { "reduction", "view", "join", "library" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool words_init(struct words *w)
 {
 	*w = (struct words){ .known = json_object(),
 			     .open = json_object(),
-			     .wholes = json_object() };
+			     .wholes = json_object(),
+			     .sizing = json_object() };
 	arena_init(&w->arena, WORDS_BYTES);
 	add_open(w, open_words);
 	for (int i = 0; i < fusion_op_count(NULL); i++) {
@@ -84,8 +98,12 @@ static bool words_init(struct words *w)
 		add_open(w, op.name);
 		add_open(w, op.fx);
 		add_open(w, op.spellings);
+		if (takes_sizes(op.kind)) {
+			json_object_set_new(w->sizing, op.name, json_true());
+			json_object_set_new(w->sizing, op.fx, json_true());
+		}
 	}
-	return w->known && w->open && w->wholes;
+	return w->known && w->open && w->wholes && w->sizing;
 }
 
 static void words_finish(struct words *w)
@@ -93,6 +111,7 @@ static void words_finish(struct words *w)
 	json_decref(w->known);
 	json_decref(w->open);
 	json_decref(w->wholes);
+	json_decref(w->sizing);
 	VEC_FREE(&w->secrets);
 	arena_finish(&w->arena);
 }
@@ -204,20 +223,101 @@ static void redact_word(const struct words *w, const char *word, size_t len, str
 	}
 }
 
-/* The text with names as their stand-ins, parts of longer ones too.  New. */
-static json_t *words_redact(const struct words *w, const char *text)
+/* Whether a quote at `at` begins a string, and is no apostrophe: "doesn't". */
+static bool begins_string(const char *text, const char *at)
 {
-	const char *at = text, *from = text, *word;
+	const char *before = at;
+
+	while (before > text && is_letter(before[-1]))
+		before--;
+	return at - before <= 2 && strspn(before, "bBrRuUfF") >= (size_t)(at - before);
+}
+
+/* Whether words of a string are all of the language, or have stand-ins. */
+static bool is_sayable(const struct words *w, const char *begin, const char *end)
+{
+	const char *at = begin, *word;
+
+	while ((word = next_word(&at)) && word < end)
+		if (!json_object_getn(w->open, word, (size_t)(at - word)) &&
+		    !json_object_getn(w->known, word, (size_t)(at - word)))
+			return false;
+	return true;
+}
+
+/* Whether numbers of a condition are sizes; else they may be what a tensor held. */
+static bool is_of_sizes(const char *text)
+{
+	static const char *const of[] = { ".size(",  ".dim()",   ".shape",
+					  ".stride", ".numel()", "storage_offset" };
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (strstr(text, of[i]))
+			return true;
+	return false;
+}
+
+/* Whether the number at `at` says which one of several: x[0], operand 0. */
+static bool is_index(const char *text, const char *at)
+{
+	static const char operand[] = "operand ";
+	const size_t len = sizeof(operand) - 1;
+
+	return (at > text && at[-1] == '[') ||
+	       ((size_t)(at - text) >= len && strncmp(at - len, operand, len) == 0);
+}
+
+/* Strings and numbers of a text: what is hidden of them. */
+enum hiding {
+	HIDE_UNKNOWN, /* strings with words that are nobody's: a sentence that Breakeven wrote */
+	HIDE_VALUES,  /* all strings, and numbers that are no sizes; it is a condition on values */
+};
+
+/* The end of the string or number at `at`, in whose place something else was written;
+ * NULL: there is none to hide. */
+static const char *redact_constant(const struct words *w, enum hiding hiding, const char *text,
+				   const char *at, struct buf *out)
+{
+	size_t quotes;
+	const char *end;
+	char *after;
+
+	if ((*at == '"' || *at == '\'') && begins_string(text, at)) {
+		end = end_of_string(at, &quotes);
+		if (hiding == HIDE_UNKNOWN && is_sayable(w, at + quotes, end))
+			return NULL;
+		buf_printf(out, "%chidden%c", *at, *at);
+		return *end && *end != '\n' ? end + quotes : end;
+	}
+	if (hiding != HIDE_VALUES || !isdigit((unsigned char)*at) || is_index(text, at) ||
+	    (at > text && is_letter(at[-1])))
+		return NULL;
+	strtod(at, &after);
+	buf_puts(out, "?");
+	return after;
+}
+
+/* The text with names as their stand-ins, parts of longer ones too.  New. */
+static json_t *words_redact(const struct words *w, const char *text, enum hiding hiding)
+{
+	const char *at = text, *end;
 	struct buf out;
 	json_t *json;
 
+	if (hiding == HIDE_VALUES && is_of_sizes(text))
+		hiding = HIDE_UNKNOWN;
 	buf_init(&out, 0);
-	while ((word = next_word(&at))) {
-		buf_add(&out, from, (size_t)(word - from));
-		redact_word(w, word, (size_t)(at - word), &out);
-		from = at;
+	while (*at) {
+		if ((end = redact_constant(w, hiding, text, at, &out))) {
+			at = end;
+		} else if (is_letter(*at)) {
+			const char *word = next_word(&at);
+
+			redact_word(w, word, (size_t)(at - word), &out);
+		} else {
+			buf_putc(&out, *at++);
+		}
 	}
-	buf_puts(&out, from);
 	json = json_string(out.data ? out.data : "");
 	buf_finish(&out);
 	return json ? json : json_string("?");
@@ -239,6 +339,7 @@ enum fate {
 	FATE_HIDE,
 	FATE_KEEP,
 	FATE_NAMES,
+	FATE_VALUES,
 	FATE_PATH,
 	FATE_DROP,
 	FATE_RANGE,
@@ -259,6 +360,8 @@ static const struct {
 struct redactor {
 	struct words words;
 	bool logs;       /* texts are those of a log: nobody knows which words are the user's */
+	bool failure;    /* within an error, whose message the program may have made */
+	bool sized;      /* an expression of the calls has the n of the sweep */
 	enum fate names; /* of "name" in what is under way */
 };
 
@@ -279,11 +382,18 @@ static bool is_message(const char *key)
 	return false;
 }
 
+/* What a record of an error, or several by mode, is known by. */
+static bool is_failure(const char *key)
+{
+	return strcmp(key, "error") == 0 || strcmp(key, "log_error") == 0 ||
+	       strcmp(key, "failed") == 0;
+}
+
 static enum fate fate_of(const struct redactor *r, const char *key)
 {
 	if (strcmp(key, "name") == 0)
 		return r->names;
-	if (r->logs && is_message(key))
+	if ((r->logs && is_message(key)) || (r->failure && strcmp(key, "message") == 0))
 		return FATE_HIDE;
 	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
 		if (strcmp(fates[i].key, key) == 0)
@@ -344,7 +454,9 @@ static json_t *redact_text(struct redactor *r, enum fate fate, const json_t *val
 	case FATE_KEEP:
 		return json_incref((json_t *)value);
 	case FATE_NAMES:
-		return words_redact(&r->words, text);
+		return words_redact(&r->words, text, HIDE_UNKNOWN);
+	case FATE_VALUES:
+		return words_redact(&r->words, text, HIDE_VALUES);
 	case FATE_PATH:
 		return *text ? words_whole(&r->words, text, "path") : json_string("");
 	case FATE_NUMBER:
@@ -363,6 +475,121 @@ static json_t *redact_text(struct redactor *r, enum fate fate, const json_t *val
 
 static json_t *redact(struct redactor *r, const char *key, const json_t *value);
 
+/* ---- arguments of calls ---- */
+
+/* "float32[8, n]", "torch.randn(8, 16)": an expression that holds a dtype and sizes. */
+static bool is_of_shape(const char *text)
+{
+	static const char *const makers[] = { "torch.randn(", "torch.rand(", "torch.zeros(",
+					      "torch.ones(", "torch.empty(" };
+	const char *at = text + strcspn(text, "[");
+
+	for (int i = 0; *at && i < DTYPE_COUNT; i++)
+		if (strncmp(text, dtype_name((enum dtype)i), (size_t)(at - text)) == 0 &&
+		    dtype_name((enum dtype)i)[at - text] == '\0')
+			return at[strspn(at, "[]0123456789n*+-/, ")] == '\0';
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+		at = text + strlen(makers[i]);
+		if (strncmp(text, makers[i], strlen(makers[i])) == 0)
+			return at[strspn(at, "()0123456789n*+-/, ")] == '\0';
+	}
+	return false;
+}
+
+/* A tensor of the same shape and dtype, without what it held. */
+static json_t *redact_tensor(const json_t *tensor)
+{
+	static const char *const kept[] = { "shape", "dtype", "dynamic_dims", "requires_grad" };
+	json_t *out = json_pack("{s:s}", "kind", "zeros");
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (json_object_get(tensor, kept[i]))
+			json_object_set(out, kept[i], json_object_get(tensor, kept[i]));
+	return json_pack("{s:o}", "random", out);
+}
+
+static json_t *redact_argument(struct redactor *r, const json_t *spec);
+
+static json_t *redact_arguments(struct redactor *r, const json_t *list)
+{
+	json_t *out = json_array(), *item;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, item)
+	    json_array_append_new(out, redact_argument(r, item));
+	return out;
+}
+
+/* Of a dict its values; a stand-in for each key. */
+static json_t *redact_dict(struct redactor *r, const json_t *dict)
+{
+	json_t *out = json_object(), *item, *name;
+	const char *key;
+
+	json_object_foreach((json_t *)dict, key, item)
+	{
+		name = words_whole(&r->words, key, "key");
+		json_object_set_new(out, json_string_value(name), redact_argument(r, item));
+		json_decref(name);
+	}
+	return out;
+}
+
+/* An argument of the same form: null for a number, "hidden" for a text. */
+static json_t *redact_argument(struct redactor *r, const json_t *spec)
+{
+	const json_t *value = json_object_get(spec, "value"), *inner;
+	const char *text = json_string_value(json_object_get(spec, "python"));
+
+	if ((inner = json_object_get(spec, "tensor")))
+		return redact_tensor(inner);
+	if (json_object_get(spec, "random"))
+		return json_incref((json_t *)spec);
+	if ((inner = json_object_get(spec, "list")))
+		return json_pack("{s:o}", "list", redact_arguments(r, inner));
+	if ((inner = json_object_get(spec, "tuple")))
+		return json_pack("{s:o}", "tuple", redact_arguments(r, inner));
+	if ((inner = json_object_get(spec, "dict")))
+		return json_pack("{s:o}", "dict", redact_dict(r, inner));
+	if (text && (is_of_shape(text) || r->sized))
+		return json_pack("{s:s}", "python", is_of_shape(text) ? text : "n");
+	if (json_is_boolean(value))
+		return json_incref((json_t *)spec);
+	return json_pack("{s:o}", "value",
+			 json_is_string(value) ? json_string("hidden") : json_null());
+}
+
+static json_t *redact_call(struct redactor *r, const json_t *call)
+{
+	json_t *named, *item, *name, *out;
+	const char *key;
+
+	if (json_is_array(call))
+		return redact_arguments(r, call);
+	named = json_object();
+	json_object_foreach(json_object_get(call, "kwargs"), key, item)
+	{
+		name = words_redact(&r->words, key, HIDE_UNKNOWN);
+		json_object_set_new(named, json_string_value(name), redact_argument(r, item));
+		json_decref(name);
+	}
+	out = json_pack("{s:o}", "args", redact_arguments(r, json_object_get(call, "args")));
+	json_object_set_new(out, "kwargs", named);
+	return out;
+}
+
+static json_t *redact_calls(struct redactor *r, const json_t *calls)
+{
+	json_t *out = json_array(), *call;
+	size_t i;
+
+	json_array_foreach((json_t *)calls, i, call)
+	    json_array_append_new(out, redact_call(r, call));
+	return out;
+}
+
+/* ---- objects and lists ---- */
+
 /* What "name" means in an object of this key. */
 static enum fate names_in(const struct redactor *r, const char *key, const json_t *value)
 {
@@ -380,6 +607,37 @@ static enum fate names_in(const struct redactor *r, const char *key, const json_
 	return r->names;
 }
 
+/* Of a program of several files its texts by path, of weights ids by name; of a difference
+ * the values that differ. */
+static bool is_data(const json_t *of, const char *key, const json_t *item)
+{
+	if (json_is_object(item))
+		return strcmp(key, "files") == 0 || strcmp(key, "weights") == 0;
+	return json_object_get(of, "ours") &&
+	       (strcmp(key, "ours") == 0 || strcmp(key, "eager") == 0 ||
+		strcmp(key, "reference") == 0);
+}
+
+/* What an op took beside tensors: numbers that the program may have computed, but for dims
+ * and sizes. */
+static json_t *redact_args(const struct redactor *r, const json_t *node)
+{
+	const json_t *args = json_object_get(node, "args");
+	const char *op = json_string_value(json_object_get(node, "op"));
+	bool sizes = op && json_object_get(r->words.sizing, op);
+	json_t *out = json_array(), *arg;
+	size_t i;
+
+	json_array_foreach((json_t *)args, i, arg)
+	{
+		bool hidden = json_is_real(arg) || json_is_string(arg) ||
+			      (json_is_integer(arg) && !sizes);
+
+		json_array_append_new(out, hidden ? json_string("hidden") : json_incref(arg));
+	}
+	return out;
+}
+
 static json_t *redact_object(struct redactor *r, const json_t *value)
 {
 	json_t *out = json_object(), *item;
@@ -387,11 +645,12 @@ static json_t *redact_object(struct redactor *r, const json_t *value)
 
 	json_object_foreach((json_t *)value, key, item)
 	{
-		bool texts = (strcmp(key, "files") == 0 || strcmp(key, "weights") == 0) &&
-			     json_is_object(item);
-
-		/* of a program of several files its texts by path, of weights ids by name */
-		json_object_set_new(out, key, texts ? json_null() : redact(r, key, item));
+		if (is_data(value, key, item))
+			json_object_set_new(out, key, json_null());
+		else if (strcmp(key, "args") == 0 && json_object_get(value, "op"))
+			json_object_set_new(out, key, redact_args(r, value));
+		else
+			json_object_set_new(out, key, redact(r, key, item));
 	}
 	return out;
 }
@@ -410,6 +669,7 @@ static json_t *redact_list(struct redactor *r, const char *key, const json_t *va
 static json_t *redact(struct redactor *r, const char *key, const json_t *value)
 {
 	enum fate fate = fate_of(r, key), outer = r->names;
+	bool failure = r->failure;
 	json_t *out;
 
 	if (json_is_string(value))
@@ -420,9 +680,13 @@ static json_t *redact(struct redactor *r, const char *key, const json_t *value)
 		return json_incref((json_t *)value);
 	if (!json_is_object(value) && !json_is_array(value))
 		return json_incref((json_t *)value);
+	if (outer == FATE_HIDE && strcmp(key, "calls") == 0) /* of a workload */
+		return redact_calls(r, value);
 	r->names = names_in(r, key, value);
+	r->failure = failure || is_failure(key);
 	out = json_is_object(value) ? redact_object(r, value) : redact_list(r, key, value);
 	r->names = outer;
+	r->failure = failure;
 	return out;
 }
 
@@ -469,6 +733,31 @@ static void add_names(struct redactor *r, const json_t *json)
 	}
 }
 
+/* Texts and keys of arguments. */
+static void add_arguments(struct redactor *r, const json_t *json)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(json))
+		words_add_source(&r->words, json_string_value(json));
+	json_array_foreach(json, i, item) add_arguments(r, item);
+	json_object_foreach((json_t *)json, key, item)
+	{
+		words_add_source(&r->words, key);
+		add_arguments(r, item);
+	}
+}
+
+/* Whether it is expressions of the calls that say where a sweep over sizes has its n. */
+static bool is_sized(const json_t *workload)
+{
+	const json_t *input = json_object_get(json_object_get(workload, "sweep"), "input");
+
+	return input && !json_is_integer(json_object_get(input, "arg"));
+}
+
 static void add_sources(struct redactor *r, const struct export_run *run)
 {
 	const json_t *sweep = json_object_get(run->workload, "sweep"), *line;
@@ -491,6 +780,8 @@ static void add_sources(struct redactor *r, const struct export_run *run)
 	    add_name(r, line);
 	json_array_foreach(points, i, line) add_name(r, json_object_get(line, "source"));
 	json_object_foreach(params, key, value) words_add_source(&r->words, key);
+	add_arguments(r, json_object_get(run->workload, "calls"));
+	r->sized = is_sized(run->workload);
 }
 
 /* ---- the timeline ---- */

@@ -1,8 +1,9 @@
 /* profiler/export/redact.h -- private: an export without what is the user's own.
  *
- * Source, paths, texts of logs and printed output are left out; names that the source
- * gives to things are stand-ins, the same everywhere in the export.  What remains: lines,
- * ops, kernels, shapes, times, and kinds of things.
+ * Source, paths, texts of logs and printed output are left out; so are texts,
+ * keys and numbers of arguments, what tensors held, and messages of errors.  Names that the
+ * source gives to things are stand-ins, the same everywhere in the export.  What remains:
+ * lines, ops, kernels, shapes, times, and kinds of things.
  */
 #ifndef PROFILER_EXPORT_REDACT_H
 #define PROFILER_EXPORT_REDACT_H

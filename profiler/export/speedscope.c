@@ -54,15 +54,14 @@ static int compare(const void *a, const void *b)
 
 static void write_frame(struct speedscope *s, uint32_t name)
 {
-	const json_t *row = json_array_get(s->job->tables.names, name);
-	const json_t *lines = json_object_get(row, "lines"), *line = json_array_get(lines, 0);
+	struct timeline_name row = timeline_name_at(&s->job->tables, name);
+	const json_t *line = json_array_get(row.lines, 0);
+	int64_t at = line ? json_integer_value(line) : row.line;
 
 	out_puts(s->out, "{\"name\":");
 	out_text(s->out, job_name(s->job, name));
-	if (!line)
-		line = json_object_get(row, "line");
-	if (json_is_integer(line) && json_integer_value(line) > 0)
-		out_printf(s->out, ",\"line\":%lld", (long long)json_integer_value(line));
+	if (at > 0)
+		out_printf(s->out, ",\"line\":%lld", (long long)at);
 	out_puts(s->out, "}");
 }
 
@@ -117,10 +116,21 @@ static int64_t count_clipped(const struct speedscope *s, size_t from, size_t to,
 	return n;
 }
 
+/* A lane with its mode and point in front: "static, n = 5: kernels". */
+static json_t *lane_title(const struct export_job *job, size_t lane)
+{
+	struct timeline_lane row = job_lane(job, lane);
+	const char *name = row.name ? row.name : "lane";
+
+	if (row.mode && row.has.n)
+		return json_sprintf("%s, n = %lld: %s", row.mode, (long long)row.n, name);
+	return row.mode ? json_sprintf("%s: %s", row.mode, name) : json_string(name);
+}
+
 static bool write_profile(struct speedscope *s, size_t from, size_t to)
 {
 	uint32_t lane = s->slices.at[from].lane;
-	json_t *title = job_lane_title(s->job, lane);
+	json_t *title = lane_title(s->job, lane);
 	int64_t end_ns, clipped = count_clipped(s, from, to, &end_ns);
 
 	if (clipped && title) {

@@ -25,9 +25,9 @@
 #define REPORT_D_numbers REPORT_NUMBERS, NULL
 #define REPORT_D_names REPORT_NAMES, NULL
 #define REPORT_D_lists REPORT_LISTS, NULL
-#define REPORT_D_one(record) REPORT_ONE, &report_record_##record
-#define REPORT_D_list(record) REPORT_LIST, &report_record_##record
-#define REPORT_D_map(record) REPORT_MAP, &report_record_##record
+#define REPORT_D_one(record) REPORT_ONE, REPORT_RECORD(record)
+#define REPORT_D_list(record) REPORT_LIST, REPORT_RECORD(record)
+#define REPORT_D_map(record) REPORT_MAP, REPORT_RECORD(record)
 
 #define RECORD(record, meaning) static const struct report_field fields_##record[] = {
 #define FIELD(record, name, type, presence, unit, meaning, since)                                  \
@@ -51,25 +51,18 @@
 #define FIELD(record, name, type, presence, unit, meaning, since)
 #define END(record)
 #define RECORD(record, meaning)                                                                    \
-	const struct report_record report_record_##record = {                                      \
-		#record,                                                                           \
-		meaning,                                                                           \
-		sizeof(struct report_##record),                                                    \
-		offsetof(struct report_##record, json),                                            \
-		fields_##record,                                                                   \
-		sizeof(fields_##record) / sizeof(fields_##record[0])                               \
-	};
-#include "profiler/fields/report.def"
-#undef RECORD
-
-#define RECORD(record, meaning) &report_record_##record,
-const struct report_record *const report_records[] = {
+	[REPORT_IS_##record] = { #record,                                                          \
+				 meaning,                                                          \
+				 sizeof(struct report_##record),                                   \
+				 offsetof(struct report_##record, json),                           \
+				 fields_##record,                                                  \
+				 sizeof(fields_##record) / sizeof(fields_##record[0]) },
+const struct report_record report_records[REPORT_RECORDS] = {
 #include "profiler/fields/report.def"
 };
 #undef RECORD
 #undef FIELD
 #undef END
-const int n_report_records = sizeof(report_records) / sizeof(report_records[0]);
 
 size_t report_key(const char *const *keys, size_t n, const char *key)
 {

@@ -8,7 +8,7 @@
  *	report_read_mode()       of JSON
  *	report_write_mode()      as JSON
  *	report_new_mode()        to be filled
- *	report_record_mode       what the table says of it
+ *	REPORT_RECORD(mode)      what the table says of it
  *
  * Beside its fields a struct holds, for each of them, `has.field`: whether there is a value.
  * Where there is none, a real number or an end of an interval is NAN, an integer 0, a flag
@@ -256,17 +256,20 @@ struct report_record {
 	int n_fields;
 };
 
+/* All of them, in the order of the table. */
+enum report_record_id {
 #define FIELD(record, name, type, presence, unit, meaning, since)
 #define END(record)
-#define RECORD(record, meaning) extern const struct report_record report_record_##record;
+#define RECORD(record, meaning) REPORT_IS_##record,
 #include "profiler/fields/report.def"
 #undef RECORD
 #undef FIELD
 #undef END
+	REPORT_RECORDS
+};
+extern const struct report_record report_records[REPORT_RECORDS];
 
-/* All of them, in the order of the table. */
-extern const struct report_record *const report_records[];
-extern const int n_report_records;
+#define REPORT_RECORD(record) (&report_records[REPORT_IS_##record])
 
 /* NULL where the record has no such field. */
 const struct report_field *report_field(const struct report_record *record, const char *name);
@@ -308,15 +311,15 @@ void *report_new(const struct report_record *record, size_t n, struct arena *are
 	static inline struct report_##record *report_read_##record(                                \
 	    const json_t *json, struct arena *arena, struct err *err)                              \
 	{                                                                                          \
-		return report_read(&report_record_##record, json, arena, err);                     \
+		return report_read(REPORT_RECORD(record), json, arena, err);                       \
 	}                                                                                          \
 	static inline json_t *report_write_##record(const struct report_##record *from)            \
 	{                                                                                          \
-		return report_write(&report_record_##record, from);                                \
+		return report_write(REPORT_RECORD(record), from);                                  \
 	}                                                                                          \
 	static inline struct report_##record *report_new_##record(size_t n, struct arena *arena)   \
 	{                                                                                          \
-		return report_new(&report_record_##record, n, arena);                              \
+		return report_new(REPORT_RECORD(record), n, arena);                                \
 	}
 #include "profiler/fields/report.def"
 #undef RECORD

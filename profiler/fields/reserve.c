@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "fusion/base/refused.h"
+
 enum { MOST_BLOCKS = 2048 };
 
 static struct reserve {
@@ -35,7 +37,7 @@ static bool fill(void)
 {
 	for (int i = 0; i < N_RESERVES; i++)
 		while (reserves[i].n < reserves[i].most) {
-			void *block = malloc(reserves[i].bytes);
+			void *block = memory_try(reserves[i].bytes);
 
 			if (!block)
 				return false;
@@ -59,10 +61,14 @@ static void *from_reserve(size_t bytes)
 
 static void *take(size_t bytes)
 {
-	void *memory = malloc(bytes);
+	void *memory = memory_try(bytes);
 
-	if (!memory)
-		return from_reserve(bytes);
+	if (!memory) {
+		memory = from_reserve(bytes);
+		if (!memory)
+			memory_note_refused();
+		return memory;
+	}
 	if (__atomic_load_n(&is_short, __ATOMIC_RELAXED)) {
 		pthread_mutex_lock(&lock);
 		__atomic_store_n(&is_short, !fill(), __ATOMIC_RELAXED);

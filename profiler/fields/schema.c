@@ -125,11 +125,11 @@ json_t *report_schemas(void)
 {
 	json_t *schemas = json_object();
 
-	for (int i = 0; i < n_report_records; i++) {
+	for (int i = 0; i < REPORT_RECORDS; i++) {
 		char name[80];
 
-		schema_name(name, sizeof(name), report_records[i]->name);
-		if (json_object_set_new(schemas, name, record_schema(report_records[i])) != 0) {
+		schema_name(name, sizeof(name), report_records[i].name);
+		if (json_object_set_new(schemas, name, record_schema(&report_records[i])) != 0) {
 			json_decref(schemas);
 			return NULL;
 		}

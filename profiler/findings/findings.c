@@ -420,7 +420,7 @@ static void choose_units(struct maker *m, const struct report_torch *torch)
 								       m->points[i].modes.keys[k]);
 
 			widen(&c.time, at->latency ? at->latency->median_us : NAN);
-			widen(&c.compile, b ? b->compile_ms : at->compile_ms);
+			widen(&c.compile, b && b->has.compile_ms ? b->compile_ms : at->compile_ms);
 			widen(&c.bytes, at->has.peak_bytes ? (double)at->peak_bytes : NAN);
 		}
 	for (size_t i = 0; i < m->n_points; i++)
@@ -463,6 +463,68 @@ static const char *repaid(struct maker *m, const struct report_comparison *b)
 	return b->calls_to_repay < 1 ? "at once" : short_text(m, b->calls_to_repay);
 }
 
+enum { NEARLY = 9 }; /* nine tenths of the speedup, where a tenth of the time is compiling's */
+
+static struct report_figure *repaid_after(struct maker *m, const struct report_comparison *b)
+{
+	bool known = b->has.calls_to_repay;
+	struct interval calls = {
+		known && b->has.calls_to_repay_ci ? b->calls_to_repay_ci.low : NAN,
+		known ? b->calls_to_repay : NAN,
+		known && b->has.calls_to_repay_ci ? b->calls_to_repay_ci.high : NAN
+	};
+	struct report_figure *f = report_new_figure(1, m->wording.arena);
+
+	m->wording.failed |= !f;
+	if (!f)
+		return NULL;
+	if (!known) {
+		REPORT_SET(f, text, b->has.repay ? b->repay : repay_word(REPAY_UNKNOWN));
+		return f;
+	}
+	REPORT_SET(
+	    f, text,
+	    maker_text(m, "%s %s", figure_text(m, calls.mid), calls.mid == 1 ? "call" : "calls"));
+	if (isfinite(calls.low) && isfinite(calls.high) &&
+	    strcmp(figure_text(m, calls.low), figure_text(m, calls.high)) != 0) {
+		REPORT_SET(f, low, figure_text(m, calls.low));
+		REPORT_SET(f, high, figure_text(m, calls.high));
+	}
+	return f;
+}
+
+/* When compiling is repaid; nothing of a mode that compiled nothing, or was held against nothing.
+ */
+static void put_repay(struct maker *m, struct report_findings_mode *to, const struct facts *x)
+{
+	const struct report_comparison *b = x->against;
+	double saved, nearly;
+	struct report_findings_repay *r;
+	char text[NUMBER_BYTES];
+
+	if (!x->latency || !b || !b->has.speedup || !(x->compile_ms > 0))
+		return;
+	r = report_new_findings_repay(1, m->wording.arena);
+	m->wording.failed |= !r;
+	if (!r)
+		return;
+	saved = b->has.saved_us ? b->saved_us : 0;
+	nearly = ceil(NEARLY * x->compile_ms * 1e3 / x->latency->median_us);
+	number_duration(text, x->compile_ms * 1e3);
+	REPORT_SET(r, compile, maker_text(m, "%s", text));
+	if (saved > 0)
+		REPORT_SET(r, saved,
+			   wording_figure(&m->wording,
+					  &(struct interval){
+					      b->has.saved_ci_us ? b->saved_ci_us.low : NAN, saved,
+					      b->has.saved_ci_us ? b->saved_ci_us.high : NAN },
+					  ""));
+	REPORT_SET(r, after, repaid_after(m, b));
+	REPORT_SET_OR_NULL(r, nearly, saved > 0, (int64_t)nearly);
+	REPORT_SET(r, nearly_after, saved > 0 ? figure_text(m, nearly) : "never");
+	REPORT_SET(to, repay, r);
+}
+
 static void put_mode(struct maker *m, struct report_findings_mode *to, const struct facts *x)
 {
 	const struct report_latency *l = x->latency;
@@ -492,6 +554,7 @@ static void put_mode(struct maker *m, struct report_findings_mode *to, const str
 	calls = wrong ? NULL : repaid(m, b);
 	if (calls)
 		REPORT_SET(to, repaid, calls);
+	put_repay(m, to, x);
 	if (isfinite(x->launches))
 		REPORT_SET(to, launches, short_text(m, x->launches));
 	if (isfinite(x->peak_bytes))
@@ -512,9 +575,11 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 	const struct report_mode *at = &p->modes.at[i];
 	const char *mode = p->modes.keys[i];
 	const struct report_comparison *b = report_get(p->break_even, mode);
-	struct facts x = { at->latency,         b,
-			   verdict_at(p, mode), b ? b->compile_ms : at->compile_ms,
-			   at->launches,        at->has.peak_bytes ? (double)at->peak_bytes : NAN };
+	struct facts x = {
+		at->latency,         b,
+		verdict_at(p, mode), b && b->has.compile_ms ? b->compile_ms : at->compile_ms,
+		at->launches,        at->has.peak_bytes ? (double)at->peak_bytes : NAN
+	};
 	struct sentence s;
 
 	put_mode(m, to, &x);
@@ -627,9 +692,11 @@ static void put_torch_point(struct maker *m, const struct report_torch_point *p,
 		const struct report_torch_mode *at = &p->modes.at[i];
 		const struct report_comparison *b = report_get(p->break_even, p->modes.keys[i]);
 		bool wrong = at->values && !at->values->agree;
-		struct facts x = { at->latency, b,
-				   NULL,        b ? b->compile_ms : at->compile_ms,
-				   NAN,         at->has.peak_bytes ? (double)at->peak_bytes : NAN };
+		struct facts x = {
+			at->latency, b,
+			NULL,        b && b->has.compile_ms ? b->compile_ms : at->compile_ms,
+			NAN,         at->has.peak_bytes ? (double)at->peak_bytes : NAN
+		};
 
 		if (wrong)
 			x.verdict = verdict_word(VERDICT_DISAGREES);

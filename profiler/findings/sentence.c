@@ -10,6 +10,30 @@
 
 enum { MOST_PARTS = 24 };
 
+const char *wording_number(struct wording *w, double x)
+{
+	char text[NUMBER_BYTES];
+
+	number_short(text, x);
+	return wording_text(w, "%s", text);
+}
+
+const char *wording_bytes(struct wording *w, int64_t bytes)
+{
+	char text[NUMBER_BYTES];
+
+	number_bytes(text, (double)bytes);
+	return wording_text(w, "%s", text);
+}
+
+const char *wording_step(struct wording *w, double x, double step)
+{
+	char text[NUMBER_BYTES];
+
+	number_print(text, x, step);
+	return wording_text(w, "%s", text);
+}
+
 const char *wording_plural(struct wording *w, int64_t n, const char *one, const char *many)
 {
 	char count[NUMBER_BYTES];

@@ -26,6 +26,12 @@ static inline const char *wording_kept(struct wording *w, const char *text)
 /* "1 run", "1,024 runs". */
 const char *wording_plural(struct wording *w, int64_t n, const char *one, const char *many);
 
+/* A number, bytes in their own unit, a number rounded to a step: as profiler/numbers writes them.
+ */
+const char *wording_number(struct wording *w, double x);
+const char *wording_bytes(struct wording *w, int64_t bytes);
+const char *wording_step(struct wording *w, double x, double step);
+
 /* " at n = 30"; "" of NAN: no sweep. */
 const char *wording_at(struct wording *w, double n);
 

@@ -11,7 +11,7 @@
 #include "profiler/gather/gather.h"
 #include "profiler/gather/inside.h"
 
-enum { MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
+enum { MOST_DEPTH = 32 };
 
 struct folder_walk {
 	const char *folder;
@@ -51,9 +51,9 @@ static bool take_entry(struct folder_walk *w, const char *below, const char *nam
 
 	if (gather_skips(name))
 		return true;
-	if (++w->entries > MOST_ENTRIES)
+	if (++w->entries > GATHER_MAX_ENTRIES)
 		return err_set(err, ERR_BOUND, "%s has more than %d entries, the limit", w->folder,
-			       MOST_ENTRIES);
+			       GATHER_MAX_ENTRIES);
 	if (snprintf(path, sizeof(path), "%s%s", below, name) >= (int)sizeof(path) ||
 	    snprintf(full, sizeof(full), "%s/%s", w->folder, path) >= (int)sizeof(full))
 		return err_set(err, ERR_BOUND, "a path in %s is too long", w->folder);

@@ -4,6 +4,8 @@
 
 #include "profiler/gather/gather.h"
 
+enum { GATHER_MAX_ENTRIES = 100000 }; /* of a folder or archive, skipped ones too */
+
 struct gather {
 	const char *from; /* what messages call the folder or archive; borrowed */
 	json_t *files;    /* {path: text}; begins as NULL */

@@ -11,8 +11,6 @@
 #include "profiler/gather/inside.h"
 #include "profiler/workload/workload.h"
 
-enum { MOST_ENTRIES = 100000 };
-
 #define ZIP_CALLS                                                                                  \
 	CALL(error_fini)                                                                           \
 	CALL(error_init)                                                                           \
@@ -209,9 +207,9 @@ static bool open_zip(struct zip_archive *a, const void *bytes, size_t len, struc
 static bool take_entries(struct zip_archive *a, struct err *err)
 {
 	zip_int64_t n = a->lib.get_num_entries(a->z, 0);
-	bool ok = n <= MOST_ENTRIES ||
+	bool ok = n <= GATHER_MAX_ENTRIES ||
 		  err_set(err, ERR_BOUND, "%s has %lld entries; the limit is %d", a->gather.from,
-			  (long long)n, MOST_ENTRIES);
+			  (long long)n, GATHER_MAX_ENTRIES);
 
 	for (zip_int64_t i = 0; ok && i < n; i++)
 		ok = take_entry(a, (zip_uint64_t)i, err);

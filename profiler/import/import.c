@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "fusion/base/err.h"
+#include "fusion/base/refused.h"
 
 struct unzip;
 
@@ -110,6 +111,7 @@ struct import {
 	struct timeline_writer *writer;
 	size_t most_bytes, decoded_bytes; /* of all files */
 	json_t *files;
+	uint64_t refused; /* memory of this thread, before it */
 
 	/* of the file that is read */
 	const struct log_reader *reader; /* NULL: not known yet */
@@ -132,6 +134,7 @@ struct import *import_create(timeline_block_fn *put, void *self, size_t most_byt
 		return NULL;
 	}
 	im->most_bytes = most_bytes;
+	im->refused = memory_refused_here();
 	im->files = json_array();
 	if (put)
 		im->writer = timeline_writer_create(put, self, err);
@@ -189,6 +192,10 @@ static bool recognise(struct import *im, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "%.200s is %s", im->name,
 			       im->is_zipped ? "cut or damaged: its gzip stream yields no byte"
 					     : "empty");
+	if (!im->reader && im->start.len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%.200s is packed by zstd; logs are taken as they are or by gzip",
+			       im->name);
 	if (!im->reader)
 		return err_set(
 		    err, ERR_UNSUPPORTED,
@@ -348,8 +355,9 @@ json_t *import_finish(struct import *im, struct err *err)
 	int64_t dropped, doubtful;
 	json_t *facts;
 
-	if (!report) {
-		err_set(err, ERR_MEMORY, "out of memory for a report");
+	if (!report || memory_refused_here() != im->refused) {
+		memory_refused_error(err, "what was read");
+		json_decref(report);
 		return NULL;
 	}
 	ledger_sums(&im->model.ledger, &dropped, &doubtful);

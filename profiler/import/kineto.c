@@ -671,12 +671,10 @@ static bool take_end(struct kineto *k, struct kineto_event *e, struct err *err)
 {
 	int64_t end = e->ts_ns;
 
-	for (size_t i = 0; i < k->lanes.rows.len; i++) {
-		struct trace_lane *lane = &k->lanes.rows.at[i];
+	for (struct trace_lane *lane = NULL; (lane = trace_lane_next(&k->lanes, e, lane));) {
 		struct begun b;
 
-		if (lane->begun.len == 0 || strcmp(lane->pid, e->pid) != 0 ||
-		    strcmp(lane->tid, e->tid) != 0)
+		if (lane->begun.len == 0)
 			continue;
 		b = lane->begun.at[--lane->begun.len];
 		e->ts_ns = b.start_ns;

@@ -409,11 +409,30 @@ static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int fi
 	return row;
 }
 
+static uint16_t *lane_slot(struct trace_lanes *l, const struct kineto_event *e)
+{
+	uint64_t hash = hash_bytes(e->pid, strlen(e->pid), 0);
+
+	return &l->first[hash_bytes(e->tid, strlen(e->tid), hash) % LANE_SLOTS];
+}
+
+struct trace_lane *trace_lane_next(struct trace_lanes *l, const struct kineto_event *e,
+				   const struct trace_lane *before)
+{
+	uint16_t at = before ? before->next : *lane_slot(l, e);
+
+	while (at > 0 && (strcmp(l->rows.at[at - 1].tid, e->tid) != 0 ||
+			  strcmp(l->rows.at[at - 1].pid, e->pid) != 0))
+		at = l->rows.at[at - 1].next;
+	return at > 0 ? &l->rows.at[at - 1] : NULL;
+}
+
 struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
 				  const struct kineto_event *e, json_t *row,
 				  struct timeline_writer *writer, struct ledger *ledger)
 {
 	struct trace_lane lane = { .of = of };
+	uint16_t *at = lane_slot(l, e);
 
 	if (l->rows.len >= TIMELINE_MAX_LANES) {
 		ledger->n[LEDGER_LANES_FULL]++;
@@ -427,22 +446,34 @@ struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
 	else
 		lane.lane = (uint32_t)l->rows.len;
 	json_decref(row);
-	return VEC_PUSH(&l->rows, lane) ? &l->rows.at[l->rows.len - 1] : NULL;
+	if (!VEC_PUSH(&l->rows, lane))
+		return NULL;
+	while (*at > 0)
+		at = &l->rows.at[*at - 1].next;
+	*at = (uint16_t)l->rows.len;
+	return &l->rows.at[l->rows.len - 1];
+}
+
+static bool is_lane_of(const struct trace_lane *lane, enum lane_class of,
+		       const struct kineto_event *e)
+{
+	return lane->of == of && strcmp(lane->tid, e->tid) == 0 && strcmp(lane->pid, e->pid) == 0;
 }
 
 struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 				 const struct kineto_event *e, int file,
 				 struct timeline_writer *writer, struct ledger *ledger)
 {
-	for (size_t i = 0; i < l->rows.len; i++) {
-		size_t at = i == 0 ? l->last : i - (i <= l->last);
-		struct trace_lane *lane = &l->rows.at[at];
+	struct trace_lane *lane = l->rows.len ? &l->rows.at[l->last] : NULL;
 
-		if (lane->of == of && strcmp(lane->tid, e->tid) == 0 &&
-		    strcmp(lane->pid, e->pid) == 0) {
-			l->last = at;
-			return lane;
-		}
+	if (lane && is_lane_of(lane, of, e))
+		return lane;
+	lane = trace_lane_next(l, e, NULL);
+	while (lane && lane->of != of)
+		lane = trace_lane_next(l, e, lane);
+	if (lane) {
+		l->last = (size_t)(lane - l->rows.at);
+		return lane;
 	}
 	if (l->rows.len >= TIMELINE_MAX_LANES) {
 		ledger->n[LEDGER_LANES_FULL]++;
@@ -454,13 +485,13 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
 				   struct timeline_writer *writer, struct ledger *ledger)
 {
-	for (size_t i = l->rows.len; i > 0; i--) {
-		struct trace_lane *lane = &l->rows.at[i - 1];
+	struct trace_lane *last = NULL;
 
-		if (strcmp(lane->tid, e->tid) == 0 && strcmp(lane->pid, e->pid) == 0 &&
-		    (lane->of == LANE_HOST || lane->of == LANE_DEVICE))
-			return lane;
-	}
+	for (struct trace_lane *at = NULL; (at = trace_lane_next(l, e, at));)
+		if (at->of == LANE_HOST || at->of == LANE_DEVICE)
+			last = at;
+	if (last)
+		return last;
 	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
 }
 

@@ -63,16 +63,25 @@ struct trace_lane {
 	enum lane_class of;
 	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1];
 	uint32_t lane;
+	uint16_t next; /* of the same slot, + 1; 0: none */
 	VEC(struct begun) begun;
 };
+
+enum { LANE_SLOTS = 2 * TIMELINE_MAX_LANES };
 
 /* Zeroed is empty; the lanes of one file. */
 struct trace_lanes {
 	VEC(struct trace_lane) rows;
-	size_t last; /* that was found: the next event is often of the same */
+	uint16_t first[LANE_SLOTS]; /* by process and thread, + 1; 0: none */
+	size_t last;                /* that was found: the next event is often of the same */
 };
 
 void trace_lanes_finish(struct trace_lanes *l);
+
+/* The lanes of an event's process and thread, in the order in which they came: the one after
+ * `before` (NULL: the first); NULL after the last. */
+struct trace_lane *trace_lane_next(struct trace_lanes *l, const struct kineto_event *e,
+				   const struct trace_lane *before);
 
 /* The lane of an event; good until the next call.  Where there are too many, the last
  * one, and counted; NULL without memory. */

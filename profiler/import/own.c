@@ -296,7 +296,7 @@ static void add_original(json_t *report, const json_t *exported)
 	json_t *workload = json_object_get(exported, "workload");
 	const json_t *was = json_object_get(exported, "report");
 
-	if ((json_is_object(was) && !is_record(&report_record_run, was)) ||
+	if ((json_is_object(was) && !is_record(REPORT_RECORD(run), was)) ||
 	    !json_is_object(workload) || json_is_true(json_object_get(workload, "imported")))
 		return;
 	json_object_set_new(report, "original",
@@ -312,7 +312,7 @@ void own_report(const struct model *m, json_t *report)
 		     *before = json_object_get(original, "import");
 	struct ledger all = m->ledger;
 	json_t *run = json_object_get(m->exported, "run");
-	bool sound = is_record(&report_record_run, original);
+	bool sound = is_record(REPORT_RECORD(run), original);
 
 	if (sound && json_is_object(before)) {
 		add_imported(report, before);
@@ -322,7 +322,7 @@ void own_report(const struct model *m, json_t *report)
 		add_measured(report, original);
 	}
 	add_original(report, m->exported);
-	if (is_record(&report_record_exported_run, run))
+	if (is_record(REPORT_RECORD(exported_run), run))
 		json_object_set(report, "exported", run);
 }
 
@@ -330,7 +330,7 @@ json_t *own_facts(const struct model *m, int64_t dropped, int64_t doubtful)
 {
 	json_t *facts = json_copy(json_object_get(m->exported, "facts"));
 
-	if (!is_record(&report_record_trace, facts)) {
+	if (!is_record(REPORT_RECORD(trace), facts)) {
 		json_decref(facts);
 		return NULL;
 	}

@@ -435,7 +435,7 @@ static json_t *counted_json(const struct compiles *c)
 		    n += json_integer_value(json_object_get(row, name));
 		if (n)
 			json_object_set_new(sums,
-					    report_field(&report_record_compilation, name)->meaning,
+					    report_field(REPORT_RECORD(compilation), name)->meaning,
 					    json_integer(n));
 	}
 	return sums;

@@ -729,7 +729,7 @@ static bool take_metrics(struct torch_item *item, struct err *err)
 
 		if (!value || json_is_null(value))
 			continue;
-		if (report_accepts(report_field(&report_record_compilation, fields[i].to), value))
+		if (report_accepts(report_field(REPORT_RECORD(compilation), fields[i].to), value))
 			json_object_set(item->row, fields[i].to, value);
 		else
 			item->t->m->ledger.n[LEDGER_BROKEN_RECORD]++;

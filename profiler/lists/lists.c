@@ -74,10 +74,10 @@ static json_t *lacks_json(const struct registry *registry, int backend, bool ava
 	return list;
 }
 
-json_t *lists_torch(const char *python)
+json_t *lists_torch(const char *python, bool confined)
 {
 	struct err why = { 0 };
-	json_t *found = python ? profiler_torch_probe(python, &why) : NULL;
+	json_t *found = python ? profiler_torch_probe(python, confined, &why) : NULL;
 	json_t *row;
 
 	if (!python)

@@ -25,7 +25,7 @@ json_t *lists_backends(const struct registry *registry, struct err *err);
 
 /* Engine torch, of that Python (NULL: it is switched off): {name, purpose, available,
  * why_not}, and what profiler_torch_probe() says.  Takes seconds where it is there. */
-json_t *lists_torch(const char *python);
+json_t *lists_torch(const char *python, bool confined);
 
 /* {"passes": [{name, purpose, needs, makes, breaks, after, required, why_required,
  * plugin}], "properties": [{name, text}]} in the order of execution. */

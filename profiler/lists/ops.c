@@ -82,7 +82,7 @@ static bool is_named(const struct fusion_op *op, const char *name)
 
 	if (strcmp(op->name, name) == 0 || strcmp(op->fx, name) == 0)
 		return true;
-	for (const char *at = op->spellings; (at = strstr(at, name)); at += len) {
+	for (const char *at = op->spellings; len && (at = strstr(at, name)); at += len) {
 		bool begins = at == op->spellings || at[-1] == ' ' || at[-1] == ':' ||
 			      at[-1] == '.';
 

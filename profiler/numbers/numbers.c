@@ -20,24 +20,31 @@ static int exponent_of(double x, int digits)
 	return (int)strtol(strchr(text, 'e') + 1, NULL, 10);
 }
 
-double number_step(double mid, double half_width)
-{
-	int step = mid != 0 ? exponent_of(mid, 3) - 2 : -2;
-
-	/* 12 digits: half of what was computed of decimal ends is that of the ends */
-	if (half_width > 0 && exponent_of(half_width, 12) > step)
-		step = exponent_of(half_width, 12);
-	if (mid > 0 && exponent_of(mid, 12) < step)
-		step = exponent_of(mid, 12);
-	return pow(10, step);
-}
-
 /* x rounded to 10^step, halves away from 0, without its sign. */
 static double rounded(double x, int step)
 {
 	double unit = pow(10, abs(step));
 
 	return step < 0 ? round(fabs(x) * unit) / unit : round(fabs(x) / unit) * unit;
+}
+
+static bool reads_as_zero(double x, int step)
+{
+	return x != 0 && rounded(x, step) == 0;
+}
+
+double number_step(double mid, double low, double high)
+{
+	int step = mid != 0 ? exponent_of(mid, 3) - 2 : -2;
+	double half = (high - low) / 2;
+
+	/* 12 digits: half of what was computed of decimal ends is that of the ends */
+	if (half > 0 && exponent_of(half, 12) > step)
+		step = exponent_of(half, 12);
+	if (mid > 0 && exponent_of(mid, 12) < step)
+		step = exponent_of(mid, 12);
+	step -= reads_as_zero(low, step) || reads_as_zero(high, step);
+	return pow(10, step);
 }
 
 void number_print(char out[NUMBER_BYTES], double x, double step)
@@ -66,9 +73,32 @@ void number_print(char out[NUMBER_BYTES], double x, double step)
 
 void number_short(char out[NUMBER_BYTES], double x)
 {
-	double step = number_step(x, 0);
+	double step = number_step(x, NAN, NAN);
 
 	number_print(out, x, x == round(x) ? fmax(step, 1) : step);
+}
+
+double number_add_up(double *parts, int n, double sum, double step)
+{
+	double rest[NUMBER_PARTS], whole = round(sum / step), left = whole;
+
+	for (int i = 0; i < n; i++) {
+		rest[i] = parts[i] / step - floor(parts[i] / step);
+		parts[i] = floor(parts[i] / step);
+		left -= parts[i];
+	}
+	for (int taken = 0; taken < n && left > 0; taken++, left--) {
+		int most = 0;
+
+		for (int i = 1; i < n; i++)
+			if (rest[i] > rest[most])
+				most = i;
+		parts[most]++;
+		rest[most] = -1;
+	}
+	for (int i = 0; i < n; i++)
+		parts[i] *= step;
+	return whole * step;
 }
 
 void number_plain(char out[NUMBER_BYTES], double x)
@@ -105,7 +135,7 @@ void number_error(char out[NUMBER_BYTES], double x)
 
 void number_triple(struct number_triple *t, double mid, double low, double high)
 {
-	double step = number_step(mid, (high - low) / 2);
+	double step = number_step(mid, low, high);
 
 	number_print(t->mid, mid, step);
 	number_print(t->low, low, step);

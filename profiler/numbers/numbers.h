@@ -15,9 +15,10 @@
 enum { NUMBER_BYTES = 48 };
 
 /* The last digit worth printing of `mid`: the power of ten that leaves 3
- * significant digits, or the largest one not above `half_width` where that is
- * coarser (0: no interval), but never so coarse that a `mid` above 0 reads as 0. */
-double number_step(double mid, double half_width);
+ * significant digits, or the largest one not above half of `high` - `low` where that is
+ * coarser (NAN: no interval), but never so coarse that a `mid` above 0 reads as 0, and finer by
+ * a digit where an end of the interval would. */
+double number_step(double mid, double low, double high);
 
 /* x rounded to step, a power of ten: "2,990", "7.63", "0.506".  "unknown" of what is not finite. */
 void number_print(char out[NUMBER_BYTES], double x, double step);
@@ -30,6 +31,11 @@ void number_plain(char out[NUMBER_BYTES], double x);
 
 /* An error bound: "4.8e-7"; "0" where the bits agree, "nan". */
 void number_error(char out[NUMBER_BYTES], double x);
+
+/* Rounds at most NUMBER_PARTS parts to a step so that they add up to their sum, rounded too
+ * (largest remainder); returns that. */
+enum { NUMBER_PARTS = 8 };
+double number_add_up(double *parts, int n, double sum, double step);
 
 /* A figure and its interval, all in the digits that the interval allows. */
 struct number_triple {

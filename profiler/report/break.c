@@ -98,19 +98,6 @@ struct report_break_list breaks_of_session(const struct fusion_session *s,
 	return (struct report_break_list){ all, n };
 }
 
-struct break_place profiler_place_of(const struct report_break *b)
-{
-	const struct report_cause *cause = b->cause;
-	size_t n = b->stack.n;
-
-	if (cause)
-		return (struct break_place){ cause->file, (int)cause->line, (int)cause->column,
-					     (int)cause->end_column };
-	return (struct break_place){ n ? b->stack.at[n - 1].file : NULL,
-				     n ? (int)b->stack.at[n - 1].line : 0, (int)b->column,
-				     (int)b->end_column };
-}
-
 static struct report_symbol_list symbols_of(const struct fusion_entry_info *e,
 					    struct report_draft *draft)
 {

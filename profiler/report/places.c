@@ -144,11 +144,11 @@ bool report_places_of_run(struct report_run *report, const struct workload *w,
 	bool ok = true;
 
 	if (w->sweep.kind != SWEEP_STATEMENTS) /* one program */
-		return report_places(&report_record_run, report, w->points[0].program, draft);
+		return report_places(REPORT_RECORD(run), report, w->points[0].program, draft);
 	for (size_t i = 0; i < report->points.n; i++)
 		for (int k = 0; k < w->n_points; k++)
 			if ((double)w->points[k].n == report->points.at[i].n)
-				ok = report_places(&report_record_point, &report->points.at[i],
+				ok = report_places(REPORT_RECORD(point), &report->points.at[i],
 						   w->points[k].program, draft) &&
 				     ok;
 	return ok;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/breaks.h"
 #include "profiler/report/break.h"
 #include "profiler/report/graph.h"
 #include "profiler/workload/value_json.h"
@@ -281,15 +282,22 @@ bool report_latency(struct report_mode *m, const struct candidate *candidate,
 
 /* Both stages side by side, and what mode lazy did. */
 static struct report_mode_counts *counts_of(const struct fusion_session *s,
+					    const struct report_break_list *breaks,
 					    struct report_draft *draft)
 {
 	struct report_mode_counts *to = report_new_mode_counts(1, &draft->arena);
 	struct fusion_counts c = fusion_counts(s);
+	int64_t distinct[2] = { 0 }; /* of capture, of lowering */
 
 	if (!to)
 		return NULL;
+	for (size_t i = 0; breaks->at && i < breaks->n; i++)
+		distinct[strcmp(breaks->at[i].stage, "lowering") == 0] += break_times_met(breaks,
+											  i) > 0;
 	REPORT_SET(to, captured, c.graphs);
 	REPORT_SET(to, lowered, c.lowered);
+	REPORT_SET(to, breaks, distinct[0]);
+	REPORT_SET(to, fallbacks, distinct[1]);
 	REPORT_SET(to, launches, c.launches);
 	REPORT_SET(to, eager_fallbacks, c.eager_fallbacks);
 	REPORT_SET(to, executions, c.executions);
@@ -329,7 +337,7 @@ bool report_graphs(struct report_mode *m, const struct candidate *candidate, boo
 	REPORT_SET(m, tree, tree_of_session(s, draft));
 	if (candidate->mode == FUSION_LAZY)
 		REPORT_SET(m, lazy, lazy_of_session(s, draft));
-	REPORT_SET(m, counts, counts_of(s, draft));
+	REPORT_SET(m, counts, counts_of(s, &m->breaks, draft));
 	REPORT_SET(m, recompiles, recompiles_of(s, draft));
 	REPORT_SET(m, compile_ms, report_compile_us(candidate) / 1000);
 	REPORT_SET(m, cached, cached);

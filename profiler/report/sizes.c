@@ -30,12 +30,19 @@ try {
 	bool limited;
 };
 
-/* The fields of a top-level tensor spec; NULL for any other value. */
+/* Argument k of a call where it is a tensor; of rank 0 and false where it is not. */
+static bool tensor_at(const json_t *specs, size_t k, struct spec_tensor *out)
+{
+	struct err ignored = { 0 };
+
+	*out = (struct spec_tensor){ 0 };
+	return spec_tensor(json_array_get(specs, k), "", out, &ignored);
+}
+
+/* What a tensor's spec says, under its only key. */
 static json_t *fields_of(json_t *spec)
 {
-	json_t *fields = json_object_get(spec, "tensor");
-
-	return fields ? fields : json_object_get(spec, "random");
+	return json_object_iter_value(json_object_iter(spec));
 }
 
 /* Every dim of size `from` made `to`; NULL where it cannot be. */
@@ -45,20 +52,20 @@ static json_t *resize_all(const struct try *t, int64_t from, int64_t to)
 	struct err ignored = { 0 };
 
 	for (size_t k = 0; k < json_array_size(specs); k++) {
-		json_t *shape = json_object_get(fields_of(json_array_get(specs, k)), "shape");
+		struct spec_tensor x;
 
-		for (size_t d = 0; d < json_array_size(shape); d++) {
-			json_t *spec = json_array_get(specs, k), *changed;
+		tensor_at(specs, k, &x);
+		for (int d = 0; d < x.rank; d++) {
+			json_t *changed;
 
-			if (json_integer_value(json_array_get(shape, d)) != from)
+			if (x.size[d] != from)
 				continue;
-			changed = spec_resize(spec, "", (int)d, to, &ignored);
+			changed = spec_resize(json_array_get(specs, k), "", d, to, &ignored);
 			if (!changed) {
 				json_decref(specs);
 				return NULL;
 			}
 			json_array_set_new(specs, k, changed);
-			shape = json_object_get(fields_of(changed), "shape");
 		}
 	}
 	return specs;
@@ -215,14 +222,14 @@ static struct report_texts dims_of(const struct try *t, int64_t size)
 	size_t n = 0;
 
 	for (size_t k = 0; names && k < json_array_size(t->specs); k++) {
-		json_t *shape = json_object_get(fields_of(json_array_get(t->specs, k)), "shape");
 		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
+		struct spec_tensor x;
 
-		for (size_t d = 0; d < json_array_size(shape) && d < MAX_RANK; d++)
-			if (json_integer_value(json_array_get(shape, d)) == size)
-				names[n++] = name
-						 ? arena_printf(arena, "%s.size(%zu)", name, d)
-						 : arena_printf(arena, "args[%zu].size(%zu)", k, d);
+		tensor_at(t->specs, k, &x);
+		for (int d = 0; d < x.rank; d++)
+			if (x.size[d] == size)
+				names[n++] = name ? arena_printf(arena, "%s.size(%d)", name, d)
+						  : arena_printf(arena, "args[%zu].size(%d)", k, d);
 	}
 	return (struct report_texts){ names, n };
 }
@@ -263,34 +270,44 @@ static void try_sizes(struct try *t)
 	int n = 0;
 
 	for (size_t k = 0; k < json_array_size(t->specs); k++) {
-		json_t *shape = json_object_get(fields_of(json_array_get(t->specs, k)), "shape");
+		struct spec_tensor x;
 
-		for (size_t d = 0; d < json_array_size(shape) && n < MAX_GROUPS; d++) {
-			int64_t size = json_integer_value(json_array_get(shape, d));
+		tensor_at(t->specs, k, &x);
+		for (int d = 0; d < x.rank && n < MAX_GROUPS; d++) {
 			bool known = false;
 
 			for (int i = 0; i < n; i++)
-				known = known || seen[i] == size;
+				known = known || seen[i] == x.size[d];
 			if (!known) {
-				seen[n++] = size;
-				try_size(t, size);
+				seen[n++] = x.size[d];
+				try_size(t, x.size[d]);
 			}
 		}
 	}
+}
+
+/* [1, sizes...] */
+static json_t *unsqueezed_shape(const struct spec_tensor *x)
+{
+	json_t *shape = json_array();
+
+	json_array_append_new(shape, json_integer(1));
+	for (int d = 0; d < x->rank; d++)
+		json_array_append_new(shape, json_integer(x->size[d]));
+	return shape;
 }
 
 /* The first floating tensor in double, and with a dim more. */
 static void try_form(struct try *t)
 {
 	for (size_t k = 0; k < json_array_size(t->specs); k++) {
-		json_t *fields = fields_of(json_array_get(t->specs, k));
-		const char *dtype = json_string_value(json_object_get(fields, "dtype"));
 		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
 		struct report_texts where;
+		struct spec_tensor x;
 		json_t *copy;
 
 		name = name ? name : "args";
-		if (!fields || (dtype && strcmp(dtype, "float32") != 0))
+		if (!tensor_at(t->specs, k, &x) || x.dtype != DTYPE_F32)
 			continue;
 		copy = json_deep_copy(t->specs);
 		json_object_set_new(fields_of(json_array_get(copy, k)), "dtype",
@@ -298,8 +315,8 @@ static void try_form(struct try *t)
 		where = report_draft_texts(t->draft, &name, 1);
 		add_try(t, "float32 to float64", where, copy, NULL);
 		copy = json_deep_copy(t->specs);
-		json_array_insert_new(json_object_get(fields_of(json_array_get(copy, k)), "shape"),
-				      0, json_integer(1));
+		json_object_set_new(fields_of(json_array_get(copy, k)), "shape",
+				    unsqueezed_shape(&x));
 		add_try(t, "a dimension more", where, copy, NULL);
 		return;
 	}
@@ -311,7 +328,7 @@ static json_t *spec_of(struct value v)
 	json_t *spec = value_is_plain(v) ? value_to_json(v, true) : NULL;
 
 	if (fusion_requires_grad(v))
-		json_object_set_new(json_object_get(spec, "tensor"), "requires_grad", json_true());
+		json_object_set_new(fields_of(spec), "requires_grad", json_true());
 	return spec;
 }
 

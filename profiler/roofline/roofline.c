@@ -39,13 +39,12 @@ static bool find_durations(const struct timeline_events *seen, int graph, const 
 
 	for (size_t i = 0; ok && i < seen->list.len; i++) {
 		const struct timeline_event *e = &seen->list.at[i];
-		const json_t *row = json_array_get(seen->tables.names, e->name);
-		const json_t *of = json_object_get(row, "graph");
-		const char *text = json_string_value(json_object_get(row, "name"));
+		struct timeline_name row;
 
-		if ((e->kind == TIMELINE_KERNEL || e->kind == TIMELINE_LIBRARY) &&
-		    json_is_integer(of) && json_integer_value(of) == graph && text &&
-		    strcmp(text, name) == 0)
+		if (e->kind != TIMELINE_KERNEL && e->kind != TIMELINE_LIBRARY)
+			continue;
+		row = timeline_name_at(&seen->tables, e->name);
+		if (row.has.graph && row.graph == graph && row.name && strcmp(row.name, name) == 0)
 			ok = add_duration(out, e, less_ns);
 	}
 	return ok;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/refused.h"
 #include "profiler/measure/candidate.h"
 #include "profiler/report/report.h"
 #include "profiler/report/passes.h"
@@ -168,6 +169,7 @@ struct report_explain *profiler_explain(const struct workload *w,
 				.options = options,
 				.cpu_begin_ns = clock_cpu_ns() };
 	struct candidate_spec spec = { .w = &x.quick, .p = &w->points[0], .mode = options->mode };
+	uint64_t refused = memory_refused();
 	struct inputs inputs;
 	bool ok = false;
 
@@ -178,10 +180,12 @@ struct report_explain *profiler_explain(const struct workload *w,
 		sweep_locate(w, spec.p, err);
 	} else {
 		ok = (explain(&x) &&
-		      report_places(&report_record_explain, x.out, spec.p->program, draft)) ||
+		      report_places(REPORT_RECORD(explain), x.out, spec.p->program, draft)) ||
 		     err_set(err, ERR_MEMORY, "out of memory for what capture makes");
 	}
 	candidate_destroy(&x.candidate);
 	inputs_destroy(&inputs);
+	if (ok && memory_refused() != refused)
+		ok = memory_refused_error(err, "the explanation");
 	return ok ? x.out : NULL;
 }

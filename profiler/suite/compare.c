@@ -119,6 +119,7 @@ static bool change_of(const struct report_suite_result *old, const struct report
 struct suites {
 	const struct report_suite *before, *after;
 	struct report_draft draft;
+	struct wording wording; /* texts, in the draft's arena */
 };
 
 /* The geomean of the changes that were seen, and how many. */
@@ -137,6 +138,7 @@ static struct report_suite_change *geomean_of(struct suites *s, const struct int
 	REPORT_SET(to, ratio, mean.mid);
 	REPORT_SET(to, ratio_ci, (struct report_interval){ mean.low, mean.high });
 	REPORT_SET(to, verdict, word_of(&mean));
+	REPORT_SET(to, figure, wording_figure(&s->wording, &mean, "x"));
 	return to;
 }
 
@@ -177,6 +179,10 @@ static bool fill_column(struct report_suite_column_change *to, struct suites *s,
 	REPORT_SET(to, mode, column->mode);
 	REPORT_SET_IF(to, pass_rate_before, old->has.pass_rate, old->pass_rate);
 	REPORT_SET_IF(to, pass_rate_after, column->has.pass_rate, column->pass_rate);
+	REPORT_SET(to, pass_rates,
+		   wording_text(&s->wording, "%s to %s",
+				suite_rate_text(&s->wording, old->pass_rate),
+				suite_rate_text(&s->wording, column->pass_rate)));
 	REPORT_SET(to, broken, 0);
 	REPORT_SET(to, fixed, 0);
 	REPORT_SET(to, FASTER, 0);
@@ -200,7 +206,7 @@ static bool fill_column(struct report_suite_column_change *to, struct suites *s,
 }
 
 /* A result of both suites. */
-static void fill_result(struct report_suite_result_change *to,
+static void fill_result(struct report_suite_result_change *to, struct suites *s,
 			const struct report_suite_result *old,
 			const struct report_suite_result *new)
 {
@@ -222,6 +228,11 @@ static void fill_result(struct report_suite_result_change *to,
 	REPORT_SET(to, ratio, ratio.mid);
 	REPORT_SET(to, ratio_ci, (struct report_interval){ ratio.low, ratio.high });
 	REPORT_SET(to, verdict, word_of(&ratio));
+	REPORT_SET(to, figure, wording_figure(&s->wording, &ratio, "x"));
+	REPORT_SET(to, shown_before,
+		   wording_text(&s->wording, "%sx", wording_number(&s->wording, old->speedup)));
+	REPORT_SET(to, shown,
+		   wording_text(&s->wording, "%sx", wording_number(&s->wording, new->speedup)));
 }
 
 static void fill_workload(struct report_suite_workload_change *to, struct suites *s,
@@ -237,7 +248,7 @@ static void fill_workload(struct report_suite_workload_change *to, struct suites
 		const struct report_suite_result *was = find_result(old, COLUMN_OF(now));
 
 		if (was)
-			fill_result(&results[n++], was, now);
+			fill_result(&results[n++], s, was, now);
 	}
 	REPORT_SET(to, name, new->name);
 	REPORT_SET(to, results, (struct report_suite_result_change_list){ results, n });
@@ -408,7 +419,8 @@ static json_t *compare(struct suites *s)
 	REPORT_SET(to, workloads, workloads_of(s));
 	REPORT_SET(to, only_before, only_in(s, s->before, s->after));
 	REPORT_SET(to, only_after, only_in(s, s->after, s->before));
-	return say(to, &s->draft.arena) ? report_write_suite_comparison(to) : NULL;
+	return !s->wording.failed && say(to, &s->draft.arena) ? report_write_suite_comparison(to)
+							      : NULL;
 }
 
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err)
@@ -417,6 +429,7 @@ json_t *suite_compare(const json_t *before, const json_t *after, struct err *err
 	struct err why = { 0 };
 	json_t *json = NULL;
 
+	s.wording.arena = &s.draft.arena;
 	s.before = report_read_suite(before, &s.draft.arena, &why);
 	s.after = s.before ? report_read_suite(after, &s.draft.arena, &why) : NULL;
 	if (!s.after) {

@@ -8,6 +8,7 @@
 
 #include "fusion/base/buf.h"
 #include "profiler/findings/sentence.h"
+#include "profiler/numbers/numbers.h"
 #include "profiler/suite/stats.h"
 
 enum { MAX_COLUMNS = 64 };
@@ -462,13 +463,138 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 		   : "None has run in every column.";
 }
 
+const char *suite_rate_text(struct wording *w, double rate)
+{
+	return isnan(rate) ? "none ended" : wording_text(w, "%.0f %%", 100 * rate);
+}
+
+/* A speedup without an interval: "1.32x". */
+static const char *times_text(struct wording *w, double speedup)
+{
+	return wording_text(w, "%sx", wording_number(w, speedup));
+}
+
+static struct report_figure *times_of(struct wording *w, double speedup, struct report_interval ci)
+{
+	return wording_figure(w, &(struct interval){ ci.low, speedup, ci.high }, "x");
+}
+
+static const char *duration_text(struct wording *w, double us)
+{
+	char text[NUMBER_BYTES];
+
+	number_duration(text, us);
+	return wording_text(w, "%s", text);
+}
+
+/* "2 failed, 1 disagrees" */
+static const char *not_passed(struct wording *w, const struct report_suite_column *c)
+{
+	const struct {
+		int64_t n;
+		const char *one, *many;
+	} parts[] = { { c->failed, "failed", "failed" },
+		      { c->disagrees, "disagrees", "disagree" },
+		      { c->cancelled, "cancelled", "cancelled" },
+		      { c->waiting, "to come", "to come" } };
+	const char *text = "";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].n)
+			text = wording_text(
+			    w, "%s%s%s", text, *text ? ", " : "",
+			    wording_plural(w, parts[i].n, parts[i].one, parts[i].many));
+	return text;
+}
+
+static const char *side_of_one(struct report_interval ci)
+{
+	return ci.low > 1 ? "FASTER" : ci.high < 1 ? "SLOWER" : "SAME";
+}
+
+static void show_column(struct wording *w, struct report_suite_column *c)
+{
+	struct report_suite_shown *to = report_new_suite_shown(1, w->arena);
+	const struct report_suite_geomean *mean = c->geomean->common, *own = c->geomean->own;
+	const struct report_suite_quantiles *q = c->quantiles;
+
+	w->failed |= !to;
+	if (!to)
+		return;
+	REPORT_SET(to, passed,
+		   wording_text(w, "%s of %s", wording_number(w, (double)c->pass),
+				wording_number(w, (double)c->workloads)));
+	REPORT_SET(to, not_passed, not_passed(w, c));
+	REPORT_SET(to, pass_rate, suite_rate_text(w, c->pass_rate));
+	REPORT_SET_IF(to, geomean, mean->has.speedup, times_of(w, mean->speedup, mean->speedup_ci));
+	REPORT_SET_IF(to, verdict, mean->has.speedup, side_of_one(mean->speedup_ci));
+	REPORT_SET_IF(to, own, own->has.speedup,
+		      wording_text(w, "%s of %s", times_text(w, own->speedup),
+				   wording_number(w, (double)own->n)));
+	REPORT_SET_IF(to, min, q, times_text(w, q->min));
+	REPORT_SET_IF(to, median, q, times_text(w, q->median));
+	REPORT_SET_IF(to, max, q, times_text(w, q->max));
+	REPORT_SET(to, compiling, duration_text(w, 1000 * c->compile_ms));
+	REPORT_SET(c, shown, to);
+}
+
+static void show_result(struct wording *w, struct report_suite_result *r)
+{
+	struct report_suite_result_shown *to = report_new_suite_result_shown(1, w->arena);
+	bool known = r->breaks->has.capture && r->breaks->has.lowering;
+
+	w->failed |= !to;
+	if (!to)
+		return;
+	REPORT_SET_IF(to, speedup, r->has.speedup, times_of(w, r->speedup, r->speedup_ci));
+	REPORT_SET(to, breaks,
+		   !known ? "unknown"
+			  : wording_text(w, "%lld + %lld", (long long)r->breaks->capture,
+					 (long long)r->breaks->lowering));
+	REPORT_SET_IF(to, launches, r->has.launches, wording_number(w, r->launches));
+	REPORT_SET_IF(to, peak, r->has.peak_bytes, wording_bytes(w, (int64_t)r->peak_bytes));
+	REPORT_SET_IF(to, compiling, r->has.compile_ms, duration_text(w, 1000 * r->compile_ms));
+	REPORT_SET(r, shown, to);
+}
+
+static bool show(const struct report_suite *suite, struct arena *arena)
+{
+	struct wording w = { .arena = arena };
+
+	for (size_t i = 0; i < suite->columns.n; i++)
+		show_column(&w, &suite->columns.at[i]);
+	for (size_t i = 0; i < suite->workloads.n; i++)
+		for (size_t k = 0; k < suite->workloads.at[i].results.n; k++)
+			show_result(&w, &suite->workloads.at[i].results.at[k]);
+	return !w.failed;
+}
+
+/* The columns whose interval reaches into that of `best`: "dynamic and static, native". */
+static const char *as_fast(struct wording *w, const struct report_suite *suite,
+			   const struct report_suite_column *best)
+{
+	const char *all = "", *last = "";
+
+	for (size_t i = 0; i < suite->columns.n; i++) {
+		const struct report_suite_column *c = &suite->columns.at[i];
+		const struct report_suite_geomean *mean = c->geomean->common;
+
+		if (c == best || strcmp(c->mode, "eager") == 0 || !mean->has.speedup ||
+		    mean->speedup_ci.high < best->geomean->common->speedup_ci.low)
+			continue;
+		all = *last ? wording_text(w, "%s%s%s", all, *all ? "; " : "", last) : all;
+		last = suite_column_name(w, c->engine, c->policy, c->mode);
+	}
+	return *all ? wording_text(w, "%s and %s", all, last) : last;
+}
+
 static bool say(struct report_suite *suite, struct arena *arena)
 {
 	struct wording w = { .arena = arena };
 	struct report_sentence_part_list parts;
 	struct sentence s = sentence_begin(&w, &parts);
 	const struct report_suite_column *best = fastest(suite);
-	const char *passes = passing(&w, suite);
+	const char *passes = passing(&w, suite), *others;
 	struct report_figure *times;
 
 	if (!best) {
@@ -477,18 +603,20 @@ static bool say(struct report_suite *suite, struct arena *arena)
 	} else {
 		const struct report_suite_geomean *mean = best->geomean->common;
 
-		times = wording_figure(&w,
-				       &(struct interval){ mean->speedup_ci.low, mean->speedup,
-							   mean->speedup_ci.high },
-				       "x");
-		sentence_add(&s, PART_CLAIM, "%s is the fastest: %s",
+		times = times_of(&w, mean->speedup, mean->speedup_ci);
+		others = as_fast(&w, suite, best);
+		sentence_add(&s, PART_CLAIM, "%s %s: %s",
 			     suite_column_name(&w, best->engine, best->policy, best->mode),
+			     *others ? "has the highest speedup" : "is the fastest",
 			     times ? times->text : "");
 		sentence_interval(&s, times);
 		sentence_add(&s, PART_CLAIM, " over eager");
-		sentence_add(&s, PART_PLAIN,
-			     ", the geometric mean of the %s that all columns have in common. %s",
-			     wording_plural(&w, suite->common->n, "workload", "workloads"), passes);
+		sentence_add(
+		    &s, PART_PLAIN,
+		    ", the geometric mean of the %s that all columns have in common%s%s%s. %s",
+		    wording_plural(&w, suite->common->n, "workload", "workloads"),
+		    *others ? "; " : "", others, *others ? " cannot be told apart from it" : "",
+		    passes);
 	}
 	REPORT_SET(suite, sentence, parts);
 	return !w.failed;
@@ -513,7 +641,7 @@ static bool fill(const struct table *t, const char *const *names, struct report_
 	REPORT_SET(to, histogram_edges, (struct report_reals){ edges, SUITE_BUCKETS - 1 });
 	REPORT_SET(to, results, progress);
 	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena) &&
-	       fill_causes(t, names, to, arena) && say(to, arena);
+	       fill_causes(t, names, to, arena) && show(to, arena) && say(to, arena);
 }
 
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,

@@ -71,6 +71,9 @@ struct wording;
 const char *suite_column_name(struct wording *w, const char *engine, const char *policy,
 			      const char *mode);
 
+/* "95 %"; "none ended" of NAN. */
+const char *suite_rate_text(struct wording *w, double rate);
+
 /* Two such reports, `after` against `before`: a suite_comparison of profiler/fields/compare.def.
  * New; NULL with JSON where one is no such report, or MEMORY. */
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err);

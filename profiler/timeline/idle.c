@@ -24,7 +24,7 @@ struct idle_source {
 };
 
 struct idle_device {
-	json_int_t number;
+	int64_t number;
 	int source;
 	uint32_t lane;
 	int64_t busy_until_ns, now_ns;
@@ -59,11 +59,9 @@ struct idle {
 
 /* ---- lanes ---- */
 
-static int find_source(struct idle *d, const json_t *row)
+static int find_source(struct idle *d, const struct timeline_lane *row)
 {
-	const json_t *pid = json_object_get(row, "pid");
-	json_int_t key = json_integer_value(json_is_integer(pid) ? pid
-								 : json_object_get(row, "file"));
+	int64_t key = timeline_lane_source(row);
 
 	for (int i = 0; i < d->n_sources; i++)
 		if (d->sources[i].key == key)
@@ -76,10 +74,8 @@ static int find_source(struct idle *d, const json_t *row)
 	return d->n_sources++;
 }
 
-static int find_device(struct idle *d, const json_t *row, int source, uint32_t lane)
+static int find_device(struct idle *d, int64_t number, int source, uint32_t lane)
 {
-	json_int_t number = json_integer_value(json_object_get(row, "device"));
-
 	for (int i = 0; i < d->n_devices; i++)
 		if (d->devices[i].source == source && d->devices[i].number == number)
 			return i;
@@ -98,15 +94,15 @@ static int find_device(struct idle *d, const json_t *row, int source, uint32_t l
 
 static void add_lane(struct idle *d, size_t i)
 {
-	const json_t *row = json_array_get(d->tables->lanes, i);
-	const char *role = json_string_value(json_object_get(row, "role"));
-	int source = find_source(d, row);
+	struct timeline_lane row = timeline_lane_at(d->tables, i);
+	const char *role = row.role;
+	int source = find_source(d, &row);
 
 	d->lanes[i] = (struct idle_lane){ (int16_t)source, -1 };
 	if (source < 0 || !role)
 		return;
 	if (strcmp(role, "kernels") == 0)
-		d->lanes[i].device = (int16_t)find_device(d, row, source, (uint32_t)i);
+		d->lanes[i].device = (int16_t)find_device(d, row.device, source, (uint32_t)i);
 	d->sources[source].has_calls |= strcmp(role, "calls") == 0;
 }
 
@@ -185,9 +181,10 @@ static uint8_t of_name(struct idle *d, uint32_t number, bool op)
 
 	if (number >= d->n_names)
 		number = 0;
-	name = json_string_value(json_object_get(json_array_get(d->tables->names, number), "name"));
-	if (d->what[op][number] == NOTHING)
+	if (d->what[op][number] == NOTHING) {
+		name = timeline_name_at(d->tables, number).name;
 		d->what[op][number] = op ? of_op(name ? name : "") : of_api(name ? name : "");
+	}
 	return d->what[op][number];
 }
 

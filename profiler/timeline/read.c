@@ -11,7 +11,12 @@
 #include "profiler/timeline/timeline.h"
 #include "profiler/timeline/format.h"
 
-enum { MAX_WIDTH = 8, MAX_TEXT_BYTES = 2 * TIMELINE_MAX_BLOCK_BYTES };
+enum {
+	MAX_WIDTH = 8,
+	MAX_TEXT_BYTES = 2 * TIMELINE_MAX_BLOCK_BYTES, /* of a block's tables */
+	MAX_TEXTS_BYTES = 384 << 20,                   /* of all, as many as names may have */
+	MAX_VALUES = 8 << 20,                          /* in all: one takes some 40 bytes */
+};
 
 static bool damaged(struct err *err, const char *what)
 {
@@ -92,6 +97,9 @@ bool timeline_file_read(const struct timeline_block *b, char name[TIMELINE_FILE_
 	memcpy(name, at, sizes[0]);
 	name[sizes[0]] = '\0';
 	at += sizes[0];
+	if (out->limit && out->len + sizes[1] + 1 > out->limit)
+		return err_set(err, ERR_TOO_LARGE, "the files of the run have more than %zu MiB",
+			       out->limit >> 20);
 	if (!buf_grow(out, out->len + sizes[1] + 1))
 		return err_set(err, ERR_MEMORY, "out of memory for a file of a run");
 	if (!take_part(&at, end, out->data + out->len, sizes[1], err))
@@ -200,6 +208,72 @@ static bool is_list(const json_t *new, const json_t *old, size_t limit, bool nam
 	return true;
 }
 
+struct timeline_lane timeline_lane_at(const struct timeline_tables *t, size_t lane)
+{
+	const json_t *row = json_array_get(t->lanes, lane), *value;
+	struct timeline_lane to = { 0 };
+
+#define TEXT(key) to.key = json_string_value(json_object_get(row, #key));
+#define NUMBER(key)                                                                                \
+	value = json_object_get(row, #key);                                                        \
+	to.has.key = json_is_integer(value);                                                       \
+	to.key = json_integer_value(value);
+	TIMELINE_LANE(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	return to;
+}
+
+struct timeline_name timeline_name_at(const struct timeline_tables *t, size_t name)
+{
+	const json_t *row = json_array_get(t->names, name), *value;
+	struct timeline_name to = { .library = json_is_true(json_object_get(row, "library")),
+				    .ops = json_object_get(row, "ops"),
+				    .lines = json_object_get(row, "lines") };
+
+#define TEXT(member, key) to.member = json_string_value(json_object_get(row, key));
+#define NUMBER(member, key)                                                                        \
+	value = json_object_get(row, key);                                                         \
+	to.has.member = json_is_integer(value);                                                    \
+	to.member = json_integer_value(value);
+	TIMELINE_NAME(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	return to;
+}
+
+struct timeline_watching timeline_watching(const struct timeline_tables *t)
+{
+	return (struct timeline_watching){
+		.clock_ns = json_number_value(json_object_get(t->facts, "clock_ns")),
+		.tell_ns = json_number_value(json_object_get(t->facts, "tell_ns")),
+	};
+}
+
+bool timeline_extent_at(const struct timeline_tables *t, size_t i, struct timeline_extent *out)
+{
+	const json_t *row = json_array_get(json_object_get(t->facts, "extents"), i);
+
+	*out = (struct timeline_extent){
+		.lane = (size_t)json_integer_value(json_array_get(row, 0)),
+		.t0_ns = json_integer_value(json_array_get(row, 1)),
+		.t1_ns = json_integer_value(json_array_get(row, 2)),
+	};
+	return row != NULL;
+}
+
+bool timeline_lane_is_of(const struct timeline_lane *lane, const char *mode, const int64_t *n)
+{
+	if (mode && (!lane->mode || strcmp(lane->mode, mode) != 0))
+		return false;
+	return !n || (lane->has.n && lane->n == *n);
+}
+
+int64_t timeline_lane_source(const struct timeline_lane *lane)
+{
+	return lane->has.pid ? lane->pid : lane->file;
+}
+
 static bool is_extents(const json_t *list)
 {
 	const json_t *row;
@@ -250,6 +324,31 @@ static bool merge(struct timeline_tables *t, const json_t *json, struct err *err
 	return true;
 }
 
+/* How many values a JSON text has at most, before memory is taken for them. */
+static size_t count_values(const char *text, size_t len)
+{
+	bool quoted = false;
+	size_t n = 1;
+
+	for (size_t i = 0; i < len; i++)
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			n += text[i] == ',' || text[i] == '[' || text[i] == '{' || text[i] == ':';
+	return n;
+}
+
+/* Some bytes of zstd become very many values: all tables of a timeline together are bounded. */
+static bool fits(struct timeline_tables *t, const char *text, size_t len, struct err *err)
+{
+	t->text_bytes += len;
+	t->values += count_values(text, len);
+	return (t->text_bytes <= MAX_TEXTS_BYTES && t->values <= MAX_VALUES) ||
+	       damaged(err, "its tables are over their limit");
+}
+
 bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *b,
 			  struct err *err)
 {
@@ -268,7 +367,7 @@ bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block
 	text = malloc((size_t)raw + 1);
 	if (!text)
 		return err_set(err, ERR_MEMORY, "out of memory for the tables of a timeline");
-	ok = take_part(&at, end, text, raw, err);
+	ok = take_part(&at, end, text, raw, err) && fits(t, text, raw, err);
 	if (ok)
 		json = json_loadb(text, raw, 0, NULL);
 	free(text);

@@ -149,8 +149,88 @@ bool timeline_writer_finish(struct timeline_writer *w, json_t *facts, struct err
 /* Zeroed is empty. */
 struct timeline_tables {
 	json_t *lanes, *names, *shapes, *facts;
+	size_t text_bytes, values; /* of the JSON so far: bounded, whatever it was packed into */
 };
 void timeline_tables_finish(struct timeline_tables *t);
+
+/* What a lane's row says, by its keys.  A text is NULL and a number 0 where the row has none; texts
+ * are the tables'. */
+#define TIMELINE_LANE(TEXT, NUMBER)                                                                \
+	TEXT(name)     /* as it is shown */                                                        \
+	TEXT(mode)     /* of a run: whose calls these are */                                       \
+	NUMBER(n)      /* of a sweep: the point */                                                 \
+	TEXT(role)     /* calls, kernels, ... */                                                   \
+	TEXT(process)  /* of a log */                                                              \
+	NUMBER(pid)    /* of a trace: the process */                                               \
+	NUMBER(file)   /* of a log: which of its files */                                          \
+	NUMBER(device) /* of kernels: which GPU */
+
+struct timeline_lane {
+#define TEXT(key) const char *key;
+#define NUMBER(key) int64_t key;
+	TIMELINE_LANE(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	struct {
+#define TEXT(key)
+#define NUMBER(key) bool key;
+		TIMELINE_LANE(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	} has;
+};
+/* What the row of a name says, likewise: of a kernel, a call or a break. */
+#define TIMELINE_NAME(TEXT, NUMBER)                                                                \
+	TEXT(name, "name")         /* as it is shown */                                            \
+	TEXT(symbol, "symbol")     /* of a kernel: the function that ran */                        \
+	TEXT(stage, "stage")       /* of a break: capture or lowering */                           \
+	TEXT(flow, "flow")         /* of an arrow: which end this is */                            \
+	NUMBER(graph, "graph")     /* of a kernel: whose it is */                                  \
+	NUMBER(line, "line")       /* of the source */                                             \
+	NUMBER(nth_break, "break") /* of a break: its number among those of the mode */            \
+	NUMBER(read_bytes, "read_bytes")                                                           \
+	NUMBER(written_bytes, "written_bytes")                                                     \
+	NUMBER(scale, "scale") /* of a counter: a sample's value is its bytes over that */
+
+struct timeline_name {
+#define TEXT(member, key) const char *member;
+#define NUMBER(member, key) int64_t member;
+	TIMELINE_NAME(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	bool library;              /* a function of a library */
+	const json_t *ops, *lines; /* of a kernel: texts, and lines of the source; or NULL */
+	struct {
+#define TEXT(member, key)
+#define NUMBER(member, key) bool member;
+		TIMELINE_NAME(TEXT, NUMBER)
+#undef TEXT
+#undef NUMBER
+	} has;
+};
+struct timeline_name timeline_name_at(const struct timeline_tables *t, size_t name);
+
+/* What watching takes: of reading the clock once, and of telling of an event.  0: unknown. */
+struct timeline_watching {
+	double clock_ns, tell_ns;
+};
+struct timeline_watching timeline_watching(const struct timeline_tables *t);
+
+/* What the events of a lane reach over, as the facts have it; false past the last. */
+struct timeline_extent {
+	size_t lane;
+	int64_t t0_ns, t1_ns;
+};
+bool timeline_extent_at(const struct timeline_tables *t, size_t i, struct timeline_extent *out);
+
+/* All without a value where there is no such lane. */
+struct timeline_lane timeline_lane_at(const struct timeline_tables *t, size_t lane);
+
+/* Whether a lane is one of a mode (NULL: any) at a point (NULL: any). */
+bool timeline_lane_is_of(const struct timeline_lane *lane, const char *mode, const int64_t *n);
+
+/* Of which process a lane is, or of which file of a log. */
+int64_t timeline_lane_source(const struct timeline_lane *lane);
 
 /* Continues the tables; they are as before where it fails. */
 bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,

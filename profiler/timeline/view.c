@@ -105,7 +105,8 @@ bool timeline_view_is_sampled(const struct timeline_view *v)
 	return v->shown > VIEW_MAX_ROWS;
 }
 
-/* What holds another comes before it. */
+/* What holds another comes before it; any two have an order, since qsort() without memory keeps
+ * none. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct timeline_event *x = &((const struct view_bucket *)a)->event;
@@ -113,7 +114,13 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->start_ns != y->start_ns)
 		return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-	return (x->duration_ns < y->duration_ns) - (x->duration_ns > y->duration_ns);
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns < y->duration_ns ? 1 : -1;
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
 /* The rows are the events, or the buckets that hold any, in order of their starts. */
@@ -233,13 +240,11 @@ static json_t *idle_json(const struct timeline_view *v)
 {
 	int left_out, devices = idle_devices(v->idle, &left_out);
 
-	const json_t *facts = v->tables.facts;
-	double clock_ns = json_number_value(json_object_get(facts, "clock_ns")),
-	       tell_ns = json_number_value(json_object_get(facts, "tell_ns"));
+	struct timeline_watching cost = timeline_watching(&v->tables);
 
 	return json_pack("{s:i, s:i, s:I, s:f}", "devices", devices, "left_out", left_out, "late",
 			 (json_int_t)v->late, "watching_ns",
-			 (double)v->readings * clock_ns + (double)v->reports * tell_ns);
+			 (double)v->readings * cost.clock_ns + (double)v->reports * cost.tell_ns);
 }
 
 /* How many were found and how long they took; where the time was up, what was looked at. */
@@ -409,36 +414,25 @@ bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err 
 
 /* ---- events looked for by their names, or by a launch's number. ---- */
 
-static bool text_has(const json_t *text, const char *part)
+static bool text_has(const char *text, const char *part)
 {
-	const char *s = json_string_value(text);
-
-	return s && strcasestr(s, part);
+	return text && strcasestr(text, part);
 }
 
 /* By its name, the symbol that it ran, or one of the ops that it is made of. */
-static bool name_has(const json_t *row, const char *part)
+static bool name_has(const struct timeline_name *name, const char *part)
 {
 	const json_t *op;
 	size_t i;
 
-	if (text_has(json_object_get(row, "name"), part) ||
-	    text_has(json_object_get(row, "symbol"), part))
+	if (text_has(name->name, part) || text_has(name->symbol, part))
 		return true;
-	json_array_foreach(json_object_get(row, "ops"), i, op)
+	json_array_foreach(name->ops, i, op)
 	{
-		if (text_has(op, part))
+		if (text_has(json_string_value(op), part))
 			return true;
 	}
 	return false;
-}
-
-/* Of which process a lane is, or of which file of a log. */
-static json_int_t source_of(const json_t *lane)
-{
-	const json_t *pid = json_object_get(lane, "pid");
-
-	return json_integer_value(json_is_integer(pid) ? pid : json_object_get(lane, "file"));
 }
 
 /* NULL: out of memory. */
@@ -446,7 +440,7 @@ static struct find *find_create(const struct timeline_query *q,
 				const struct timeline_tables *tables, int64_t begin_ns)
 {
 	struct find *f = calloc(1, sizeof(*f));
-	const json_t *asker;
+	struct timeline_lane asker, lane;
 
 	if (!f)
 		return NULL;
@@ -460,12 +454,16 @@ static struct find *find_create(const struct timeline_query *q,
 		find_destroy(f);
 		return NULL;
 	}
-	for (size_t i = 0; q->find && i < f->n_names; i++)
-		f->names[i] = name_has(json_array_get(tables->names, i), q->find);
-	asker = json_array_get(tables->lanes, q->seek.lane < 0 ? 0 : (size_t)q->seek.lane);
-	for (size_t i = 0; i < f->n_lanes; i++)
-		f->lanes[i].joined = source_of(json_array_get(tables->lanes, i)) ==
-				     source_of(asker);
+	for (size_t i = 0; q->find && i < f->n_names; i++) {
+		struct timeline_name name = timeline_name_at(tables, i);
+
+		f->names[i] = name_has(&name, q->find);
+	}
+	asker = timeline_lane_at(tables, q->seek.lane < 0 ? 0 : (size_t)q->seek.lane);
+	for (size_t i = 0; i < f->n_lanes; i++) {
+		lane = timeline_lane_at(tables, i);
+		f->lanes[i].joined = timeline_lane_source(&lane) == timeline_lane_source(&asker);
+	}
 	return f;
 }
 
@@ -627,33 +625,31 @@ bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len
 	       timeline_tables_read(&v->tables, &b, err);
 }
 
-static bool lane_wanted(const struct timeline_query *q, const json_t *lane)
+static void choose_lanes(struct timeline_view *v)
 {
-	const char *mode = json_string_value(json_object_get(lane, "mode"));
-	const json_t *n = json_object_get(lane, "n");
+	const struct timeline_query *q = &v->query;
 
-	if (q->mode && (!mode || strcmp(mode, q->mode) != 0))
-		return false;
-	return !q->has_n || (json_is_integer(n) && json_integer_value(n) == q->n);
+	for (size_t i = 0; i < v->n_lanes; i++) {
+		struct timeline_lane lane = timeline_lane_at(&v->tables, i);
+
+		if (!timeline_lane_is_of(&lane, q->mode, q->has_n ? &q->n : NULL))
+			continue;
+		v->lanes[i].wanted = true;
+		v->lanes[i].row = (int)v->n_wanted++;
+	}
 }
 
 /* What the wanted lanes reach over, as the facts have it. */
 static void find_extent(struct timeline_view *v)
 {
-	const json_t *extents = json_object_get(v->tables.facts, "extents"), *row;
+	struct timeline_extent e;
 	bool any = false;
-	size_t i;
 
-	json_array_foreach(extents, i, row)
-	{
-		size_t lane = (size_t)json_integer_value(json_array_get(row, 0));
-		int64_t t0 = json_integer_value(json_array_get(row, 1));
-		int64_t t1 = json_integer_value(json_array_get(row, 2));
-
-		if (lane >= v->n_lanes || !v->lanes[lane].wanted)
+	for (size_t i = 0; timeline_extent_at(&v->tables, i, &e); i++) {
+		if (e.lane >= v->n_lanes || !v->lanes[e.lane].wanted)
 			continue;
-		v->begin_ns = !any || t0 < v->begin_ns ? t0 : v->begin_ns;
-		v->end_ns = !any || t1 > v->end_ns ? t1 : v->end_ns;
+		v->begin_ns = !any || e.t0_ns < v->begin_ns ? e.t0_ns : v->begin_ns;
+		v->end_ns = !any || e.t1_ns > v->end_ns ? e.t1_ns : v->end_ns;
 		any = true;
 	}
 }
@@ -741,11 +737,7 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	v->totals = calloc(n_totals, sizeof(*v->totals));
 	if (!v->lanes || !v->totals)
 		return view_out_of_memory(err);
-	for (size_t i = 0; i < v->n_lanes; i++)
-		if (lane_wanted(&v->query, json_array_get(v->tables.lanes, i))) {
-			v->lanes[i].wanted = true;
-			v->lanes[i].row = (int)v->n_wanted++;
-		}
+	choose_lanes(v);
 	find_extent(v);
 	find_window(v);
 	v->find = find_create(&v->query, &v->tables, v->begin_ns);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/refused.h"
 #include "profiler/report/places.h"
 #include "profiler/breaks/change.h"
 #include "profiler/import/import.h"
@@ -664,11 +665,13 @@ static bool write_places(const struct engine *e, struct err *err)
 
 static bool run_both(struct engine *e, int wall_s, struct err *err)
 {
-	char *script = workload_torch_script(e->w, err);
+	char *script = workload_torch_script(e->w, err), base[320];
 	struct err why = { 0 };
-	bool ok = script && scratch_create(&e->folder, "torch", err) &&
-		  torch_folder_write(&e->folder, "experiment.py", script, err) &&
-		  write_places(e, err);
+	bool ok;
+
+	torch_host_folder(e->socket, base, sizeof(base));
+	ok = script && scratch_create_in(&e->folder, base, "torch", err) &&
+	     torch_folder_write(&e->folder, "experiment.py", script, err) && write_places(e, err);
 
 	free(script);
 	if (!ok)
@@ -687,13 +690,15 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 /* By the host that runs already; else by one for this run alone. */
 static bool run_hosted(struct engine *e, int wall_s, struct err *err)
 {
+	const struct torch_reads reads = { .weights = e->w->weights, .n_weights = e->w->n_weights };
 	struct torch_host *own = NULL;
 	struct err why = { 0 };
 	bool ok = true;
 
 	e->socket = e->options->torch_host;
 	if (!e->socket) {
-		own = torch_host_start(e->options->torch_python, &why);
+		own = torch_host_start(e->options->torch_python,
+				       e->options->torch_confined ? &reads : NULL, &why);
 		e->socket = own ? torch_host_socket(own) : NULL;
 	}
 	if (e->socket)
@@ -821,6 +826,7 @@ struct report_run *profiler_run_engines(const struct workload *w,
 {
 	struct changes_made changes = { 0 };
 	struct report_run *report = NULL;
+	uint64_t refused = memory_refused();
 
 	/* First: once CUPTI is in the process a launch costs more. */
 	if (change_run(w, options, draft, &changes, err))
@@ -828,10 +834,11 @@ struct report_run *profiler_run_engines(const struct workload *w,
 	if (!report)
 		return NULL;
 	change_put(report, &changes);
-	if (report_places_of_run(report, w, draft))
-		return report;
-	err_set(err, ERR_MEMORY, "out of memory for the report");
-	return NULL;
+	if (!report_places_of_run(report, w, draft) || memory_refused() != refused) {
+		memory_refused_error(err, "the report");
+		return NULL;
+	}
+	return report;
 }
 
 /* ---- is it there */
@@ -844,7 +851,7 @@ static bool hear_probe(void *self, const struct report_torch_message *message, s
 	return true;
 }
 
-json_t *profiler_torch_probe(const char *python, struct err *err)
+json_t *profiler_torch_probe(const char *python, bool confined, struct err *err)
 {
 	struct torch_limits limits = { .wall_s = PROBE_WALL_S,
 				       .cpu_s = PROBE_WALL_S * CPU_PER_WALL,
@@ -852,7 +859,9 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				       .file_bytes = most_file_bytes };
 	struct report_draft draft = { 0 };
 	struct scratch folder = { 0 };
-	struct torch_host *host = torch_host_start(python, err);
+	const struct torch_reads none = { 0 };
+	struct torch_host *host = torch_host_start(python, confined ? &none : NULL, err);
+	char base[320];
 	json_t *found = json_object();
 	struct torch_child child = { .python = python,
 				     .folder = &folder,
@@ -865,7 +874,8 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 
 	if (ok) {
 		child.socket = torch_host_socket(host);
-		ok = scratch_create(&folder, "torch", err) && torch_child_run(&child, err);
+		torch_host_folder(child.socket, base, sizeof(base));
+		ok = scratch_create_in(&folder, base, "torch", err) && torch_child_run(&child, err);
 	}
 	scratch_destroy(&folder);
 	torch_host_stop(host);

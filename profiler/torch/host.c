@@ -60,24 +60,57 @@ static void make_environment(const struct torch_host *h, char own[][320], const 
 		env[n++] = own[n_own];
 	}
 	env[n++] = "PYTHONDONTWRITEBYTECODE=1";
+	env[n++] = "USER=breakeven"; /* else compilers look for it in /etc/passwd */
 	env[n] = NULL;
 }
 
-/* Its descriptors are `theirs` and no others. */
-static int spawn(struct torch_host *h, const char *python, const int theirs[LISTEN_FD + 1])
+/* What python does where it is to be confined: it hands this program, which confines itself and is
+ * python again, the places of its modules. */
+static const char confine_text[] =
+    "import os, sys\n"
+    "own = [sys.executable, sys.prefix, sys.exec_prefix, sys.base_prefix, *sys.path]\n"
+    "own = dict.fromkeys(f(p) for p in own if p for f in (os.path.abspath, os.path.realpath))\n"
+    "os.execv(sys.argv[1], ['breakeven', 'confine', *sys.argv[3:], *own, '--', sys.executable, "
+    "'-u', "
+    "sys.argv[2]])\n";
+
+/* argv of a confined one, of malloc: the folder, that of files, weights; python adds its own. */
+static const char **confining(const char *const begin[6], const struct torch_reads *reads)
 {
-	char script[320], own[8][320];
-	const char *env[MAX_ENV], *argv[] = { python, "-u", script, NULL };
+	const char **argv = calloc((size_t)reads->n_weights + 8, sizeof(*argv));
+
+	if (!argv)
+		return NULL;
+	memcpy(argv, begin, 6 * sizeof(*argv));
+	argv[6] = reads->files ? reads->files : "";
+	for (int i = 0; i < reads->n_weights; i++)
+		argv[7 + i] = reads->weights[i].path;
+	return argv;
+}
+
+/* Its descriptors are `theirs` and no others. */
+static int spawn(struct torch_host *h, const char *python, const struct torch_reads *reads,
+		 const int theirs[LISTEN_FD + 1])
+{
+	char script[320], self[32], own[8][320];
+	const char *env[MAX_ENV], *plain[] = { python, "-u", script, NULL };
+	const char *begin[] = { python, "-c", confine_text, self, script, h->folder.path };
+	const char **argv = reads ? confining(begin, reads) : plain;
 	posix_spawn_file_actions_t actions;
 	int code;
 
+	if (!argv)
+		return ENOMEM;
 	snprintf(script, sizeof(script), "%s/host.py", h->folder.path);
+	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
 	make_environment(h, own, env);
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= LISTEN_FD; fd++)
 		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
 	code = spawn_apart(&h->pid, python, &actions, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
+	if (reads)
+		free(argv);
 	return code;
 }
 
@@ -105,7 +138,8 @@ static int listen_at(struct torch_host *h, struct err *err)
 	return fd;
 }
 
-static bool start(struct torch_host *h, const char *python, struct err *err)
+static bool start(struct torch_host *h, const char *python, const struct torch_reads *reads,
+		  struct err *err)
 {
 	int listener = listen_at(h, err), in[2] = { -1, -1 }, none, code;
 
@@ -120,7 +154,7 @@ static bool start(struct torch_host *h, const char *python, struct err *err)
 		return err_set(err, ERR_IO, "no pipe for torch: %s", strerror(code));
 	}
 	/* What goes wrong in a job is reported there. */
-	code = spawn(h, python, (int[]){ in[0], none, none, listener });
+	code = spawn(h, python, reads, (int[]){ in[0], none, none, listener });
 	close(listener);
 	close(none);
 	close(in[0]);
@@ -134,7 +168,8 @@ static bool start(struct torch_host *h, const char *python, struct err *err)
 		       python, strerror(code));
 }
 
-struct torch_host *torch_host_start(const char *python, struct err *err)
+struct torch_host *torch_host_start(const char *python, const struct torch_reads *reads,
+				    struct err *err)
 {
 	struct torch_host *h = calloc(1, sizeof(*h));
 
@@ -146,7 +181,7 @@ struct torch_host *torch_host_start(const char *python, struct err *err)
 	if (scratch_create(&h->folder, "torch", err) &&
 	    torch_folder_write(&h->folder, "host.py", torch_host_text, err) &&
 	    torch_folder_write(&h->folder, "worker.py", torch_worker_text, err) &&
-	    start(h, python, err))
+	    start(h, python, reads, err))
 		return h;
 	torch_host_stop(h);
 	return NULL;
@@ -184,6 +219,11 @@ void torch_host_stop(struct torch_host *h)
 	await_end(h);
 	scratch_destroy(&h->folder);
 	free(h);
+}
+
+void torch_host_folder(const char *socket, char *out, size_t bytes)
+{
+	snprintf(out, bytes, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
 }
 
 const char *torch_host_socket(const struct torch_host *h)

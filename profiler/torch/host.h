@@ -13,20 +13,35 @@
 #define PROFILER_TORCH_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "fusion/base/err.h"
+#include "fusion/data.h"
 
 struct torch_host;
 
-/* Starts it; `python` is copied.  Nothing is loaded before the first job.  NULL with IO
- * where python cannot be started, or MEMORY.  Used by one thread at a time. */
-struct torch_host *torch_host_start(const char *python, struct err *err);
+/* What it may read beside its own modules; borrowed. */
+struct torch_reads {
+	const char *files; /* a folder of weights, or of links to some; NULL: none */
+	const struct fusion_data *weights;
+	int n_weights;
+};
+
+/* Starts it.  Nothing is loaded before the first job.  `reads`: it is confined by this very
+ * program, as `breakeven confine`: it reads these and what this Python needs and writes its folder;
+ * NULL: it may do all that we may.
+ * NULL with IO where python cannot be started, or MEMORY.  Used by one thread at a time. */
+struct torch_host *torch_host_start(const char *python, const struct torch_reads *reads,
+				    struct err *err);
 
 /* Ends it and every job.  NULL is fine. */
 void torch_host_stop(struct torch_host *h);
 
 /* False once it has ended. */
 bool torch_host_alive(struct torch_host *h);
+
+/* Its folder, in which the folders of jobs are. */
+void torch_host_folder(const char *socket, char *out, size_t bytes);
 
 /* Where it listens: a socket that any process of this user may give jobs to (child.h). */
 const char *torch_host_socket(const struct torch_host *h);

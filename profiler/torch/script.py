@@ -336,6 +336,13 @@ def move(value, modules, seen):
         value.to(DEVICE)  # some, as LSTM, lay out again what was moved
 
 
+def entry_of(module, name):
+    """What is called; of an entry such as Net(3) a class, which makes that where it is called."""
+    if "(" not in name:
+        return getattr(module, name)
+    return type("Entry", (), {"__new__": lambda cls: eval(name, module.__dict__)})
+
+
 class OneFile:
     """A program of one source, as a module of its own."""
 
@@ -347,7 +354,7 @@ class OneFile:
         self.modules = {module.__name__: module}
         exec(compile(source, name, "exec"), module.__dict__)
         self.scope = module.__dict__
-        self.entry = module.__dict__[WORKLOAD.get("entry") or "model"]
+        self.entry = entry_of(module, WORKLOAD.get("entry") or "model")
 
     def enter(self):
         """Its modules stay where they are."""
@@ -379,7 +386,7 @@ class Folder:
         self.enter()
         dotted = os.path.relpath(path, top or ".")[: -len(".py")].replace("/", ".")
         module = importlib.import_module(dotted[: -len(".__init__")] if dotted.endswith(".__init__") else dotted)
-        self.scope, self.entry = module.__dict__, getattr(module, name or "model")
+        self.scope, self.entry = module.__dict__, entry_of(module, name or "model")
         self.modules = {name: sys.modules[name] for name in self.own()}
 
     def own(self):

@@ -252,7 +252,7 @@ static void check_point(struct workload *w, const json_t *calls)
 
 static void check_values(struct workload *w)
 {
-	bool resized = w->sweep.kind == SWEEP_INPUT && !w->n_is_size;
+	bool resized = w->sweep.kind == SWEEP_INPUT && !w->n_is_size && w->n_points;
 	int before = w->n_problems;
 
 	if (!resized)
@@ -261,8 +261,7 @@ static void check_values(struct workload *w)
 		struct err err = { 0 };
 		json_t *calls = workload_calls(w, &w->points[p], &err);
 
-		if (workload_take(w, calls != NULL, &err))
-			check_point(w, calls);
+		check_point(w, workload_take(w, calls != NULL, &err) ? calls : w->calls);
 		json_decref(calls);
 	}
 }

@@ -89,10 +89,18 @@ static bool read_files(struct workload *w, const json_t *files, struct err *err)
 		       WORKLOAD_MAX_FILES_BYTES);
 }
 
+/* The colon between the file and what is called of it: "train.py:Net({1: 2})"; NULL. */
+static const char *colon_of(const char *entry)
+{
+	const char *py = strstr(entry, ".py:");
+
+	return py ? py + 3 : strrchr(entry, ':');
+}
+
 /* "train.py:model": the file's index, and w->entry. */
 static bool find_entry(struct workload *w, const char *entry, struct err *err)
 {
-	const char *colon = strrchr(entry, ':');
+	const char *colon = colon_of(entry);
 	size_t len = colon ? (size_t)(colon - entry) : strlen(entry);
 	char path_text[WORKLOAD_MAX_PATH_BYTES + 1];
 	struct nearest near;
@@ -191,7 +199,7 @@ const json_t *workload_files(const json_t *workload)
 const char *workload_entry_text(const json_t *files, const char *entry)
 {
 	char path[2 * WORKLOAD_MAX_PATH_BYTES];
-	const char *colon = strrchr(entry, ':');
+	const char *colon = colon_of(entry);
 	int len = (int)(colon ? colon - entry : (ptrdiff_t)strlen(entry));
 
 	if (snprintf(path, sizeof(path), "%.*s", len, entry) >= (int)sizeof(path))
@@ -232,6 +240,14 @@ static const char *expression_at(const json_t *calls, const char *path)
 	return NULL;
 }
 
+/* Of "train.py:Net(3)" what is after the file. */
+static const char *entry_called(const char *entry, bool has_files)
+{
+	const char *colon = entry && has_files ? colon_of(entry) : NULL;
+
+	return colon ? colon + 1 : entry;
+}
+
 const char *workload_text(const json_t *workload, const char *file)
 {
 	const json_t *files = workload_files(workload);
@@ -239,6 +255,8 @@ const char *workload_text(const json_t *workload, const char *file)
 
 	if (file && strncmp(file, "calls[", 6) == 0)
 		return expression_at(json_object_get(workload, "calls"), file);
+	if (file && strcmp(file, "entry") == 0)
+		return entry_called(entry, files != NULL);
 	if (!files)
 		return json_string_value(json_object_get(workload, "source"));
 	if (file && *file)

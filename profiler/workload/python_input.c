@@ -327,25 +327,44 @@ static void entry_word(const char *entry, char out[128])
 	snprintf(out, 128, "%.*s", (int)strcspn(name, "("), name);
 }
 
-static bool make_call(struct call_made *made, const char *const *inputs, int n, struct err *err)
+/* What the inputs of a program say; the first that is wrong is *err, and `each`, where there is
+ * one, is told of all. */
+struct inputs_read {
+	const char *source, *entry;
+	const char *const *at;
+	int n;
+	fusion_problem_fn *each;
+	void *self;
+};
+
+static bool make_call(const struct inputs_read *r, struct call_made *made, struct err *err)
 {
-	for (int i = 0; i < n; i++)
-		if (!add_input(made, inputs[i], (uint64_t)i, err))
-			return false;
-	return true;
+	bool ok = true;
+
+	for (int i = 0; i < r->n && (ok || r->each); i++) {
+		struct err wrong = { 0 };
+
+		if (add_input(made, r->at[i], (uint64_t)i, &wrong))
+			continue;
+		if (ok && err)
+			*err = wrong;
+		ok = false;
+		if (r->each)
+			r->each(r->self, &wrong, true);
+	}
+	return ok;
 }
 
-static json_t *call_from(const char *source, const char *entry, const char *const *inputs, int n,
-			 struct err *err)
+static json_t *call_from(const struct inputs_read *r, struct err *err)
 {
 	struct call_made made = { .args = json_array(), .kwargs = json_object() };
-	struct lang_outline *o = n ? lang_outline_create(source) : NULL;
+	struct lang_outline *o = r->n ? lang_outline_create(r->source) : NULL;
 	char word[128];
 	bool ok;
 
-	entry_word(entry, word);
+	entry_word(r->entry, word);
 	made.f = entry_signature(o, word);
-	ok = make_call(&made, inputs, n, err);
+	ok = make_call(r, &made, err);
 	lang_outline_destroy(o);
 	if (ok)
 		return call_json(&made);
@@ -380,8 +399,11 @@ json_t *workload_from_python(const char *name, const char *source, const char *e
 {
 	char *own[WORKLOAD_MAX_ARGS];
 	int n_own = n ? 0 : header_inputs(source, own, WORKLOAD_MAX_ARGS);
-	json_t *call = call_from(source, entry, n ? inputs : (const char *const *)own,
-				 n ? n : n_own, err);
+	const struct inputs_read r = { .source = source,
+				       .entry = entry,
+				       .at = n ? inputs : (const char *const *)own,
+				       .n = n ? n : n_own };
+	json_t *call = call_from(&r, err);
 	json_t *json = call ? json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source,
 					"calls", call)
 			    : NULL;
@@ -391,4 +413,14 @@ json_t *workload_from_python(const char *name, const char *source, const char *e
 	for (int i = 0; i < n_own; i++)
 		free(own[i]);
 	return json;
+}
+
+void workload_input_problems(const struct workload_inputs *inputs,
+			     void (*each)(void *self, const struct err *problem, bool certain),
+			     void *self)
+{
+	const struct inputs_read r = { inputs->source, inputs->entry, inputs->at,
+				       inputs->n,      each,          self };
+
+	json_decref(call_from(&r, NULL));
 }

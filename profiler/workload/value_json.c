@@ -446,6 +446,7 @@ json_t *value_to_json(struct value v, bool whole)
 {
 	json_t *items;
 
+	v = value_plain(v);
 	switch (v.kind) {
 	case VALUE_TENSOR:
 		return tensor_to_json(fusion_tensor(v), whole);

@@ -96,8 +96,8 @@ static void list_problem(void *self, const struct err *problem, bool certain)
 		l->w->each(l->w->each_self, &at, false);
 }
 
-/* All that is seen in the text of a point. */
-static void list_problems(struct workload *w, const struct point *p)
+/* All that is seen in the text of a point.  *anyway: its program, be it refused; NULL. */
+static void list_problems(struct workload *w, const struct point *p, struct fusion_program **anyway)
 {
 	struct fusion_file *all = calloc((size_t)w->files.n, sizeof(*all));
 	struct fusion_files files = { all, w->files.n, w->files.entry };
@@ -112,10 +112,12 @@ static void list_problems(struct workload *w, const struct point *p)
 	all[files.entry].text = point_source(w, p);
 	all[files.entry].len = strlen(all[files.entry].text);
 	fusion_problems(w->registry, &files, w->entry, list_problem, &listing);
+	if (!p->program && w->each && !*anyway)
+		*anyway = fusion_parse_anyway(w->registry, &files, w->entry);
 	free(all);
 }
 
-static void parse_programs(struct workload *w)
+static void parse_programs(struct workload *w, struct fusion_program **anyway)
 {
 	for (int i = 0; i < w->n_points; i++) {
 		struct point *p = &w->points[i];
@@ -127,7 +129,7 @@ static void parse_programs(struct workload *w)
 			break; /* an input sweep: one program for all points */
 		p->program = workload_program(w, source, strlen(source), &err);
 		if (!p->program || (w->each && i == 0))
-			list_problems(w, p);
+			list_problems(w, p, anyway);
 		if (p->program)
 			continue;
 		sweep_locate(w, p, &err);
@@ -162,6 +164,7 @@ static bool parse_before(struct workload *w, const json_t *before, struct err *e
 /* Each part is read even where others are wrong, as far as it does not need them. */
 static void fill(struct workload *w)
 {
+	struct fusion_program *anyway = NULL; /* to look at expressions */
 	struct err err = { 0 };
 	bool source, points;
 
@@ -174,9 +177,10 @@ static void fill(struct workload *w)
 	points = source &&
 		 workload_take(w, sweep_parse(w, json_object_get(w->json, "sweep"), &err), &err);
 	if (points)
-		parse_programs(w);
+		parse_programs(w, &anyway);
 	if (w->calls_read)
-		arguments_check(w, w->n_points ? w->points[0].program : NULL);
+		arguments_check(w, anyway ? anyway : w->n_points ? w->points[0].program : NULL);
+	fusion_program_destroy(anyway);
 	if (source)
 		workload_take(w, parse_before(w, json_object_get(w->json, "before"), &err), &err);
 }

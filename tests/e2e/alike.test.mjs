@@ -99,6 +99,16 @@ test("the figures on the page", async () => {
   );
 });
 
+test("the number of graphs on the tab is that of the mode which the list opens with", async () => {
+  const graphs = last().static.graphs.length;
+  await page.goto(`${server.url}/runs/1/graphs`);
+  await page.locator("#graph-mode").waitFor();
+  await page.getByRole("heading", { name: "Graph 0" }).first().waitFor();
+  assert.equal(await page.locator("#graph-mode").inputValue(), "static");
+  assert.equal(await page.locator('.tabs a[data-tab="graphs"] .n').innerText(), String(graphs));
+  assert.equal(await page.getByRole("heading", { name: /^Graph \d/ }).count(), graphs);
+});
+
 /** What the binary prints. @param {...string} args */
 const printed = (...args) =>
   new Promise((done) => {

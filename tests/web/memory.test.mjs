@@ -40,13 +40,6 @@ test("tensors of one statement that are alike are one row", () => {
   assert.deepEqual(rows.map((r) => [r.at.op, r.tensors.length, r.bytes]), [["cos", 2, 80], ["sin", 1, 40]]);
 });
 
-test("lines stand side by side in the order of the source, what has none last", () => {
-  const compiled = { ...eager(), tensors: [tensor("cos", 4, 40, 2, null, true), tensor(null, null, 8, 1, 2, false, { values: 3 })] };
-  assert.deepEqual(memory.lineRows([eager(), compiled]).map((r) => [r.line, ...r.of.map((x) => x && [x.peak, x.taken])]), [
-    [3, [40, 40], null], [4, [40, 80], [40, 40]], [null, null, [0, 8]],
-  ]);
-});
-
 test("who writes a tensor, and sizes below a column's digits", () => {
   const who = (more) => memory.whoOf({ ...tensor("a", 1, 4, 0, 1, true), ...more });
   assert.deepEqual([who({ eager: true }), who({ graph: 2, kernel: 1 }), who({ graph: 2 }), who({ use: "other" }), who({})],

@@ -1,7 +1,7 @@
 // tests/web/passes.test.mjs -- passes as rows, differences of graphs, the list of ops.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { diffLines, folded, passRows, passTotals, sideBySide } from "../../web/js/model/passes.js";
+import { diffLines, folded, passRows, sideBySide } from "../../web/js/model/passes.js";
 import { dtypesText, filterOps, kindsOf, loweredText, opsVerdict } from "../../web/js/model/ops.js";
 
 const part = {
@@ -37,7 +37,6 @@ test("rows have the text before each pass, node counts and distinct lines", () =
   assert.equal(rows[3].before, "%x\nreturn %x\n");
   assert.deepEqual(rows[1].rules[0].lines, [4]);
   assert.deepEqual([rows[1].fired, rows[3].fired], [3, 2]);
-  assert.deepEqual(passTotals([part]), { passes: 4, changed: 2, off: ["cse"], from: 3, to: 1, fired: 5, leftOut: 0 });
 });
 
 test("a report of before says passes by the names they have today", () => {

@@ -1,13 +1,15 @@
-// tests/web/policies.test.mjs -- one program under both policies, and breaks of a kind.
+// tests/web/policies.test.mjs -- one program under both policies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakRows, firstError, kindsOf, problemsOf } from "../../web/js/model/breaks.js";
+import { firstError, problemsOf } from "../../web/js/model/breaks.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../../web/js/model/policies.js";
 
 const at = (kind, line, more = {}) => ({ kind, message: kind, stage: "capture", stack: [{ line, function: "model" }], ...more });
 
 test("graphs and breaks of both stages are counted", () => {
-  const m = { graphs: [{}, {}], counts: { captured: 3, lowered: 5 }, breaks: [at("scalar-read", 3), at("scalar-read", 3, { call: 1 }), at("denied-op", 4, { stage: "lowering" })] };
+  const breaks = [at("scalar-read", 3), at("scalar-read", 3, { call: 1 }), at("denied-op", 4, { stage: "lowering" })];
+  const m = { graphs: [{}, {}], counts: { captured: 3, lowered: 5, breaks: 1, fallbacks: 1 }, breaks };
+  assert.deepEqual(cutsOf("native", { ...m, counts: { captured: 3, lowered: 5 } }, { distinct: [{ first: 0 }, { first: 2 }] }), cutsOf("native", m)); // a report of before
   assert.deepEqual(cutsOf("native", m), { policy: "native", captured: 3, lowered: 5, breaks: 1, fallbacks: 1 });
   assert.deepEqual(cutsOf("dynamo", { graphs: [{}] }), { policy: "dynamo", captured: 1, lowered: 1, breaks: 0, fallbacks: 0 });
 });
@@ -20,15 +22,8 @@ test("the other policy gets the program of the point, in one mode", () => {
 });
 
 test("a break is one of both policies where its kind and line are", () => {
-  const here = { breaks: [at("scalar-read", 3), at("host-call", 5)] };
+  const here = [at("scalar-read", 3), at("host-call", 5)];
   assert.deepEqual(inBoth(here, { breaks: [at("host-call", 5, { message: "other words" }), at("scalar-read", 4)] }), [false, true]);
-});
-
-test("breaks of a kind stand together, the dearest kind first, with the calls that met them", () => {
-  const rows = breakRows({ breaks: [at("scalar-read", 3, { cost_us: 2, call: 0 }), at("scalar-read", 3, { cost_us: 2, call: 4 }), at("host-call", 5, { cost_us: 9 }), at("scalar-read", 7, { cost_us: 6 })] });
-  assert.deepEqual(kindsOf(rows).map((k) => [k.kind, k.cost, k.rows.map((i) => rows[i].line)]), [["scalar-read", 10, [7, 3]], ["host-call", 9, [5]]]);
-  assert.deepEqual(rows.map((r) => r.calls), [[], [], [0, 4]]);
-  assert.equal(kindsOf(breakRows({ breaks: [at("scalar-read", 3)] }))[0].cost, null);
 });
 
 test("a warning is no reason to know nothing of the other policy; problems stand by line", () => {

@@ -28,11 +28,11 @@ test("a line has its ops, the kernels that compute one of them, and its breaks",
     ],
     breaks: [{ kind: "scalar-read", message: "m", stack: [{ line: 9, function: "model" }, { line: 3, function: "f" }], cost_us: 7 }],
   };
-  const lines = joinLines(m);
+  const lines = joinLines(m, { distinct: [{ first: 0, met: 1, calls: [0], cost: { text: "7", low: null, high: null }, line_cost: "7" }] });
   assert.equal(lines.get(1), undefined);
   assert.deepEqual(lines.get(2), { nodes: [{ graph: "0", name: "a", op: "relu" }], kernels: [{ graph: "0", index: 0, name: "fused", us: 4 }], breaks: [] });
   assert.deepEqual(lines.get(3).nodes.map((n) => [n.graph, n.name]), [["0", "b"], ["3", "c"]]);
-  assert.deepEqual(lines.get(3).breaks, [{ index: 0, kind: "scalar-read", cost: 7 }]);
+  assert.deepEqual(lines.get(3).breaks, [{ index: 0, kind: "scalar-read", cost: "7", lineCost: "7" }]);
 });
 
 test("a view without a choice is about the mode and point of the address, else the first and the last", () => {

@@ -1,7 +1,7 @@
 // tests/web/suite.test.mjs -- what the page says of a suite.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { breakText, bucketNames, buckets, columnName, failures, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
+import { bucketNames, buckets, columnName, failures, sorted } from "../../web/js/model/suite.js";
 import { ratio } from "../../web/js/model/format.js";
 
 const column = (mode, speedup, extra = {}) => ({
@@ -16,13 +16,6 @@ test("columns are named by what is not usual", () => {
   assert.equal(columnName({ engine: "breakeven", policy: "dynamo", mode: "static" }), "static");
   assert.equal(columnName({ engine: "torch", policy: "dynamo", mode: "static" }), "torch static");
   assert.equal(columnName({ engine: "breakeven", policy: "native", mode: "auto" }), "auto, native");
-});
-
-test("pass rates and what did not pass", () => {
-  assert.equal(passRate(column("static", 2, { pass_rate: 2 / 3 })), "67 %");
-  assert.equal(passRate(column("static", null, { pass_rate: null })), "none ended");
-  assert.equal(notPassed(column("static", 2, { failed: 2, disagrees: 1, waiting: 3 })), "2 failed, 1 disagrees, 3 to come");
-  assert.equal(notPassed(column("static", 2)), "");
 });
 
 test("rows are sorted by a column; what has no value comes last either way", () => {
@@ -42,12 +35,10 @@ test("buckets have names, and empty ones at the ends are left out", () => {
   assert.deepEqual(bucketNames([0.5, 0.707107, 1]), ["below 0.5x", "0.5–0.71x", "0.71–1x", "1x and above"]);
   assert.deepEqual(buckets([{ histogram: [0, 1, 0, 2] }], [0.5, 0.7, 1]).map((b) => b.i), [1, 2, 3]);
   assert.deepEqual(buckets([{ histogram: null }], [0.5, 0.7, 1]), []);
-  assert.equal(breakText(undefined), "not run");
-  assert.equal(breakText(result("static", "pass", 1, 2)), "2 + 0");
 });
 
 test("a wide interval does not round a ratio to 0", () => {
-  assert.deepEqual(ratio(3, [0.4, 80]), { text: "3x", interval: "(0–80)" });
+  assert.deepEqual(ratio(3, [0.4, 80]), { text: "3.0x", interval: "(0.4–80.0)" });
   assert.deepEqual(ratio(7.13, [7.0, 7.3]), { text: "7.1x", interval: "(7.0–7.3)" });
 });
 

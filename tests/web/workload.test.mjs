@@ -9,7 +9,10 @@ import {
   describeValue,
   extent,
   fromForm,
+  newProposal,
   newRow,
+  rowsFor,
+  takeProposal,
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
@@ -17,8 +20,8 @@ import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
-import { addUp, splitRows } from "../../web/js/model/split.js";
-import { graphRows, opCounts } from "../../web/js/model/graphs.js";
+import { splitRows } from "../../web/js/model/split.js";
+import { graphCount, graphRows } from "../../web/js/model/graphs.js";
 import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
 import { inOrder, letters } from "../../web/js/model/modes.js";
 
@@ -192,8 +195,6 @@ test("a split adds up to the watched call, and as printed too", () => {
   };
   const [row] = splitRows(point, ["eager", "static"]);
   assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
-  const r = addUp([0.333, 0.333, 0.334], 1, 0.1);
-  assert.ok(Math.abs(r.parts.reduce((a, b) => a + b, 0) - r.sum) < 1e-9);
 });
 
 test("guards belong to their graph, inputs come from the nodes", () => {
@@ -221,6 +222,8 @@ test("guards belong to their graph, inputs come from the nodes", () => {
     ],
   };
   const said = { graphs: [{ title: "Graph 0", facts: ["1 op"], recording: ["Not recorded"], kernels: [{ about: "2 ops" }] }] };
+  const twice = [{ n: 1, modes: { eager: {}, dynamic: { graphs: [{}] } } }, { n: 3, modes: { eager: {}, dynamic: { graphs: [{}, {}] }, static: m } }];
+  assert.deepEqual([graphCount(twice), graphCount([{ modes: { eager: {} } }]), graphCount([])], [2, 0, 0]);
   const [a, b] = graphRows(m, said);
   assert.deepEqual([a.guards, b.guards], [["a"], ["b"]]);
   assert.deepEqual(a.inputs, ["x float32 [8, 16]"]);
@@ -229,13 +232,6 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   assert.deepEqual(a.kernels, [{ name: "k", about: "2 ops", why: "the first", lines: [3] }]);
   assert.deepEqual([a.title, a.facts, a.recording], ["Graph 0", ["1 op"], ["Not recorded"]]);
   assert.deepEqual([b.facts, b.recording], [[], []]);
-});
-
-test("ops are counted, most first", () => {
-  assert.deepEqual(opCounts(["a", "b", "b"]), [
-    { op: "b", n: 2 },
-    { op: "a", n: 1 },
-  ]);
 });
 
 test("machine facts hide nothing that was recorded, and repeat nothing", () => {
@@ -266,6 +262,31 @@ test("values and sweeps are described in short", () => {
   assert.equal(describeSweep(undefined), "none");
 });
 
+test("a row for each keyword: those of a call, and those that the entry has to be given so", () => {
+  const source = "import torch\n\nclass Net(torch.nn.Module):\n    def __init__(self, n):\n        pass\n\n    def forward(self, x, mask=None, *, scale, bias=0):\n        return x\n";
+  const form = toForm({ source, entry: "Net(3)", calls: [{ args: [{ value: 1 }], kwargs: { bias: { value: 2 } } }] }, parameters);
+  assert.deepEqual(form.inputs.map((r) => [r.name, Boolean(r.named), r.text || r.shape]), [["x", false, "1"], ["bias", true, "2"], ["scale", true, "8, 16"]]);
+  form.inputs[2].text = "4";
+  form.inputs[2].kind = "value";
+  assert.deepEqual(fromForm(form).workload.calls, [{ args: [{ value: 1 }], kwargs: { bias: { value: 2 }, scale: { value: 4 } } }]);
+  const edited = source.replace("mask=None", "mask").replace("scale", "factor");
+  assert.deepEqual(rowsFor(form.inputs, edited, "Net(3)").map((r) => [r.name, Boolean(r.named), r.text]), [["x", false, "1"], ["mask", false, ""], ["factor", true, "4"], ["bias", true, "2"]]);
+  assert.deepEqual(rowsFor(form.inputs, source, "Net(3)").map((r) => r.name), ["x", "scale", "bias"]);
+  assert.equal(rowsFor(form.inputs, "def other(): pass", "Net"), null);
+});
+
+test("a proposal is offered where the form has other inputs, and takes their place", () => {
+  const source = "class Net:\n    def forward(self, x, *, k):\n        return x\n";
+  const form = toForm({ source, entry: "Net", calls: [[{ value: 1 }]] }, parameters);
+  const proposal = { entry: "Net(3)", line: 9, needed: true, inputs: [], calls: [{ args: [{ python: "f(1)" }], kwargs: { k: { value: 2 } } }] };
+  assert.equal(newProposal(form, []), null);
+  assert.equal(newProposal(form, [proposal]), proposal);
+  takeProposal(form, proposal);
+  assert.equal(newProposal(form, [proposal]), null);
+  const { workload } = fromForm(form);
+  assert.deepEqual([workload.entry, workload.calls], ["Net(3)", proposal.calls]);
+});
+
 test("expressions, keywords and a sweep over n go through the form", () => {
   const workload = {
     name: "f", source: "def model(x, k, *, scale=1):\n    return x * k * scale\n", entry: "model", modes: ["eager"], device: "cpu",
@@ -273,7 +294,7 @@ test("expressions, keywords and a sweep over n go through the form", () => {
     sweep: { input: { sizes: [8, 16] } },
   };
   const form = toForm(workload, () => ["x", "k", "scale"]);
-  assert.deepEqual(form.inputs.map((r) => [r.name, r.kind, r.text]), [["x", "python", "torch.randn(n, 16).t()"], ["k", "value", "2"]]);
+  assert.deepEqual(form.inputs.map((r) => [r.name, r.kind, r.text]), [["x", "python", "torch.randn(n, 16).t()"], ["k", "value", "2"], ["scale", "value", "3"]]);
   assert.deepEqual(fromForm(form), { workload, errors: [] });
   form.inputs[0].text = " ";
   assert.match(fromForm(form).errors[0].message, /^x: write an expression/);

@@ -69,7 +69,7 @@ static void print_commands(void)
 static void print_routes(void)
 {
 	printf("\n<!-- routes -->\n\n| Method | Path | What it does |\n| --- | --- | --- |\n");
-#define ROUTE(method, path, handler, limit, scope, summary)                                        \
+#define ROUTE(method, path, handler, limit, scope, query, summary)                                 \
 	printf("| %s | `%s` | %s | ", method, path, #scope);                                       \
 	print_cell(summary);                                                                       \
 	printf(" |\n");
@@ -77,6 +77,19 @@ static void print_routes(void)
 #include "server/api/routes.def"
 #undef ROUTE
 #undef ROUTE_SLOW
+}
+
+static void print_bounds(void)
+{
+	printf("\n<!-- bounds -->\n\n| Bound | Flag | Default | Beyond it |\n| --- | --- | --- | "
+	       "--- |\n");
+#define BOUND(name, flag, value, least, most, unit, answer, meaning)                               \
+	printf("| %s | `%s` | %s %s | %s |\n", meaning, flag, #value, unit, answer);
+#define FIXED(value, unit, answer, meaning)                                                        \
+	printf("| %s | | %s %s | %s |\n", meaning, #value, unit, answer);
+#include "server/queue/bounds.def"
+#undef BOUND
+#undef FIXED
 }
 
 static void print_lists(void)
@@ -393,6 +406,7 @@ int main(int argc, char **argv)
 	}
 	print_commands();
 	print_routes();
+	print_bounds();
 	print_lists();
 	print_report();
 	return fflush(stdout) == 0 ? 0 : 1;

@@ -13,6 +13,7 @@ import "./view/missing.js";
 import "./view/modes_table.js";
 import "./view/pick.js";
 import "./api/client.js";
+import "./api/place.js";
 import "./model/breaks.js";
 import "./model/commands.js";
 import "./model/curves.js";

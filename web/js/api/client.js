@@ -3,11 +3,13 @@
 // Every failure becomes an ApiError with a message that can be shown as it is,
 // also when the server is gone: fetch's own TypeError names nothing.
 
+import { place } from "./place.js";
 import { decodeTimeline } from "../model/timeline.js";
 
 /** @typedef {import("./types.js").Problem} Problem */
 
-const BASE = "/api/v1";
+const API = "/api/v1";
+const BASE = place(API);
 
 export class ApiError extends Error {
   /** @param {number} status @param {Problem} problem @param {Problem[]} [all] where several things are wrong */
@@ -164,7 +166,10 @@ export const getPasses = (signal) => request("/passes", { signal });
 
 /** @param {URLSearchParams} query a, b (again and again), force, margin @param {AbortSignal} [signal]
  * @returns {Promise<import("./compare/types.js").Comparison>} */
-export const getComparison = (query, signal) => request(`/compare?${query}`, { signal });
+export function getComparison(query, signal) {
+  const asked = [...query].filter(([name]) => /^([a-h]|force|margin|metric)$/.test(name));
+  return request(`/compare?${new URLSearchParams(asked)}`, { signal });
+}
 
 /** @param {Record<string, string | null>} params @param {AbortSignal} [signal] @returns {Promise<import("./compare/types.js").History>} */
 export function getHistory(params, signal) {
@@ -208,7 +213,7 @@ export function findEvent(id, params, signal) {
 export const getFormats = (signal) => request("/formats", { signal });
 
 /** @param {string} id @param {string} file "export", "script.py" or "trace.json" */
-export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${file}`;
+export const fileUrl = (id, file) => `${API}/runs/${encodeURIComponent(id)}/${file}`;
 
 const AGAIN_MS = 3000;
 

@@ -1,6 +1,7 @@
 // js/api/docs.js -- pages of the documentation, as web/docs/docs.mjs makes them.
 
 import { ApiError } from "./client.js";
+import { place } from "./place.js";
 
 /** @typedef {string | [string, Record<string, string | number>, ...unknown[]]} Tree */
 /** @typedef {{name: string, title: string, body: Tree[], heads: {id: string, text: string}[], pages: {title: string, pages: {name: string, title: string}[]}[]}} Page */
@@ -9,7 +10,7 @@ import { ApiError } from "./client.js";
 export async function getDoc(name, signal) {
   let response;
   try {
-    response = await fetch(`/assets/docs/${encodeURIComponent(name)}.json`, { signal });
+    response = await fetch(place(`/assets/docs/${encodeURIComponent(name)}.json`), { signal });
   } catch (e) {
     if (e instanceof DOMException && e.name === "AbortError") throw e;
     throw new ApiError(0, { code: "OFFLINE", message: `No answer from ${location.host}. Is breakeven serve still running there?` });

@@ -335,6 +335,10 @@ export interface ReportModeCounts {
   captured: number;
   /** pieces that a backend compiled */
   lowered: number;
+  /** distinct breaks of capture: one that is met again is the same */
+  breaks?: number;
+  /** distinct breaks of lowering */
+  fallbacks?: number;
   /** kernels launched */
   launches: number;
   /** ops that no backend lowered, run one by one */
@@ -398,9 +402,9 @@ export interface ReportDifference {
   /** how values differ that have no elements to compare */
   why?: string | null;
   /** the mode's value */
-  ours?: number | "nan" | "inf" | "-inf";
+  ours?: number | "nan" | "inf" | "-inf" | null;
   /** eager's */
-  eager?: number | "nan" | "inf" | "-inf";
+  eager?: number | "nan" | "inf" | "-inf" | null;
   /** float64's; null where it was not asked */
   reference?: number | "nan" | "inf" | "-inf" | null;
   /** what the dtype allows */
@@ -2157,6 +2161,14 @@ export interface ReportSuite {
   seconds?: number;
 }
 
+/** what GET /suites says of a suite's report, beside its head */
+export interface ReportSuiteListed {
+  /** each engine, policy and mode */
+  columns: ReportSuiteColumn[];
+  /** workloads that passed in every column */
+  common: ReportSuiteCommon;
+}
+
 /** all workloads by one engine, policy and mode */
 export interface ReportSuiteColumn {
   /** breakeven or torch */
@@ -2191,6 +2203,32 @@ export interface ReportSuiteColumn {
   breaks: ReportSuiteBreaks;
   /** the sum over what ran */
   recompiles: number;
+  /** its figures as they are shown */
+  shown?: ReportSuiteShown;
+}
+
+/** a column's figures as they are shown */
+export interface ReportSuiteShown {
+  /** 38 of 40 */
+  passed: string;
+  /** what did not pass, by how it ended; empty where all did */
+  not_passed: string;
+  /** 95 %, or none ended */
+  pass_rate: string;
+  /** over the common set */
+  geomean: ReportFigure | null;
+  /** FASTER or SLOWER where its interval is wholly on one side of 1, else SAME */
+  verdict: string | null;
+  /** over all that passed in this column, and how many: 1.3x of 39 */
+  own: string | null;
+  /** the least speedup */
+  min: string | null;
+  /** the median one */
+  median: string | null;
+  /** the most */
+  max: string | null;
+  /** of all workloads, in its own unit */
+  compiling: string;
 }
 
 /** workloads that passed in every column */
@@ -2311,6 +2349,22 @@ export interface ReportSuiteResult {
   breaks: ReportSuiteBreaks;
   /** recompiles */
   recompiles: number | null;
+  /** its figures as they are shown */
+  shown?: ReportSuiteResultShown;
+}
+
+/** the figures of a workload in one column as they are shown */
+export interface ReportSuiteResultShown {
+  /** over eager */
+  speedup: ReportFigure | null;
+  /** of capture and of lowering: 2 + 0, or unknown */
+  breaks: string;
+  /** launches of a call */
+  launches: string | null;
+  /** most memory in use at once, in its own unit */
+  peak: string | null;
+  /** its compiling, in its own unit */
+  compiling: string | null;
 }
 
 /** runs beside the first of them, A */
@@ -2687,6 +2741,8 @@ export interface ReportSuiteColumnChange {
   SAME: number;
   /** workloads of which that is not known */
   AMBIGUOUS: number;
+  /** both as they are shown: 90 % to 95 % */
+  pass_rates?: string;
 }
 
 /** how speedups changed */
@@ -2699,6 +2755,8 @@ export interface ReportSuiteChange {
   ratio_ci: [number, number] | null;
   /** FASTER, SLOWER, SAME or AMBIGUOUS */
   verdict: string | null;
+  /** the ratio as it is shown */
+  figure?: ReportFigure;
 }
 
 /** a workload of two suites */
@@ -2739,6 +2797,12 @@ export interface ReportSuiteResultChange {
   ratio_ci: [number, number] | null;
   /** FASTER, SLOWER, SAME or AMBIGUOUS */
   verdict: string | null;
+  /** the speedup before as it is shown */
+  shown_before?: string;
+  /** the speedup now as it is shown */
+  shown?: string;
+  /** the ratio as it is shown */
+  figure?: ReportFigure;
 }
 
 /** one figure over the runs of a workload; without one, which workloads there are */
@@ -2891,6 +2955,10 @@ export interface ReportFindingsPoint {
   split_unit?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
+  /** of what calls take, side by side: B, kB, MB or GB; where they were watched */
+  memory_unit?: string;
+  /** of what lines take: likewise */
+  lines_unit?: string;
   /** what autocast saved or cost */
   autocast?: ReportFindingsAutocast;
 }
@@ -2943,6 +3011,8 @@ export interface ReportFindingsMode {
   compile: string | null;
   /** after how many calls, or at once, never or unknown */
   repaid: string | null;
+  /** when its compiling is repaid; where it compiled and is held against eager */
+  repay?: ReportFindingsRepay;
   /** launches of kernels a call */
   launches: string | null;
   /** most memory of tensors in use at once, in bytes_unit */
@@ -2951,12 +3021,22 @@ export interface ReportFindingsMode {
   error: string | null;
   /** what memory a call takes; where it was watched */
   memory?: ReportSentencePart[];
+  /** the same as amounts */
+  memory_use?: ReportFindingsMemory;
   /** where the time of a call goes; where it was watched */
   split?: ReportFindingsSplit;
   /** what its breaks come to; not of eager */
   breaks?: ReportFindingsVerdict;
+  /** its distinct breaks, the dearest first, those of lowering last; not of eager */
+  distinct?: ReportFindingsBreak[];
+  /** their kinds, the dearest first */
+  break_kinds?: ReportFindingsBreakKind[];
   /** what its recompiles come to; where frames were compiled, and not of lazy */
   guards?: ReportFindingsVerdict;
+  /** as the tree of the report; where guards are */
+  frames?: ReportFindingsFrame[];
+  /** what passes made of its graphs; where that was asked */
+  passes?: ReportFindingsVerdict;
   /** as the graphs of the report; not of eager */
   graphs?: ReportFindingsGraph[];
   /** what its kernels achieve; where they were watched */
@@ -2969,6 +3049,154 @@ export interface ReportFindingsVerdict {
   sentence: ReportSentencePart[];
   /** how that is known */
   how: string;
+}
+
+/** a distinct break: one that is met again, for other sizes or values, is counted */
+export interface ReportFindingsBreak {
+  /** the first of those that are the same, as the breaks of the mode, from 0 */
+  first: number;
+  /** times that they were met */
+  met: number;
+  /** the calls that met each of them first */
+  calls: number[];
+  /** what follows for the rest of the program */
+  then?: string;
+  /** what its rewrite gains; none where that was not tried */
+  gain?: string;
+  /** us: what they cost a call; none where that is not known */
+  cost?: ReportFigure;
+  /** where the interval of cost holds 0: that it cannot be told apart from 0, and what it is at most */
+  cost_open?: string;
+  /** us: what all breaks of its line cost a call, as far as that can be told */
+  line_cost?: string;
+  /** what the cost is made of */
+  parts?: ReportFindingsParts;
+  /** what the cost comes from, each with its name */
+  facts?: ReportNamedValue[];
+}
+
+/** what a break costs, in us; the parts add up to the cost as they are written */
+export interface ReportFindingsParts {
+  /** us: what ended the graph runs as it is written */
+  statement: string;
+  /** us: results go back to the frame, the interpreter steps on */
+  frame: string;
+  /** us: the compiled version for what follows is looked for */
+  guards: string;
+  /** us: sizes are bound, memory is taken, the kernel is launched */
+  launch: string;
+  /** us: one kernel more, and the bytes that one kernel of both would not move */
+  kernel: string;
+}
+
+/** distinct breaks of one kind */
+export interface ReportFindingsBreakKind {
+  /** the kind */
+  kind: string;
+  /** how many, and what they cost a call */
+  says: string;
+  /** which of `distinct`, from 0 */
+  rows: number[];
+}
+
+/** when the compiling of a mode is repaid */
+export interface ReportFindingsRepay {
+  /** the compiling that has to be repaid: 44.8 ms */
+  compile: string;
+  /** us: saved by a call; null: nothing */
+  saved: ReportFigure | null;
+  /** after how many calls: 16,800 calls; or never, or unknown */
+  after: ReportFigure;
+  /** after so many calls nine tenths of the speedup are there; null: never */
+  nearly: number | null;
+  /** the same as it is written */
+  nearly_after: string;
+}
+
+/** what is said of a frame and its compiled versions */
+export interface ReportFindingsFrame {
+  /** how many versions, what they took, how often they were used; of a frame without one, how it runs */
+  facts: string;
+  /** why it is compiled no more */
+  notice?: string;
+  /** as the entries of the frame */
+  versions: ReportFindingsVersion[];
+}
+
+/** what is said of a compiled version */
+export interface ReportFindingsVersion {
+  /** guards of older versions that failed; none of the first version */
+  causes: ReportFindingsCause[];
+  /** what would make one version serve */
+  fits: string[];
+  /** its symbolic sizes */
+  symbols?: string;
+  /** the time to compile it */
+  compile: string;
+  /** how often it served */
+  used: string;
+  /** how often it found a value it was not compiled for */
+  bailed?: string;
+  /** its own guards that failed later */
+  failed: ReportFindingsFailed[];
+}
+
+/** a guard that failed, for which a version was compiled */
+export interface ReportFindingsCause {
+  /** whose guard: 0/1 */
+  version: string;
+  /** what it found */
+  text: string;
+}
+
+/** a guard of a version that failed later */
+export interface ReportFindingsFailed {
+  /** which of its guards, from 0 */
+  guard: number;
+  /** the call that it failed in */
+  call: number;
+  /** the version that was compiled for that */
+  by: string;
+}
+
+/** what memory a call takes, in memory_unit */
+export interface ReportFindingsMemory {
+  /** in use before it */
+  held: ReportAmount;
+  /** at its peak, beyond that */
+  added: ReportAmount;
+  /** that over eager's: 0.5x; or why there is no ratio */
+  of_eager: string;
+  /** most in use at once */
+  peak: ReportAmount;
+  /** taken in the course of the call, whenever it is given back */
+  taken: ReportAmount;
+  /** tensors taken */
+  tensors: string;
+  /** by line of the source, in its order, in lines_unit; what has no line, or several, last */
+  lines: ReportFindingsLine[];
+  /** tensors that the report does not list */
+  left_out?: ReportFindingsLine;
+  /** the sum of all */
+  together: ReportFindingsLine;
+}
+
+/** what a line of the source takes */
+export interface ReportFindingsLine {
+  /** the line; null: no line, or several */
+  line: number | null;
+  /** at the peak */
+  peak: ReportAmount;
+  /** in all */
+  taken: ReportAmount;
+}
+
+/** bytes as they are written, and exactly */
+export interface ReportAmount {
+  /** in the unit of its column */
+  text: string;
+  /** bytes: exactly */
+  bytes: number;
 }
 
 /** where the time of a call goes, in split_unit; the parts add up to the watched call as they are written */
@@ -2997,6 +3225,8 @@ export interface ReportFindingsGraph {
   title: string;
   /** how large it is, how long it took to compile, how often it is used */
   facts: string[];
+  /** each op with how often it is there, the most frequent first; where one is there twice */
+  op_counts?: string;
   /** what became of recording its launches, a sentence each; empty but in mode graphs */
   recording: string[];
   /** as kernel_details of the graph */

@@ -78,8 +78,14 @@
  * @property {number} [end_column]
  * @property {"error" | "warning"} [severity]
  *
+ * @typedef {object} Proposal inputs that the program's own text tells
+ * @property {string} entry @property {number} line of the call that it is; 0: it is not one
+ * @property {boolean} needed a call without inputs fails
+ * @property {{name: string, text: string, because: string}[]} inputs @property {Call[]} calls
+ *
  * @typedef {object} Check
  * @property {Diagnostic[]} diagnostics
+ * @property {Proposal[]} [proposals]
  * @property {Break[]} breaks
  * @property {number} [graph_count]
  *
@@ -220,6 +226,7 @@
  * @property {number} compile_ms
  * @property {{capture: number, lowering: number}} breaks
  * @property {number} recompiles
+ * @property {import("./report.js").ReportSuiteShown} shown its figures as they are shown
  *
  * @typedef {object} SuiteResult one workload in one column
  * @property {string} engine
@@ -236,6 +243,7 @@
  * @property {number | null} peak_bytes
  * @property {number | null} max_abs_error
  * @property {{capture: number | null, lowering: number | null}} breaks
+ * @property {import("./report.js").ReportSuiteResultShown} shown its figures as they are shown
  *
  * @typedef {object} SuiteWorkload
  * @property {string} name

@@ -1,17 +1,15 @@
 // js/model/breaks.js -- where a mode's graphs end, ready to be drawn.
 
-import { bytes, number } from "./format.js";
-
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
+/** @typedef {import("../api/report.js").ReportFindingsMode} Said what the findings say of the mode */
 /**
  * @typedef
  *   {{kind: string, gb: string, line: number, file: string, column: number, endColumn: number, lowering: boolean,
- *   cost: number | null, ci: number[] | null, parts: number[], facts: [string, string][], message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
- *   stage: string, stack: string, count: number, calls: number[], graph: number | null, callers: number[]}}
+ *   said: import("../api/report.js").ReportFindingsBreak, message: string, because: string, then: string, hint: string,
+ *   rewrite: Rewrite | null, stage: string, stack: string, graph: number | null, callers: number[]}}
  *   BreakRow
  */
-/** @typedef {import("../api/types.js").BreakCost} BreakCost */
 /** @typedef {{source: string, removed: string[], added: string[], gain: string}} Rewrite the whole source, and the lines that change */
 /**
  * @typedef
@@ -19,45 +17,17 @@ import { bytes, number } from "./format.js";
  *   graph: number | null, count: number}}
  *   TraceRow
  */
-/** @typedef {"statement_us" | "frame_us" | "outputs_us" | "entry_us" | "guards_us" | "replay_us" | "dispatch_us" | "alloc_us" | "launch_us" | "kernel_us"} PartKey */
-
 /**
- * What a break's microseconds are: they add up to its cost.  A part of several is told apart in the facts.
- * @type {readonly {of: readonly [PartKey, string][], name: string, cls: string, about: string}[]}
+ * What a break's microseconds are, by their keys in the findings.
+ * @type {readonly {key: keyof import("../api/report.js").ReportFindingsParts, name: string, cls: string, about: string}[]}
  */
 export const COST_PARTS = [
-  { of: [["statement_us", "statement"]], name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
-  {
-    of: [["outputs_us", "results into the frame"], ["frame_us", "interpreter"], ["entry_us", "the call's own frame"]],
-    name: "leaving and entering",
-    cls: "frame",
-    about: "results go back to the frame, the interpreter steps on",
-  },
-  {
-    of: [["guards_us", "search"], ["replay_us", "no replay of one graph"]],
-    name: "guards",
-    cls: "guards",
-    about: "the compiled version for what follows is looked for",
-  },
-  {
-    of: [["dispatch_us", "sizes"], ["alloc_us", "memory"], ["launch_us", "launch"]],
-    name: "launches",
-    cls: "launch",
-    about: "sizes are bound, memory is taken, the kernel is launched",
-  },
-  { of: [["kernel_us", "kernel"]], name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
+  { key: "statement", name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
+  { key: "frame", name: "leaving and entering", cls: "frame", about: "results go back to the frame, the interpreter steps on" },
+  { key: "guards", name: "guards", cls: "guards", about: "the compiled version for what follows is looked for" },
+  { key: "launch", name: "launches", cls: "launch", about: "sizes are bound, memory is taken, the kernel is launched" },
+  { key: "kernel", name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
 ];
-
-/** What each outcome means for the rest of the program. */
-const OUTCOMES = /** @type {Record<string, string>} */ ({
-  resume: "It runs in eager; the function is captured again after it.",
-  jump: "Each side is captured when it is first taken.",
-  step: "The rest of the function runs in eager.",
-  skip: "The whole function runs in eager.",
-  inline: "The caller stops before its call; the callee is captured by itself.",
-  barrier: "The pending trace is run.",
-  ordered: "It runs after its graph, in order.",
-});
 
 /**
  * A message of the server as a sentence; a name that begins it stays as it is.
@@ -71,10 +41,10 @@ function sentence(text, subject) {
 
 /**
  * The lines in which the two sources differ, and what the change gained.
- * @param {Break} b @param {string} source
+ * @param {Break} b @param {string} gain @param {string} source
  * @returns {Rewrite | null}
  */
-function rewriteOf(b, source) {
+function rewriteOf(b, gain, source) {
   if (!b.rewrite) return null;
   const before = source.split("\n");
   const after = b.rewrite.split("\n");
@@ -83,132 +53,53 @@ function rewriteOf(b, source) {
   const shorter = Math.min(before.length, after.length);
   while (head < shorter && before[head] === after[head]) head++;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  const g = b.rewrite_gain;
-  const others = (g?.together ?? 1) - 1;
-  const all = others > 0 ? `, with the ${others === 1 ? "other rewrite" : `${others} other rewrites`}` : "";
   return {
     source: b.rewrite,
     removed: before.slice(head, before.length - tail),
     added: after.slice(head, after.length - tail),
-    gain: g
-      ? `These calls come out the same${all}: graphs ${g.graphs.join(" \u2192 ")}, breaks ${g.breaks.join(" \u2192 ")}.`
-      : "",
+    gain,
   };
 }
 
-/** Parts of a part, where the report tells them apart. @param {BreakCost} c */
-function finerParts(c) {
-  const told = COST_PARTS.flatMap((p) => {
-    const some = p.of.filter(([key]) => c[key]);
-    return some.length > 1 ? [some.map(([key, name]) => `${name} ${number(c[key] ?? 0)}`).join(", ")] : [];
-  });
-  return told.join("; ");
+/** Where a break is shown: the line of its cause, if it has one of its own. @param {Break} b */
+function placeOf(b) {
+  const inner = b.stack?.at(-1);
+  const at = b.cause ?? { ...b, line: inner?.line };
+  return { line: at.line ?? 0, file: (b.cause ?? inner)?.file ?? "", column: at.column ?? 0, endColumn: at.end_column ?? 0 };
 }
 
-/**
- * Counts of a break, each with its name.
- * @param {BreakCost} c
- * @returns {[string, string][]}
- */
-function factsOf(c) {
-  const eager = c.eager_launches > 0 ? `, ${number(c.eager_launches)} of them single ops in eager` : "";
-  /** @type {[string, string][]} */
-  const facts = [
-    ["More launches", `${number(c.launches)} a call${eager}`],
-    ["More guards", number(c.guards)],
-    ["Moved twice", `${bytes(c.moved_bytes)}: written by one piece and read by the next, each time`],
-    ["Kept alive", `${bytes(c.kept_bytes)} made in this call and held across the break`],
-  ];
-  const finer = finerParts(c);
-  if (finer) facts.unshift(["In detail, us", finer]);
-  if (c.met !== 1) facts.unshift(["Met", `${number(c.met)} times a call`]);
-  return facts;
-}
-
-/** @param {Break} b @param {string} source @returns {BreakRow} */
-function rowOf(b, source) {
+/** @param {Break} b @param {import("../api/report.js").ReportFindingsBreak} said @param {string} source @returns {BreakRow} */
+function rowOf(b, said, source) {
   const stack = b.stack ?? [];
-  const at = b.cause ?? { ...b, line: stack.at(-1)?.line };
   return {
     kind: b.kind,
     gb: b.gb ?? "",
-    line: at.line ?? 0,
-    file: (b.cause ?? stack.at(-1))?.file ?? "",
-    column: at.column ?? 0,
-    endColumn: at.end_column ?? 0,
+    ...placeOf(b),
     lowering: b.stage === "lowering",
-    cost: b.cost_us ?? null,
-    ci: b.cost?.ci_us ?? null,
-    parts: COST_PARTS.map((p) => p.of.reduce((sum, [key]) => sum + (b.cost?.[key] ?? 0), 0)),
-    facts: b.cost ? factsOf(b.cost) : [],
+    said,
     message: sentence(b.message, b.subject),
     because: sentence(b.because?.message),
-    then: b.because ? "" : (OUTCOMES[b.outcome ?? ""] ?? ""),
+    then: said.then ?? "",
     hint: sentence(b.hint ?? b.because?.hint),
-    rewrite: rewriteOf(b, source),
+    rewrite: rewriteOf(b, said.gain ?? "", source),
     stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
     stack: stack.map((s) => `${s.function}:${s.line}`).join(", "),
-    count: b.count ?? 1,
-    calls: b.call === undefined ? [] : [b.call],
     graph: b.graph ?? null,
     callers: stack.slice(0, -1).map((s) => s.line),
   };
 }
 
 /**
- * Of a break that is met for several sizes the costs of a call add up; an interval of the sum is not known.
- * @param {BreakRow} to @param {BreakRow} r
- */
-function join(to, r) {
-  to.count += r.count;
-  to.calls = [...new Set([...to.calls, ...r.calls])];
-  if (r.cost === null) return;
-  if (to.cost === null) Object.assign(to, { cost: r.cost, ci: r.ci, parts: r.parts, facts: r.facts });
-  else {
-    to.cost += r.cost;
-    to.ci = null;
-    to.parts = to.parts.map((us, i) => us + r.parts[i]);
-  }
-}
-
-/**
- * Distinct breaks: one that is met again, for other sizes or values, is counted.
- * The dearest first where costs are known, else in the order they were met;
- * those of the lowering come last.
+ * The distinct breaks of a mode, as the findings order and count them.
  * @param {ModeReport} m
+ * @param {Said | undefined} said
  * @param {string} [source] that rewrites are compared with
  * @returns {BreakRow[]}
  */
-export function breakRows(m, source = "") {
-  /** @type {Map<string, BreakRow>} */
-  const rows = new Map();
-  for (const r of (m.breaks ?? []).map((b) => rowOf(b, source))) {
-    const key = [r.stage, r.kind, r.stack, r.file, r.line, r.column, r.message].join("|");
-    const known = rows.get(key);
-    if (known) join(known, r);
-    else rows.set(key, r);
-  }
-  return [...rows.values()].sort(
-    (a, b) => Number(a.lowering) - Number(b.lowering) || (b.cost ?? 0) - (a.cost ?? 0),
-  );
-}
+export const breakRows = (m, said, source = "") => (said?.distinct ?? []).flatMap((d) => (m.breaks?.[d.first] ? [rowOf(m.breaks[d.first], d, source)] : []));
 
-/**
- * Rows of a kind together, the dearest kind first where costs are known.
- * @param {readonly BreakRow[]} rows
- * @returns {{kind: string, cost: number | null, rows: number[]}[]}
- */
-export function kindsOf(rows) {
-  /** @type {Map<string, {kind: string, cost: number | null, rows: number[]}>} */
-  const kinds = new Map();
-  rows.forEach((r, i) => {
-    const known = kinds.get(r.kind) ?? { kind: r.kind, cost: null, rows: [] };
-    known.rows.push(i);
-    if (r.cost !== null) known.cost = (known.cost ?? 0) + r.cost;
-    kinds.set(r.kind, known);
-  });
-  return [...kinds.values()].sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0));
-}
+/** Of which kind at which line. @param {Break} b */
+export const kindAt = (b) => `${b.stage ?? "capture"} ${b.kind} ${placeOf(b).line}`;
 
 /**
  * What the margin of the source shows: the first break of a line, and calls that
@@ -221,9 +112,8 @@ export function lineMarks(rows) {
   const marks = new Map();
   for (const r of rows)
     if (r.line && !marks.has(r.line)) {
-      const cost = rows.reduce((sum, x) => sum + (x.line === r.line ? (x.cost ?? 0) : 0), 0);
       const mark = { cls: r.lowering ? "low" : "brk", note: r.lowering ? "no lowering" : words(r.kind) };
-      marks.set(r.line, cost > 0 ? { ...mark, cost: number(cost) } : mark);
+      marks.set(r.line, r.said.line_cost ? { ...mark, cost: r.said.line_cost } : mark);
     }
   for (const r of rows)
     for (const line of r.callers)
@@ -262,8 +152,8 @@ export function traceRows(m) {
   return [...rows.values()];
 }
 
-/** How many distinct breaks capture has. @param {ModeReport} m */
-export const breakCount = (m) => breakRows(m).filter((r) => !r.lowering).length;
+/** How many distinct breaks capture has. @param {ModeReport} m @param {Said | undefined} said */
+export const breakCount = (m, said) => breakRows(m, said).filter((r) => !r.lowering).length;
 
 /** What a run would fail with; a warning is none. @param {import("../api/types.js").Check} check */
 export const firstError = (check) => check.diagnostics?.find((d) => d.severity !== "warning");

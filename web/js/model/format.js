@@ -14,13 +14,13 @@ const exponentOf = (x, digits) => (Number.isFinite(x) ? Number(x.toExponential(d
 const powerOfTen = (exponent) => Number(`1e${exponent}`);
 
 /** The half-width's power of ten, or the third significant digit's where that is coarser; never so coarse that a value
- * above 0 reads as 0. @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
+ * above 0 reads as 0, and finer by a digit where an end of the interval would. @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
 export function stepOf(value, lo = 0, hi = 0) {
   let step = value !== 0 ? exponentOf(value, 3) - 2 : -2;
   const half = (hi - lo) / 2;
   if (half > 0) step = Math.max(step, exponentOf(half, 12));
   if (value > 0) step = Math.min(step, exponentOf(value, 12));
-  return powerOfTen(step);
+  return powerOfTen([lo, hi].some((end) => end !== 0 && rounded(end, step) === 0) ? step - 1 : step);
 }
 
 /** x rounded to 10^step, halves away from 0, without its sign. @param {number} x @param {number} step */

@@ -1,14 +1,27 @@
 // js/model/graphs.js -- a mode's captured graphs, with the guards that belong to
 // each and its inputs picked from its nodes.
 
+import { modesOf } from "./curves.js";
+import { headline } from "./modes.js";
+
 /** @typedef {{name: string, about: string, line: number | null}} OpRow */
 /** @typedef {{name: string, about: string, why: string, lines: number[]}} KernelRow */
 /**
  * @typedef
  *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
- *   recording: readonly string[], facts: readonly string[]}}
- *   GraphRow the title, facts and sentences are the findings'
+ *   recording: readonly string[], facts: readonly string[], counts: string}}
+ *   GraphRow the title, facts, sentences and counts of ops are the findings'
  */
+
+/** Those that have graphs. @param {readonly import("../api/types.js").Point[]} points */
+export const capturing = (points) => modesOf(points).filter((m) => m !== "eager");
+
+/**
+ * How many graphs the list opens with: of the mode that the headline speaks of, at the last point.  Each mode
+ * captures for itself; sums over modes and points would count the same graph several times.
+ * @param {readonly import("../api/types.js").Point[]} points
+ */
+export const graphCount = (points) => points.at(-1)?.modes[String(headline(capturing(points)))]?.graphs?.length ?? 0;
 
 /** @param {import("../api/types.js").GraphNode} n */
 const about = (n) => [n.dtype, n.shape].filter(Boolean).join(" ");
@@ -36,6 +49,7 @@ export function graphRows(m, said) {
       code: g.lowered ?? "",
       recording: of?.recording ?? [],
       facts: of?.facts ?? [],
+      counts: of?.op_counts ?? "",
     };
   });
 }
@@ -46,16 +60,4 @@ function kernelRows(g, said) {
     const k = g.kernel_details?.[i];
     return k ? { name, about: said?.kernels[i]?.about ?? "", why: k.why, lines: k.lines ?? [] } : { name, about: "", why: "", lines: [] };
   });
-}
-
-/**
- * How often each op occurs, most first.
- * @param {readonly string[]} ops
- * @returns {{op: string, n: number}[]}
- */
-export function opCounts(ops) {
-  /** @type {Map<string, number>} */
-  const m = new Map();
-  for (const o of ops) m.set(o, (m.get(o) ?? 0) + 1);
-  return [...m].map(([op, n]) => ({ op, n })).sort((a, b) => b.n - a.n);
 }

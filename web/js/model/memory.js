@@ -1,7 +1,8 @@
 // js/model/memory.js -- tensor memory over one call: what is in use when, and for what.
 //
 // Bytes are exact, so they carry no interval.  Of a call with very many tensors the report
-// lists the largest: what is left out has its own row, so that every sum adds up.
+// lists the largest.  What is summed here follows the pointer; the sums of a call and of its lines
+// are the findings'.
 
 /**
  * @typedef {import("../api/report.js").ReportMemoryTensor} MemoryTensor
@@ -62,44 +63,6 @@ export function momentOf(m, i) {
     i === peakMoment(m) ? t.at_peak : i > 0 && t.from_us <= us && (t.to_us === null || t.to_us > us);
   const rows = alike(m.tensors.filter(there));
   return { used, rows, rest: used - rows.reduce((sum, r) => sum + r.bytes, 0) };
-}
-
-/** Bytes that the call takes at its peak, beyond what is there before it. @param {Memory} m */
-export const added = (m) => Math.max(0, m.peak_bytes - m.held_bytes);
-
-/** Bytes taken in the course of the call, whenever they are given back. @param {Memory} m */
-export const taken = (m) => m.tensors.reduce((sum, t) => sum + t.bytes, 0) + m.left_out.bytes;
-
-/** @param {Memory} m */
-export const tensorCount = (m) => m.tensors.length + m.left_out.tensors;
-
-/**
- * @typedef {{line: number | null, peak: number, taken: number}} LineBytes
- * @typedef {{line: number | null, of: (LineBytes | null)[]}} LineRow line null: of no line, or several
- */
-
-/** @param {Memory} m @returns {Map<number | null, LineBytes>} */
-function byLine(m) {
-  /** @type {Map<number | null, LineBytes>} */
-  const lines = new Map();
-  for (const t of m.tensors) {
-    const row = lines.get(t.line) ?? { line: t.line, peak: 0, taken: 0 };
-    row.taken += t.bytes;
-    row.peak += t.at_peak ? t.bytes : 0;
-    lines.set(t.line, row);
-  }
-  return lines;
-}
-
-/**
- * What each line of the program takes, side by side: in the order of the source.
- * @param {readonly Memory[]} all
- * @returns {LineRow[]}
- */
-export function lineRows(all) {
-  const maps = all.map(byLine);
-  const lines = [...new Set(maps.flatMap((m) => [...m.keys()]))].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
-  return lines.map((line) => ({ line, of: maps.map((m) => m.get(line) ?? null) }));
 }
 
 /** Round values for an axis from `lo` to at least `hi`. @param {number} lo @param {number} hi @param {number} most */

@@ -152,21 +152,3 @@ export function folded(rows) {
   });
   return out;
 }
-
-/**
- * What the passes came to, over all parts of a graph.
- * @param {readonly PassPart[]} parts
- */
-export function passTotals(parts) {
-  const rows = parts.flatMap(passRows);
-  const sum = (/** @type {(p: PassPart) => number} */ f) => parts.reduce((s, p) => s + f(p), 0);
-  return {
-    passes: rows.length,
-    changed: rows.filter((r) => r.state === "changed").length,
-    off: rows.filter((r) => r.state === "off").map((r) => r.name),
-    from: sum((p) => p.nodes ?? 0),
-    to: sum((p) => p.steps?.[p.steps.length - 1]?.nodes ?? p.nodes ?? 0),
-    fired: rows.reduce((s, r) => s + r.fired, 0),
-    leftOut: sum((p) => p.left_out_bytes ?? 0),
-  };
-}

@@ -1,6 +1,6 @@
 // js/model/policies.js -- one program under both policies of capture: how often it is cut, in both stages.
 
-import { breakRows } from "./breaks.js";
+import { kindAt } from "./breaks.js";
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Workload} Workload */
@@ -14,12 +14,15 @@ export const policyOf = (w) => (w?.policy === "native" ? "native" : "dynamo");
 /** @param {string} policy */
 export const otherPolicy = (policy) => POLICIES[1 - POLICIES.indexOf(policy)];
 
-/** @param {string} policy @param {ModeReport} m @returns {Cuts} */
-export function cutsOf(policy, m) {
-  const rows = breakRows(m);
-  const fallbacks = rows.filter((r) => r.lowering).length;
+/**
+ * @param {string} policy @param {ModeReport} m
+ * @param {import("../api/report.js").ReportFindingsMode | undefined} [said] of a run: reports of before count no distinct breaks
+ * @returns {Cuts}
+ */
+export function cutsOf(policy, m, said) {
+  const places = (/** @type {boolean} */ lowering) => (said?.distinct ?? []).filter((d) => (m.breaks?.[d.first]?.stage === "lowering") === lowering).length;
   const captured = m.counts?.captured ?? m.graphs?.length ?? 0;
-  return { policy, captured, lowered: m.counts?.lowered ?? captured, breaks: rows.length - fallbacks, fallbacks };
+  return { policy, captured, lowered: m.counts?.lowered ?? captured, breaks: m.counts?.breaks ?? places(false), fallbacks: m.counts?.fallbacks ?? places(true) };
 }
 
 /**
@@ -34,10 +37,9 @@ export function underOther(w, { source, mode, n }) {
 
 /**
  * Which of the breaks the other policy has too: of the same kind at the same line.
- * @param {ModeReport} here @param {ModeReport} there @returns {boolean[]} by row of breakRows()
+ * @param {readonly import("../api/types.js").Break[]} here distinct ones @param {ModeReport} there @returns {boolean[]}
  */
 export function inBoth(here, there) {
-  const key = (/** @type {import("./breaks.js").BreakRow} */ r) => `${r.stage.split(",")[0]} ${r.kind} ${r.line}`;
-  const known = new Set(breakRows(there).map(key));
-  return breakRows(here).map((r) => known.has(key(r)));
+  const known = new Set((there.breaks ?? []).map(kindAt));
+  return here.map((b) => known.has(kindAt(b)));
 }

@@ -11,6 +11,8 @@ import { inOrder } from "./modes.js";
 
 /** @typedef {import("../api/types.js").Point} Point */
 /** @typedef {import("./curves.js").Series} Series */
+/** @typedef {import("../api/report.js").ReportFindingsRepay} Said */
+/** @typedef {Record<string, {repay?: Said}>} SaidModes */
 /**
  * @typedef {object} Repaid one mode at one point
  * @property {string} mode
@@ -21,41 +23,33 @@ import { inOrder } from "./modes.js";
  * @property {readonly [number, number] | null} saved_ci
  * @property {number | null} calls to repay; null: never, or it cannot be told
  * @property {readonly number[] | null} calls_ci
- * @property {string} repay after, never, unknown
+ * @property {Said} said the same in words and digits: the findings'
  */
 
 const LEAST_CALLS = 1000;
 const MOST_CALLS = 1e9;
 const STEPS = [1, 2, 5];
-/** Nine tenths of the speedup are there where a tenth of the time is compiling's. */
-const NEARLY = 9;
 
 /** Modes that compile and are held against the eager of their own engine.
  * @param {{modes: Record<string, Pick<import("../api/types.js").ModeReport, "latency" | "compile_ms">>, break_even?: Point["break_even"]}} point
+ * @param {SaidModes} said the findings of its modes
  * @param {string} [by] whose they are, where they are not ours @returns {Repaid[]} */
-export function repaidOf(point, by = "") {
-  const eager = point.modes.eager?.latency?.median_us;
-  if (!eager) return [];
+export function repaidOf(point, said, by = "") {
   return inOrder(Object.keys(point.modes)).flatMap((mode) => {
-    const [m, b] = [point.modes[mode], point.break_even?.[mode]];
-    if (mode === "eager" || !b || typeof b.speedup !== "number" || !m.latency || !(Number(m.compile_ms) > 0)) return [];
+    const [m, b, repay] = [point.modes[mode], point.break_even?.[mode], said[mode]?.repay];
+    if (mode === "eager" || !b || !m.latency || !repay) return [];
     const compile_us = (b.compile_ms ?? Number(m.compile_ms)) * 1e3;
-    return [{ mode, by, compile_us, each_us: m.latency.median_us, saved: b.saved_us ?? 0, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? "unknown" }];
+    return [{ mode, by, compile_us, each_us: m.latency.median_us, saved: b.saved_us ?? 0, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, said: repay }];
   });
 }
 
 /** Eager over the mode after so many calls, of which each saved `saved`. @param {Repaid} r @param {number} calls @param {number} saved */
 const ratioAfter = (r, calls, saved) => Math.max(r.each_us + saved, 0) / (r.compile_us / calls + r.each_us);
 
-/** After how many calls nine tenths of the speedup are there; null where there is none. @param {Repaid} r */
-export function nearlyAfter(r) {
-  return r.saved > 0 ? Math.ceil((NEARLY * r.compile_us) / r.each_us) : null;
-}
-
 /** Numbers of calls for the curve: 1, 2, 5, ... until the last mode has its speedup, and where each is repaid.
  * @param {readonly Repaid[]} all @returns {number[]} ascending */
 export function callsOf(all) {
-  const far = Math.max(LEAST_CALLS, ...all.map((r) => Math.max(10 * (r.calls ?? 0), nearlyAfter(r) ?? 0)));
+  const far = Math.max(LEAST_CALLS, ...all.map((r) => Math.max(10 * (r.calls ?? 0), r.said.nearly ?? 0)));
   const last = Math.min(MOST_CALLS, 10 ** Math.ceil(Math.log10(far)));
   const round = [];
   for (let p = 1; p <= last; p *= 10) round.push(...STEPS.map((s) => s * p).filter((n) => n <= last));

@@ -12,7 +12,7 @@ import { breakRows } from "./breaks.js";
  * @typedef {object} Joined what comes from one line of the source, in one mode
  * @property {{graph: string, name: string, op: string}[]} nodes
  * @property {{graph: string, index: number, name: string, us: number | null}[]} kernels
- * @property {{index: number, kind: string, cost: number | null}[]} breaks
+ * @property {{index: number, kind: string, cost: string, lineCost: string}[]} breaks "": not known
  */
 
 const SHARED = ["mode", "n", "line", "graph", "node", "kernel", "break"];
@@ -51,9 +51,10 @@ export const sameSelection = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 /**
  * What comes from each line.  An op that was called in a helper belongs to the helper's line.
  * @param {ModeReport} m
+ * @param {import("./breaks.js").Said | undefined} said
  * @returns {Map<number, Joined>}
  */
-export function joinLines(m) {
+export function joinLines(m, said) {
   /** @type {Map<number, Joined>} */
   const lines = new Map();
   const at = (/** @type {number} */ line) => {
@@ -68,8 +69,8 @@ export function joinLines(m) {
       for (const line of k.lines ?? []) at(line).kernels.push({ graph, index, name: k.name, us: k.median_us ?? null });
     });
   });
-  breakRows(m).forEach((b, index) => {
-    if (b.line) at(b.line).breaks.push({ index, kind: b.kind, cost: b.cost });
+  breakRows(m, said).forEach((b, index) => {
+    if (b.line) at(b.line).breaks.push({ index, kind: b.kind, cost: b.said.cost_open ? "" : (b.said.cost?.text ?? ""), lineCost: b.said.line_cost ?? "" });
   });
   return lines;
 }

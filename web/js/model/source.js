@@ -62,12 +62,29 @@ export function entries(source) {
   return [...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]);
 }
 
-/** The parameters that a call of `entry` has to give; null where it is not defined (yet).
- * @param {string} source @param {string} entry @returns {string[] | null} */
-export function parameters(source, entry) {
-  const def = new RegExp(`^def\\s+${entry.replace(/\W/g, "")}\\s*\\(`, "m").exec(source);
-  if (!def) return null;
-  const start = def.index + def[0].length;
+/** Where the parameters of `entry` begin: of a class those of its forward; -1: it is not defined (yet).
+ * @param {string} source @param {string} entry */
+function parametersAt(source, entry) {
+  const name = /^\w*/.exec(entry)?.[0] ?? "";
+  const def = new RegExp(`^def\\s+${name}\\s*\\(`, "m").exec(source);
+  if (def) return def.index + def[0].length;
+  const at = new RegExp(`^class\\s+${name}\\b`, "m").exec(source);
+  if (!at) return -1;
+  const end = /\n[^\s#)]/g;
+  end.lastIndex = at.index;
+  const text = source.slice(0, end.exec(source)?.index ?? source.length);
+  const forward = /^[ \t]+def\s+forward\s*\(\s*self\s*,?/gm;
+  forward.lastIndex = at.index;
+  return forward.exec(text) ? forward.lastIndex : -1;
+}
+
+/** @typedef {{name: string, named: boolean, optional: boolean}} Parameter named: given by keyword alone */
+
+/** The parameters of `entry`, without *args and **kwargs; null where it is not defined (yet).
+ * @param {string} source @param {string} entry @returns {Parameter[] | null} */
+export function signature(source, entry) {
+  const start = parametersAt(source, entry);
+  if (start < 0) return null;
   let depth = 0;
   let end = start;
   while (end < source.length && !(depth === 0 && source[end] === ")")) {
@@ -76,11 +93,19 @@ export function parameters(source, entry) {
     end++;
   }
   if (end >= source.length) return null;
-  return splitTop(source.slice(start, end))
-    .map((p) => p.trim())
-    .filter((p) => p && !p.startsWith("*") && p !== "/" && !p.includes("="))
-    .map((p) => p.replace(/\s*:.*$/s, ""));
+  let named = false;
+  /** @type {Parameter[]} */
+  const out = [];
+  for (const p of splitTop(source.slice(start, end)).map((x) => x.trim())) {
+    named ||= /^\*(?!\*)/.test(p);
+    if (p && !p.startsWith("*") && p !== "/") out.push({ name: p.replace(/\s*[:=].*$/s, ""), named, optional: p.includes("=") });
+  }
+  return out;
 }
+
+/** The parameters that a call of `entry` has to give; null where it is not defined (yet).
+ * @param {string} source @param {string} entry @returns {string[] | null} */
+export const parameters = (source, entry) => signature(source, entry)?.filter((p) => !p.optional).map((p) => p.name) ?? null;
 
 /** Splits at commas outside brackets. @param {string} text @returns {string[]} */
 function splitTop(text) {

@@ -36,17 +36,3 @@ export function splitRows(point, modes) {
     ];
   });
 }
-
-/** Numbers rounded to a step so that they add up to their rounded sum (largest remainder).
- * @param {readonly number[]} parts
- * @param {number} sum
- * @param {number} step
- * @returns {{parts: number[], sum: number}} */
-export function addUp(parts, sum, step) {
-  const whole = Math.round(sum / step);
-  const floors = parts.map((p) => Math.floor(p / step));
-  let left = whole - floors.reduce((a, b) => a + b, 0);
-  const order = parts.map((p, i) => ({ i, r: p / step - floors[i] })).sort((a, b) => b.r - a.r);
-  for (const { i } of order) if (left-- > 0) floors[i] += 1;
-  return { parts: floors.map((f) => f * step), sum: whole * step };
-}

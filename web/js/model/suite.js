@@ -1,7 +1,5 @@
 // js/model/suite.js -- what the page says of a suite: names, cells, order.
 
-import { count } from "./format.js";
-
 /** @typedef {import("../api/types.js").Suite} Suite */
 /** @typedef {import("../api/types.js").SuiteColumn} SuiteColumn */
 /** @typedef {import("../api/types.js").SuiteResult} SuiteResult */
@@ -20,23 +18,6 @@ export const columnKey = (c) => `${c.engine}/${c.policy}/${c.mode}`;
 /** Columns that are compared with their eager. @param {readonly SuiteColumn[]} columns */
 export const compared = (columns) => columns.filter((c) => c.mode !== "eager");
 
-/** "95 %", or words where nothing has ended. @param {SuiteColumn} c */
-export function passRate(c) {
-  return c.pass_rate === null ? "none ended" : `${Math.round(100 * c.pass_rate)} %`;
-}
-
-/** What did not pass, by its kind: "2 failed, 1 disagrees"; "" where all did. @param {SuiteColumn} c */
-export function notPassed(c) {
-  return [
-    c.failed ? `${count(c.failed)} failed` : "",
-    c.disagrees ? `${count(c.disagrees)} ${c.disagrees === 1 ? "disagrees" : "disagree"}` : "",
-    c.cancelled ? `${count(c.cancelled)} cancelled` : "",
-    c.waiting ? `${count(c.waiting)} to come` : "",
-  ]
-    .filter(Boolean)
-    .join(", ");
-}
-
 /** @param {SuiteWorkload} w @param {{engine: string, policy: string, mode: string}} c */
 export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnKey(c));
 
@@ -47,13 +28,6 @@ export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnK
 export function breaksOf(w, policy) {
   const own = w.results.filter((r) => r.policy === policy && r.engine === "breakeven" && r.mode !== "eager");
   return own.find((r) => r.mode === "static") ?? own[0];
-}
-
-/** "2 + 0": breaks of capture and of lowering. @param {SuiteResult | undefined} r */
-export function breakText(r) {
-  if (!r) return "not run";
-  const { capture, lowering } = r.breaks;
-  return capture === null || lowering === null ? "unknown" : `${capture} + ${lowering}`;
 }
 
 /** "0.71–1.0x" and the open ends. @param {readonly number[]} edges */

@@ -5,10 +5,12 @@
  * @property {number | null} ratio
  * @property {import("../api/types.js").Interval | null} ratio_ci
  * @property {string | null} verdict
+ * @property {import("../api/report.js").ReportFigure | null} [figure] the ratio as it is shown
  *
  * @typedef {SuiteChange & {engine: string, policy: string, mode: string, before: string, after: string,
  *   turn: "passes" | "broken" | "fixed" | "still-bad" | "unknown", reason?: string | null, run?: number | null, run_before?: number | null,
- *   speedup?: number | null, speedup_before?: number | null}} ComparedResult
+ *   speedup?: number | null, speedup_before?: number | null,
+ *   shown?: string | null, shown_before?: string | null}} ComparedResult
  *
  * @typedef {object} ComparedColumn
  * @property {string} engine
@@ -16,6 +18,7 @@
  * @property {string} mode
  * @property {number | null} pass_rate_before
  * @property {number | null} pass_rate_after
+ * @property {string} pass_rates both as they are shown
  * @property {SuiteChange & {n: number}} geomean
  * @property {number} broken
  * @property {number} fixed

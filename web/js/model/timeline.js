@@ -87,7 +87,6 @@
  */
 
 import { count, duration } from "./format.js";
-import { insideOf, unionOf } from "./intervals.js";
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
@@ -121,8 +120,6 @@ export const KIND_NAMES = {
   flow: "Arrows",
   idle: "Idle",
 };
-/** What holds, or joins: it takes no time. */
-const TIMELESS_KINDS = ["counter", "flow"];
 
 /** @type {WeakMap<View, Map<number, Slice[]>>} */
 const sorted = new WeakMap();
@@ -189,48 +186,6 @@ export function decodeTimeline(buffer) {
 }
 
 /**
- * Totals of a part of a view that is not sampled.
- * @param {readonly Slice[]} slices @param {number} t0 @param {number} t1
- * @returns {Total[]} dearest first
- */
-export function totalsOf(slices, t0, t1) {
-  /** @type {Map<string, Total>} */
-  const by = new Map();
-  for (const s of slices) {
-    if (TIMELESS_KINDS.includes(s.kind)) continue;
-    const inside = Math.min(s.start + s.duration, t1) - Math.max(s.start, t0);
-    if (inside < 0 || (s.kind === "idle" && inside === 0)) continue;
-    const key = `${s.kind} ${s.name}`;
-    const t = by.get(key) ?? { name: s.name, kind: s.kind, count: 0, sum: 0, most: 0 };
-    t.count += 1;
-    t.sum += inside;
-    t.most = Math.max(t.most, s.duration);
-    by.set(key, t);
-  }
-  return [...by.values()].sort((a, b) => b.sum - a.sum);
-}
-
-/**
- * What ran in each lane in a part of a view that is not sampled, as the server counts it: `union` is time
- * in which at least one event ran.
- * @param {View} view @param {number} t0 @param {number} t1
- * @returns {LaneTotal[]}
- */
-export function lanesOf(view, t0, t1) {
-  /** @type {Map<number, [number, number][]>} */
-  const spans = new Map(view.lanes.map((l) => [l.id, []]));
-  for (const s of view.slices) {
-    if (TIMELESS_KINDS.includes(s.kind) || s.kind === "idle") continue;
-    const inside = insideOf(s.start, s.start + s.duration, t0, t1);
-    if (inside) spans.get(s.lane)?.push(inside);
-  }
-  return timed(view.lanes).map((lane) => {
-    const of = spans.get(lane.id) ?? [];
-    return { lane, count: of.length, sum: of.reduce((n, [a, b]) => n + b - a, 0), union: unionOf(of) };
-  });
-}
-
-/**
  * @typedef {object} Found
  * @property {number} events
  * @property {number} sum
@@ -259,7 +214,7 @@ export function foundText(f, q, index) {
 /** Lanes whose events take time. @param {readonly LaneInfo[]} lanes */
 const timed = (lanes) => lanes.filter((l) => l.role !== "counter");
 
-/** The same of a window, as the server counted it. @param {View} view @returns {LaneTotal[]} */
+/** What ran in each lane of a window, as the server counted it: `union` is time in which at least one event ran. @param {View} view @returns {LaneTotal[]} */
 export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count: lane.events, sum: lane.sum_ns, union: lane.busy_ns, atLeast: lane.busy_at_least }));
 
 /**
@@ -366,4 +321,10 @@ export function keepInside(t0, t1, span, least) {
   const length = Math.min(span, Math.max(least, t1 - t0));
   const from = Math.min(Math.max(0, t0), span - length);
   return { t0: from, t1: from + length };
+}
+
+/** The ends in order, within [0, span]. @param {number} a @param {number} b @param {number} span */
+export function ordered(a, b, span) {
+  const within = (/** @type {number} */ t) => Math.min(span, Math.max(0, t));
+  return { t0: within(Math.min(a, b)), t1: within(Math.max(a, b)) };
 }

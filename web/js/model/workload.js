@@ -7,14 +7,15 @@
 import { plural } from "./format.js";
 import { passName } from "./passes.js";
 import { proposeEntry, splitEntry } from "./program.js";
-import { parameters } from "./source.js";
+import { parameters, signature } from "./source.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
+/** @typedef {import("../api/types.js").Proposal} Proposal */
 /**
  * @typedef
  *   {{name: string, shape: string, dtype: string, kind: string, text: string,
- *   raw: import("../api/types.js").Value | null}}
- *   InputRow
+ *   raw: import("../api/types.js").Value | null, named?: boolean}}
+ *   InputRow named: given by keyword
  */
 /**
  * @typedef {object} Form
@@ -33,7 +34,6 @@ import { parameters } from "./source.js";
  * @property {string} project @property {string} tags
  * @property {string[]} off passes that are left out
  * @property {Record<string, unknown>} rest @property {import("../api/types.js").Call[]} moreCalls
- * @property {Record<string, import("../api/types.js").Value> | null} keywords of the first call, as they are
  */
 
 /** The files that the program reads: ids by name. @param {Form} form @returns {Record<string, string>} */
@@ -132,6 +132,27 @@ export function argumentsOf(call) {
 }
 
 /**
+ * A row for each argument of a call, and for each parameter that it lacks.
+ * @param {string} source @param {string} entry @param {import("../api/types.js").Call | undefined} call
+ * @param {readonly string[] | null} needed the parameters that have to be given
+ * @returns {InputRow[]}
+ */
+function rowsOf(source, entry, call, needed) {
+  const { args, keywords } = argumentsOf(call);
+  const known = signature(source, entry);
+  const places = known ? known.filter((p) => !p.named).map((p) => p.name) : (needed ?? []);
+  const given = new Set([...places.slice(0, args.length), ...Object.keys(keywords ?? {})]);
+  const byName = new Set(known?.filter((p) => p.named).map((p) => p.name));
+  const lacking = (needed ?? []).filter((name) => !given.has(name));
+  return [
+    ...args.map((value, i) => rowOf(places[i] ?? `arg ${i}`, value)),
+    ...lacking.filter((name) => !byName.has(name)).map((name) => newRow(name)),
+    ...Object.entries(keywords ?? {}).map(([name, value]) => ({ ...rowOf(name, value), named: true })),
+    ...lacking.filter((name) => byName.has(name)).map((name) => ({ ...newRow(name), named: true })),
+  ];
+}
+
+/**
  * @param {Workload} w
  * @param {(source: string, entry: string) => string[] | null} parametersOf
  * @returns {Form}
@@ -140,8 +161,6 @@ export function toForm(w, parametersOf) {
   const files = w.files ?? null;
   const { path: main, name: entry } = files ? splitEntry(w.entry ?? "") : { path: "", name: w.entry ?? "model" };
   const source = files ? (files[main] ?? "") : (w.source ?? "");
-  const { args: first, keywords } = argumentsOf(w.calls?.[0]);
-  const names = (parametersOf(source, entry) ?? first.map((_, i) => `arg ${i}`)).filter((name) => !keywords || !Object.hasOwn(keywords, name));
   const s = w.sweep ?? {};
   return {
     name: w.name ?? "",
@@ -150,9 +169,7 @@ export function toForm(w, parametersOf) {
     file: main,
     main,
     entry,
-    inputs: Array.from({ length: Math.max(names.length, first.length) }, (_, i) =>
-      rowOf(names[i] ?? `arg ${i}`, first[i]),
-    ),
+    inputs: rowsOf(source, entry, w.calls?.[0], parametersOf(source, entry)),
     modes: w.modes ?? ["eager", "static", "dynamic"],
     device: w.device ?? "cpu",
     backend: w.backend ?? "",
@@ -172,7 +189,6 @@ export function toForm(w, parametersOf) {
     tags: (w.tags ?? []).join(", "),
     rest: Object.fromEntries(Object.entries(w).filter(([k]) => !SHOWN.has(k))),
     moreCalls: (w.calls ?? []).slice(1),
-    keywords,
   };
 }
 
@@ -281,13 +297,15 @@ export function fromForm(f) {
     .split(",")
     .map((t) => t.trim())
     .filter(Boolean);
-  const first = f.inputs.map((r, i) => valueOf(r, i, errors));
+  const values = f.inputs.map((r, i) => valueOf(r, i, errors));
+  const placed = values.filter((_, i) => !f.inputs[i].named);
+  const named = f.inputs.flatMap((r, i) => (r.named ? [/** @type {const} */ ([r.name, values[i]])] : []));
   /** @type {Workload} */
   const workload = {
     ...f.rest,
     name: f.name.trim() || f.entry,
     ...(f.files ? { files: f.files, entry: `${f.main}:${f.entry}` } : { source: f.source, entry: f.entry }),
-    calls: [f.keywords ? { args: first, kwargs: f.keywords } : first, ...f.moreCalls],
+    calls: [named.length ? { args: placed, kwargs: Object.fromEntries(named) } : placed, ...f.moreCalls],
     modes: f.modes,
     device: f.device,
     ...(threads?.[0] ? { threads: threads[0] } : {}),
@@ -360,18 +378,45 @@ export function axisTitle(s) {
 }
 
 /**
- * Rows for the entry's parameters: a known name keeps its row, a renamed one its values.
+ * Rows for the entry's parameters: a known name keeps its row, a renamed one its values, and one that has
+ * a default is there where it was.  Null: the entry is not defined (yet).
  * @param {readonly InputRow[]} rows
- * @param {readonly string[]} names
- * @returns {InputRow[]}
+ * @param {string} source
+ * @param {string} entry
+ * @returns {InputRow[] | null}
  */
-export function rowsFor(rows, names) {
-  return names.map((name, i) => {
-    const kept = rows.find((r) => r.name === name);
-    if (kept) return kept;
-    const renamed = rows[i] && !names.includes(rows[i].name) ? rows[i] : null;
-    return renamed ? { ...renamed, name } : newRow(name);
+export function rowsFor(rows, source, entry) {
+  const all = signature(source, entry);
+  if (!all) return null;
+  const wanted = all.filter((p) => !p.optional || rows.some((r) => r.name === p.name));
+  const skipped = all.findIndex((p) => !p.named && !wanted.includes(p));
+  /** @type {InputRow[]} */
+  const made = wanted.map((p, i) => {
+    const kept = rows.find((r) => r.name === p.name);
+    const renamed = rows[i] && !all.some((q) => q.name === rows[i].name) ? rows[i] : null;
+    /** @type {InputRow} */
+    const row = kept ?? (renamed ? { ...renamed, name: p.name } : newRow(p.name));
+    const { named, ...rest } = row;
+    return p.named || named || (skipped >= 0 && all.indexOf(p) > skipped) ? { ...rest, named: true } : rest;
   });
+  return [...made.filter((r) => !r.named), ...made.filter((r) => r.named)];
+}
+
+/**
+ * The first proposal of a check that the form does not have already.
+ * @param {Form} f @param {readonly Proposal[]} proposals @returns {Proposal | null}
+ */
+export function newProposal(f, proposals) {
+  const { workload } = fromForm(f);
+  const same = (/** @type {Proposal} */ p) => p.entry === workload.entry && JSON.stringify(p.calls) === JSON.stringify(workload.calls);
+  return proposals.some(same) ? null : (proposals[0] ?? null);
+}
+
+/** The form with the inputs of a proposal. @param {Form} f @param {Proposal} p */
+export function takeProposal(f, p) {
+  f.entry = splitEntry(p.entry).name;
+  f.inputs = rowsOf(entryText(f), f.entry, p.calls[0], null);
+  f.moreCalls = [];
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { h, add, copyButton, headRow, section, scroller } from "./dom.js";
 import { getOpenApi } from "../api/client.js";
+import { origin } from "../api/place.js";
 import { plural } from "../model/format.js";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
@@ -43,7 +44,7 @@ function routeTable(name, routes) {
 
 /** @param {Route} r */
 function row(r) {
-  const line = `curl ${r.method === "GET" ? "" : `-X ${r.method} `}'${location.origin}${r.path}'`;
+  const line = `curl ${r.method === "GET" ? "" : `-X ${r.method} `}'${origin()}${r.path}'`;
   const copy = copyButton(() => line, `Copy a curl line of ${r.method} ${r.path}`);
   return h(
     "tr",

@@ -6,13 +6,12 @@ import { chosen } from "./choose.js";
 import { codeWell, showLine } from "./code.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
-import { list as listOf, number, plural, stepOf, toStep, withInterval } from "../model/format.js";
+import { list as listOf, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
-import { saidOf } from "../model/sentence.js";
+import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
+import { intervalOf, saidOf } from "../model/sentence.js";
 import { policiesSection } from "./policies.js";
 import { tryPart } from "./try.js";
-import { addUp } from "../model/split.js";
 
 const MOST_CALLS = 8; // listed of a break
 
@@ -79,21 +78,21 @@ function wholeChange(m, s) {
 function parts(m, said, shown) {
   const { source, mode } = shown;
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
-  const rows = breakRows(m, source);
+  const rows = breakRows(m, said, source);
   const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows), pick: (line) => pick({ line }) });
-  const priced = rows.some((r) => r.cost !== null);
+  const priced = rows.some(costTold);
   const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
   const list = breakList(rows, shown);
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
-  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title), rows.length > 1 ? grouping(rows, () => list) : null), list);
+  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title), rows.length > 1 ? grouping(said?.break_kinds ?? [], () => list) : null), list);
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
   joinRows(rows, two, well, shown.signal);
   const below = wholeChange(m, shown);
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   const marked = (/** @type {boolean[]} */ both, /** @type {string} */ other) => markBoth(two, both, other);
-  return [...verdict(said?.breaks), policiesSection(shown.run, m, shown, marked), two, ...below];
+  return [...verdict(said?.breaks), policiesSection(shown.run, { m, said, distinct: rows.map((r) => m.breaks[r.said.first]) }, shown, marked), two, ...below];
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
@@ -135,20 +134,20 @@ function breakList(rows, shown) {
 }
 
 /** Each by itself, or those of a kind together, the dearest kind first; the cards stay what they are.
- * @param {readonly BreakRow[]} rows @param {() => HTMLElement} listOf */
-function grouping(rows, listOf) {
+ * @param {readonly import("../api/report.js").ReportFindingsBreakKind[]} kinds @param {() => HTMLElement} listOf */
+function grouping(kinds, listOf) {
   const choose = (/** @type {string} */ how) => {
     const list = listOf();
     const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li:has(> details)")]);
     items.sort((a, b) => Number(a.dataset.row) - Number(b.dataset.row));
     if (how === "distinct") return list.replaceChildren(...items);
-    return list.replaceChildren(...kindsOf(rows).flatMap((k) => {
-      const cost = k.cost === null ? "" : `, ${number(k.cost)} us a call`;
-      return [h("li", { class: "kindhead" }, h("b", {}, k.kind), ` ${plural(k.rows.length, "break")}${cost}`), ...k.rows.map((i) => items[i])];
-    }));
+    return list.replaceChildren(...kinds.flatMap((k) => [h("li", { class: "kindhead" }, h("b", {}, k.kind), ` ${k.says}`), ...k.rows.map((i) => items[i])]));
   };
   return h("div", { class: "acts" }, segmented("Group the breaks", { distinct: "Distinct", kind: "By kind" }, "distinct", choose));
 }
+
+/** Whether a cost can be told apart from 0. @param {BreakRow} r */
+const costTold = (r) => !!r.said.cost && !r.said.cost_open;
 
 /** @param {BreakRow} r @param {number} i @param {Shown} shown */
 function breakCard(r, i, shown) {
@@ -156,7 +155,7 @@ function breakCard(r, i, shown) {
     "summary",
     {},
     h("span", { class: "rk" }, i + 1),
-    r.cost === null ? null : h("span", { class: "us" }, withInterval(r.cost, r.ci).text, " ", h("span", { class: "unit" }, "us")),
+    costTold(r) ? h("span", { class: "us" }, r.said.cost?.text, " ", h("span", { class: "unit" }, "us")) : null,
     h(
       "span",
       {},
@@ -166,11 +165,12 @@ function breakCard(r, i, shown) {
       " ",
       h("span", { class: "mono dim" }, r.gb),
     ),
-    h("span", { class: "small sub w" }, r.count > 1 ? plural(r.count, "time") : r.lowering ? "lowering" : ""),
+    h("span", { class: "small sub w" }, r.said.met > 1 ? plural(r.said.met, "time") : r.lowering ? "lowering" : ""),
   );
   const body = h("div", { class: "body" });
   for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
-  if (r.cost !== null) add(body, costParts(r, i));
+  if (r.said.cost_open) add(body, h("p", {}, `What it costs a call ${r.said.cost_open}.`));
+  else if (r.said.cost && r.said.parts) add(body, costParts(r.said.cost, r.said.parts, i));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
   add(body, r.rewrite ? fix(r.rewrite, r.line, i, shown) : byHand(r, shown));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
@@ -178,21 +178,20 @@ function breakCard(r, i, shown) {
     const href = viewUrl(shown.run, "graphs", { line: r.line, graph: String(r.graph) });
     add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, h("a", { href }, `graph ${r.graph}`)));
   }
-  if (r.calls.length) add(facts, h("dt", {}, r.calls.length > 1 ? "Calls" : "Call"), h("dd", {}, listOf(r.calls.slice(0, MOST_CALLS).map(String)) + (r.calls.length > MOST_CALLS ? ` and ${r.calls.length - MOST_CALLS} more` : "")));
+  const { calls } = r.said;
+  if (calls.length) add(facts, h("dt", {}, calls.length > 1 ? "Calls" : "Call"), h("dd", {}, listOf(calls.slice(0, MOST_CALLS).map(String)) + (calls.length > MOST_CALLS ? ` and ${calls.length - MOST_CALLS} more` : "")));
   if (r.line) add(facts, h("dt", {}, "Source"), h("dd", {}, lineLinks(shown.run, [r.line])));
-  for (const [name, text] of r.facts) add(facts, h("dt", {}, name), h("dd", {}, text));
+  for (const { name, value } of r.said.facts ?? []) add(facts, h("dt", {}, name), h("dd", {}, value));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);
-  return h("details", { open: i === 0 ? "" : null, class: r.cost === null ? null : "priced", data: { row: i } }, head, body);
+  return h("details", { open: i === 0 ? "" : null, class: costTold(r) ? "priced" : null, data: { row: i } }, head, body);
 }
 
-/** The microseconds of a break as a bar, and in words. @param {BreakRow} r @param {number} i */
-function costParts(r, i) {
-  const cost = r.cost ?? 0;
-  const step = stepOf(cost, r.ci?.[0], r.ci?.[1]);
-  const exact = addUp(r.parts, cost, step);
-  const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${number(cost)} us of break ${i + 1} go` });
-  const shown = exact.parts.map((part) => Math.max(part, 0)); // what is written as 0 has no colour
+/** The microseconds of a break as a bar, and in words.
+ * @param {import("../api/report.js").ReportFigure} cost @param {import("../api/report.js").ReportFindingsParts} parts @param {number} i */
+function costParts(cost, parts, i) {
+  const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${cost.text} us of break ${i + 1} go` });
+  const shown = COST_PARTS.map((p) => Math.max(Number(parts[p.key].replace(/,/g, "")), 0)); // what is written as 0 has no colour
   const above = shown.reduce((sum, part) => sum + part, 0);
   let x = 0;
   COST_PARTS.forEach((p, k) => {
@@ -200,11 +199,8 @@ function costParts(r, i) {
     if (share > 0.5) add(bar, svg("rect", { class: `p-${p.cls}`, x: `${x}%`, y: 0, width: `${Math.max(share - 0.4, 0.3)}%`, height: 8 }));
     x += share;
   });
-  const keys = COST_PARTS.map((p, k) =>
-    h("span", { class: "key", title: p.about }, h("i", { class: `k-${p.cls}` }), `${p.name} ${toStep(exact.parts[k], step)}`),
-  );
-  const total = withInterval(cost, r.ci);
-  const unit = h("span", { class: "dim" }, `us, together ${total.text} `, total.interval);
+  const keys = COST_PARTS.map((p) => h("span", { class: "key", title: p.about }, h("i", { class: `k-${p.cls}` }), `${p.name} ${parts[p.key]}`));
+  const unit = h("span", { class: "dim" }, `us, together ${cost.text} `, intervalOf(cost));
   const terms = COST_PARTS.map((p) => `${p.name}: ${p.about}`).join("; ");
   return h("div", { class: "costs" }, bar, h("p", { class: "legend" }, keys, unit), h("p", { class: "small dim" }, `${terms[0].toUpperCase()}${terms.slice(1)}.`));
 }

@@ -19,7 +19,8 @@ export class Checker {
   #asking = new AbortController();
 
   /**
-   * @param {(found: import("../api/types.js").Problem[]) => void} show what was found
+   * @param {(found: import("../api/types.js").Problem[], proposals: import("../api/types.js").Proposal[]) => void} show
+   *   what was found, and inputs that the text tells
    * @param {(why: string) => void} wait why no answer came; it is asked again
    */
   constructor(show, wait) {
@@ -50,11 +51,11 @@ export class Checker {
     const { source, files, entry } = workload;
     try {
       const check = await postCheck(errors.length ? { source, files, entry } : workload, signal);
-      if (!signal.aborted) this.#show(problemsOf(check));
+      if (!signal.aborted) this.#show(problemsOf(check), check.proposals ?? []);
     } catch (e) {
       if (signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
-      if (!AGAIN.includes(e.status)) return this.#show([e.problem]);
+      if (!AGAIN.includes(e.status)) return this.#show([e.problem], []);
       this.#wait(e.message);
       this.#timer = setTimeout(() => this.#ask({ workload, errors }), RETRY_MS);
     }

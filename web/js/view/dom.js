@@ -2,8 +2,10 @@
 //
 // A string child becomes a text node, always: text of users cannot become
 // markup because nothing here parses any.  `style` and `on...` attributes are
-// refused, as the Content-Security-Policy would drop them silently.
+// refused, as the Content-Security-Policy would drop them silently.  `href` and
+// `src` are paths as views know them: api/place.js says where they are.
 
+import { place } from "../api/place.js";
 import { GLOSSARY, termOf } from "../model/glossary.js";
 import { intervalOf, unbroken } from "../model/sentence.js";
 import { toggleTerm } from "./term.js";
@@ -26,7 +28,8 @@ function setAll(el, attributes) {
     if (k === "data" && typeof v === "object") {
       for (const [d, x] of Object.entries(v))
         if (x !== undefined) /** @type {HTMLElement} */ (el).dataset[d] = String(x);
-    } else el.setAttribute(k, v === true ? "" : String(v));
+    } else if (k === "href" || k === "src") el.setAttribute(k, place(String(v)));
+    else el.setAttribute(k, v === true ? "" : String(v));
   }
 }
 
@@ -255,7 +258,7 @@ export function say(text) {
 /** A style sheet that few pages need, once. @param {string} name of a file in css/ */
 export function loadStyle(name) {
   const href = `/assets/css/${name}.css`;
-  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
+  if (document.querySelector(`link[href="${place(href)}"]`)) return Promise.resolve();
   const link = h("link", { rel: "stylesheet", href });
   const ready = new Promise((done) => {
     for (const event of ["load", "error"]) link.addEventListener(event, done, { once: true });

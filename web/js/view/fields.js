@@ -3,7 +3,7 @@
 // Every field writes straight into the form's state and calls `changed`; an
 // error is shown below the field it belongs to, tied by aria-describedby.
 
-import { h, add, select } from "./dom.js";
+import { h, add, button, select } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { BUILT } from "../model/modes.js";
 import { DTYPES, KINDS, extent } from "../model/workload.js";
@@ -49,14 +49,11 @@ function textField(f, key, label, changed, more = {}) {
   return bound("input", f, key, changed, { type: "text", "aria-label": label, data: { field: key }, ...more });
 }
 
-/** @param {Form} f @param {() => void} changed */
-export function inputsPart(f, changed) {
+/** @param {Form} f @param {() => void} changed @param {Node} proposed a place for proposals */
+export function inputsPart(f, changed, proposed) {
   const rows = f.inputs.map((row, i) => inputLine(row, i, changed));
   const calls = f.moreCalls.length + 1;
-  const keywords = Object.keys(f.keywords ?? {});
-  const hint = keywords.length
-    ? `${keywords.join(", ")}: given by keyword, as in the workload.`
-    : !f.inputs.length
+  const hint = !f.inputs.length
     ? `${f.entry} takes no arguments.`
     : calls > 1
       ? `The workload has ${calls} calls: the fields edit the first, the others stay as they are.`
@@ -65,16 +62,28 @@ export function inputsPart(f, changed) {
     "fieldset",
     { id: "inputs" },
     h("legend", {}, "Inputs"),
+    proposed,
     rows,
     hint ? h("p", { class: "hint" }, hint) : null,
   );
+}
+
+/**
+ * Inputs that the program's text tells, and a button that takes them.
+ * @param {import("../api/types.js").Proposal} p @param {() => void} take
+ */
+export function proposalPart(p, take) {
+  const head = p.line ? ["Line ", String(p.line), " calls ", h("code", {}, p.entry), " so:"] : ["The text tells inputs for ", h("code", {}, p.entry), ":"];
+  const items = p.inputs.map((input) => h("li", {}, h("code", {}, `${input.name} = ${input.text}`), p.line ? null : h("span", { class: "hint" }, input.because)));
+  const group = { class: "proposal", role: "group", "aria-label": "Proposed inputs" };
+  return h("div", group, h("p", {}, head), h("ul", {}, items), button("Use these inputs", take, { class: "btn" }));
 }
 
 /** @param {InputRow} row @param {number} i @param {() => void} changed */
 function inputLine(row, i, changed) {
   const line = h("div", { class: "inp", data: { field: `input-${i}` } });
   const fill = () =>
-    line.replaceChildren(h("code", { title: row.name }, row.name), ...valueFields(row, changed), kind());
+    line.replaceChildren(h("code", { title: row.named ? `${row.name}, given by keyword` : row.name }, row.named ? `${row.name}=` : row.name), ...valueFields(row, changed), kind());
   const kind = () => {
     const exact = row.raw && !row.raw.random && !("value" in row.raw) && row.raw.python === undefined;
     const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "Python" }];

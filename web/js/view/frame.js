@@ -7,6 +7,7 @@ import { h } from "./dom.js";
 import { startTerms } from "./term.js";
 import { go } from "./router.js";
 import { ApiError, getSession, listRuns, signIn, signOut } from "../api/client.js";
+import { herePath, place } from "../api/place.js";
 import { docOf } from "../model/docs.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
@@ -18,7 +19,7 @@ export function startFrame() {
   const help = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
   const open = () => {
     fillTerms();
-    document.getElementById("help-page")?.setAttribute("href", docOf(location.pathname));
+    document.getElementById("help-page")?.setAttribute("href", place(docOf(herePath())));
     help.showModal();
   };
   for (const a of help.querySelectorAll("a")) a.addEventListener("click", () => help.close());
@@ -127,8 +128,12 @@ function askToken() {
   const d = h("dialog", { id: "sign-in", "aria-labelledby": "sign-in-title", class: "ask" }, h("h2", { id: "sign-in-title" }, "Sign in"), form);
   form.addEventListener("submit", async (e) => {
     e.preventDefault();
+    const token = /** @type {HTMLInputElement} */ (field).value.trim();
+    wrong.textContent = "";
     try {
-      await signIn(/** @type {HTMLInputElement} */ (field).value.trim());
+      // No header could carry another.
+      if (!/^[!-~]+$/.test(token)) throw "A token has letters, digits and _ alone.";
+      await signIn(token);
       location.reload();
     } catch (problem) {
       wrong.textContent = problem instanceof ApiError ? problem.message : String(problem);
@@ -150,7 +155,7 @@ function watchJobs() {
       );
       const [r, q] = [running.total ?? running.runs.length, queued.total ?? queued.runs.length];
       link.replaceChildren([r ? `${r} running` : "", q ? `${q} queued` : ""].filter(Boolean).join(", "));
-      link.href = `/runs?status=${r ? "running" : "queued"}`;
+      link.href = place(`/runs?status=${r ? "running" : "queued"}`);
       link.hidden = r + q === 0;
       offline(false);
     } catch (e) {

@@ -8,8 +8,8 @@ import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
 import { plural } from "../model/format.js";
 import { saidOf } from "../model/sentence.js";
-import { modesOf, pointsOf } from "../model/curves.js";
-import { graphRows, opCounts } from "../model/graphs.js";
+import { pointsOf } from "../model/curves.js";
+import { capturing, graphRows } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
 import { fileUrl } from "../api/client.js";
@@ -34,7 +34,7 @@ const MOST_LINKS = 8; // lines of a kernel
  */
 export async function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
-  const modes = modesOf(points).filter((m) => m !== "eager");
+  const modes = capturing(points);
   if (!modes.length) return add(body, noGraphs(run));
   const device = report.device ?? {};
   let shown = new AbortController();
@@ -149,9 +149,6 @@ function recompileSection(again) {
 
 /** @param {Page} page @param {GraphRow} g */
 function opsPart(page, g) {
-  const counts = opCounts(g.ops.map((o) => o.name));
-  const repeated = counts.length > 1 && counts[0].n > 1;
-  const total = counts.map((c) => (c.n > 1 ? `${c.n} ${c.op}` : c.op)).join(", ");
   const item = (/** @type {import("../model/graphs.js").OpRow} */ op, /** @type {number} */ i) => {
     const [at, name, about] = [
       h("span", { class: "dim" }, i),
@@ -160,7 +157,7 @@ function opsPart(page, g) {
     ];
     return h("li", { title: op.line ? `line ${op.line}` : null, data: { lines: op.line ?? undefined } }, at, name, about);
   };
-  const sum = repeated ? h("p", { class: "small sub" }, total) : null;
+  const sum = g.counts ? h("p", { class: "small sub" }, g.counts) : null;
   const list = longList(page.signal, h("ol", { class: "ops" }), g.ops, item, FEW_OPS, (op, line) => op.line === line);
   return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, list);
 }

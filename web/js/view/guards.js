@@ -4,13 +4,13 @@
 import { add, h, loadStyle, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { viewUrl } from "./joined.js";
-import { duration, plural } from "../model/format.js";
-import { guardTree } from "../model/guards.js";
+import { plural } from "../model/format.js";
+import { frameTrees } from "../model/guards.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/guards.js").Version} Version */
-/** @typedef {import("../model/guards.js").GuardTree} GuardTree */
+/** @typedef {import("../model/guards.js").FrameTree} FrameTree */
 
 const BAR = 64;
 
@@ -42,9 +42,10 @@ function parts(run, point, mode) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   if (mode === "lazy") return [lazy(run)];
-  const tree = guardTree(m, mode);
-  if (!tree.frames.length) return [h("p", { class: "sub" }, `${mode} compiled nothing at this point.`)];
-  return [...verdict(saidOf(run, point, mode)?.guards), ...tree.frames.map((f, i) => frameSection(run, f, tree, i === 0))];
+  const said = saidOf(run, point, mode);
+  const tree = frameTrees(m, said);
+  if (!tree.length) return [h("p", { class: "sub" }, `${mode} compiled nothing at this point.`)];
+  return [...verdict(said?.guards), ...tree.map((f, i) => frameSection(run, f, tree, i === 0))];
 }
 
 /** @param {import("../api/types.js").Run} run */
@@ -56,16 +57,15 @@ function lazy(run) {
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
 const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said.sentence)), h("p", { class: "how" }, said.how))] : []);
 
-/** @param {import("../api/types.js").Run} run @param {import("../model/guards.js").FrameTree} f @param {GuardTree} tree @param {boolean} first */
+/** @param {import("../api/types.js").Run} run @param {FrameTree} f @param {readonly FrameTree[]} tree @param {boolean} first */
 function frameSection(run, f, tree, first) {
   const line = f.line ? h("a", { href: viewUrl(run, "source", { line: f.line }) }, `line ${f.line}`) : null;
-  const facts = f.versions.length ? [plural(f.versions.length, "version"), duration(f.compileMs * 1e3), `${plural(f.uses, "use")}`].join(" · ") : f.state;
-  const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", facts));
+  const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", f.facts));
   const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
-  if (f.state && f.versions.length) add(section, h("p", { class: "notice" }, `This frame ${f.state}.`));
+  if (f.notice) add(section, h("p", { class: "notice" }, f.notice));
   if (!f.versions.length) return section;
   const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Version", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
-  const longest = Math.max(...tree.frames.flatMap((x) => x.versions.map((v) => v.compileMs)));
+  const longest = Math.max(...tree.flatMap((x) => x.versions.map((v) => v.compileMs)));
   if (first) add(section, titles);
   add(section, h("ol", { class: "versions" }, f.versions.map((v) => h("li", {}, versionRow(v, longest, f.versions.length > 1), guardList(v)))));
   return section;
@@ -74,16 +74,16 @@ function frameSection(run, f, tree, first) {
 /** @param {Version} v @param {number} longest @param {boolean} several versions of the frame: a use or none is worth a look */
 function versionRow(v, longest, several) {
   const why = h("div", { class: "why" });
-  if (!v.causes.length) add(why, h("p", {}, `first met in call ${v.call}`));
-  for (const c of v.causes) add(why, h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`)));
-  // One remedy for several guards that failed alike.
-  for (const fit of new Set(v.causes.map((c) => c.fit).filter(Boolean))) add(why, h("p", { class: "fit" }, h("b", {}, "What would fit: "), fit));
-  if (v.symbols.length) add(why, h("p", { class: "sub" }, "symbols ", h("code", {}, v.symbols.join("; "))));
-  if (v.bailOuts) add(why, h("p", { class: "sub" }, `bailed out to eager ${plural(v.bailOuts, "time")}: an assertion did not hold`));
+  const { causes, fits, symbols, bailed } = v.said;
+  if (!causes.length) add(why, h("p", {}, `first met in call ${v.call}`));
+  for (const c of causes) add(why, h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`)));
+  for (const fit of fits) add(why, h("p", { class: "fit" }, h("b", {}, "What would fit: "), fit));
+  if (symbols) add(why, h("p", { class: "sub" }, "symbols ", h("code", {}, symbols)));
+  if (bailed) add(why, h("p", { class: "sub" }, bailed));
   const width = longest > 0 ? Math.max(1, (v.compileMs / longest) * BAR) : 0;
   const bar = svg("svg", { class: "cellbar", width: BAR, height: 6, "aria-hidden": "true" }, svg("rect", { class: "bg", width: BAR, height: 6 }), svg("rect", { class: "p-frame", width, height: 6 }));
-  const used = h("span", { class: several && v.uses <= 1 ? "r few" : "r" }, h("span", { class: "vh" }, "used by "), plural(v.uses, "call"));
-  return h("div", { class: "vrow" }, h("span", { class: "mono" }, v.id), why, h("span", { class: "r" }, bar, " ", h("span", { class: "took" }, duration(v.compileMs * 1e3))), h("span", { class: "r x" }, String(v.guards.length), h("span", { class: "vh" }, " guards")), used);
+  const used = h("span", { class: several && v.few ? "r few" : "r" }, h("span", { class: "vh" }, "used by "), v.said.used);
+  return h("div", { class: "vrow" }, h("span", { class: "mono" }, v.id), why, h("span", { class: "r" }, bar, " ", h("span", { class: "took" }, v.said.compile)), h("span", { class: "r x" }, String(v.guards.length), h("span", { class: "vh" }, " guards")), used);
 }
 
 /** @param {Version} v */

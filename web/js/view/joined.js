@@ -3,10 +3,11 @@
 
 import { add, button, h } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
-import { duration, number, plural } from "../model/format.js";
+import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { joinLines, sharedQuery, shownOf } from "../model/selection.js";
 import { headline } from "../model/modes.js";
+import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../model/selection.js").Joined} Joined */
@@ -24,14 +25,11 @@ export function shown(run) {
   const points = pointsOf(run.report);
   const query = new URLSearchParams(location.search);
   const { point, mode, m } = shownOf(query, points, headline(modesOf(points)));
-  return { mode, m, source: point.source || run.workload?.source || "" };
+  return { mode, m, said: saidOf(run, point, mode), source: point.source || run.workload?.source || "" };
 }
 
-/** @param {readonly (number | null)[]} of */
-const sum = (of) => of.reduce((/** @type {number} */ all, x) => all + (x ?? 0), 0);
-
-/** @param {readonly (number | null)[]} of @param {(us: number) => string} text */
-const known = (of, text) => (of.some((x) => x !== null) ? `, ${text(sum(of))}` : "");
+/** The time of all, where one is known. @param {readonly (number | null)[]} of */
+const together = (of) => (of.some((x) => x !== null) ? `, ${duration(of.reduce((/** @type {number} */ all, x) => all + (x ?? 0), 0))}` : "");
 
 /**
  * Below every view: what is picked, and where else it is.
@@ -47,7 +45,7 @@ export function joinedBar(ctx, run) {
     const at = line ? shown(run) : null;
     bar.hidden = !at;
     if (!at) return;
-    if (cache?.m !== at.m) cache = { m: at.m, lines: at.m ? joinLines(at.m) : new Map() };
+    if (cache?.m !== at.m) cache = { m: at.m, lines: at.m ? joinLines(at.m, at.said) : new Map() };
     const text = (at.source.split("\n")[line - 1] ?? "").trim();
     const here = h("a", { href: viewUrl(run, "source", { line }) }, `line ${line}`);
     bar.replaceChildren(
@@ -67,8 +65,8 @@ function places(run, line, of, mode) {
   const link = (/** @type {string} */ tab, /** @type {string} */ text) => h("a", { href: viewUrl(run, tab, { line }) }, text);
   const links = [];
   if (of?.nodes.length) links.push(link("graphs", plural(of.nodes.length, "op")));
-  if (of?.kernels.length) links.push(link("timeline", `${plural(of.kernels.length, "kernel")}${known(of.kernels.map((k) => k.us), duration)}`));
-  if (of?.breaks.length) links.push(link("breaks", `${plural(of.breaks.length, "break")}${known(of.breaks.map((b) => b.cost), (us) => `${number(us)} us a call`)}`));
+  if (of?.kernels.length) links.push(link("timeline", `${plural(of.kernels.length, "kernel")}${together(of.kernels.map((k) => k.us))}`));
+  if (of?.breaks.length) links.push(link("breaks", `${plural(of.breaks.length, "break")}${of.breaks[0].lineCost ? `, ${of.breaks[0].lineCost} us a call` : ""}`));
   return links.length ? links.flatMap((a, i) => [i ? " \u00b7 " : "", a]).concat(` in ${mode}`) : `no op, kernel or break of ${mode} comes from here`;
 }
 
@@ -92,7 +90,7 @@ export function joinedList(run, line, of, mode) {
   const found = h("div");
   add(
     found,
-    part("Breaks", of.breaks.map((b) => item("breaks", { brk: String(b.index + 1) }, b.kind, b.cost === null ? "" : `${number(b.cost)} us a call`))),
+    part("Breaks", of.breaks.map((b) => item("breaks", { brk: String(b.index + 1) }, b.kind, b.cost ? `${b.cost} us a call` : ""))),
     part("Ops", of.nodes.map((n) => item("graphs", { graph: n.graph, node: n.name }, n.name, `${n.op === n.name ? "" : `${n.op}, `}graph ${n.graph}`))),
     part("Kernels", of.kernels.map((k) => item("graphs", { graph: k.graph, kernel: String(k.index) }, k.name, `${k.us === null ? "" : `${duration(k.us)}, `}graph ${k.graph}`))),
   );

@@ -65,16 +65,16 @@ function parts(s) {
   const eager = s.mode === "eager" ? null : memoryOf(s.point, "eager");
   const byLine = linesSection(s, eager);
   markLines(s.signal, byLine);
-  return [verdict(s), chartSection(s, eager), byLine, modesSection(s.point), heldSection(s.m)];
+  return [verdict(s), chartSection(s, eager), byLine, modesSection(s), heldSection(s.m)];
 }
 
 /** @param {Shown} s */
 function verdict(s) {
-  const said = saidOf(s.run, s.point, s.mode)?.memory ?? [];
+  const said = saidOf(s.run, s.point, s.mode);
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
-  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, ${plural(memory.tensorCount(s.m), "tensor")}. Bytes are exact; times are those of a watched call, which takes longer.`;
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said)), h("p", { class: "how" }, how));
+  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors taken: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are those of a watched call, which takes longer.`;
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said?.memory ?? [])), h("p", { class: "how" }, how));
 }
 
 /** @param {Shown} s @param {Memory | null} eager */
@@ -158,43 +158,46 @@ function lineLink(s, line) {
   return h("a", { href: viewUrl(s.run, "source", { line }) }, `line ${line}`);
 }
 
+/** @typedef {import("../api/report.js").ReportAmount} Amount */
+/** @typedef {import("../api/report.js").ReportFindingsLine} Line */
+
+/** @param {Amount | undefined} a @param {string} [cls] */
+const cell = (a, cls = "r") => h("td", { class: a?.bytes ? cls : `${cls} dim`, title: a?.bytes ? exact(a.bytes) : null }, a?.text ?? "none");
+
 /** Each line's bytes at the peak and in all, eager's beside the mode's. @param {Shown} s @param {Memory | null} eager */
 function linesSection(s, eager) {
-  const all = eager ? [eager, s.m] : [s.m];
   const names = eager ? ["eager", s.mode] : [s.mode];
-  const rows = memory.lineRows(all);
+  const all = names.flatMap((name) => saidOf(s.run, s.point, name)?.memory_use ?? []);
+  const lines = [...new Set(all.flatMap((m) => m.lines.map((l) => l.line)))].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
   const text = s.source.split("\n");
-  const unit = bytesUnit([...all.map(memory.taken), ...rows.flatMap((r) => r.of.flatMap((x) => (x ? [x.peak, x.taken] : [])))]);
-  const cell = (/** @type {number | undefined} */ b, cls = "r") => h("td", { class: b ? cls : `${cls} dim`, title: b ? exact(b) : null }, b === undefined ? "none" : sizeText(b, unit));
-  const cells = (/** @type {(memory.LineBytes | null)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
-  const line = (/** @type {memory.LineRow} */ r) =>
-    h("tr", { data: { lines: r.line || undefined } }, h("th", { scope: "row" }, r.line ? lineLink(s, r.line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, r.line ? (text[r.line - 1] ?? "").trim() : "blocks that several values share")), cells(r.of));
-  const left = all.some((m) => m.left_out.tensors)
-    ? h("tr", {}, h("th", { scope: "row" }, "not listed"), h("td", { class: "dim" }, all.map((m, i) => (m.left_out.tensors ? `${plural(m.left_out.tensors, "small tensor")} of ${names[i]}` : "")).filter(Boolean).join(", ")), all.map((m) => cell(m.left_out.peak_bytes)), all.map((m) => cell(m.left_out.bytes)))
+  const cells = (/** @type {(Line | undefined)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
+  const row = (/** @type {number | null} */ line) =>
+    h("tr", { data: { lines: line || undefined } }, h("th", { scope: "row" }, line ? lineLink(s, line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, line ? (text[line - 1] ?? "").trim() : "blocks that several values share")), cells(all.map((m) => m.lines.find((l) => l.line === line))));
+  const records = eager ? [eager, s.m] : [s.m];
+  const left = all.some((m) => m.left_out)
+    ? h("tr", {}, h("th", { scope: "row" }, "not listed"), h("td", { class: "dim" }, records.map((m, i) => (m.left_out.tensors ? `${plural(m.left_out.tensors, "small tensor")} of ${names[i]}` : "")).filter(Boolean).join(", ")), cells(all.map((m) => m.left_out)))
     : null;
-  const sum = h("tr", { class: "total" }, h("th", { scope: "row" }, "Together"), h("td"), all.map((m) => cell(m.peak_bytes - m.held_at_peak_bytes)), all.map((m) => cell(memory.taken(m))));
+  const sum = h("tr", { class: "total" }, h("th", { scope: "row" }, "Together"), h("td"), cells(all.map((m) => m.together)));
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
-  const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${unit.name}`)), ...names.map((n) => right(`Taken in all, ${n}`))]);
+  const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${pointSaid(s)?.lines_unit ?? ""}`)), ...names.map((n) => right(`Taken in all, ${n}`))]);
   const title = eager ? `By source line: eager against ${s.mode}` : "By source line";
-  const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, rows.map(line), left, sum));
+  const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, lines.map(row), left, sum));
   return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "what is held before the call is in none of these")), scroller(`${title}, table`, table));
 }
 
-/** @param {Point} point */
-function modesSection(point) {
-  const rows = modesOf([point]).flatMap((name) => {
-    const m = memoryOf(point, name);
-    return m ? [{ name, m }] : [];
+/** What is said of the point. @param {{run: import("../api/types.js").Run, point: Point}} s */
+const pointSaid = (s) => s.run.findings?.points.find((p) => (p.n ?? null) === (s.point.n ?? null));
+
+/** @param {Shown} s */
+function modesSection(s) {
+  const unit = pointSaid(s)?.memory_unit ?? "";
+  const body = modesOf([s.point]).flatMap((name) => {
+    const [m, use] = [memoryOf(s.point, name), saidOf(s.run, s.point, name)?.memory_use];
+    if (!m || !use) return [];
+    return [h("tr", {}, h("th", { scope: "row" }, modeMark(name)), cell(use.held), cell(use.added, "r num-strong"), h("td", { class: "r" }, use.of_eager), cell(use.peak), cell(use.taken), h("td", { class: "r" }, use.tensors), h("td", { class: "r" }, duration(m.peak_us)))];
   });
-  const eager = rows.find((r) => r.name === "eager")?.m;
-  const unit = bytesUnit(rows.flatMap(({ m }) => [m.peak_bytes, memory.added(m), memory.taken(m)]));
-  const cell = (/** @type {number} */ b) => h("td", { class: "r", title: exact(b) }, sizeText(b, unit));
-  const against = (/** @type {Memory} */ m) => (!eager || m === eager ? "baseline" : memory.added(eager) ? `${number(memory.added(m) / memory.added(eager))}x` : "nothing to compare");
-  const body = rows.map(({ name, m }) =>
-    h("tr", {}, h("th", { scope: "row" }, modeMark(name)), cell(m.held_bytes), h("td", { class: "r num-strong" }, sizeText(memory.added(m), unit)), h("td", { class: "r" }, against(m)), cell(m.peak_bytes), cell(memory.taken(m)), h("td", { class: "r" }, count(memory.tensorCount(m))), h("td", { class: "r" }, duration(m.peak_us))),
-  );
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
-  const head = headRow(["Mode", ...[`Held before, ${unit.name}`, `Adds, ${unit.name}`, "Of eager's", `Peak, ${unit.name}`, `Taken in all, ${unit.name}`, "Tensors", "Peak at"].map(right)]);
+  const head = headRow(["Mode", ...[`Held before, ${unit}`, `Adds, ${unit}`, "Of eager's", `Peak, ${unit}`, `Taken in all, ${unit}`, "Tensors", "Peak at"].map(right)]);
   const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
   return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table));
 }

@@ -21,11 +21,13 @@ import {
   modesPart,
   passesPart,
   precisionPart,
+  proposalPart,
   showErrors,
   sweepPart,
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
-import { blank, entryText, exampleGroups, exampleKey, findExamples, fromForm, rowsFor, toForm } from "../model/workload.js";
+import { herePath, origin } from "../api/place.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, fromForm, newProposal, rowsFor, takeProposal, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -122,6 +124,7 @@ class NewPage {
   /** @type {ReturnType<typeof fileTree> | null} of a program of several files */
   #tree = null;
   #settings = h("form", { class: "form", "aria-label": "Run settings" });
+  #proposed = h("div", { id: "proposal" });
   #why = h("p", { class: "errline", id: "why" });
   #text = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The same as a command" });
   #run = button("Run", () => this.#post(), { class: "btn primary", id: "run" });
@@ -136,7 +139,10 @@ class NewPage {
   constructor(having) {
     this.#with = having;
     this.#checker = new Checker(
-      (found) => this.#problems(found, true),
+      (found, proposals) => {
+        this.#problems(found, true);
+        this.#propose(proposals);
+      },
       (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
     );
     const onInput = () => {
@@ -195,7 +201,7 @@ class NewPage {
     this.#fill(form, "your draft, nothing has run yet");
     const drop = button("Discard it", () => {
       this.#with.draft.drop();
-      go(location.pathname + location.search, { replace: true });
+      go(herePath() + location.search, { replace: true });
     }, { class: "btn link" });
     this.#origin.append(" ", drop);
   }
@@ -305,7 +311,7 @@ class NewPage {
     const form = this.#form;
     this.#sweep = sweepPart(form, changed);
     const parts = [
-      inputsPart(form, changed),
+      inputsPart(form, changed, this.#proposed),
       weightsPart(form, changed),
       modesPart(form, changed),
       devicePart(form, changed, this.#with.backends),
@@ -334,11 +340,11 @@ class NewPage {
   /** Inputs and entries follow the text. */
   #followSource() {
     const form = this.#form;
-    const names = parameters(entryText(form), form.entry);
-    const sameInputs = names === null || names.join() === form.inputs.map((r) => r.name).join();
+    const rows = rowsFor(form.inputs, entryText(form), form.entry);
+    const sameInputs = rows === null || rows.map((r) => r.name).join() === form.inputs.map((r) => r.name).join();
     const shown = [...this.#entry.querySelectorAll("option")].map((o) => o.value);
     if (sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
-    if (names && !sameInputs) form.inputs = rowsFor(form.inputs, names);
+    if (rows && !sameInputs) form.inputs = rows;
     this.#fields();
   }
 
@@ -360,7 +366,7 @@ class NewPage {
 
   /** @param {Workload} workload */
   #commandText(workload) {
-    if (this.#command === "curl") return curlLine(workload, location.origin);
+    if (this.#command === "curl") return curlLine(workload, origin());
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
@@ -375,6 +381,22 @@ class NewPage {
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
     this.#shown = found;
     this.#mark();
+  }
+
+  /** Inputs that the text tells, where the form has others. @param {import("../api/types.js").Proposal[]} proposals */
+  #propose(proposals) {
+    const form = this.#form;
+    const proposal = newProposal(form, proposals);
+    const take = () => {
+      if (!proposal) return;
+      this.#untouched = false;
+      takeProposal(form, proposal);
+      this.#fields();
+      this.#changed();
+      this.#check(0);
+      this.#settings.querySelector("#inputs")?.querySelector("input")?.focus();
+    };
+    this.#proposed.replaceChildren(...(proposal ? [proposalPart(proposal, take)] : []));
   }
 
   #mark() {

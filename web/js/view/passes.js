@@ -1,12 +1,13 @@
 // js/view/passes.js -- what each pass did to the graphs of one mode: which rules
 // fired where, and the graph before and after it side by side.
 
-import { h, add, scroller, stateWell } from "./dom.js";
+import { h, add, scroller, spoken, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { viewUrl } from "./joined.js";
-import { bytes, duration, plural } from "../model/format.js";
+import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { diffLines, folded, passRows, passTotals, sideBySide } from "../model/passes.js";
+import { saidOf } from "../model/sentence.js";
+import { diffLines, folded, passRows, sideBySide } from "../model/passes.js";
 
 /** @typedef {import("../model/passes.js").PassRow} PassRow */
 /** @typedef {import("../model/passes.js").DiffRow} DiffRow */
@@ -26,7 +27,7 @@ export function passesTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
-    parts(point.modes[mode]?.graphs ?? [], mode, run, (line) => viewUrl(run, "source", { line }));
+    parts(point.modes[mode]?.graphs ?? [], mode, { run, said: saidOf(run, point, mode)?.passes, urlOf: (line) => viewUrl(run, "source", { line }) });
   add(body, chosen(ctx, "Passes", points, modes, draw));
   return undefined;
 }
@@ -44,15 +45,14 @@ function noGraphs(run) {
 /**
  * @param {readonly Graph[]} graphs
  * @param {string} mode
- * @param {import("../api/types.js").Run} run
- * @param {LineUrl} urlOf
+ * @param {{run: import("../api/types.js").Run, said: import("../api/report.js").ReportFindingsVerdict | undefined, urlOf: LineUrl}} shown
  * @returns {HTMLElement[]}
  */
-function parts(graphs, mode, run, urlOf) {
+function parts(graphs, mode, { run, said, urlOf }) {
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const told = graphs.filter((g) => Array.isArray(g.passes));
   if (!told.length) return [notTold(run)];
-  return [verdict(told, mode), ...told.map((g, i) => graphSection(g, i, urlOf))];
+  return [...verdict(said), ...told.map((g, i) => graphSection(g, i, urlOf))];
 }
 
 /** A report of an earlier version. @param {import("../api/types.js").Run} run */
@@ -63,19 +63,8 @@ function notTold(run) {
   return stateWell("This report has no passes", why, h("div", { class: "acts" }, more));
 }
 
-/** @param {readonly Graph[]} graphs @param {string} mode */
-function verdict(graphs, mode) {
-  const t = passTotals(graphs.flatMap((g) => g.passes ?? []));
-  const kernels = graphs.reduce((sum, g) => sum + (g.kernels?.length ?? 0), 0);
-  const line = h("p", {}, h("b", {}, `${plural(t.from, "node")} became ${plural(t.to, "node")}`));
-  add(line, ` in ${plural(kernels, "kernel")}: ${t.changed} of ${plural(t.passes, "pass", "passes")} changed `);
-  add(line, graphs.length > 1 ? `the ${graphs.length} graphs of ${mode}.` : `the graph of ${mode}.`);
-  const off = [...new Set(t.off)];
-  const how = [`Rules fired ${plural(t.fired, "time")}. The passes were run again for this view, outside all figures.`];
-  if (off.length) how.push(`Switched off in this run: ${off.join(", ")}.`);
-  if (t.leftOut) how.push(`${bytes(t.leftOut)} of graphs are left out of the report: they are over its limits.`);
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how.join(" ")));
-}
+/** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
+const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said.sentence)), h("p", { class: "how" }, said.how))] : []);
 
 /** @param {Graph} g @param {number} i @param {LineUrl} urlOf */
 function graphSection(g, i, urlOf) {

@@ -13,20 +13,21 @@ const HEADS = ["Captured graphs", "Lowered graphs", "Breaks", "Not lowered"];
 
 /**
  * @param {import("../api/types.js").Run} run
- * @param {import("../api/types.js").ModeReport} m
+ * @param {{m: import("../api/types.js").ModeReport, said: import("../api/report.js").ReportFindingsMode | undefined,
+ *   distinct: readonly import("../api/types.js").Break[]}} shown the mode, and its breaks as they are listed
  * @param {{source: string, mode: string, n: number | null, signal: AbortSignal}} at
  * @param {(both: boolean[], other: string) => void} told which breaks the other policy has too
  */
-export function policiesSection(run, m, at, told) {
+export function policiesSection(run, { m, said, distinct }, at, told) {
   const here = policyOf(run.workload);
   const other = otherPolicy(here);
   const second = h("tr", {}, h("th", { scope: "row" }, other), h("td", { colspan: HEADS.length, class: "dim" }, "looked at now"));
-  const body = h("tbody", {}, row(cutsOf(here, m), "this run"), second);
+  const body = h("tbody", {}, row(cutsOf(here, m, said), "this run"), second);
   const head = headRow(["Policy", ...HEADS.map((t) => /** @type {[string, string]} */ ([t, "r"]))]);
   const table = h("table", { class: "policies" }, h("caption", { class: "vh" }, "Both policies"), head, body);
   const failed = (/** @type {string} */ why) => second.lastElementChild?.replaceChildren(why);
   if (!run.workload) failed("not known: the program is not kept");
-  else look(run.workload, m, at, second, told).catch((e) => !at.signal.aborted && failed(`not known: ${e instanceof Error ? e.message : e}`));
+  else look(run.workload, distinct, at, second, told).catch((e) => !at.signal.aborted && failed(`not known: ${e instanceof Error ? e.message : e}`));
   const note = `dynamo breaks as TorchDynamo does, native as little as this engine can; ${other} by a check, with the interpreter`;
   const header = h("header", {}, h("h3", {}, "Both policies"), h("p", {}, note));
   return h("section", { class: "sec", "aria-label": "Both policies" }, header, scroller("Both policies, table", table));
@@ -39,11 +40,11 @@ function row(c, about) {
 }
 
 /**
- * @param {import("../api/types.js").Workload} w @param {import("../api/types.js").ModeReport} m
+ * @param {import("../api/types.js").Workload} w @param {readonly import("../api/types.js").Break[]} distinct
  * @param {{source: string, mode: string, n: number | null, signal: AbortSignal}} at @param {HTMLTableRowElement} place
  * @param {(both: boolean[], other: string) => void} told
  */
-async function look(w, m, at, place, told) {
+async function look(w, distinct, at, place, told) {
   const check = await postCheck(underOther(w, at), at.signal);
   const wrong = firstError(check);
   if (wrong) throw new Error(wrong.message);
@@ -51,5 +52,5 @@ async function look(w, m, at, place, told) {
   const filled = row(cutsOf(otherPolicy(policyOf(w)), there), "checked");
   place.replaceChildren();
   add(place, [...filled.children]);
-  told(inBoth(m, there), otherPolicy(policyOf(w)));
+  told(inBoth(distinct, there), otherPolicy(policyOf(w)));
 }

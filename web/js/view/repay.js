@@ -4,40 +4,38 @@
 import { h, chip, ci, headRow, scroller, section } from "./dom.js";
 import { ChartFigure } from "./chart.js";
 import { modeMark } from "./marks.js";
-import { calls, duration, number, plain, ratio, withInterval } from "../model/format.js";
-import { nearlyAfter, repaidOf, repayCrossing, repaySeries } from "../model/repay.js";
+import { plain, ratio } from "../model/format.js";
+import { intervalOf } from "../model/sentence.js";
+import { repaidOf, repayCrossing, repaySeries } from "../model/repay.js";
 import { fileStem } from "../model/commands.js";
 
 /** @typedef {import("../model/repay.js").Repaid} Repaid */
 
 const dim = (/** @type {string} */ text) => h("span", { class: "dim" }, text);
 
-/** "34 calls (33–35)", never, unknown. @param {Repaid} r */
-function after(r) {
-  if (r.calls === null) return [dim(r.repay === "unknown" ? "unknown" : "never")];
-  const [lo, hi] = (r.calls_ci ?? [r.calls, r.calls]).map((x) => number(x));
-  return [calls(r.calls), ...ci(lo === hi ? "" : `(${lo}–${hi})`)];
-}
+/** @param {import("../api/report.js").ReportFigure} f */
+const figure = (f) => [f.text, ...ci(intervalOf(f))];
 
 /** @param {readonly Repaid[]} all */
 function table(all) {
-  const rows = all.map((r) => {
-    const saved = withInterval(r.saved, r.saved_ci);
-    const nearly = nearlyAfter(r);
-    return h(
+  const rows = all.map((r) =>
+    h(
       "tr",
       {},
       h("th", { scope: "row" }, modeMark(r.mode), r.by ? [" ", chip("plain", r.by)] : null),
-      h("td", { class: "r" }, duration(r.compile_us)),
-      h("td", { class: "r" }, r.saved > 0 ? [saved.text, ...ci(saved.interval)] : dim("nothing")),
-      h("td", { class: "r" }, after(r)),
-      h("td", { class: "r" }, nearly === null ? dim("never") : number(nearly)),
-    );
-  });
+      h("td", { class: "r" }, r.said.compile),
+      h("td", { class: "r" }, r.said.saved ? figure(r.said.saved) : dim("nothing")),
+      h("td", { class: "r" }, r.calls === null ? dim(r.said.after.text) : figure(r.said.after)),
+      h("td", { class: "r" }, r.said.nearly === null ? dim(r.said.nearly_after) : r.said.nearly_after),
+    ),
+  );
   const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, us", "r"], ["Repaid after", "r"], ["90 % of its speedup after", "r"]]);
   const el = h("table", { id: "repaid" }, h("caption", { class: "vh" }, "What compiling costs and saves"), head, h("tbody", {}, rows));
   return scroller("Break-even by mode, table", el);
 }
+
+/** What is said of the modes of a point. @param {readonly import("../api/report.js").ReportFindingsPoint[] | undefined} points @param {import("../api/types.js").Point} at */
+const saidAt = (points, at) => points?.find((p) => (p.n ?? null) === (at.n ?? null))?.modes ?? {};
 
 /**
  * The section; [] where nothing was compiled, or held against eager.
@@ -45,11 +43,11 @@ function table(all) {
  * @param {AbortSignal} signal @param {import("../api/types.js").TorchPoint | null} [torch] the same point by PyTorch
  */
 export function repaySection(run, point, mode, signal, torch = null) {
-  const all = [...repaidOf(point), ...(torch ? repaidOf(torch, "torch") : [])];
+  const all = [...repaidOf(point, saidAt(run.findings?.points, point)), ...(torch ? repaidOf(torch, saidAt(run.findings?.torch, point), "torch") : [])];
   if (!all.length) return [];
   const series = repaySeries(all);
   const last = series[0].dots[series[0].dots.length - 1];
-  const said = all.map((r) => `${r.mode}${r.by && ` of ${r.by}`} ${r.calls === null ? "is never repaid" : `is repaid after ${calls(r.calls)}`}`).join("; ");
+  const said = all.map((r) => `${r.mode}${r.by && ` of ${r.by}`} ${r.calls === null ? "is never repaid" : `is repaid after ${r.said.after.text}`}`).join("; ");
   const figure = new ChartFigure(
     {
       id: "repay",

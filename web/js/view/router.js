@@ -4,6 +4,7 @@
 // event streams, timers, key handlers) hangs from that signal, so nothing of an
 // old page can write into a new one.
 
+import { herePath, pathOf, place } from "../api/place.js";
 import { h, say } from "./dom.js";
 
 /**
@@ -38,8 +39,8 @@ export function startRouter(table) {
 
 /** @param {string} path path and query @param {{replace?: boolean}} [how] */
 export function go(path, how = {}) {
-  if (how.replace) history.replaceState(null, "", path);
-  else history.pushState(null, "", path);
+  if (how.replace) history.replaceState(null, "", place(path));
+  else history.pushState(null, "", place(path));
   // What replaces an address has moved the reader nowhere: the focus stays.
   show(how.replace);
 }
@@ -63,10 +64,11 @@ function onClick(e) {
   if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
   const a = e.target instanceof Element ? e.target.closest("a") : null;
   if (!a || a.target || a.hasAttribute("download") || a.origin !== location.origin) return;
-  if (/^\/(api\/|assets\/|metrics$|healthz$)/.test(a.pathname) || (a.hash && a.pathname === location.pathname)) return;
+  const path = pathOf(a.pathname);
+  if (path === null || /^\/(api\/|assets\/|metrics$|healthz$)/.test(path) || (a.hash && a.pathname === location.pathname)) return;
   e.preventDefault();
   a.closest("details")?.removeAttribute("open");
-  go(a.pathname + a.search + a.hash);
+  go(path + a.search + a.hash);
 }
 
 /** @param {boolean} [first] the page has just been loaded: leave the focus where it is */
@@ -74,7 +76,7 @@ function show(first = false) {
   current.abort();
   current = new AbortController();
   shown = location.pathname + location.search;
-  const path = location.pathname.replace(/(.)\/$/, "$1");
+  const path = herePath().replace(/(.)\/$/, "$1");
   const main = /** @type {HTMLElement} */ (document.getElementById("main"));
   const route = routes.find((r) => r.pattern.test(path)) ?? routes[routes.length - 1];
   const params = (route.pattern.exec(path) ?? []).slice(1).map((p) => decodeURIComponent(p ?? ""));
@@ -125,7 +127,7 @@ export function problem(e) {
         "div",
         { class: "acts" },
         // Loaded again (a target is left to the browser): a script that did not come is not asked for twice.
-        h("a", { class: "btn primary", href: location.pathname + location.search, target: "_self" }, "Try again"),
+        h("a", { class: "btn primary", href: herePath() + location.search, target: "_self" }, "Try again"),
         h("a", { class: "btn", href: "/runs" }, "All runs"),
       ),
     ),

@@ -14,11 +14,14 @@ import { ledgerNote } from "./ledger.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
+import { place } from "../api/place.js";
 import { date, stamp } from "../model/format.js";
 import { describeSweep, describeCall } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
+import { graphCount } from "../model/graphs.js";
+import { saidOf } from "../model/sentence.js";
 import { recompileCount } from "../model/guards.js";
 import { sharedQuery } from "../model/selection.js";
 
@@ -228,16 +231,17 @@ function backendOf(run) {
 
 /** @param {Context} ctx @param {Run} run @param {string} open */
 function tabs(ctx, run, open) {
-  const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
-  const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
-  const breaks = Math.max(0, ...modes.map(breakCount));
+  const points = run.report ? pointsOf(run.report) : [];
+  const modes = points.flatMap((p) => Object.values(p.modes));
+  const graphs = graphCount(points);
+  const breaks = Math.max(0, ...points.flatMap((p) => Object.entries(p.modes).map(([mode, m]) => breakCount(m, saidOf(run, p, mode)))));
   const guards = Math.max(0, ...modes.map(recompileCount));
   const links = tabsOf(run).map(({ key, label }) => {
     const counts = /** @type {Record<string, number>} */ ({ graphs, breaks, guards });
     const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;
     return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null, data: { tab: key } }, label, n);
   });
-  addEventListener("addresschange", () => links.forEach((a) => (a.href = tabUrl(run.id, a.dataset.tab ?? ""))), { signal: ctx.signal });
+  addEventListener("addresschange", () => links.forEach((a) => (a.href = place(tabUrl(run.id, a.dataset.tab ?? "")))), { signal: ctx.signal });
   return h("nav", { class: "tabs", "aria-label": "Views of this run" }, links);
 }
 

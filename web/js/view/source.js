@@ -36,14 +36,14 @@ export function sourceTab(ctx, body, run) {
     const now = picked();
     const at = shown(run);
     // What the report knows are lines of the source that ran.
-    const of = at?.m && at.source === text ? joinLines(at.m).get(now.line) : undefined;
+    const of = at?.m && at.source === text ? joinLines(at.m, at.said).get(now.line) : undefined;
     side.replaceChildren(...joinedList(run, now.line, of, at?.mode ?? ""));
     showLine(well, now.line);
   };
   const fill = (/** @type {string} */ v) => {
     text = v === "" ? posted : (points[Number(v)].source ?? "");
     const at = shown(run);
-    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m)) : undefined;
+    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m, at.said)) : undefined;
     well = codeWell(text, "Source", { error: v === "" ? run.error : null, marks, pick: (line) => pick({ line }) });
     place.replaceChildren(well);
     beside();
@@ -78,8 +78,8 @@ function filesTab(ctx, body, run, files) {
   const paths = Object.keys(files).sort();
   const entry = splitEntry(run.workload?.entry ?? run.report?.workload?.entry ?? "").path;
   const asked = ctx.query.get("file") ?? "";
-  const m = shown(run)?.m;
-  const rows = m ? breakRows(m) : [];
+  const now = shown(run);
+  const rows = now?.m ? breakRows(now.m, now.said) : [];
   const note = (/** @type {string} */ path) => {
     const n = new Set(rows.filter((r) => r.file === path).map((r) => r.line)).size;
     return [run.error?.file === path ? "error" : "", n ? `${plural(n, "line")} of breaks` : ""].filter(Boolean).join(", ");

@@ -10,19 +10,9 @@ import { go, pause } from "./router.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
-import { bytes, count, date, duration, number, plural, ratio, stamp } from "../model/format.js";
-import {
-  breakText,
-  breaksOf,
-  columnKey,
-  columnName,
-  compared,
-  failures,
-  notPassed,
-  passRate,
-  resultOf,
-  sorted,
-} from "../model/suite.js";
+import { count, date, plural, stamp } from "../model/format.js";
+import { intervalOf } from "../model/sentence.js";
+import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
 
 /** @typedef {import("../api/types.js").Suite} Suite */
 /** @typedef {import("../api/types.js").SuiteColumn} SuiteColumn */
@@ -159,7 +149,7 @@ function tiles(suite) {
     "dl",
     { class: "stats", id: "suite-tiles" },
     tile("Common set", count(common.n), `of ${plural(common.of, "workload")}`),
-    list.map((c) => tile(`Pass rate, ${columnName(c)}`, passRate(c), `${count(c.pass)} of ${count(c.workloads)}`)),
+    list.map((c) => tile(`Pass rate, ${columnName(c)}`, c.shown.pass_rate, c.shown.passed)),
   );
 }
 
@@ -174,36 +164,31 @@ function columnsTable(suite) {
   ]);
   const num = (/** @type {import("./dom.js").Child} */ x) => h("td", { class: "r" }, x);
   const dim = (/** @type {string} */ x) => h("span", { class: "dim" }, x);
-  const x = (/** @type {number | undefined} */ v) => num(v === undefined ? dim("none") : ratio(v).text);
+  const text = (/** @type {string | null} */ v) => num(v ?? dim("none"));
   const rows = columns.map((c) => {
     const g = c.geomean.common;
-    const own = c.geomean.own;
-    const text = g.speedup === null ? null : ratio(g.speedup, g.speedup_ci);
-    const note = notPassed(c);
+    const f = c.shown.geomean;
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, modeMark(c.mode), whoNarrow(c)),
       h("td", { class: "who" }, c.policy),
       h("td", { class: "who" }, c.engine),
-      num(h("span", {}, `${count(c.pass)} of ${count(c.workloads)}`, note ? h("span", { class: "two-line" }, note) : null)),
-      h("td", { class: "r" }, text ? [h("span", { class: "num-strong" }, text.text), ...ci(text.interval)] : dim(c.mode === "eager" ? "baseline" : "none")),
-      h("td", {}, g.speedup === null ? null : whisker(axis, g.speedup, g.speedup_ci, tone(g.speedup_ci))),
-      num(own.speedup === null ? dim("none") : `${ratio(own.speedup).text} of ${own.n}`),
-      x(c.quantiles?.min),
-      x(c.quantiles?.median),
-      x(c.quantiles?.max),
+      num(h("span", {}, c.shown.passed, c.shown.not_passed ? h("span", { class: "two-line" }, c.shown.not_passed) : null)),
+      h("td", { class: "r" }, f ? [h("span", { class: "num-strong" }, f.text), ...ci(intervalOf(f))] : dim(c.mode === "eager" ? "baseline" : "none")),
+      h("td", {}, g.speedup === null ? null : whisker(axis, g.speedup, g.speedup_ci, c.shown.verdict ?? "SAME")),
+      text(c.shown.own),
+      text(c.shown.min),
+      text(c.shown.median),
+      text(c.shown.max),
       num(count(c.breaks.capture)),
       h("td", { class: "r", data: { label: "Breaks: lowering" } }, count(c.breaks.lowering)),
-      num(c.mode === "eager" ? dim("none") : duration(1000 * c.compile_ms)),
+      num(c.mode === "eager" ? dim("none") : c.shown.compiling),
     );
   });
   const table = h("table", { id: "suite-columns" }, h("caption", { class: "vh" }, "Columns of the suite"), header, h("tbody", {}, rows));
   return section("Modes", "speedups over eager; breaks of both stages over all workloads", null, scroller("Modes of the suite", cards(table)));
 }
-
-/** @param {readonly number[] | null} interval */
-const tone = (interval) => (interval && interval[0] > 1 ? "FASTER" : interval && interval[1] < 1 ? "SLOWER" : "SAME");
 
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order */
 function workloadsTable(suite, order) {
@@ -259,10 +244,10 @@ function workloadRow(w, shown, policies) {
     {},
     h("th", { scope: "row" }, w.name),
     shown.map((c) => resultCell(resultOf(w, c))),
-    policies.map((p) => cell(breakText(breaksOf(w, p)))),
-    cell(main && main.launches !== null ? number(main.launches) : null),
-    cell(main && main.peak_bytes !== null ? bytes(main.peak_bytes) : null),
-    cell(main && main.compile_ms !== null ? duration(1000 * main.compile_ms) : null),
+    policies.map((p) => cell(breaksOf(w, p)?.shown.breaks ?? "not run")),
+    cell(main?.shown.launches ?? null),
+    cell(main?.shown.peak ?? null),
+    cell(main?.shown.compiling ?? null),
   );
 }
 
@@ -277,9 +262,9 @@ function resultCell(r) {
     const cls = r.status === "waiting" ? "queued" : r.status;
     return h("td", { class: "r", title: r.reason }, link(chip(cls, WORDS[r.status])));
   }
-  if (r.speedup === null) return h("td", { class: "r", title: r.reason }, link("passed"));
-  const text = ratio(r.speedup, r.speedup_ci);
-  return h("td", { class: "r" }, link(text.text), ci(text.interval));
+  const f = r.shown.speedup;
+  if (!f) return h("td", { class: "r", title: r.reason }, link("passed"));
+  return h("td", { class: "r" }, link(f.text), ci(intervalOf(f)));
 }
 
 /** @param {Suite} suite */

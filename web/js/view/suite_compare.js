@@ -4,10 +4,10 @@ import { h, chip, ci, headRow, scroller, section, spoken } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { compareSuites } from "../api/suites.js";
-import { count, plural, ratio, stamp } from "../model/format.js";
+import { count, plural, stamp } from "../model/format.js";
 import { columnName } from "../model/suite.js";
 import { changed, turned } from "../model/suite_compare.js";
-import { chipClass } from "../model/sentence.js";
+import { chipClass, intervalOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/suite_compare.js").ComparedSuites} ComparedSuites */
 /** @typedef {import("../model/suite_compare.js").ComparedResult} ComparedResult */
@@ -36,14 +36,9 @@ export async function comparisonSections(id, base, signal) {
 
 const num = (/** @type {import("./dom.js").Child | import("./dom.js").Child[]} */ x) => h("td", { class: "r" }, x);
 const dim = (/** @type {string} */ x) => h("span", { class: "dim" }, x);
-const rate = (/** @type {number | null} */ x) => (x === null ? "none ended" : `${Math.round(100 * x)} %`);
 
-/** @param {number | null} mid @param {import("../api/types.js").Interval | null} interval */
-function change(mid, interval) {
-  if (mid === null) return [dim("none")];
-  const text = ratio(mid, interval);
-  return [h("span", { class: "num-strong" }, text.text), ...ci(text.interval)];
-}
+/** @param {import("../api/report.js").ReportFigure | null | undefined} f */
+const change = (f) => (f ? [h("span", { class: "num-strong" }, f.text), ...ci(intervalOf(f))] : [dim("none")]);
 
 /** @param {ComparedSuites} c */
 function columns(c) {
@@ -56,10 +51,10 @@ function columns(c) {
       h("th", { scope: "row" }, modeMark(x.mode), whoNarrow(x)),
       h("td", { class: "who" }, x.policy),
       h("td", { class: "who" }, x.engine),
-      num(`${rate(x.pass_rate_before)} to ${rate(x.pass_rate_after)}`),
+      num(x.pass_rates),
       num(x.broken ? chip("failed", count(x.broken)) : "0"),
       num(count(x.fixed)),
-      num(change(g.ratio, g.ratio_ci)),
+      num(change(g.figure)),
       h("td", {}, g.ratio === null ? null : whisker(axis, g.ratio, g.ratio_ci, g.verdict ?? "SAME")),
       h("td", {}, g.verdict ? chip(chipClass(g.verdict), g.verdict) : dim(x.mode === "eager" ? "baseline" : "none")),
       num(count(x.FASTER)),
@@ -106,9 +101,9 @@ function changes(c) {
       {},
       h("th", { scope: "row" }, linked(name, r)),
       h("td", {}, columnName(r)),
-      num(ratio(r.speedup_before ?? 1).text),
-      num(ratio(r.speedup ?? 1).text),
-      num(change(r.ratio, r.ratio_ci)),
+      num(r.shown_before ?? dim("none")),
+      num(r.shown ?? dim("none")),
+      num(change(r.figure)),
       h("td", {}, whisker(axis, r.ratio ?? 1, r.ratio_ci, r.verdict ?? "SAME")),
       h("td", {}, chip(chipClass(r.verdict ?? "SAME"), r.verdict ?? "SAME")),
     ),

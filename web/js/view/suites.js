@@ -6,6 +6,7 @@ import { jobsChanged } from "./frame.js";
 import { progressBar } from "./marks.js";
 import { go, pause } from "./router.js";
 import { listSuites, postSuite } from "../api/suites.js";
+import { origin } from "../api/place.js";
 import { age, count, plural, ratio, stamp } from "../model/format.js";
 import { columnName, compared } from "../model/suite.js";
 
@@ -65,7 +66,7 @@ function runBlocks(why) {
 function empty() {
   const text =
     "A suite runs many workloads as one: how many pass, how much faster they are together, where their graphs break. Model blocks come with this server; a folder of your own is posted by the command.";
-  const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, `breakeven suite FOLDER --post ${location.origin}`);
+  const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, `breakeven suite FOLDER --post ${origin()}`);
   return stateWell("No suites yet", h("p", {}, text), command);
 }
 

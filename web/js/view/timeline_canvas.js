@@ -6,9 +6,8 @@
 // or in the mode for it, selects a range.
 
 import { BELOW_RULER, drawTimeline, heightOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, xOf } from "./timeline_draw.js";
-import { ordered } from "../model/intervals.js";
 import { levelOf, levelsOf } from "../model/levels.js";
-import { DEVICE_KINDS, keepInside, partner, sliceAt } from "../model/timeline.js";
+import { DEVICE_KINDS, keepInside, ordered, partner, sliceAt } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */

@@ -15,7 +15,7 @@ import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
 import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
-import { DEVICE_KINDS, isSame, lanesIn, lanesOf, sliceOf, totalsOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -50,6 +50,7 @@ export class TimelinePage {
   #sought = "";
   #waiting = 0;
   #turn = 0;
+  #summed = 0;
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
   #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
@@ -217,19 +218,17 @@ export class TimelinePage {
     this.#sums(true);
   }
 
-  /** The numbers of the selection, else of the window; of much that the server has not sent it counts them.
+  /** The numbers of the selection, else of the window, as the server counts them.
    * @param {boolean} [told] also spoken */
   async #sums(told = false) {
+    const turn = ++this.#summed;
     const { selection } = this.line;
     const { t0, t1 } = selection ?? this.line.window;
+    const here = !selection && (this.#whole.sampled || (t0 <= 0 && t1 >= this.#whole.span));
+    const view = here ? this.#view : await this.#part({ t0, t1 });
+    if (!view || this.#asked.signal.aborted || turn !== this.#summed) return;
     /** @type {Scope} */
-    let scope;
-    if (!this.#whole.sampled) scope = { t0, t1, selected: !!selection, totals: totalsOf(this.#whole.slices, t0, t1), lanes: lanesOf(this.#whole, t0, t1), view: this.#whole };
-    else {
-      const view = selection ? await this.#part(selection) : this.#view;
-      if (!view || this.#asked.signal.aborted || selection !== this.line.selection) return;
-      scope = { t0, t1, selected: !!selection, totals: view.totals, lanes: lanesIn(view), view };
-    }
+    const scope = { t0, t1, selected: !!selection, totals: view.totals, lanes: lanesIn(view), view: this.#whole.sampled ? view : this.#whole };
     this.#scope = scope;
     fillTotals(this.#parts.totals, scope, () => this.line.select(null));
     fillIdle(this.#parts.idle, scope.totals, t1 - t0, scope.view);

@@ -63,7 +63,7 @@ async function follow(place, s, id) {
   const run = await getRun(id, s.signal);
   if (s.signal.aborted) return;
   if (run.status !== "queued" && run.status !== "running") return ended(place, s, run);
-  const [what, bar] = [h("p", { class: "small sub" }), h("div")];
+  const [what, bar] = [h("p", { class: "trying small sub" }), h("div")];
   const stop = button("Cancel", () => deleteRun(id).catch(() => {}), { class: "btn" });
   place.replaceChildren(what, bar, h("div", { class: "acts" }, stop, runLink(run)));
   const update = (/** @type {import("../api/types.js").Progress} */ p) => {

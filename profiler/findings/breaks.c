@@ -1,0 +1,574 @@
+/* profiler/findings/breaks.c -- what is said of the breaks of a mode: the verdict, each distinct
+ * break with what it costs, and each kind. */
+#include <math.h>
+#include <string.h>
+
+#include "profiler/fields/breaks.h"
+#include "profiler/findings/maker.h"
+
+/* ---- the distinct ones ---- */
+
+/* What a break's microseconds are, in their order; a part of several is told apart in the facts. */
+enum { PARTS = 5 };
+
+/* Those that are the same: the first of them, and all of them together. */
+struct broken {
+	const struct report_break *first;
+	int64_t at, met;
+	bool lowering, priced;
+	int priced_ones;
+	double us, parts[PARTS];
+	double step;                     /* the coarsest that the interval of one allows */
+	struct report_interval ci;       /* NAN: not known of each */
+	const struct report_break *dear; /* the first one with a cost */
+	struct report_integers calls;
+};
+
+struct broken_list {
+	struct broken *at;
+	size_t n;
+};
+
+static void add_parts(const struct report_break_cost *c, double parts[PARTS])
+{
+	const double finer[PARTS] = {
+		c->has.statement_us ? c->statement_us : 0,
+		(c->has.outputs_us ? c->outputs_us : 0) + (c->has.frame_us ? c->frame_us : 0) +
+		    (c->has.entry_us ? c->entry_us : 0),
+		(c->has.guards_us ? c->guards_us : 0) + (c->has.replay_us ? c->replay_us : 0),
+		(c->has.dispatch_us ? c->dispatch_us : 0) + (c->has.alloc_us ? c->alloc_us : 0) +
+		    (c->has.launch_us ? c->launch_us : 0),
+		c->kernel_us,
+	};
+
+	for (int i = 0; i < PARTS; i++)
+		parts[i] += finer[i];
+}
+
+static void add_call(struct broken *to, int64_t call)
+{
+	for (size_t i = 0; i < to->calls.n; i++)
+		if (to->calls.at[i] == call)
+			return;
+	to->calls.at[to->calls.n++] = call;
+}
+
+/* Of a break that is met for several sizes the costs of a call add up. */
+static void add_break(struct broken *to, const struct report_break *b)
+{
+	double step;
+
+	to->met += b->count;
+	add_call(to, b->call);
+	if (!b->has.cost_us)
+		return;
+	to->us += b->cost_us;
+	to->dear = to->priced ? to->dear : b;
+	to->priced = true;
+	to->priced_ones++;
+	step = b->cost ? number_step(b->cost_us, b->cost->ci_us.low, b->cost->ci_us.high)
+		       : number_step(b->cost_us, NAN, NAN);
+	to->step = fmax(to->step, step);
+	to->ci.low += b->cost ? b->cost->ci_us.low : NAN;
+	to->ci.high += b->cost ? b->cost->ci_us.high : NAN;
+	if (b->cost)
+		add_parts(b->cost, to->parts);
+}
+
+/* The dearest first where costs are known, those of lowering last. */
+static bool goes_before(const struct broken *a, const struct broken *b)
+{
+	return a->lowering != b->lowering ? b->lowering : a->us > b->us;
+}
+
+static void sort_broken(struct broken_list *l)
+{
+	for (size_t i = 1; i < l->n; i++) {
+		struct broken moved = l->at[i];
+		size_t k = i;
+
+		for (; k > 0 && goes_before(&moved, &l->at[k - 1]); k--)
+			l->at[k] = l->at[k - 1];
+		l->at[k] = moved;
+	}
+}
+
+static struct broken_list distinct_of(struct maker *m, const struct report_break_list *breaks)
+{
+	struct broken_list l = { ARENA_ARRAY(m->wording.arena, struct broken, breaks->n + 1), 0 };
+	size_t k;
+
+	m->wording.failed |= !l.at;
+	for (size_t i = 0; !m->wording.failed && i < breaks->n; i++) {
+		const struct report_break *b = &breaks->at[i];
+
+		for (k = 0; k < l.n && !break_same(l.at[k].first, b); k++)
+			;
+		if (k == l.n) {
+			l.at[l.n++] = (struct broken){
+				.first = b,
+				.at = (int64_t)i,
+				.lowering = same_text(b->stage, "lowering"),
+				.calls = { ARENA_ARRAY(m->wording.arena, int64_t, breaks->n), 0 },
+			};
+			m->wording.failed |= !l.at[k].calls.at;
+		}
+		if (!m->wording.failed)
+			add_break(&l.at[k], b);
+	}
+	sort_broken(&l);
+	return l;
+}
+
+struct break_tally {
+	int64_t captured, lowering; /* distinct ones */
+	int64_t met;                /* of capture */
+};
+
+static struct break_tally tally_of(const struct broken_list *l)
+{
+	struct break_tally t = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		t.lowering += l->at[i].lowering;
+		t.captured += !l->at[i].lowering;
+		t.met += l->at[i].lowering ? 0 : l->at[i].met;
+	}
+	return t;
+}
+
+/* ---- the verdict ---- */
+
+static struct report_figure *us_figure(struct maker *m, double us, struct report_interval ci)
+{
+	return wording_figure(&m->wording, &(struct interval){ ci.low, us, ci.high }, "");
+}
+
+/* The same with its sign turned. */
+static struct report_figure *turned(struct maker *m, double us, struct report_interval ci)
+{
+	return us_figure(m, -us, (struct report_interval){ -ci.high, -ci.low });
+}
+
+static const char *text_of(const struct report_figure *f)
+{
+	return f ? f->text : "";
+}
+
+/* As it is written: "-100 (-200 to 0)" tells nothing either. */
+static bool holds_zero(const struct report_figure *f)
+{
+	return f && f->low && (*f->low == '-' || !f->low[strspn(f->low, "0.")]) && *f->high != '-';
+}
+
+/* What is known where the interval of a cost holds 0. */
+static const char *open_text(struct maker *m, double high)
+{
+	return maker_text(m, "cannot be told apart from 0%s%s%s", high > 0 ? ": at most " : "",
+			  high > 0 ? figure_text(m, high) : "", high > 0 ? " us" : "");
+}
+
+/* Of a break that was met for several sizes the intervals add up. */
+static bool is_open(struct maker *m, const struct broken *b)
+{
+	return b->priced && holds_zero(us_figure(m, b->us, b->ci));
+}
+
+/* What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces
+ * do.  Bold alone has to be true: a figure whose interval holds 0 is no claim. */
+static void say_cost(struct maker *m, struct sentence *s, const char *mode,
+		     const struct report_mode *at, int64_t n)
+{
+	const struct report_break_costs *all = at->break_cost;
+	struct report_figure *f = us_figure(m, all->sum_us, all->ci_us);
+	const char *costs = maker_text(m, "%s %s", plural(m, n, "break", "breaks"),
+				       n == 1 ? "costs" : "cost");
+
+	if (holds_zero(f)) {
+		sentence_add(s, PART_CLAIM, "What %s %s", costs, open_text(m, all->ci_us.high));
+		if (all->ci_us.high <= 0) {
+			sentence_add(s, PART_PLAIN, " in %s.", mode);
+			return;
+		}
+	} else if (all->ci_us.high < 0) {
+		f = turned(m, all->sum_us, all->ci_us);
+		sentence_add(s, PART_CLAIM, "%s nothing", costs);
+		sentence_add(s, PART_PLAIN, " in %s: a call takes %s us", mode, text_of(f));
+		sentence_interval(s, f);
+		sentence_add(s, PART_PLAIN, " less than one graph's kernels would make it take.");
+		return;
+	} else {
+		sentence_add(s, PART_CLAIM, "%s %s us", costs, text_of(f));
+		sentence_interval(s, f);
+	}
+	if (at->latency)
+		sentence_add(s, PART_PLAIN, " of every %s us call in %s.",
+			     figure_text(m, at->latency->median_us), mode);
+	else
+		sentence_add(s, PART_PLAIN, " of a call in %s.", mode);
+}
+
+/* What the function takes without its breaks, as it was timed. */
+static void say_without(struct maker *m, struct sentence *s, const struct report_unbroken *w,
+			int64_t n)
+{
+	double low = w->measured_ci_us.low, high = w->measured_ci_us.high;
+	struct report_figure *by = high < 0 ? turned(m, w->measured_us, w->measured_ci_us)
+					    : us_figure(m, w->measured_us, w->measured_ci_us);
+
+	sentence_add(s, PART_PLAIN, " Without %s a call is ",
+		     n == 1 ? "it"
+		     : w->breaks_left
+			 ? maker_text(m, "%lld of them", (long long)(n - w->breaks_left))
+			 : "them");
+	if (low <= 0 && high >= 0) {
+		sentence_add(s, PART_CLAIM, "no shorter");
+		sentence_add(s, PART_PLAIN, ", as far as the timing can tell.");
+		return;
+	}
+	sentence_add(s, PART_CLAIM, "%s us", text_of(by));
+	sentence_interval(s, by);
+	sentence_add(s, PART_PLAIN, "%s, as timed.", high < 0 ? " longer" : " shorter");
+}
+
+/* "line 3", "lines 3, 5". */
+static const char *lines_text(struct maker *m, const struct report_integers *lines)
+{
+	const char *text = lines->n == 1 ? "line" : "lines";
+
+	for (size_t i = 0; i < lines->n; i++)
+		text = maker_text(m, "%s%s %lld", text, i ? "," : "", (long long)lines->at[i]);
+	return text;
+}
+
+/* How the computed cost lies to what was timed. */
+static const char *say_explained(struct maker *m, const struct report_unbroken *w)
+{
+	struct report_figure *f;
+
+	if (w->has.ratio && w->explained_ci_us.low > 0) {
+		f = wording_figure(
+		    &m->wording, &(struct interval){ w->ratio_ci.low, w->ratio, w->ratio_ci.high },
+		    "x");
+		return maker_text(m,
+				  "The computed cost of those breaks is %s%s of the time saved "
+				  "without them.",
+				  text_of(f),
+				  f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
+	}
+	if (w->measured_ci_us.high < 0)
+		return "The changed function is slower as a whole, so that the two cannot be "
+		       "compared.";
+	return w->has.ratio ? "The computed cost of those breaks varies by more than itself."
+			    : "The two differ by no more than the timing does from round to round.";
+}
+
+static const char *cost_method(struct maker *m, const struct report_break_costs *all)
+{
+	const struct report_unbroken *w = all->without;
+	const char *from, *changed = "";
+	char calls[NUMBER_BYTES];
+
+	number_print(calls, (double)all->calls, 1);
+	from = maker_text(m,
+			  "From timelines of %s calls in %lld groups: the time between two graphs "
+			  "in which no kernel runs, and what kernels take more than those of one "
+			  "graph would.",
+			  calls, (long long)all->groups);
+	if (!w)
+		return from;
+	if (w->lines.n)
+		changed = maker_text(m, "%s changed so that nothing breaks there",
+				     lines_text(m, &w->lines));
+	if (w->allowed)
+		changed = maker_text(m, "%s%sthe denied ops lowered", changed,
+				     *changed ? " and " : "");
+	return maker_text(m, "%s Timed beside it, round by round: the same function with %s. %s",
+			  from, changed, say_explained(m, w));
+}
+
+static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
+		       const struct report_mode *at, struct break_tally t)
+{
+	const char *graphs = plural(m, (int64_t)at->graphs.n, "graph", "graphs");
+
+	if (at->break_cost) {
+		say_cost(m, s, mode, at, t.captured + t.lowering);
+		if (at->break_cost->without)
+			say_without(m, s, at->break_cost->without, t.captured + t.lowering);
+	} else if (t.captured) {
+		sentence_add(s, PART_CLAIM, "%s in %s", plural(m, t.captured, "break", "breaks"),
+			     mode);
+		if (t.met > t.captured)
+			sentence_add(s, PART_PLAIN, ", met %lld times", (long long)t.met);
+		sentence_add(s, PART_PLAIN, "; %s captured %s.", mode, graphs);
+	} else {
+		sentence_add(s, PART_CLAIM, "%s captured without a break", mode);
+		sentence_add(s, PART_PLAIN, ": %s.", graphs);
+	}
+	if (t.lowering)
+		sentence_add(s, PART_PLAIN, " %s fell back to a library call in lowering.",
+			     plural(m, t.lowering, "op", "ops"));
+}
+
+/* ---- each of them ---- */
+
+static void put_fact(struct report_named_value_list *to, const char *name, const char *value)
+{
+	struct report_named_value *fact = &to->at[to->n++];
+
+	REPORT_SET(fact, name, name);
+	REPORT_SET(fact, value, value);
+}
+
+/* Parts of a part, where the report tells them apart: "sizes 0.500, memory 1.50, launch 5". */
+static const char *finer_parts(struct maker *m, const struct report_break_cost *c)
+{
+	const struct {
+		const char *name;
+		bool has, last; /* last of its part */
+		double us;
+	} all[] = {
+		{ "results into the frame", c->has.outputs_us, false, c->outputs_us },
+		{ "interpreter", c->has.frame_us, false, c->frame_us },
+		{ "the call's own frame", c->has.entry_us, true, c->entry_us },
+		{ "search", c->has.guards_us, false, c->guards_us },
+		{ "no replay of one graph", c->has.replay_us, true, c->replay_us },
+		{ "sizes", c->has.dispatch_us, false, c->dispatch_us },
+		{ "memory", c->has.alloc_us, false, c->alloc_us },
+		{ "launch", c->has.launch_us, true, c->launch_us },
+	};
+	const char *text = "", *part = "";
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].has && all[i].us != 0)
+			part = maker_text(m, "%s%s%s %s", part, n++ ? ", " : "", all[i].name,
+					  figure_text(m, all[i].us));
+		if (!all[i].last)
+			continue;
+		if (n > 1)
+			text = maker_text(m, "%s%s%s", text, *text ? "; " : "", part);
+		part = "";
+		n = 0;
+	}
+	return text;
+}
+
+enum { MOST_FACTS = 6 };
+
+/* Counts of a break, each with its name. */
+static void put_facts(struct maker *m, const struct report_break_cost *c, bool open,
+		      struct report_findings_break *to)
+{
+	struct report_named_value_list facts = {
+		report_new_named_value(MOST_FACTS, m->wording.arena), 0
+	};
+	const char *finer = open ? "" : finer_parts(m, c), *eager = "";
+
+	m->wording.failed |= !facts.at;
+	if (m->wording.failed)
+		return;
+	if (c->met != 1)
+		put_fact(&facts, "Met", maker_text(m, "%s times a call", figure_text(m, c->met)));
+	if (*finer)
+		put_fact(&facts, "In detail, us", finer);
+	if (c->eager_launches > 0)
+		eager = maker_text(m, ", %s of them single ops in eager",
+				   figure_text(m, c->eager_launches));
+	put_fact(&facts, "More launches",
+		 maker_text(m, "%s a call%s", figure_text(m, c->launches), eager));
+	put_fact(&facts, "More guards", figure_text(m, c->guards));
+	put_fact(&facts, "Moved twice",
+		 maker_text(m, "%s: written by one piece and read by the next, each time",
+			    size_text(m, c->moved_bytes)));
+	put_fact(&facts, "Kept alive",
+		 maker_text(m, "%s made in this call and held across the break",
+			    size_text(m, c->kept_bytes)));
+	REPORT_SET(to, facts, facts);
+}
+
+/* They add up to the cost as it is written. */
+static void put_parts(struct maker *m, const struct broken *b, struct report_findings_break *to)
+{
+	double parts[PARTS];
+	struct report_findings_parts *out = report_new_findings_parts(1, m->wording.arena);
+
+	m->wording.failed |= !out;
+	if (m->wording.failed)
+		return;
+	memcpy(parts, b->parts, sizeof(parts));
+	number_add_up(parts, PARTS, b->us, b->step);
+	REPORT_SET(out, statement, step_text(m, parts[0], b->step));
+	REPORT_SET(out, frame, step_text(m, parts[1], b->step));
+	REPORT_SET(out, guards, step_text(m, parts[2], b->step));
+	REPORT_SET(out, launch, step_text(m, parts[3], b->step));
+	REPORT_SET(out, kernel, step_text(m, parts[4], b->step));
+	REPORT_SET(to, parts, out);
+}
+
+/* What all breaks of its line cost, as far as that can be told; NULL for nothing. */
+static const char *line_text(struct maker *m, const struct broken_list *l, const struct broken *b)
+{
+	struct break_place here = break_place_of(b->first), there;
+	double us = 0, step = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct broken *other = &l->at[i];
+
+		there = break_place_of(other->first);
+		if (there.line != here.line || !same_text(there.file, here.file) ||
+		    !other->priced || is_open(m, other))
+			continue;
+		us += other->us;
+		step = fmax(step, other->step);
+	}
+	return us > 0 ? step_text(m, us, step) : NULL;
+}
+
+/* "It runs after its graph." of "runs after its graph". */
+static const char *sentence_of(struct maker *m, const char *words)
+{
+	bool bare = strncmp(words, "runs ", 5) == 0;
+
+	if (!*words)
+		return "";
+	return bare ? maker_text(m, "It %s.", words)
+		    : maker_text(m, "%c%s.", *words - 'a' + 'A', words + 1);
+}
+
+static void put_words(struct maker *m, const struct report_break *b,
+		      struct report_findings_break *to)
+{
+	const char *then = b->because ? "" : sentence_of(m, break_outcome_words(b->outcome));
+	struct buf gain;
+
+	REPORT_SET_IF(to, then, *then, then);
+	buf_init(&gain, 0);
+	break_gain_print(&gain, b);
+	if (gain.len)
+		REPORT_SET(to, gain, sentence_of(m, gain.data));
+	buf_finish(&gain);
+}
+
+static void put_break(struct maker *m, const struct broken_list *l, const struct broken *b,
+		      struct report_findings_break *to)
+{
+	const struct report_interval unknown = { NAN, NAN };
+	const char *on_line = line_text(m, l, b);
+	struct report_figure *cost;
+
+	REPORT_SET(to, first, b->at);
+	REPORT_SET(to, met, b->met);
+	REPORT_SET(to, calls, b->calls);
+	put_words(m, b->first, to);
+	if (on_line)
+		REPORT_SET(to, line_cost, on_line);
+	if (!b->priced)
+		return;
+	/* of a sum the interval is not known; its digits are those of the coarsest part */
+	cost = us_figure(m, b->us, b->priced_ones == 1 ? b->ci : unknown);
+	if (cost)
+		REPORT_SET(cost, text, step_text(m, b->us, b->step));
+	REPORT_SET(to, cost, cost);
+	if (is_open(m, b))
+		REPORT_SET(to, cost_open, open_text(m, b->ci.high));
+	put_parts(m, b, to);
+	if (b->dear->cost)
+		put_facts(m, b->dear->cost, is_open(m, b), to);
+}
+
+/* ---- each kind ---- */
+
+struct kind {
+	const char *name;
+	bool priced, open; /* open: the interval of each cost holds 0 */
+	double us, step;
+	int64_t n;
+};
+
+static size_t kinds_of(struct maker *m, const struct broken_list *l, struct kind *kinds)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < l->n; i++) {
+		for (k = 0; k < n && !same_text(kinds[k].name, l->at[i].first->kind); k++)
+			;
+		if (k == n)
+			kinds[n++] = (struct kind){ .name = l->at[i].first->kind, .open = true };
+		kinds[k].n++;
+		kinds[k].priced |= l->at[i].priced;
+		if (is_open(m, &l->at[i]))
+			continue;
+		kinds[k].open &= !l->at[i].priced;
+		kinds[k].us += l->at[i].us;
+		kinds[k].step = fmax(kinds[k].step, l->at[i].step);
+	}
+	for (size_t i = 1; i < n; i++) { /* the dearest first */
+		struct kind moved = kinds[i];
+
+		for (k = i; k > 0 && moved.us > kinds[k - 1].us; k--)
+			kinds[k] = kinds[k - 1];
+		kinds[k] = moved;
+	}
+	return n;
+}
+
+static void put_kind(struct maker *m, const struct broken_list *l, const struct kind *k,
+		     struct report_findings_break_kind *to)
+{
+	struct report_integers rows = { ARENA_ARRAY(m->wording.arena, int64_t, (size_t)k->n), 0 };
+
+	m->wording.failed |= !rows.at;
+	for (size_t i = 0; !m->wording.failed && i < l->n; i++)
+		if (same_text(l->at[i].first->kind, k->name))
+			rows.at[rows.n++] = (int64_t)i;
+	REPORT_SET(to, kind, k->name);
+	REPORT_SET(to, rows, rows);
+	REPORT_SET(to, says, plural(m, k->n, "break", "breaks"));
+	if (k->priced)
+		REPORT_SET(
+		    to, says,
+		    k->open ? maker_text(m, "%s, whose cost cannot be told apart from 0", to->says)
+			    : maker_text(m, "%s, %s us a call", to->says,
+					 step_text(m, k->us, k->step)));
+}
+
+static void put_kinds(struct maker *m, const struct broken_list *l, struct report_findings_mode *to)
+{
+	struct kind *kinds = ARENA_ARRAY(m->wording.arena, struct kind, l->n + 1);
+	size_t n = kinds ? kinds_of(m, l, kinds) : 0;
+
+	m->wording.failed |= !kinds;
+	REPORT_SET(to, break_kinds,
+		   (struct report_findings_break_kind_list){
+		       report_new_findings_break_kind(n, m->wording.arena), n });
+	m->wording.failed |= !to->break_kinds.at;
+	for (size_t i = 0; !m->wording.failed && i < n; i++)
+		put_kind(m, l, &kinds[i], &to->break_kinds.at[i]);
+}
+
+void put_breaks(struct maker *m, const char *mode, const struct report_mode *at,
+		struct report_findings_mode *to)
+{
+	struct broken_list l = distinct_of(m, &at->breaks);
+	struct sentence s;
+	struct report_findings_verdict *verdict = maker_verdict(m, &s);
+
+	if (m->wording.failed)
+		return;
+	say_breaks(m, &s, mode, at, tally_of(&l));
+	REPORT_SET(verdict, how,
+		   at->break_cost ? cost_method(m, at->break_cost)
+				  : "A break is where a graph has to end: what follows is captured "
+				    "again, or runs in eager.");
+	REPORT_SET(to, breaks, verdict);
+	REPORT_SET(to, distinct,
+		   (struct report_findings_break_list){
+		       report_new_findings_break(l.n, m->wording.arena), l.n });
+	m->wording.failed |= !to->distinct.at;
+	for (size_t i = 0; !m->wording.failed && i < l.n; i++)
+		put_break(m, &l, &l.at[i], &to->distinct.at[i]);
+	if (!m->wording.failed)
+		put_kinds(m, &l, to);
+}
