@@ -34,6 +34,10 @@ def one(pattern):
 # ---- what there is
 
 
+def bound_flags():
+    return set(re.findall(r'^BOUND\(\w+, "(--[\w-]+)"', read(one("server/**/bounds.def")), re.M))
+
+
 def flags_by_command():
     text = read(one("server/**/help.def"))
     flags, shared = {}, re.findall(r"^SHARED\((\w+), (\w+)\)", text, re.M)
@@ -41,6 +45,7 @@ def flags_by_command():
         flags[command] = set()
     for command, name in re.findall(r'FLAG\((\w+), "(-[\w-]*)"', text):
         flags.setdefault(command, set()).add(name)
+    flags["server"] |= bound_flags()
     for command, group in shared:
         flags[command] |= flags[group]
     for _, group in shared:
@@ -216,6 +221,8 @@ def check_help():
         name = re.search(r"cmd_(\w+)\.c", path)[1]
         text = read(path)
         reads = set(re.findall(r'\{ "(-[\w-]+)"', text))
+        if "bounds.def" in text:
+            reads |= bound_flags()
         if "WORKLOAD_FILE_FLAGS" in text:
             reads |= {"--input", "--weights", "--entry", "--no-sandbox"}
         named = FLAGS["ops"] | FLAGS["backends"] | FLAGS["passes"] if name == "lists" else FLAGS.get(name, set())

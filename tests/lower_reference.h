@@ -36,6 +36,7 @@ struct ref_run {
 	struct ref_value **slot; /* by slot, then by point of the row */
 	int64_t index[MAX_RANK];
 	int64_t point;
+	double running; /* of the row's scan */
 };
 
 static inline bool ref_is_float(enum dtype dtype)
@@ -278,6 +279,24 @@ static inline int64_t ref_address(const struct ref_run *r, const struct access *
 	return offset;
 }
 
+/* What the indices of a load add to its place. */
+static inline int64_t ref_named(const struct ref_run *r, const struct lower_lookup *lookup)
+{
+	int64_t offset = 0;
+
+	for (int k = 0; lookup && k < lookup->n; k++) {
+		const struct lower_index *at = &lookup->index[k];
+		int64_t size = sym_eval(at->size, r->vars);
+		int64_t i = ref_get(r->memory[at->at.buffer], r->l->buffers[at->at.buffer].dtype,
+				    ref_address(r, &at->at))
+				.i;
+
+		assert_true(i >= (at->from_end ? -size : 0) && i < size);
+		offset += (i < 0 ? i + size : i) * sym_eval(at->step, r->vars);
+	}
+	return offset;
+}
+
 static inline void ref_inst(struct ref_run *r, const struct inst *inst, enum reg_level level)
 {
 	struct ref_value v = { 0 };
@@ -300,8 +319,14 @@ static inline void ref_inst(struct ref_run *r, const struct inst *inst, enum reg
 		assert_int_equal(r->k->regs[inst->dst].level, LEVEL_ROW);
 		r->reg[inst->dst] = ref_step(inst->op, r->reg[inst->dst], src);
 		return;
+	case INST_SCAN:
+		assert_true(r->k->form == FORM_ROWS && inst->op == OP_cumsum);
+		r->running = (r->point == 0 ? 0 : r->running) + src.f;
+		v = ref_round((struct ref_value){ .f = r->running }, inst->dtype);
+		break;
 	case INST_LOAD:
-		v = ref_get(r->memory[inst->at.buffer], buffer->dtype, ref_address(r, &inst->at));
+		v = ref_get(r->memory[inst->at.buffer], buffer->dtype,
+			    ref_address(r, &inst->at) + ref_named(r, inst->lookup));
 		assert_int_equal(buffer->dtype, inst->dtype);
 		break;
 	case INST_IMM:

@@ -78,6 +78,9 @@ beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every "$([ "$full" ] && echo 1 || echo 5)"
 beside "oracle: recorded programs, memory watched" python3 tests/oracle/replay.py "$B/breakeven" --poison --every "$([ "$full" ] && echo 1 || echo 4)"
+beside "faults: calls of the C library that fail" python3 tests/faults/run.py "$B/breakeven" "$B/tests/faults/inject.so" --share "$([ "$full" ] && echo 0 || echo 2)"
+beside "imports: twice the log is twice the work" python3 tests/growth.py "$B/breakeven"
+beside "faults: what is left of memory after them (asan)" python3 tests/faults/run.py build-asan/tests/faults/breakeven "$B/tests/faults/inject.so" commands engine files traces --share 1
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 for t in tests/test_*.c; do

@@ -29,6 +29,20 @@ $B/tests/plugins/cxx.so: tests/plugins/cxx.cc fusion/plugin.h
 	@echo "  CXX   $@"
 	$(CXX) -std=c++11 -O2 -g -fPIC -shared -fvisibility=hidden -I. -Wall -Wextra -Werror $< -o $@
 
+# What lets calls of the C library fail (tests/faults).
+INJECT := $B/tests/faults/inject.so
+$(INJECT): tests/faults/inject.c
+	@mkdir -p $(@D)
+	@echo "  CC    $@"
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -shared -fno-builtin $(WARN) -Wno-missing-prototypes $< -o $@
+
+# ASan as a library, which comes after that one: else no allocation of ours would pass it.
+INJECT_ASAN := $(if $(filter-out thread,$(SAN)),$(if $(findstring clang,$(CC)),$B/tests/faults/breakeven))
+$B/tests/faults/breakeven: $B/breakeven
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(CC) -shared-libasan -Wl,-rpath,$(dir $(shell $(CC) -print-file-name=libclang_rt.asan-x86_64.so)) $(LDFLAGS_ALL) $B/server/main.o -Wl,--start-group $(foreach f,$(FOLDERS),$B/lib/$f.a) -Wl,--end-group -o $@ $(LDLIBS_ALL)
+
 # A driver, a cuBLAS and an NVRTC that do nothing, for backend cuda where there is no GPU.
 ifneq ($(CUDA_HOME),)
 STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13 $B/tests/cuda/nvrtc/libnvrtc.so.13
@@ -85,10 +99,14 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-walks trial-clients cuda-stand-ins
-trial-clients: deps-test
+.PHONY: trial-walks trial-clients trial-import trial-proxy trial-kill trial-soak cuda-stand-ins
+trial-clients trial-import trial-kill trial-soak: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
-	@bash tests/trial.sh clients 0 $B
+	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
+trial-proxy: deps-test
+	@sh deploy/install-deps.sh $(APT_PROXY)
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@bash tests/trial.sh proxy 0 $B
 trial-walks: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins $(WEB_MODULES)
 	@bash tests/trial.sh walks 0 $B
@@ -110,6 +128,9 @@ libs_pickle := $(libs_weights)
 # gather, a file of profiler: the programs in archives.
 archives_gather := $(archives_profiler)
 libs_gather := $(libs_profiler)
+# The whole server.
+archives_http := $(archives_server)
+libs_http := $(libs_server)
 ENGINE := $(foreach f,$(call below,session,$(FOLDERS)),$B/lib/$f.a)
 define fuzz_rule
 $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
@@ -117,7 +138,7 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,vm import gather lang profiler fusion safetensors pickle,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import gather lang profiler fusion safetensors pickle http,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

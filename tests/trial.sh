@@ -13,6 +13,10 @@ began=$SECONDS
 case $name in
 differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
 clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/clients.test.mjs ;;
+kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;
+soak) SOAK_SECONDS=$seconds BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/soak.test.mjs ;;
+proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
+import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
 	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
@@ -23,7 +27,9 @@ sanitize) # as much as without a sanitizer
 	try python3 tests/oracle/replay.py build-asan/breakeven
 	try python3 tests/ops/check.py build-asan/breakeven
 	;;
-faults) # each allocation of an import fails, once and from then on
+faults) # each call of the C library fails by each way that leads to it; each allocation of an import, once and from then on
+	try python3 tests/faults/run.py "$B/breakeven" "$B/tests/faults/inject.so"
+	try python3 tests/faults/run.py build-asan/tests/faults/breakeven "$B/tests/faults/inject.so" commands engine files traces --share 40
 	FULL=1 try "$B/tests/test_profiler_faults"
 	;;
 busy) # beside loops that want every core: no test may depend on how much of it is left
@@ -34,7 +40,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, clients, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, clients, proxy, kill, soak, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac
