@@ -21,7 +21,7 @@ let server, browser, ids, suites;
 /** The fields that were posted with such a text and taken, by record. */
 const taken = new Set();
 const isTaken = (record, body) => {
-  for (const [field, value] of Object.entries(body)) if (JSON.stringify(value).includes("data-owned")) taken.add(`${record}.${field}`);
+  for (const [field, value] of Object.entries(body)) if (JSON.stringify(value)?.includes("data-owned")) taken.add(`${record}.${field}`);
 };
 before(async () => {
   server = await startServer();
@@ -45,7 +45,8 @@ before(async () => {
   isTaken("trace_ended", ended);
   assert.equal(over.status, 200, JSON.stringify(over.body));
   ids.push(recording.body.id);
-  suites = [await suiteOf(), await suiteOf()];
+  // What is none of those that there are fails each workload of a suite, with its name.
+  suites = [await suiteOf(), await suiteOf(), await suiteOf({ device: evil, backend: evil, engines: [evil] })];
 });
 after(async () => {
   await browser?.close();
@@ -67,7 +68,7 @@ function hostile() {
   ];
 }
 
-/** Several files with a file of weights; a sweep that is a change of another program; names of parameters that there are not. */
+/** Several files with a file of weights; a sweep; a change of another program; names of parameters that there are not. */
 async function rarer() {
   const common = { ...hostile()[0], calls: [[randn(4)]], modes: ["eager"] };
   const weights = await getJson(`${server.url}/api/v1/files?bytes=5`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: "hello" });
@@ -75,7 +76,8 @@ async function rarer() {
   const program = `import torch\n\ndef model(x):  # ${evil}\n    return x + 1\n`;
   return [
     { ...common, source: undefined, files: { [`${evil}.py`]: program }, entry: `${evil}.py:model`, weights: { [`${evil}.pt`]: weights.body.id } },
-    { ...common, source: `${program.slice(0, program.indexOf("    return"))}    ...\n    return x\n`, before: program, sweep: { statements: { pool: [`x = x + 1  # ${evil}`], counts: [1, 2] } } },
+    { ...common, source: `${program.slice(0, program.indexOf("    return"))}    ...\n    return x\n`, sweep: { statements: { pool: [`x = x + 1  # ${evil}`], counts: [1, 2] } } },
+    { ...common, source: program, before: program.replace("x + 1", "1 + x") },
     { ...common, source: `import torch\n\nclass model(torch.nn.Module):\n    def forward(self, x):\n        return x  # ${evil}\n`, params: { [evil]: randn(4) } },
   ];
 }
@@ -94,12 +96,12 @@ async function importHostile() {
   ids.push((await getJson(`${server.url}/api/v1/runs?limit=1`)).body.runs[0].id);
 }
 
-async function suiteOf() {
+async function suiteOf(more = {}) {
   const workloads = hostile().map((w, i) => ({ ...w, name: `${i}${evil}` }));
   const unread = { name: evil, error: evil };
   const suite = {
     name: evil, workloads: [...workloads, unread], modes: ["static"], seconds: 0.1, backend: "interp", policy: "dynamo",
-    project: evil, tags: [evil.slice(0, 60)], commit: evil.slice(0, 40), branch: evil.slice(0, 60),
+    project: evil, tags: [evil.slice(0, 60)], commit: evil.slice(0, 40), branch: evil.slice(0, 60), ...more,
   };
   const posted = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(suite) });
   assert.equal(posted.status, 202, JSON.stringify(posted.body));
@@ -119,7 +121,7 @@ test("no text of users is parsed or run, on any page", async () => {
   const { page, complaints } = await openPage(browser, { allow: /status of 40[049]/ });
   const word = encodeURIComponent(evil);
   const todo = [
-    "/runs", `/runs?q=${word}zzz`, `/runs?sort=${word}`, `/runs?project=${word}`, "/suites", `/suites/${suites[1]}?base=${suites[0]}`, `/suites/${word}`,
+    "/runs", `/runs?q=${word}zzz`, `/runs?sort=${word}`, `/runs?project=${word}`, "/suites", `/suites/${suites[1]}?base=${suites[0]}`, `/suites/${suites[2]}`, `/suites/${word}`,
     `/compare?a=${ids[0]}&b=${ids[1]}`, `/compare?a=${ids[0]}&b=${ids[2]}`, `/compare?a=${word}&b=${word}`, `/compare?a=${ids[0]}&b=${ids[1]}&force=1`,
     `/history?workload=${word}`, `/history?workload=${word}zzz`, `/history?workload=${word}&metric=${word}&mode=${word}`, `/ops?q=${word}`,
     `/new?from=${ids[0]}`, `/new?from=${ids[2]}`, `/new?from=${word}`, `/runs/${word}`, `/runs/${ids[0]}/${word}`, `/${word}`,
