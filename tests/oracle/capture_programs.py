@@ -151,6 +151,8 @@ PROGRAMS = [
         "y = x.sin()\ncomptime.sleep(0)\n@comptime\ndef _(ctx):\n        pass\nreturn y * 2")),
     ("iterators_with_an_end", [["f 2"]], model(
         "kept = [1, 2, 0, 4]\nit = iter(lambda: kept.pop(0), 0)\nx = x + sum(it)\nrest = iter([3, 4, 5].__iter__().__next__, 5)\ny = x * next(rest)\nreturn y + next(rest), list(it), list(rest), iter(rest) is rest, len(kept)")),
+    ("caches_of_functions", [["f 2", 1], ["f 2", 1], ["f 2", 2], ["f 2", 1]], "import functools\n@functools.lru_cache(maxsize=None)\ndef scale(n):\n    return n * 2\n@functools.lru_cache\ndef mask(n):\n    return torch.ones(n) * 3\n"
+     "def model(x, n):\n    return x * scale(3) + mask(2) * scale(n)\n"),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
 ]
 
