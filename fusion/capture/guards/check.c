@@ -187,7 +187,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return is_marked_tensor(v, (unsigned)at->number);
 	case GUARD_LENGTH:
 		v = load(g, at->source, roots);
-		return v.kind == g->sources->at[at->source].kind && v.list->len == at->number;
+		return v.kind == g->sources->at[at->source].kind && v.list->len == at->number &&
+		       guard_sequence_type(v.list) == at->dim;
 	case GUARD_VALUE:
 		return same_value(load(g, at->source, roots), g->sources->at[at->source].value);
 	case GUARD_INT:

@@ -46,6 +46,7 @@ static struct guard type_guard(const struct source *s, int source)
 	case VALUE_LIST:
 		guard.kind = GUARD_LENGTH;
 		guard.number = s->value.list->len;
+		guard.dim = guard_sequence_type(s->value.list);
 		break;
 	case VALUE_DICT:
 		guard.kind = GUARD_KEYS;

@@ -59,6 +59,12 @@ struct guard {
 
 /* The guards as they are run: all that is asked of a tensor is one step, with
  * nothing to look up.  A step without a rank is one guard of the list. */
+/* Which tuple it is: a plain one, a torch.Size, or one of a class, which has a guard of its own. */
+static inline int guard_sequence_type(const struct list *list)
+{
+	return list->class ? 2 : list->is_size;
+}
+
 struct guard_step {
 	int source;
 	int local; /* where the source is a local: its index; -1 */

@@ -567,6 +567,8 @@ static void source_reason(const struct guards *g, const struct guard *at, const 
 	} else if (is.kind != source->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE ||
 		   at->kind == GUARD_EQUAL) {
 		value_reason(source, is, out);
+	} else if (at->kind == GUARD_LENGTH && is.list->len == at->number) {
+		buf_printf(out, "%s is a tuple of another type", source->name);
 	} else if (at->kind == GUARD_LENGTH) {
 		buf_printf(out, "len(%s) is %d, was %" PRId64, source->name, is.list->len,
 			   at->number);
