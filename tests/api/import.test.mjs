@@ -165,7 +165,7 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
         halted.push(await haltedImport(server));
         const half = halted.at(-1);
         half.socket.end();
-        assert.equal(await half.answer, 409);
+        assert.ok([0, 409].includes(await half.answer), 'it is answered so, or dropped');
         await until(async () => (await getJson(`${server.url}/api/v1/runs/${half.id}`)).status === 404, 'that its run is gone');
 
         halted.push(await haltedImport(server));
@@ -180,6 +180,17 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
     }
     await until(() => isGone(halted.at(-1).worker), 'the end of the worker of a server that stopped');
     assert.ok([0, 503].includes(await halted.at(-1).answer), 'the answer, or its connection was closed before that');
+});
+
+test('an import whose worker is killed, even before it has the log, says so', async () => {
+    const server = await startServer();
+    const answer = postLog(server, Buffer.concat([Buffer.from('{"traceEvents": ['), Buffer.alloc(60 << 20, ' ')]));
+    const worker = await until(() => spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
+    assert.ok(send(Number(worker), 'SIGKILL'));
+    const { status, body } = await answer;
+    assert.deepEqual([status, body.error.code], [500, 'worker']);
+    assert.match(body.error.message, /^the worker was killed \(signal 9\)/);
+    await server.stop();
 });
 
 test('how far an import is shows while it is read', async () => {

@@ -58,37 +58,30 @@ static inline __attribute__((always_inline)) void window_tile(const struct windo
 	}
 }
 
-/* Adds input row q of a chain to rows [first, last) of the tile: constants, as `wide` is. */
-static inline __attribute__((always_inline)) void window_link(f32 part[][2], const float *at,
-							      const float *weight, long apart,
-							      int first, int last, int wide)
-{
-	const f32 one = LOAD(f32, at, 0);
-	f32 two = one;
-
-	if (wide)
-		two = LOAD(f32, at, L4);
-
-	for (int r = first; r < last; r++) {
-		f32 w = SPLAT(f32, weight[-r * apart]);
-
-		part[r][0] = FMA_f32(w, one, part[r][0]);
-		if (wide)
-			part[r][1] = FMA_f32(w, two, part[r][1]);
-	}
-}
-
-/* One chain: `chain` is a constant, too. */
+/* One chain, whose link q is of input row q: `chain` is a constant, too. */
 static inline __attribute__((always_inline)) void window_chain(const struct window_sums *s,
 							       f32 part[][2], const float *at,
 							       const float *weight, int chain,
 							       int wide)
 {
 #pragma GCC unroll 16
-	for (int q = 0; q < WINDOW_ROWS + chain - 1; q++)
-		window_link(part, at + q * s->in_step, weight + q * s->apart, s->apart,
-			    q < chain ? 0 : q - chain + 1, q < WINDOW_ROWS ? q + 1 : WINDOW_ROWS,
-			    wide);
+	for (int q = 0; q < WINDOW_ROWS + chain - 1; q++) {
+		const f32 one = LOAD(f32, at, q * s->in_step);
+		f32 two = one;
+
+		if (wide)
+			two = LOAD(f32, at, q * s->in_step + L4);
+#pragma GCC unroll 16
+		for (int r = 0; r < WINDOW_ROWS; r++) {
+			if (r > q || q - r >= chain)
+				continue;
+			f32 w = SPLAT(f32, weight[(q - r) * s->apart]);
+
+			part[r][0] = FMA_f32(w, one, part[r][0]);
+			if (wide)
+				part[r][1] = FMA_f32(w, two, part[r][1]);
+		}
+	}
 }
 
 static inline __attribute__((always_inline)) void
