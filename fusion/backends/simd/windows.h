@@ -58,35 +58,40 @@ static inline __attribute__((always_inline)) void window_tile(const struct windo
 	}
 }
 
-/* One chain, whose link q is of input row q: `chain` is a constant, too. */
+/* Input row q of a chain; `kind` is a constant, as q is: the links, times 2, + `wide`. */
+static inline __attribute__((always_inline)) void window_link(const struct window_sums *s,
+							      f32 part[][2], const float *at,
+							      const float *weight, int q, int kind)
+{
+	const int chain = kind / 2, last = q < WINDOW_ROWS ? q + 1 : WINDOW_ROWS;
+	const f32 one = LOAD(f32, at, q * s->in_step);
+	f32 two = one;
+
+	if (kind % 2)
+		two = LOAD(f32, at, q * s->in_step + L4);
+	for (int r = q < chain ? 0 : q - chain + 1; r < last; r++) {
+		f32 w = SPLAT(f32, weight[(q - r) * s->apart]);
+
+		part[r][0] = FMA_f32(w, one, part[r][0]);
+		if (kind % 2)
+			part[r][1] = FMA_f32(w, two, part[r][1]);
+	}
+}
+
 static inline __attribute__((always_inline)) void window_chain(const struct window_sums *s,
 							       f32 part[][2], const float *at,
 							       const float *weight, int chain,
 							       int wide)
 {
 #pragma GCC unroll 16
-	for (int q = 0; q < WINDOW_ROWS + chain - 1; q++) {
-		const f32 one = LOAD(f32, at, q * s->in_step);
-		f32 two = one;
-
-		if (wide)
-			two = LOAD(f32, at, q * s->in_step + L4);
-#pragma GCC unroll 16
-		for (int r = 0; r < WINDOW_ROWS; r++) {
-			if (r > q || q - r >= chain)
-				continue;
-			f32 w = SPLAT(f32, weight[(q - r) * s->apart]);
-
-			part[r][0] = FMA_f32(w, one, part[r][0]);
-			if (wide)
-				part[r][1] = FMA_f32(w, two, part[r][1]);
-		}
-	}
+	for (int q = 0; q < WINDOW_ROWS + chain - 1; q++)
+		window_link(s, part, at, weight, q, 2 * chain + wide);
 }
 
 static inline __attribute__((always_inline)) void
-window_chains(const struct window_sums *s, long row, int chain, int wide, long i, long n)
+window_chains(const struct window_sums *from, long row, int chain, int wide, long i, long n)
 {
+	const struct window_sums own = *from, *s = &own; /* its numbers stay in registers */
 	const float *in = s->in + row * s->in_step + i;
 	f32 sum[WINDOW_ROWS][2];
 
