@@ -21,7 +21,7 @@ static bool names_placement(const char *name, const char *key, struct value v, s
 {
 	static const char *const makers[] = {
 		"torch.arange",  "torch.rand",      "torch.randn",
-		"torch.randint", "torch.rand_like", "torch.randn_like"
+		"torch.randint", "torch._C.rand_like", "torch._C.randn_like"
 	};
 
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {

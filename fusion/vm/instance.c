@@ -12,6 +12,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/files.h"
 #include "fusion/vm/frame.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
 
@@ -385,6 +386,8 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	if (o.kind == VALUE_MODULE && o.module->file)
 		return files_store(vm, o, name, v, err);
 	switch (o.kind) {
+	case VALUE_MODULE:
+		return module_store(vm, o, name, v, err);
 	case VALUE_INSTANCE:
 		if (o.instance->class->has_setattr)
 			return ask_setattr(vm, o, name, v, err);

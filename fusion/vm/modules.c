@@ -14,6 +14,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
+#include "fusion/vm/inst.h"
 #include "fusion/vm/prelude.h"
 
 static const char *const modules[] = { "math",          "time",
@@ -98,6 +99,28 @@ const char *module_real(const char *name)
 	    words_have(optim_files, name + strlen(optim)))
 		return "torch.optim";
 	return of_nn(name) ? "torch.nn" : name;
+}
+
+bool module_store(struct vm *vm, struct value module, const char *name, struct value v,
+		  struct err *err)
+{
+	const struct module *m = module.module;
+	const char *kept = arena_strdup(&vm->arena, name);
+	int slot = kept ? vm_global_slot(vm, m, kept) : -1;
+
+	if (slot < 0)
+		return vm_out_of_memory(vm, err);
+	vm->epoch++; /* what was asked of modules before is forgotten */
+	return global_store(vm, slot, v, err);
+}
+
+bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
+		   struct err *err)
+{
+	int slot = vm_global_find(vm, module, name);
+
+	*out = (struct value){ .kind = VALUE_UNSET };
+	return slot < 0 || global_load(vm, slot, out, err);
 }
 
 bool module_is_file(const char *module, const char *name)

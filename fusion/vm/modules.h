@@ -28,6 +28,13 @@ bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);
 
+/* module.name = v, of a module that is no file of the program, where v is what the program
+ * finds there from now on; and what was stored so, UNSET where nothing was. */
+bool module_store(struct vm *vm, struct value module, const char *name, struct value v,
+		  struct err *err);
+bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
+		   struct err *err);
+
 /* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err);
