@@ -3,7 +3,8 @@
 Of links: the page, its heading, the file.  Of code: files and folders of the repository, commands and
 flags of `breakeven` (server/text/help.def), flags of our scripts, routes (server/api/routes.def), targets of
 make.  And: README has at most 120 lines, index.md lists every page, the changelog begins with the
-version of the Makefile, help.def has the flags that the commands read, workloads.md the fields of a workload.  Says what is wrong, one line each;
+version of the Makefile, help.def has the flags that the commands read, workloads.md the fields of a workload, and attacks in security.md
+their tests.  Says what is wrong, one line each;
 exit 1 where something is.  PROBE: a Markdown file that is looked at instead of all (a test of this).
 """
 import glob
@@ -239,6 +240,20 @@ def check_fields():
         wrong.append(f"web/docs/workloads.md: {field} is {'no field of a workload' if field in named else 'a field of a workload and not in the table'}")
 
 
+def check_attacks():
+    """Each attack of the table has tests, and they are there."""
+    table = re.search(r"^\| Attack \|.*?\n\n", read("web/docs/security.md"), re.M | re.S)[0]
+    for row in table.strip().splitlines()[2:]:
+        attack, tests = [cell.strip() for cell in row.strip("|").split("|")]
+        named = re.findall(r'`(tests/[\w/.]+)`: ((?:"[^"]+"(?:, )?)+)', tests)
+        if not named:
+            wrong.append(f"web/docs/security.md: no test of: {attack}")
+        for path, names in named:
+            for name in re.findall(r'"([^"]+)"', names):
+                if os.path.exists(path) and name not in read(path):
+                    wrong.append(f"web/docs/security.md: {path} has no test {name}")
+
+
 def check_whole():
     lines = read("README.md").count("\n")
     if lines > 120:
@@ -253,6 +268,7 @@ def check_whole():
         wrong.append(f"web/docs/changelog.md: begins with {newest}; the Makefile says {version}")
     check_help()
     check_fields()
+    check_attacks()
 
 
 if len(sys.argv) > 1:

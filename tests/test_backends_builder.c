@@ -8,9 +8,14 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fusion/backends/host/builder.h"
 
@@ -118,6 +123,79 @@ static void test_units(void **state)
 	assert_non_null(strstr(toolchain_flags(&t, 64), "-mavx512f"));
 }
 
+/* ---- one that never gets to its work ---- */
+
+enum { GIVEN_UP_MS = 60000 };
+static pid_t asks;      /* the process that starts it */
+static bool waits_long; /* until that one has ended */
+
+static void come_late(void)
+{
+	while (waits_long && getppid() == asks)
+		usleep(1000);
+}
+
+static void hang(void *self)
+{
+	(void)self;
+	if (write(STDERR_FILENO, "h", 1) == 1)
+		sleep(2 * GIVEN_UP_MS / 1000);
+	_exit(0);
+}
+
+/* Starts a process that starts such a builder; both have the pipe, whose other end is the answer.
+ */
+static int start_stuck(bool late)
+{
+	const struct kernel_builder_options options = { .cache_dir = cache, .confine = hang };
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	asks = fork();
+	if (asks == 0) {
+		asks = getpid();
+		waits_long = late;
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[1]);
+		pthread_atfork(NULL, NULL, come_late);
+		kernel_builder_start(kernel_builder_create(), &options, NULL);
+		if (!late)
+			pause();
+		_exit(0);
+	}
+	close(ends[1]);
+	return ends[0];
+}
+
+static void test_parent_killed(void **state)
+{
+	struct pollfd pipe = { .events = POLLIN };
+	char byte;
+
+	(void)state;
+	pipe.fd = start_stuck(false);
+	assert_int_equal(read(pipe.fd, &byte, 1), 1); /* it hangs */
+	kill(asks, SIGKILL);
+	waitpid(asks, NULL, 0);
+	assert_int_equal(poll(&pipe, 1, GIVEN_UP_MS), 1);
+	assert_int_equal(read(pipe.fd, &byte, 1), 0);
+	close(pipe.fd);
+}
+
+/* Before the builder could ask to be told. */
+static void test_parent_gone(void **state)
+{
+	struct pollfd pipe = { .events = POLLIN };
+	char byte;
+
+	(void)state;
+	pipe.fd = start_stuck(true);
+	waitpid(asks, NULL, 0);
+	assert_int_equal(poll(&pipe, 1, GIVEN_UP_MS), 1);
+	assert_int_equal(read(pipe.fd, &byte, 1), 0);
+	close(pipe.fd);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -137,10 +215,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_rest),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_kept),          cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_rest),       cmocka_unit_test(test_units),
+		cmocka_unit_test(test_parent_killed), cmocka_unit_test(test_parent_gone),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -140,12 +140,78 @@ static void a_graph_follows_what_moves(void **state)
 			fail_msg("%d: %g, and eager has %g", i, have[i], want[i]);
 }
 
+/* ---- ways of a product */
+
+static const char LINEAR[] = "import torch.nn.functional as F\n"
+			     "def model(x, w, b):\n"
+			     "    return F.linear(x, w, b)\n";
+static const char PRODUCT[] = "def model(x, w, b):\n"
+			      "    return x @ w.t()\n";
+
+enum { ROWS = 128, TERMS = 64, ELEMENTS = ROWS * ROWS };
+
+/* Another program and session of the same engine, which is what remembers ways. */
+static struct engine beside(struct fusion *f, enum fusion_mode mode, const char *source)
+{
+	struct err err = { 0 };
+	struct engine e = { .f = f };
+
+	e.program = fusion_parse(source, strlen(source), "model", &err);
+	if (e.program)
+		e.session = fusion_session(f, e.program, mode, &err);
+	if (!e.session)
+		fail_msg("%s", err.message);
+	return e;
+}
+
+static void product_of(struct engine *e, double out[ELEMENTS])
+{
+	struct value of[] = { FLOATS(e, 1, ROWS, TERMS), FLOATS(e, 2, ROWS, TERMS),
+			      engine_tensor(e, DTYPE_F32, 1, (int64_t[]){ ROWS }) };
+	struct value got;
+
+	memset(tensor_data(of[2].tensor->memory), 0, ROWS * sizeof(float));
+	got = engine_call(e, of, 3);
+	for (int i = 0; i < ELEMENTS; i++)
+		out[i] = engine_at(got, i);
+	value_unref(got);
+	engine_drop(of, 3);
+}
+
+/* cuBLASLt has ways that add in another order, and the fastest is looked for: all products of a
+ * shape take one that gives the bits of its first. */
+static void products_of_a_shape_have_the_same_bits(void **state)
+{
+	static const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC };
+	static double first[ELEMENTS], out[ELEMENTS];
+	const char *sources[] = { LINEAR, PRODUCT };
+	struct engine e = { 0 };
+
+	(void)state;
+	emulate();
+	e = engine_open("cuda", FUSION_EAGER, LINEAR);
+	product_of(&e, first);
+	for (int i = 1; i < 6; i++) {
+		struct engine other = beside(e.f, modes[i / 2], sources[i % 2]);
+
+		product_of(&other, out);
+		for (int at = 0; at < ELEMENTS; at++)
+			if (out[at] != first[at])
+				fail_msg("mode %d, %s: element %d is %.9g, was %.9g", i / 2,
+					 i % 2 ? "alone" : "biased", at, out[at], first[at]);
+		fusion_session_destroy(other.session);
+		fusion_program_destroy(other.program);
+	}
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_lies_on_the_device_is_compared_there),
 		cmocka_unit_test(what_cannot_be_compared_there_is_not_said_to_be_the_same),
 		cmocka_unit_test(a_graph_follows_what_moves),
+		cmocka_unit_test(products_of_a_shape_have_the_same_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

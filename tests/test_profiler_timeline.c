@@ -235,6 +235,43 @@ static void a_small_window_has_a_row_an_event(void **state)
 	drop(&b);
 }
 
+/* Kernels follow each other without a gap, as a CPU's clock has them: the window that one of them
+ * fills holds that one, and what has no duration lies on an end too. */
+static void a_window_holds_no_event_that_only_touches_it(void **state)
+{
+	struct blocks b = { 0 };
+	struct err err = { 0 };
+	struct timeline_query q = { .mode = "static", .t0_ns = 60, .t1_ns = 120, .px = 100 };
+	struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+	struct buf out = { 0 };
+	uint32_t lane, name;
+	json_t *head, *row;
+
+	(void)state;
+	assert_non_null(w);
+	lane = timeline_writer_lane(w, json_pack("{s:s, s:s}", "name", "a", "mode", "static"));
+	name = timeline_writer_name(w, json_pack("{s:s}", "name", "fused"));
+	for (int i = 0; i < 3; i++) {
+		struct timeline_event e = event_at(60 * i, 60, lane, name);
+
+		assert_true(timeline_writer_add(w, &e, &err));
+	}
+	assert_true(timeline_writer_add(
+	    w,
+	    &(struct timeline_event){
+		.start_ns = 120, .lane = lane, .name = name, .kind = TIMELINE_EAGER },
+	    &err));
+	assert_true(timeline_writer_finish(w, json_object(), &err));
+	timeline_writer_destroy(w);
+	head = view_of(&b, &q, &out);
+	row = json_array_get(json_object_get(head, "lanes"), 0);
+	assert_int_equal(whole(row, "events"), 2);
+	assert_int_equal(whole(row, "busy_ns"), 60);
+	json_decref(head);
+	buf_finish(&out);
+	drop(&b);
+}
+
 static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **state)
 {
 	enum { N = 50000, PX = 50 };
@@ -605,6 +642,7 @@ int main(void)
 		cmocka_unit_test(every_event_comes_back_as_it_was),
 		cmocka_unit_test(events_out_of_range_are_counted_and_left_out),
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
+		cmocka_unit_test(a_window_holds_no_event_that_only_touches_it),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
 		cmocka_unit_test(sums_of_times_stop_where_numbers_end),
 		cmocka_unit_test(damage_is_found_wherever_it_is),

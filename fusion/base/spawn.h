@@ -12,4 +12,8 @@
 int spawn_apart(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files,
 		const char *const argv[], const char *const env[]);
 
+/* Of the process that made this one, and holds the other end of the socket `fd` alone: when it is
+ * killed this one is too, whatever it does then; it may have been killed already. */
+void end_with_parent(int fd);
+
 #endif

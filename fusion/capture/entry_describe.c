@@ -168,11 +168,23 @@ static bool find_dict(struct effects_finder *f, int source, const struct dict *w
 	return true;
 }
 
+/* Whether a stand-in has the members of the real set, and no others. */
+static bool has_members_of(const struct effects_finder *f, const struct dict *is,
+			   const struct dict *was)
+{
+	struct value none;
+
+	for (int i = 0; i < is->len; i++)
+		if (!value_dict_get(was, key_outside(f, is->keys[i]), &none))
+			return false;
+	return is->len == was->len;
+}
+
 static bool find_set(struct effects_finder *f, int source, struct value stand_in)
 {
 	struct value copy;
 
-	if (value_equal(stand_in, f->sources->at[source].value))
+	if (has_members_of(f, stand_in.dict, f->sources->at[source].value.dict))
 		return true;
 	copy = value_set(stand_in.dict->frozen);
 	for (int i = 0; copy.kind != VALUE_UNSET && i < stand_in.dict->len; i++)

@@ -177,20 +177,29 @@ static bool add_all(struct reconstruction_builder *b, const struct value *at, in
 	return true;
 }
 
+/* The class of a named tuple as the program has it: a guard holds it. */
+static struct class *real_class(const struct reconstruction_builder *b, struct class *class)
+{
+	int source = variables_source(b->trace, value_of(class));
+
+	return source < 0 ? class : b->trace->sources->at[source].value.class;
+}
+
 /* An empty container of the kind, which says how the real one is made. */
 static bool add_sequence(struct reconstruction_builder *b, struct value v, int depth)
 {
+	struct class *class = v.list->class ? real_class(b, v.list->class) : NULL;
 	struct reconstruction_step step = { .kind = RECONSTRUCT_SEQUENCE, .n = v.list->len };
 
 	step.value = value_sequence(v.kind, 0);
 	if (step.value.kind == VALUE_UNSET)
 		return no_memory(b);
 	step.value.list->is_size = v.list->is_size;
-	step.value.list->fields = v.list->fields;
-	step.value.list->type_name = v.list->type_name;
-	step.value.list->class = v.list->class;
-	if (v.list->class)
-		value_ref(value_of(v.list->class));
+	step.value.list->fields = class ? class->names : v.list->fields;
+	step.value.list->type_name = class ? class->name : v.list->type_name;
+	step.value.list->class = class;
+	if (class)
+		value_ref(value_of(class));
 	return push_object(b, v, step) && add_all(b, v.list->at, v.list->len, depth);
 }
 
@@ -204,14 +213,14 @@ static struct value keys_of(const struct dict *dict, struct value keys)
 	return keys;
 }
 
-/* Keys are made once: they must be the same in each call. */
-static bool fixed_keys(struct reconstruction_builder *b, const struct dict *dict)
+/* Whether all keys are the same in each call; others are made as values are. */
+static bool has_fixed_keys(const struct reconstruction_builder *b, const struct dict *dict)
 {
 	for (int i = 0; i < dict->len; i++)
 		if (source_key_is_object(dict->keys[i]) || dict->keys[i].kind == VALUE_SYMINT ||
+		    dict->keys[i].kind == VALUE_TUPLE ||
 		    variables_source(b->trace, dict->keys[i]) >= 0)
-			return err_set(b->err, ERR_VALUE,
-				       "a dict or set whose keys are made in the call is kept");
+			return false;
 	return true;
 }
 
@@ -230,25 +239,26 @@ static bool add_dict(struct reconstruction_builder *b, struct value v, int depth
 {
 	struct reconstruction_step step = { .kind = RECONSTRUCT_DICT, .n = v.dict->len };
 
-	for (int i = 0; i < v.dict->len; i++)
-		if (source_key_is_object(v.dict->keys[i]))
-			return add_keyed(b, v, depth);
-	if (!fixed_keys(b, v.dict))
-		return false;
+	if (!has_fixed_keys(b, v.dict))
+		return add_keyed(b, v, depth);
 	step.value = keys_of(v.dict, value_dict());
 	if (step.value.kind == VALUE_UNSET)
 		return no_memory(b);
 	return push_object(b, v, step) && add_all(b, v.dict->values, v.dict->len, depth);
 }
 
-static bool add_set(struct reconstruction_builder *b, struct value v)
+static bool add_set(struct reconstruction_builder *b, struct value v, int depth)
 {
 	struct reconstruction_step step = { .kind = RECONSTRUCT_SET };
+	bool fixed = has_fixed_keys(b, v.dict);
 
-	if (!fixed_keys(b, v.dict))
-		return false;
-	step.value = keys_of(v.dict, value_set(v.dict->frozen));
-	return step.value.kind == VALUE_UNSET ? no_memory(b) : push_object(b, v, step);
+	step.n = fixed ? 0 : v.dict->len;
+	step.value = value_set(v.dict->frozen);
+	if (fixed)
+		step.value = keys_of(v.dict, step.value);
+	if (step.value.kind == VALUE_UNSET)
+		return no_memory(b);
+	return push_object(b, v, step) && add_all(b, v.dict->keys, step.n, depth);
 }
 
 static bool add_iter(struct reconstruction_builder *b, struct value v, int depth)
@@ -361,7 +371,7 @@ static bool add_fresh(struct reconstruction_builder *b, struct value v, int dept
 	case VALUE_DICT:
 		return add_dict(b, v, depth);
 	case VALUE_SET:
-		return add_set(b, v);
+		return add_set(b, v, depth);
 	case VALUE_ITER:
 		return add_iter(b, v, depth);
 	case VALUE_CELL:

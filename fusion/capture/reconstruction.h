@@ -28,7 +28,7 @@ enum reconstruction_kind {
 	RECONSTRUCT_SEQUENCE, /* tuple or list, n */
 	RECONSTRUCT_DICT,     /* n values; `value` has the keys */
 	RECONSTRUCT_KEYED,    /* n pairs of key and value */
-	RECONSTRUCT_SET,      /* `value`, copied */
+	RECONSTRUCT_SET,      /* `value`, copied, and n members */
 	RECONSTRUCT_SLICE,    /* 3 */
 	RECONSTRUCT_ITER,     /* what it is over */
 	RECONSTRUCT_CELL,     /* the content; n 0: none */

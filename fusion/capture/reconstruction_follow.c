@@ -217,6 +217,16 @@ static void fill_keyed(struct follower *f, const struct reconstruction_step *ste
 	}
 }
 
+static void fill_set(struct follower *f, const struct reconstruction_step *step, struct dict *set)
+{
+	for (int i = 0; i < step->n; i++) {
+		struct value member = part(f);
+
+		f->failed |= !value_dict_set(set, member, value_none());
+		value_unref(member);
+	}
+}
+
 /* Class, attributes and payload come first: the class makes the instance. */
 static struct value make_instance(struct follower *f, const struct reconstruction_step *step,
 				  struct value *made)
@@ -331,6 +341,9 @@ static void fill(struct follower *f, const struct reconstruction_step *step, str
 		return;
 	case RECONSTRUCT_KEYED:
 		fill_keyed(f, step, v.dict);
+		return;
+	case RECONSTRUCT_SET:
+		fill_set(f, step, v.dict);
 		return;
 	case RECONSTRUCT_ITER:
 		put(&v.iter->over, part(f));

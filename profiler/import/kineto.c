@@ -738,9 +738,6 @@ static bool mend_times(struct kineto *k, struct kineto_event *e)
 	return true;
 }
 
-/* What the file says of itself, with a bracket that a cut file lacks. */
-static json_t *head_json(const struct buf *head);
-
 /* Where the file's first event begins the head is known, mostly. */
 static void begin_events(struct kineto *k)
 {
@@ -752,7 +749,7 @@ static void begin_events(struct kineto *k)
 		k->base_ns = k->m->base_at_end_ns;
 	k->has_begun = true;
 	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
-		json_t *head = head_json(&k->slices.head);
+		json_t *head = slices_head(&k->slices);
 
 		own_begins(&k->own, head, k->m);
 		json_decref(head);
@@ -890,28 +887,6 @@ static void destroy(void *self)
 	free(k);
 }
 
-static json_t *head_json(const struct buf *head)
-{
-	static const char *const endings[] = { "", "}", "]}" };
-	struct buf text;
-	json_t *json = NULL;
-
-	buf_init(&text, 0);
-	for (int i = 0; i < 3 && !json && head->data; i++) {
-		buf_clear(&text);
-		buf_add(&text, head->data, head->len);
-		buf_puts(&text, endings[i]);
-		json = json_of_log(text.data, text.len, NULL);
-	}
-	buf_finish(&text);
-	if (!json_is_object(json)) {
-		json_decref(json);
-		json = json_object();
-	}
-	json_object_del(json, "traceEvents");
-	return json;
-}
-
 /* JSON that is whole and lists no events is another's; of one that is cut the ledger says so. */
 static bool has_events(const struct kineto *k, int64_t cuts_before, struct err *err)
 {
@@ -948,7 +923,7 @@ static bool end(void *self, struct err *err)
 		m->ledger.n[LEDGER_UNMATCHED_BEGIN] += (int64_t)k->lanes.rows.at[i].begun.len;
 	find_base(&k->slices, &base);
 	m->ledger.n[LEDGER_LATE_BASE] += k->has_begun && base != k->base_ns;
-	json_array_append_new(m->heads, head_json(&k->slices.head));
+	json_array_append_new(m->heads, slices_head(&k->slices));
 	if (k->own.is_own) /* kept once, as what it says of the run */
 		json_object_del(json_array_get(m->heads, json_array_size(m->heads) - 1),
 				"breakeven");

@@ -124,9 +124,12 @@ bool repair_json(const char *text, size_t len, struct buf *out, struct repairs *
 static json_t *read_json(const char *text, size_t len)
 {
 	const size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
-	json_t *json = json_loadb(text, len, flags, NULL);
+	json_error_t why;
+	json_t *json = json_loadb(text, len, flags, &why);
 
-	return json ? json : json_loadb(text, len, flags | JSON_DECODE_INT_AS_REAL, NULL);
+	if (!json && json_error_code(&why) == json_error_numeric_overflow)
+		json = json_loadb(text, len, flags | JSON_DECODE_INT_AS_REAL, NULL);
+	return json;
 }
 
 json_t *json_of_log(const char *text, size_t len, struct ledger *ledger)

@@ -578,3 +578,47 @@ bool slices_end(struct slices *s, struct err *err)
 	s->ledger->n[LEDGER_TOO_LARGE] += s->head.failed;
 	return true;
 }
+
+/* What ends a head, which may be cut in its object or in a list there; NULL: it is cut deeper. */
+static const char *ending_of(const struct buf *head)
+{
+	static const char *const endings[] = { "", "}", "]}" };
+	size_t depth = 0;
+	bool in_string = false;
+
+	for (size_t i = 0; i < head->len; i++) {
+		char c = head->data[i];
+
+		if (in_string && c == '\\')
+			i++;
+		else if (c == '"')
+			in_string = !in_string;
+		else if (!in_string && (c == '{' || c == '['))
+			depth++;
+		else if (!in_string && (c == '}' || c == ']') && depth-- == 0)
+			return NULL;
+	}
+	return depth < sizeof(endings) / sizeof(endings[0]) && !in_string ? endings[depth] : NULL;
+}
+
+json_t *slices_head(const struct slices *s)
+{
+	const struct buf *head = &s->head;
+	const char *ending = ending_of(head);
+	struct buf text;
+	json_t *json = NULL;
+
+	buf_init(&text, 0);
+	if (ending && head->len) {
+		buf_add(&text, head->data, head->len);
+		buf_puts(&text, ending);
+		json = text.failed ? NULL : json_of_log(text.data, text.len, NULL);
+	}
+	buf_finish(&text);
+	if (!json_is_object(json)) {
+		json_decref(json);
+		json = json_object();
+	}
+	json_object_del(json, "traceEvents");
+	return json;
+}

@@ -48,6 +48,10 @@ bool slices_feed(struct slices *s, const char *bytes, size_t len, struct err *er
 /* The file is over. */
 bool slices_end(struct slices *s, struct err *err);
 
+/* What the file says of itself, with the brackets that a cut file lacks: an object, new.  It is
+ * read once: a head may have megabytes. */
+json_t *slices_head(const struct slices *s);
+
 /* what a trace says without a thread.
  *
  * Async spans (phases b, n, e; S, T, p, F of old traces) belong to an id.  Those of a

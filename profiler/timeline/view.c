@@ -868,6 +868,16 @@ bool timeline_view_wants_more(struct timeline_view *v)
 	return !v->query.seek.wanted || !v->ready || find_goes_on(v->find);
 }
 
+/* A part of it, not an end alone: where one event ends and the next begins, a window holds the one
+ * that it was made for.  What has no duration lies on an end too. */
+static bool lies_in_window(const struct timeline_view *v, const struct timeline_event *e)
+{
+	int64_t end = e->start_ns + e->duration_ns;
+
+	return e->duration_ns ? e->start_ns < v->t1_ns && end > v->t0_ns
+			      : e->start_ns <= v->t1_ns && end >= v->t0_ns;
+}
+
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
 {
 	const struct timeline_chunk *c = &v->chunk;
@@ -880,10 +890,8 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 
-		if (e.lane >= v->n_lanes || !v->lanes[e.lane].wanted || e.start_ns > v->t1_ns ||
-		    e.start_ns + e.duration_ns < v->t0_ns)
-			continue;
-		add_event(v, &e);
+		if (e.lane < v->n_lanes && v->lanes[e.lane].wanted && lies_in_window(v, &e))
+			add_event(v, &e);
 	}
 	return v->query.seek.wanted || idle_chunk(v->idle, c) || view_out_of_memory(err);
 }

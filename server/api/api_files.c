@@ -312,7 +312,7 @@ bool api_files_post(struct req *req, struct reply *reply, struct err *err)
 	int64_t bytes, received, total;
 	struct file_piece p;
 
-	if (!read_request(req, &p, &bytes, &wanted, err))
+	if (!read_request(req, &p, &bytes, &wanted, err) || !store_has_room(app, err))
 		return false;
 	if (!p.upload && wanted && is_kept(app, wanted, &total)) {
 		answer_file(reply, wanted, total);

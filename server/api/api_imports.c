@@ -65,7 +65,9 @@ static bool is_wanted(const struct req *req, const struct import_sink *s, struct
 	if (req->app->stopping)
 		return err_set(err, ERR_BUSY, "the server stops; post the log again later");
 	if (peer_is_gone(req->connection))
-		return err_set(err, ERR_IO, "who posted the log has gone");
+		return err_set(err, ERR_CANCELLED,
+			       "who posted the log closed the connection while it was read; keep "
+			       "it open until the answer comes");
 	return jobs_import_at(req->app->jobs, s->run, NULL) ||
 	       err_set(err, ERR_CONFLICT, "run %lld was cancelled while its log was read",
 		       (long long)s->run);
@@ -171,7 +173,7 @@ bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
 			     "%d logs are being read, the limit; post it again later",
 			     JOBS_MOST_IMPORTS);
 	else
-		ok = import_run(req, name, begin, reply, err);
+		ok = store_has_room(req->app, err) && import_run(req, name, begin, reply, err);
 	req->app->imports--;
 	json_decref(begin);
 	return ok;

@@ -2,9 +2,11 @@
  * passes, examples to start from. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
@@ -40,6 +42,24 @@ static bool has_room(const char *store, struct err *err)
 				    strerror(code));
 }
 
+bool store_has_room(const struct app *app, struct err *err)
+{
+	int64_t least = app->bounds.free_mib;
+	char folder[4096];
+	struct statvfs disk;
+	unsigned long long free_mib;
+
+	snprintf(folder, sizeof(folder), "%s", app->store);
+	if (statvfs(dirname(folder), &disk) != 0)
+		return true; /* a write will say why */
+	free_mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
+	return free_mib >= (unsigned long long)least ||
+	       err_set(err, ERR_FULL,
+		       "the disk of the store %.200s has %llu MiB free and is to have %lld "
+		       "(--free-mib); remove runs, or make room",
+		       app->store, free_mib, (long long)least);
+}
+
 static bool has_temporary_folder(struct err *err)
 {
 	int fd = scratch_file("workers", err);
@@ -66,7 +86,7 @@ static json_t *find_problems(struct app *app)
 
 	if (clock_ns() - app->well_ns < look_ns)
 		return problems;
-	add_problem(problems, has_room(app->store, &err), &err);
+	add_problem(problems, store_has_room(app, &err) && has_room(app->store, &err), &err);
 	add_problem(problems, has_temporary_folder(&err), &err);
 	if (json_array_size(problems) == 0)
 		app->well_ns = clock_ns();

@@ -208,8 +208,8 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		return ok;
 	}
 	ok = w && workload_weights_in(w, req->app->files_folder, err) &&
-	     has_engines(req->app, w, err) && queue_has_room(req, err) &&
-	     enqueue(req->app->db, json, w, req->caller.name, &id, err);
+	     has_engines(req->app, w, err) && store_has_room(req->app, err) &&
+	     queue_has_room(req, err) && enqueue(req->app->db, json, w, req->caller.name, &id, err);
 
 	workload_destroy(w);
 	json_decref(json);

@@ -37,7 +37,8 @@ bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 	int64_t id = 0;
 	bool ok = json && req_take_project(req, json, err) &&
 		  suite_plan_make(&plan, json, req->app->registry, err) &&
-		  has_engines(req->app, &plan, err) && queue_takes(req->app, plan.n_jobs, err) &&
+		  has_engines(req->app, &plan, err) && store_has_room(req->app, err) &&
+		  queue_takes(req->app, plan.n_jobs, err) &&
 		  suite_store_plan(req->app->db, &plan, req->caller.name, &id, err);
 
 	if (ok) {

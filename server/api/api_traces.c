@@ -47,7 +47,7 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 					      ? read_begin(json, req->arena, err)
 					      : NULL;
 	int64_t id = 0;
-	bool ok = w && has_room(req->app, err) &&
+	bool ok = w && store_has_room(req->app, err) && has_room(req->app, err) &&
 		  enqueue_trace(req->app->db, w, req->caller.name, &id, err);
 
 	json_decref(json);
@@ -65,7 +65,7 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 	VEC(struct timeline_row) rows = { 0 };
 	size_t at = 0;
 	int64_t id, first;
-	bool ok = req_id(req, 0, &id, err) &&
+	bool ok = req_id(req, 0, &id, err) && store_has_room(req->app, err) &&
 		  req_query_int(req, "at", (struct req_range){ 0, 1 << 30, 0 }, &first, err);
 
 	while (ok && at < req->body_len) {

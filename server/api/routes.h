@@ -18,6 +18,11 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
+/* api_meta.c */
+
+/* Whether the disk of the store has as much free as it must for something to be taken; FULL. */
+bool store_has_room(const struct app *app, struct err *err);
+
 /* api_unpack.c */
 
 /* The body as a workload: JSON, or a .zip whose settings are in the query (entry=, name=, input=

@@ -654,15 +654,19 @@ static json_t *request_of(const struct suite_flags *f)
 static bool read_workloads(const struct suite_flags *f, json_t *request, struct suite_source *g,
 			   struct err *err)
 {
-	bool ok = true;
+	bool ok;
 
 	*g = (struct suite_source){ .list = json_array() };
-	json_object_set_new(request, "workloads", g->list);
+	ok = json_object_set_new(request, "workloads", g->list) == 0 && !memory_refused();
+	if (!ok) {
+		g->list = NULL; /* it is gone, or goes with the request */
+		return memory_refused_error(err, "the suite");
+	}
 	for (int i = 0; ok && i < f->n_weights; i++)
 		ok = add_common(g, f->weights[i], err);
 	for (int i = 0; ok && i < f->n_paths; i++)
 		ok = add_path(g, f->paths[i], err);
-	return ok;
+	return ok && (!memory_refused() || memory_refused_error(err, "the suite"));
 }
 
 static void show_progress(void *self, int done, int of, const char *name, const char *policy)
@@ -799,7 +803,7 @@ static int suite_command(const struct suite_flags *f, const struct registry *reg
 	struct scratch folder = { 0 };
 	struct suite_source g;
 
-	if (!request)
+	if (!request && !memory_refused())
 		return EXIT_USAGE;
 	interrupted = interrupt_watch();
 	if (read_workloads(f, request, &g, &err)) {

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
+#include "fusion/base/spawn.h"
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "profiler/profiler.h"
@@ -84,9 +84,9 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 		torch_host_folder(f->torch_host, folder, sizeof(folder));
 	for (int i = 0; i < registry_plugin_count(registry); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
+	end_with_parent(WORKER_FD);
 	if (f->device)
 		f->locator = fault_locator_start(f->cache_dir, registry);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
 	sandbox_begin(needs.network, f->cpu_seconds);
 	if (f->compiles) {

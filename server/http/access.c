@@ -11,6 +11,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
+#include "fusion/base/utf8.h"
 
 enum {
 	ADDRESSES = 1024, /* whose failures are counted; a collision counts two as one */
@@ -227,15 +228,22 @@ static bool find_secret(struct access_desk *a, const char *text, bool session, s
 	return true;
 }
 
-/* A name is shown and logged: it is one line of text. */
+/* A name is shown and logged: it is text, of one line and one direction. */
 static bool is_name(const char *name)
 {
-	size_t n = strlen(name);
+	size_t n = strlen(name), len;
+	uint32_t c;
 
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+	if (n >= USER_CHARS)
+		return false;
+	for (size_t at = 0; at < n; at += len) {
+		len = (size_t)utf8_decode(name + at, n - at, &c);
+		if (len == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+		    (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+		    (c >= 0x2066 && c <= 0x2069))
 			return false;
-	return n > 0 && n < USER_CHARS;
+	}
+	return true;
 }
 
 static bool find(struct access_desk *a, const struct credentials *c, struct arena *arena,
@@ -259,7 +267,12 @@ static bool find(struct access_desk *a, const struct credentials *c, struct aren
 			    "send Authorization: Bearer TOKEN; other kinds are not taken");
 		return find_secret(a, c->authorization + 7, false, arena, out, err);
 	}
-	if (proxied && a->options.user_header && c->user && is_name(c->user)) {
+	if (proxied && a->options.user_header && c->user && *c->user) {
+		if (!is_name(c->user))
+			return err_set(err, ERR_UNAUTHORIZED,
+				       "%s names nobody: a user is one line of UTF-8 of at most %d "
+				       "bytes, without control characters",
+				       a->options.user_header, USER_CHARS - 1);
 		out->name = arena_strdup(arena, c->user);
 		out->scope = is_among(a->options.admin_users, a->options.n_admin_users, c->user)
 				 ? SCOPE_ADMIN

@@ -288,6 +288,10 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 	add_header(r, "Content-Security-Policy",
 		   "default-src 'self'; object-src 'none'; base-uri 'none'; "
 		   "form-action 'self'; frame-ancestors 'none'");
+	if (status == MHD_HTTP_TOO_MANY_REQUESTS) /* the minute that was counted has passed */
+		add_header(r, "Retry-After", "60");
+	else if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		add_header(r, "Retry-After", "10");
 	ok = MHD_queue_response(c, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
@@ -324,8 +328,6 @@ static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connectio
 		add_header(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
 		add_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
-	if (r && x->err.code == ERR_RATE)
-		add_header(r, "Retry-After", "60");
 	return send_response(c, r, err_status(x->err.code), "application/json");
 }
 

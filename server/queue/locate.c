@@ -9,11 +9,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/base/spawn.h"
 #include "server/queue/queue.h"
 
 enum { LOCATE_SECONDS = 120 };
@@ -74,11 +74,11 @@ static _Noreturn void serve(int fd, const struct worker_options *options)
 	size_t len;
 	bool bad = false, asked;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN); /* who asks decides when it is over */
 	signal(SIGTERM, SIG_IGN);
 	close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
 	close_range((unsigned)fd + 1, ~0u, 0);
+	end_with_parent(fd);
 	while (!(asked = message_next(&reader, &type, &text, &len, &bad)) && !bad)
 		if (message_fill(&reader, fd) <= 0)
 			break;

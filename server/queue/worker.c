@@ -171,12 +171,16 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	w->fd = pair[0];
 	/* A worker that was stopped must not stop the queue. */
 	setsockopt(w->fd, SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
+	errno = 0;
 	if (!message_send(w->fd, job, workload, strlen(workload), err) ||
 	    (options->log &&
 	     !message_send(w->fd, MESSAGE_LOG, options->log, options->log_bytes, err))) {
-		bool clean;
+		bool gone = errno == EPIPE || errno == ECONNRESET, clean;
+		struct err end = { 0 };
 
-		worker_reap(w, true, &clean, NULL);
+		worker_reap(w, true, &clean, &end);
+		if (err && gone && !clean)
+			*err = end; /* that says why */
 		return false;
 	}
 	fcntl(w->fd, F_SETFL, fcntl(w->fd, F_GETFL) | O_NONBLOCK);

@@ -100,6 +100,46 @@ test('a request that is not whole in time is answered with 408', async () => {
     socket.destroy();
 });
 
+test('a disk with less free than --free-mib takes nothing more; what there is can be read, changed and removed', async () => {
+    const home = mkdtempSync(join(folder, 'store-'));
+    const roomy = await startServer({ folder: home });
+    const { id } = (await postRun(roomy, workload('    return x', { modes: ['eager'] }))).body;
+    await waitFor(roomy, id);
+    const trace = (await getJson(`${roomy.url}/api/v1/traces`, { method: 'POST', headers: json, body: JSON.stringify({ name: 't', command: 'x' }) })).body.id;
+    await roomy.stop({ keep: true });
+    const full = await startServer({ folder: home, args: ['--free-mib', '1073741824'] });
+    const bytes = { 'Content-Type': 'application/octet-stream' };
+    for (const [path, headers, body] of [['runs', json, JSON.stringify(workload('    return x'))], ['imports', bytes, '{"traceEvents": []}'],
+        ['suites', json, JSON.stringify({ name: 's', workloads: [workload('    return x')], modes: ['eager'] })], ['traces', json, JSON.stringify({ name: 't', command: 'x' })],
+        ['files?bytes=5', bytes, 'hello'], [`traces/${trace}/blocks?at=0`, bytes, '']]) {
+        const answer = await getJson(`${full.url}/api/v1/${path}`, { method: 'POST', headers, body });
+        assert.deepEqual([answer.status, answer.body.error?.code], [507, 'disk-full'], path);
+        assert.match(answer.body.error.message, /has \d+ MiB free and is to have 1073741824 \(--free-mib\)/);
+    }
+    const health = await getJson(`${full.url}/healthz`);
+    assert.deepEqual([health.status, health.body.problems[0].code], [503, 'disk-full']);
+    assert.equal((await getJson(`${full.url}/api/v1/runs/${id}`)).status, 200);
+    assert.equal((await getJson(`${full.url}/api/v1/runs/${id}`, { method: 'PATCH', headers: json, body: '{"note": "x"}' })).status, 200);
+    assert.equal((await getJson(`${full.url}/api/v1/runs/${id}`, { method: 'DELETE' })).status, 200);
+    await full.stop();
+});
+
+test('429 and 503 say after how many seconds to ask again, whoever answers so', async () => {
+    const busy = await startServer({ args: ['--queue', '1', '--user-queue', '1', '--streams', '1', '--free-mib', '1073741824'] });
+    assert.equal((await fetch(`${busy.url}/healthz`)).headers.get('retry-after'), '10', 'a server that is not well');
+    await busy.stop();
+    const { id } = (await postRun(server, { ...workload(''), source: FOREVER })).body;
+    await waitFor(server, id, ['running']);
+    const streams = await Promise.all([1, 2].map(() => fetch(`${server.url}/api/v1/runs/${id}/events`)));
+    const third = await fetch(`${server.url}/api/v1/runs/${id}/events`);
+    assert.deepEqual([third.status, third.headers.get('retry-after')], [503, '10'], 'a stream');
+    for (const s of streams) await s.body.cancel();
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await fetch(`${server.url}/api/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(workload('    return x')) }));
+    assert.deepEqual(answers.map((a) => [a.status, a.headers.get('retry-after')]), [[202, null], [202, null], [503, '10']], 'a queue');
+    for (const run of [...await Promise.all(answers.slice(0, 2).map(async (a) => (await a.json()).id)), id]) await getJson(`${server.url}/api/v1/runs/${run}`, { method: 'DELETE' });
+});
+
 test('a connection that is silent is closed, and one beyond the bounds too', async () => {
     const small = await startServer({ args: ['--idle-seconds', '1', '--connections', '8', '--address-connections', '3'] });
     const { port } = new URL(small.url);

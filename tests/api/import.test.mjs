@@ -2,8 +2,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import http from 'node:http';
 import { readFileSync } from 'node:fs';
+import net from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
@@ -15,22 +15,27 @@ const blanks = gzipSync(Buffer.alloc(200 << 20, ' '), { level: 1 });
 const slowLog = Buffer.concat([gzipSync('{"traceEvents":['), blanks, blanks, blanks, gzipSync(']}')]);
 
 /**
- * Posts that, and halts its worker: the request, what it will be answered, and the run's number.  Where the log
+ * Posts that, and halts its worker: the connection, what it will be answered, and the run's number.  Where the log
  * was read before that, it is posted again.
  */
 const haltedImport = (server) => until(async () => {
-    const request = http.request(`${server.url}/api/v1/imports?name=slow`, { method: 'POST', headers: { 'Content-Type': 'application/gzip', 'Content-Length': slowLog.length } });
+    const { hostname, port } = new URL(server.url);
+    const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     let answered = false;
     const answer = new Promise((done) => {
-        request.on('response', (response) => { response.resume(); done(response.statusCode); });
-        request.on('error', () => done(0));
+        let text = '';
+        socket.on('data', (part) => { text += part; });
+        socket.on('error', () => {});
+        socket.on('end', () => socket.destroy());
+        socket.on('close', () => done(Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0)));
     }).finally(() => { answered = true; });
-    request.end(slowLog);
+    socket.write(`POST /api/v1/imports?name=slow HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nContent-Type: application/gzip\r\nContent-Length: ${slowLog.length}\r\n\r\n`);
+    socket.write(slowLog);
     const found = await until(() => answered || spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
     const worker = Number(found);
     if (found === true || !send(worker, 'SIGSTOP')) return null;
     const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
-    return runs[0].status === 'running' && { request, answer, worker, id: runs[0].id };
+    return runs[0].status === 'running' && { socket, answer, worker, id: runs[0].id };
 }, 'an import that is halted while its log is read');
 
 /** Whether there is such a process to take it. */
@@ -156,9 +161,16 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
         assert.equal((await waitFor(server, cancelled.id)).status, 'cancelled');
         await until(() => isGone(cancelled.worker), 'the end of its worker');
 
+        // What has closed its sending side may listen still: it is told whose doing it was.
         halted.push(await haltedImport(server));
-        const { request, worker, id } = halted.at(-1);
-        request.destroy();
+        const half = halted.at(-1);
+        half.socket.end();
+        assert.ok([0, 409].includes(await half.answer), 'it is answered so, or dropped');
+        await until(async () => (await getJson(`${server.url}/api/v1/runs/${half.id}`)).status === 404, 'that its run is gone');
+
+        halted.push(await haltedImport(server));
+        const { socket, worker, id } = halted.at(-1);
+        socket.destroy();
         await until(() => isGone(worker), 'the end of the worker whose client went');
         await until(async () => (await getJson(`${server.url}/api/v1/runs/${id}`)).status === 404, 'that its run is gone');
 
@@ -168,6 +180,17 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
     }
     await until(() => isGone(halted.at(-1).worker), 'the end of the worker of a server that stopped');
     assert.ok([0, 503].includes(await halted.at(-1).answer), 'the answer, or its connection was closed before that');
+});
+
+test('an import whose worker is killed, even before it has the log, says so', async () => {
+    const server = await startServer();
+    const answer = postLog(server, Buffer.concat([Buffer.from('{"traceEvents": ['), Buffer.alloc(60 << 20, ' ')]));
+    const worker = await until(() => spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
+    assert.ok(send(Number(worker), 'SIGKILL'));
+    const { status, body } = await answer;
+    assert.deepEqual([status, body.error.code], [500, 'worker']);
+    assert.match(body.error.message, /^the worker was killed \(signal 9\)/);
+    await server.stop();
 });
 
 test('how far an import is shows while it is read', async () => {

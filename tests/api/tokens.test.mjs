@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
+import net from 'node:net';
 import { after, before, test } from 'node:test';
 
 import { binary, startServer, until, waitFor, workload } from './harness.mjs';
@@ -178,6 +179,41 @@ test('a trusted proxy names the user and the address; from elsewhere neither cou
     assert.equal((await ask('/api/v1/runs', { at: closed, headers: as('ada@example.org') })).status, 401, 'this proxy is not trusted');
     await closed.stop();
     for (const args of [['--user-header', 'X-User'], ['--admin-user', 'x']]) assert.equal(spawnSync(binary, ['serve', ...args]).status, 2);
+});
+
+test('a user is named in one line of text, or nobody is: in answers, the audit log and the log of the server', async () => {
+    const { port } = new URL(server.url);
+    /** What fetch() would not send: bytes as they are, and a header in two lines. */
+    const raw = (name, { method = 'GET', path = '/api/v1/session', body = '' } = {}) => new Promise((done, fail) => {
+        let answer = '';
+        const socket = net.connect(Number(port), '127.0.0.1', () => socket.write(Buffer.concat([
+            Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Forwarded-User: `),
+            Buffer.from(name, 'latin1'), Buffer.from(`\r\n\r\n${body}`)])));
+        socket.on('data', (bytes) => { answer += bytes.toString('utf8'); });
+        socket.on('error', fail);
+        socket.on('close', () => done({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), body: answer.split('\r\n\r\n')[1] }));
+    });
+    const utf8 = (text) => Buffer.from(text).toString('latin1');
+    const run = { method: 'POST', path: '/api/v1/runs', body: JSON.stringify(quick()) };
+    const markup = `<img src=x data-owned onerror=owned=1>"'\\ \u00e4\u2713 %s%n`;
+    for (const name of [markup, 'a "quoted" \'user\'', 'x'.repeat(199)]) {
+        assert.equal(JSON.parse((await raw(utf8(name))).body).user, name);
+        const { status, body } = await raw(utf8(name), run);
+        assert.equal(status, 202, name);
+        const { id } = JSON.parse(body);
+        assert.equal((await ask(`/api/v1/runs/${id}`, { token: tokens.read })).body.author, name);
+        assert.equal((await ask('/api/v1/audit', { token: tokens.admin })).body.audit.find((row) => row.id === id).who, name);
+        assert.ok(command('audit', '--limit', '1').stdout.split('\n')[0].includes(name));
+        assert.equal((await raw(utf8(name), { ...run, path: '/api/v1/nothing' })).status, 404);
+    }
+    for (const [name, why] of [['x'.repeat(200), 'too long'], ['x'.repeat(10000), 'much too long'], ['a\x01b', 'no text'], ['a\tb', 'no text'], ['a\x7fb', 'no text'], ['\xff\xfe', 'no UTF-8'],
+        ['a\xc3', 'cut within a character'], ['\xed\xa0\x80', 'half of a pair'], ['a\r\n 2026-01-01 info a forged line', 'in two lines'], ['a\u0085b', 'a control character of Latin-1'], [utf8('a\u0085b'), 'a line of Unicode'], [utf8('a\u2028b'), 'a line of Unicode'], [utf8('\u202egro.elpmaxe@toor'), 'from right to left']]) {
+        const { status, body } = await raw(name);
+        assert.ok(status >= 400 && status < 500 || status === 200 && JSON.parse(body).user === '' && JSON.parse(body).scope === 'open', `${why}: ${status} ${body}`);
+        assert.ok([400, 401, 413, 431].includes((await raw(name, run)).status), why);
+    }
+    assert.doesNotMatch(server.log(), /^2026-01-01|^ *info a forged line/m);
+    assert.equal(server.log().split('\n').filter((line) => line && !/^\d{4}-\d\d-\d\d|listening on/.test(line)).length, 0, server.log());
 });
 
 test('who made, changed or removed what is told, newest first', async () => {

@@ -6,6 +6,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor } from "../api/harness.mjs";
@@ -17,12 +18,18 @@ const quoted = `"' onmouseover=globalThis.owned=1 data-owned ><b data-owned>`;
 const JSON_BODY = { "Content-Type": "application/json" };
 
 let server, browser, ids, suites;
+/** The fields that were posted with such a text and taken, by record. */
+const taken = new Set();
+const isTaken = (record, body) => {
+  for (const [field, value] of Object.entries(body)) if (JSON.stringify(value)?.includes("data-owned")) taken.add(`${record}.${field}`);
+};
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
   ids = [];
-  for (const w of hostile()) {
+  for (const w of [...hostile(), ...(await rarer())]) {
     const { status, body } = await postRun(server, w);
+    isTaken("workload", w);
     assert.equal(status, 202, JSON.stringify(body));
     ids.push(body.id);
   }
@@ -30,12 +37,16 @@ before(async () => {
   const note = await getJson(`${server.url}/api/v1/runs/${ids[0]}`, { method: "PATCH", headers: JSON_BODY, body: JSON.stringify({ note: evil, baseline: true }) });
   assert.equal(note.status, 200);
   await importHostile();
-  const recording = await getJson(`${server.url}/api/v1/traces`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ name: evil, command: evil, project: evil, tags: [evil.slice(0, 60)] }) });
+  const begun = { name: evil, command: evil, project: evil, tags: [evil.slice(0, 60)] }, ended = { error: evil, import: null };
+  const recording = await getJson(`${server.url}/api/v1/traces`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(begun) });
   assert.equal(recording.status, 201, JSON.stringify(recording.body));
-  const over = await getJson(`${server.url}/api/v1/traces/${recording.body.id}/end`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ error: evil, import: null }) });
+  isTaken("workload", begun);
+  const over = await getJson(`${server.url}/api/v1/traces/${recording.body.id}/end`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(ended) });
+  isTaken("trace_ended", ended);
   assert.equal(over.status, 200, JSON.stringify(over.body));
   ids.push(recording.body.id);
-  suites = [await suiteOf(), await suiteOf()];
+  // What is none of those that there are fails each workload of a suite, with its name.
+  suites = [await suiteOf(), await suiteOf(), await suiteOf({ device: evil, backend: evil, engines: [evil] })];
 });
 after(async () => {
   await browser?.close();
@@ -46,7 +57,7 @@ after(async () => {
 function hostile() {
   const text = JSON.stringify(evil);
   const common = {
-    name: evil, project: evil, tags: [evil.slice(0, 60)], commit: evil.slice(0, 40), calls: [[randn(4), { value: quoted }]],
+    name: evil, title: evil, project: evil, tags: [evil.slice(0, 60)], commit: evil.slice(0, 40), branch: evil.slice(0, 60), calls: [[randn(4), { value: quoted }]],
     modes: ["eager", "static"], backend: "interp", seconds: 0.1,
   };
   const source = (body) => `import torch\n\ndef model(x, s=${JSON.stringify(quoted)}):  # ${evil}\n${body}\n`;
@@ -54,6 +65,20 @@ function hostile() {
     { ...common, source: source(`    print(${text}, s)\n    return x + 1`) },
     { ...common, source: source(`    if x.sum() > 0:  # ${evil}\n        print(${text})\n    return x * 2`), name: quoted },
     { ...common, source: source(`    raise ValueError(${text})`) },
+  ];
+}
+
+/** Several files with a file of weights; a sweep; a change of another program; names of parameters that there are not. */
+async function rarer() {
+  const common = { ...hostile()[0], calls: [[randn(4)]], modes: ["eager"] };
+  const weights = await getJson(`${server.url}/api/v1/files?bytes=5`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: "hello" });
+  assert.ok(weights.status < 300, JSON.stringify(weights.body));
+  const program = `import torch\n\ndef model(x):  # ${evil}\n    return x + 1\n`;
+  return [
+    { ...common, source: undefined, files: { [`${evil}.py`]: program }, entry: `${evil}.py:model`, weights: { [`${evil}.pt`]: weights.body.id } },
+    { ...common, source: `${program.slice(0, program.indexOf("    return"))}    ...\n    return x\n`, sweep: { statements: { pool: [`x = x + 1  # ${evil}`], counts: [1, 2] } } },
+    { ...common, source: program, before: program.replace("x + 1", "1 + x") },
+    { ...common, source: `import torch\n\nclass model(torch.nn.Module):\n    def forward(self, x):\n        return x  # ${evil}\n`, params: { [evil]: randn(4) } },
   ];
 }
 
@@ -71,11 +96,17 @@ async function importHostile() {
   ids.push((await getJson(`${server.url}/api/v1/runs?limit=1`)).body.runs[0].id);
 }
 
-async function suiteOf() {
+async function suiteOf(more = {}) {
   const workloads = hostile().map((w, i) => ({ ...w, name: `${i}${evil}` }));
-  const body = JSON.stringify({ name: evil, workloads, modes: ["static"], seconds: 0.1, backend: "interp", policy: "dynamo" });
-  const posted = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: JSON_BODY, body });
+  const unread = { name: evil, error: evil };
+  const suite = {
+    name: evil, workloads: [...workloads, unread], modes: ["static"], seconds: 0.1, backend: "interp", policy: "dynamo",
+    project: evil, tags: [evil.slice(0, 60)], commit: evil.slice(0, 40), branch: evil.slice(0, 60), ...more,
+  };
+  const posted = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(suite) });
   assert.equal(posted.status, 202, JSON.stringify(posted.body));
+  isTaken("suite_request", suite);
+  isTaken("suite_entry", unread);
   await suiteEnded(server, posted.body.id);
   return posted.body.id;
 }
@@ -90,7 +121,7 @@ test("no text of users is parsed or run, on any page", async () => {
   const { page, complaints } = await openPage(browser, { allow: /status of 40[049]/ });
   const word = encodeURIComponent(evil);
   const todo = [
-    "/runs", `/runs?q=${word}zzz`, `/runs?sort=${word}`, `/runs?project=${word}`, "/suites", `/suites/${suites[1]}?base=${suites[0]}`, `/suites/${word}`,
+    "/runs", `/runs?q=${word}zzz`, `/runs?sort=${word}`, `/runs?project=${word}`, "/suites", `/suites/${suites[1]}?base=${suites[0]}`, `/suites/${suites[2]}`, `/suites/${word}`,
     `/compare?a=${ids[0]}&b=${ids[1]}`, `/compare?a=${ids[0]}&b=${ids[2]}`, `/compare?a=${word}&b=${word}`, `/compare?a=${ids[0]}&b=${ids[1]}&force=1`,
     `/history?workload=${word}`, `/history?workload=${word}zzz`, `/history?workload=${word}&metric=${word}&mode=${word}`, `/ops?q=${word}`,
     `/new?from=${ids[0]}`, `/new?from=${ids[2]}`, `/new?from=${word}`, `/runs/${word}`, `/runs/${ids[0]}/${word}`, `/${word}`,
@@ -148,4 +179,40 @@ test("nor in the form, as it is typed, opened and checked", async () => {
   await isText(page, "the form");
   assert.deepEqual(await refusals(page), []);
   assert.deepEqual(complaints, []);
+});
+
+test("each text that may be posted is one of these, or there is a list of what it may be", async () => {
+  const table = ["report", "requests"].map((name) => readFileSync(`profiler/fields/${name}.def`, "utf8")).join("\n");
+  const fields = [...table.matchAll(/^FIELD\((workload|suite_request|suite_entry|trace_ended), (\w+), (text|texts|names|value),/gm)];
+  assert.ok(fields.length > 30);
+  const asked = { workload: ["runs", hostile()[0]], suite_request: ["suites", { name: "s", workloads: hostile().slice(0, 1), modes: ["eager"] }] };
+  const values = { text: [evil], texts: [[evil]], value: [{ [evil]: false }, [evil], { [evil]: [0] }] };
+  const open = [];
+  for (const [, record, field, kind] of fields) {
+    if (taken.has(`${record}.${field}`) || `${record}.${field}` === "trace_ended.import") continue; // importHostile()
+    const [route, whole] = asked[record] ?? [];
+    for (const value of values[kind] ?? []) {
+      const { status } = await getJson(`${server.url}/api/v1/${route}`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ ...whole, [field]: value }) });
+      if (status < 400) open.push(`${record}.${field} = ${JSON.stringify(value)}`);
+    }
+  }
+  assert.deepEqual(open, []);
+});
+
+test("nor is the name of a user whom a proxy names", async () => {
+  const proxied = await startServer({ args: ["--trust-proxy", "127.0.0.1", "--user-header", "X-Forwarded-User"] });
+  const { page, context, complaints } = await openPage(browser);
+  const headers = { "X-Forwarded-User": evil };
+  await context.setExtraHTTPHeaders(headers);
+  const posted = await getJson(`${proxied.url}/api/v1/runs`, { method: "POST", headers: { ...JSON_BODY, ...headers }, body: JSON.stringify(hostile()[0]) });
+  assert.equal(posted.status, 202, JSON.stringify(posted.body));
+  await getJson(`${proxied.url}/api/v1/runs/${posted.body.id}`, { method: "PATCH", headers: { ...JSON_BODY, ...headers }, body: JSON.stringify({ note: "x" }) });
+  for (const path of ["/runs", `/runs/${posted.body.id}`, "/new"]) {
+    await page.goto(proxied.url + path);
+    await page.locator("#user").filter({ hasText: "data-owned" }).waitFor();
+    await isText(page, path);
+    assert.deepEqual(await refusals(page), [], path);
+  }
+  assert.deepEqual(complaints, []);
+  await proxied.stop();
 });

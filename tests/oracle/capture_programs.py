@@ -49,8 +49,8 @@ m = Outer()
 """
 
 # Of these the values are recorded and not the graphs: torch 2.6 gives up the frame (mappings), warns of
-# a profiler, reads a symbolic size by a name (operators_by_name), or ends the graph of numpy's elsewhere (fourier_of_arrays).
-VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks"}
+# a profiler, reads a symbolic size by a name (operators_by_name), or ends the graph of numpy's elsewhere (fourier_of_arrays), or reads no set from outside (sets_of_objects).
+VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects"}
 
 PROGRAMS = [
     ("set_that_grows", [["f 3"], ["f 3"], ["f 3"]], "s = {1, 2}\n" + model("y = x.cos() * len(s)\ns.add(3)\nreturn y")),
@@ -136,6 +136,13 @@ PROGRAMS = [
      "kept = limit(), options.suppress_errors, cudnn.benchmark\ntorch.compiler.cudagraph_mark_step_begin()\n@torch._dynamo.mark_static\nclass Scale(nn.Module):\n    def forward(self, x):\n        return x * 2\nscale = Scale()\n@torch.compiler.assume_constant_result\ndef three():\n    return 3\n"
      + model("return scale(x) + three(), kept")),
     ("tensors_with_a_plus", [["f 2", 1], [2, "f 2"], ["f 2", 1.5]], "import operator\ndef model(x, y):\n    return operator.pos(x) * +y, +x is x\n"),
+    ("named_tuples_from_outside", [["f 2", 0], ["f 2", 1], ["f 2", 2]], "import collections\nPair = collections.namedtuple('Pair', 'a b')\nOther = collections.namedtuple('Other', 'a b')\nkept = [Pair(1, 2), Other(1, 2), (1, 2)]\n@torch._dynamo.disable(recursive=False)\ndef model(x, k):\n    return inner(x, kept[k])\n"
+     "def inner(x, p):\n    return x + 1 if isinstance(p, Pair) else x - 1, type(p) is Pair, type(p) is Other\n"),
+    ("named_tuples_across_breaks", [["f 2"]], "import collections\nPair = collections.namedtuple('Pair', 'a b')\n" + model("p = Pair(x + 1, 2)\ntorch._dynamo.graph_break()\nreturn (p.a * p.b if isinstance(p, Pair) else x), p.b")),
+    ("marks_of_dimensions", [[0], [1], [0], [2], [3], [1]], "kept = [torch.ones(3, 4) for _ in range(4)]\ntorch._dynamo.mark_dynamic(kept[1], 0)\ntorch._dynamo.mark_dynamic(kept[3], 1)\n@torch._dynamo.disable(recursive=False)\ndef model(k):\n    return inner(kept[k])\ndef inner(x):\n    return x.sin()\n"),
+    ("sets_of_objects", [["f 2", "f 2"], ["f 2", "f 2"]], "class By:\n    def __init__(self, n):\n        self.n = n\n    def of(self, x):\n        return x + self.n\na, b, c = By(1), By(2), By(3)\nfound = {a, b}\ndef model(x, y):\n    s = {x, y}\n    s.add(x)\n"
+     "    z = x * len(s) + (1 if y in s else 0)\n    found.add(c)\n    found.discard(a)\n    for v in found:\n        z = v.of(z)\n    own = {a, c}\n    torch._dynamo.graph_break()\n    z = z + len(own) + sum(v.n for v in own)\n    own.add(b)\n"
+     "    return z, len(found), a in found, c in found, len(own), {(1, 2): z}[1, 2], len(s)\n"),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
 ]
 

@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "fusion/base/spawn.h"
 
 /* EMITTER_VERSION: to be raised whenever the meaning of cached objects changes. */
 enum { EMITTER_VERSION = 5, MOST_SOURCE_BYTES = 64 << 20, MOST_TIMEOUT_MS = 600000 };
@@ -191,11 +192,11 @@ static bool serve_one(int fd, const char *cache_dir, size_t cache_bytes)
 
 static void serve(const struct kernel_builder_options *start, int fd)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN); /* who asks decides when it is over */
 	signal(SIGTERM, SIG_IGN);
 	close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
 	close_range((unsigned)fd + 1, ~0u, 0);
+	end_with_parent(fd);
 	if (start->confine)
 		start->confine(start->self);
 	while (serve_one(fd, start->cache_dir, start->cache_bytes))

@@ -171,6 +171,12 @@ static bool are_apart(const struct guards *g)
 	return true;
 }
 
+/* Whether only dims of `dims` are marked dynamic. */
+static bool is_marked_tensor(struct value v, unsigned dims)
+{
+	return v.kind == VALUE_TENSOR && v.tensor->memory && !(v.tensor->dynamic_dims & ~dims);
+}
+
 static bool check(struct guards *g, const struct guard *at, const struct roots *roots)
 {
 	struct value v;
@@ -178,7 +184,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	switch (at->kind) {
 	case GUARD_TYPE:
 		v = load(g, at->source, roots);
-		return v.kind == VALUE_TENSOR && v.tensor->memory;
+		return is_marked_tensor(v, (unsigned)at->number);
 	case GUARD_LENGTH:
 		v = load(g, at->source, roots);
 		return v.kind == g->sources->at[at->source].kind && v.list->len == at->number;
@@ -315,6 +321,7 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 		return false;
 	t = v.tensor->memory;
 	return t && t->rank == step->rank && (int8_t)t->dtype == step->dtype &&
+	       !(v.tensor->dynamic_dims & ~step->marked) &&
 	       (is_as_it_was(g, step, t) ||
 		(check_sizes(g, step, t) && (step->fixed || check_symbols(g, step, t))));
 }

@@ -40,6 +40,7 @@ static struct guard type_guard(const struct source *s, int source)
 		break;
 	case VALUE_TENSOR:
 		guard.kind = GUARD_TYPE;
+		guard.number = looked_at(s) ? s->value.tensor->dynamic_dims : ~0u;
 		break;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
@@ -322,6 +323,7 @@ static struct guard_step tensor_step(const struct guards *g, int source, int siz
 				    .guard = -1,
 				    .rank = (int8_t)s->rank,
 				    .dtype = (int8_t)s->dtype,
+				    .marked = s->value.tensor->dynamic_dims,
 				    .sizes = sizes };
 }
 

@@ -14,7 +14,7 @@
 enum guard_kind {
 	/* these load the source first */
 	GUARD_LOAD,     /* nothing more: its kind is sure */
-	GUARD_TYPE,     /* it is a tensor with memory */
+	GUARD_TYPE,     /* it is a tensor with memory; number: dims that may be marked dynamic */
 	GUARD_KIND,     /* it is of the kind `number` */
 	GUARD_UNSET,    /* a local or global has no value */
 	GUARD_SET,      /* a local has one, whatever it is */
@@ -67,6 +67,7 @@ struct guard_step {
 	int8_t dtype;
 	bool contiguous; /* it has to be */
 	bool fixed;      /* no size is a symbol */
+	unsigned marked; /* dims that may be marked dynamic, a bit each */
 	int sizes; /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)); then row-major
 		    * strides, where all are numbers */
 };

@@ -517,6 +517,20 @@ static void another_reason(const struct guard *at, const struct source *source, 
 	}
 }
 
+/* The dims that torch._dynamo.mark_dynamic() has marked and the guard does not know. */
+static void marks_reason(const struct source *source, unsigned dims, struct buf *out)
+{
+	const char *before = "";
+
+	buf_printf(out, "%s is marked dynamic in ", source->name);
+	for (int d = 0; dims >> d; d++)
+		if (dims >> d & 1) {
+			buf_printf(out, "%sdimension %d", before, d);
+			before = ", ";
+		}
+	buf_puts(out, ", was not");
+}
+
 /* Types, lengths, keys and burned-in values. */
 static void source_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
 			  struct buf *out)
@@ -548,6 +562,8 @@ static void source_reason(const struct guards *g, const struct guard *at, const 
 	}
 	if (is.kind == VALUE_UNSET) {
 		buf_printf(out, "%s has no value, had one", source->name);
+	} else if (at->kind == GUARD_TYPE && is.kind == VALUE_TENSOR && is.tensor->memory) {
+		marks_reason(source, is.tensor->dynamic_dims & ~(unsigned)at->number, out);
 	} else if (is.kind != source->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE ||
 		   at->kind == GUARD_EQUAL) {
 		value_reason(source, is, out);

@@ -347,6 +347,8 @@ static struct value load_part(const struct source *s, struct value parent)
 	case SOURCE_CLASS:
 		if (parent.kind == VALUE_CLASS)
 			return parent.class->meta ? value_of(parent.class->meta) : unset();
+		if (parent.kind == VALUE_TUPLE)
+			return parent.list->class ? value_of(parent.list->class) : unset();
 		return value_of(parent.instance->class);
 	case SOURCE_PAYLOAD:
 		return parent.instance->payload;

@@ -41,7 +41,7 @@ enum source_access {
 	SOURCE_CLOSURE,   /* a cell of a function */
 	SOURCE_DEFAULT,   /* of a function's parameter */
 	SOURCE_KWDEFAULT, /* by name */
-	SOURCE_CLASS,     /* of an instance */
+	SOURCE_CLASS,     /* of an instance, a class or a named tuple */
 	SOURCE_PAYLOAD,   /* of an exception */
 	SOURCE_BASE,      /* of a class */
 	SOURCE_FUNCTION,  /* of a method */

@@ -127,14 +127,24 @@ static bool is_fixed(const struct class *class)
 	return class->builtin != CLASS_PROGRAM || class->hidden;
 }
 
+/* A named tuple of a class of the program, which is read with it. */
+static bool has_read_class(const struct list *list)
+{
+	return list->class && !is_fixed(list->class);
+}
+
 static bool add_children(struct sources *s, int source, struct value v)
 {
 	switch (v.kind) {
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-		return add_items(s, source, SOURCE_ITEM, v.list);
+		return add_items(s, source, SOURCE_ITEM, v.list) &&
+		       (!has_read_class(v.list) || sources_add(s, source, SOURCE_CLASS, 0, unset,
+							       value_of(v.list->class)) >= 0);
 	case VALUE_DICT:
 		return add_entries(s, source, SOURCE_ENTRY, v.dict) && add_keys(s, source, v.dict);
+	case VALUE_SET:
+		return add_keys(s, source, v.dict);
 	case VALUE_CELL:
 		return sources_add(s, source, SOURCE_CONTENT, 0, unset, v.cell->content) >= 0;
 	case VALUE_FUNCTION:
@@ -221,18 +231,6 @@ static struct value lazy_dict(const struct dict *real, int child)
 	return v;
 }
 
-static struct value copy_set(const struct dict *real)
-{
-	struct value v = value_set(real->frozen);
-
-	for (int i = 0; v.kind != VALUE_UNSET && i < real->len; i++)
-		if (!value_dict_set(v.dict, real->keys[i], value_none())) {
-			value_unref(v);
-			v = unset;
-		}
-	return v;
-}
-
 /* What a sequence of parts holds cannot change under a function. */
 static bool is_plain(struct value v)
 {
@@ -291,6 +289,24 @@ static bool read_child(struct trace *t, int child, struct value *out, struct err
 	return true;
 }
 
+/* A named tuple is of its class's stand-in: the program may ask. */
+static bool stand_in_sequence(struct trace *t, const struct list *real, int child,
+			      struct value *out, struct err *err)
+{
+	struct value class;
+
+	if (!keep(t, lazy_sequence(real, child), out, err))
+		return false;
+	if (!has_read_class(real))
+		return true;
+	if (!variables_read(t, child + real->len, &class, err))
+		return false;
+	value_ref(class);
+	value_unref(value_of(out->list->class));
+	out->list->class = class.class;
+	return true;
+}
+
 /* Keys that are objects are their stand-ins. */
 static bool stand_in_dict(struct trace *t, const struct dict *real, int child, struct value *out,
 			  struct err *err)
@@ -310,14 +326,25 @@ static bool stand_in_dict(struct trace *t, const struct dict *real, int child, s
 	return true;
 }
 
-static bool stand_in_set(struct trace *t, const struct dict *real, struct value *out,
+/* PyTorch ends a graph before a set of tensors, whose order is that of their addresses. */
+static bool stand_in_set(struct trace *t, const struct dict *real, int child, struct value *out,
 			 struct err *err)
 {
-	for (int i = 0; i < real->len; i++)
-		if (source_key_is_object(real->keys[i]))
-			return trace_break(t, BREAK_UNSUPPORTED, "a set of objects from outside",
+	for (int i = 0; i < real->len && !t->native; i++)
+		if (real->keys[i].kind == VALUE_TENSOR)
+			return trace_break(t, BREAK_UNSUPPORTED, "a set of tensors from outside",
 					   err);
-	return keep(t, copy_set(real), out, err);
+	if (!keep(t, value_set(real->frozen), out, err))
+		return false;
+	for (int i = 0; i < real->len; i++) {
+		struct value k = real->keys[i];
+
+		if (source_key_is_object(k) && !variables_read(t, child++, &k, err))
+			return false;
+		if (!value_dict_set(out->dict, k, value_none()))
+			return trace_no_memory(err);
+	}
+	return true;
 }
 
 static bool stand_in_closure(struct trace *t, struct function *f, const struct function *real,
@@ -505,11 +532,11 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 	switch (real.kind) {
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-		return keep(t, lazy_sequence(real.list, child), out, err);
+		return stand_in_sequence(t, real.list, child, out, err);
 	case VALUE_DICT:
 		return stand_in_dict(t, real.dict, child, out, err);
 	case VALUE_SET:
-		return stand_in_set(t, real.dict, out, err);
+		return stand_in_set(t, real.dict, child, out, err);
 	case VALUE_CELL:
 		return keep(t, value_cell(lazy(child)), out, err) &&
 		       (real.cell->content.kind != VALUE_UNSET ||

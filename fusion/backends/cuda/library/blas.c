@@ -277,8 +277,9 @@ static void bind_alone(const struct cuda_call *c, struct blas_contraction *s)
 {
 	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
 
-	if (s->product.type != CUDA_R_64F && is_tried(c, &s->product) &&
-	    s->product.inner_batch == 1 && s->product.outer_batch == 1)
+	if (s->product.type != CUDA_R_64F && s->product.inner_batch == 1 &&
+	    s->product.outer_batch == 1 &&
+	    (is_tried(c, &s->product) || cuda_lt_is_tried(c->device, &shape)))
 		s->alone = cuda_lt_create(c->device, &shape, false, false, true);
 }
 

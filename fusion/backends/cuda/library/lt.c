@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 
 enum {
 	WAYS = 8,        /* of a product, that are tried */
-	MOST_KEPT = 128, /* shapes whose fastest way is kept */
+	MOST_KEPT = 512, /* products whose way is kept */
 	TRIAL_NS = 200000,
 	MOST_RUNS = 20,
 	NUMBERS = 1 << 20,           /* bytes of them that a trial's operands repeat */
@@ -19,10 +20,13 @@ enum {
 	MOST_TRIALS_NS = 1000000000, /* of all shapes: then they have what is thought fastest */
 };
 
-/* What was found for a shape. */
+/* What was chosen for a shape and an epilogue. */
 struct kept_way {
 	struct cuda_lt_shape shape;
 	bool bias, rest;
+	bool tried; /* false: the way that cuBLASLt thinks fastest */
+	uint64_t
+	    bits; /* tried: the hash of what it gives for a trial's numbers, without epilogue */
 	cublasLtMatmulAlgo_t way;
 	size_t room_bytes;
 };
@@ -107,6 +111,17 @@ static bool describe(const struct cuda_lt *t, struct cuda_lt_product *p,
 	       t->cublasLtMatrixLayoutCreate(&p->b, s->type, flat_b ? k : n, flat_b ? n : k,
 					     s->lead_b) == 0 &&
 	       t->cublasLtMatrixLayoutCreate(&p->out, s->type, m, n, s->lead) == 0;
+}
+
+static void forget(const struct cuda_lt *t, struct cuda_lt_product *p)
+{
+	const cublasLtMatrixLayout_t layouts[] = { p->a, p->b, p->out };
+
+	for (int i = 0; i < 3; i++)
+		if (layouts[i])
+			t->cublasLtMatrixLayoutDestroy(layouts[i]);
+	if (p->how)
+		t->cublasLtMatmulDescDestroy(p->how);
 }
 
 /* Up to WAYS of them, what cuBLASLt thinks fastest first.  Partial sums are float32: others
@@ -215,77 +230,102 @@ static bool fill_with_numbers(struct device *d, uint64_t memory, size_t bytes, c
 	return true;
 }
 
-/* Parts of a result: its beginning, its middle and its end. */
-static void read_parts(struct device *d, const void *out, size_t bytes,
-		       unsigned char parts[PARTS][PART])
+/* Of parts of a result: its beginning, its middle and its end. */
+static uint64_t hash_parts(struct device *d, const void *out, size_t bytes)
 {
-	const size_t part = bytes < PART ? bytes : PART;
-	const size_t at[PARTS] = { 0, (bytes - part) / 2 / 16 * 16, bytes - part };
+	unsigned char part[PART];
+	const size_t len = bytes < PART ? bytes : PART;
+	const size_t at[PARTS] = { 0, (bytes - len) / 2 / 16 * 16, bytes - len };
+	uint64_t hash = 0;
 
-	memset(parts, 0, PARTS * PART);
-	for (int i = 0; i < PARTS; i++)
-		d->memory.read(d, parts[i], (const char *)out + at[i], part);
+	for (int i = 0; i < PARTS; i++) {
+		d->memory.read(d, part, (const char *)out + at[i], len);
+		hash = hash_bytes(part, len, hash);
+	}
+	return hash;
 }
 
-/* Every way must give the first one's bits: eager, which tries none for a small product or
- * for sizes that change, takes the first, and a recurrence makes much of a last bit.  Of
- * those, another than the first has to be clearly faster. */
-static void choose_fastest(struct device *d, struct cuda_lt_product *p,
-			   const cublasLtMatmulHeuristicResult_t *ways, int n, uint64_t memory,
-			   const size_t room[3])
-{
-	const struct cuda_lt_places at = { .a = (void *)memory,
-					   .b = (void *)(memory + room[0]),
-					   .out = (void *)(memory + room[0] + room[1]),
-					   .rest = (void *)(memory + room[0] + room[1] + room[2]),
-					   .bias = (void *)(memory + room[0] + room[1]) };
-	int64_t best = -1;
-	unsigned char first[PARTS][PART], parts[PARTS][PART];
+/* The ways of a product, and which of them may be taken. */
+struct trial {
+	const struct cuda_lt_product *alone; /* the product without its epilogue */
+	const cublasLtMatmulHeuristicResult_t *ways;
+	int n;
+	const struct kept_way *other; /* the same shape's with another epilogue; NULL */
+	struct cuda_lt_places at;
+	size_t out_bytes;
+	bool chosen;
+	uint64_t bits; /* of the chosen way */
+};
 
-	for (int i = 0; i < n; i++) {
+/* Whether way i gives the bits that the shape's first product gave; *bits: what it gives. */
+static bool has_its_bits(struct device *d, const struct trial *t, int i, uint64_t *bits)
+{
+	struct cuda_lt_product alone = *t->alone;
+
+	take_way(&alone, &t->ways[i]);
+	if (time_of(d, &alone, &t->at, 1) < 0) /* which loads it */
+		return false;
+	*bits = hash_parts(d, t->at.out, t->out_bytes);
+	return !t->other ||
+	       (t->other->tried ? *bits == t->other->bits : i == 0 || *bits == t->bits);
+}
+
+/* The first product of a shape decides its bits, whatever comes after it in any mode: a recurrence
+ * makes much of a last bit.  Another way than the first has to be clearly faster. */
+static void choose_fastest(struct device *d, struct cuda_lt_product *p, struct trial *t)
+{
+	int64_t best = -1;
+
+	for (int i = 0; i < t->n; i++) {
 		struct cuda_lt_product trial = *p;
 		int64_t once, ns;
+		uint64_t bits;
 		int runs;
 
-		take_way(&trial, &ways[i]);
-		if (time_of(d, &trial, &at, 1) < 0) { /* which loads it */
-			if (i == 0)
+		take_way(&trial, &t->ways[i]);
+		if (!has_its_bits(d, t, i, &bits) || time_of(d, &trial, &t->at, 1) < 0) {
+			if (i == 0 && t->other && !t->other->tried)
 				return;
 			continue;
 		}
-		read_parts(d, at.out, room[2], i == 0 ? first : parts);
-		if (i > 0 && memcmp(first, parts, sizeof(first)) != 0)
-			continue;
-		once = time_of(d, &trial, &at, 1);
+		once = time_of(d, &trial, &t->at, 1);
 		if (once < 0 || (best >= 0 && once > 2 * best + TRIAL_NS))
 			continue;
 		runs = (int)(TRIAL_NS / (once + 1)) + 2;
-		ns = time_of(d, &trial, &at, runs < MOST_RUNS ? runs : MOST_RUNS);
+		ns = time_of(d, &trial, &t->at, runs < MOST_RUNS ? runs : MOST_RUNS);
 		if (ns < 0 || (best >= 0 && ns > best - best / 32))
 			continue;
 		best = ns;
-		take_way(p, &ways[i]);
+		take_way(p, &t->ways[i]);
+		t->chosen = true;
+		t->bits = bits;
 	}
 }
 
-/* On memory of its own: what a product is given may be in use.  Without it the first way
- * stays. */
+/* On memory of its own: what a product is given may be in use.  Without it none is chosen. */
 static void try_ways(struct device *d, struct cuda_lt_product *p, const struct cuda_lt_shape *s,
-		     const cublasLtMatmulHeuristicResult_t *ways, int n)
+		     struct trial *t)
 {
 	const size_t bytes = s->type == CUDA_R_32F ? 4 : 2;
-	const size_t room[3] = {
-		room_for(s->lead_a, s->turn_a == CUBLAS_OP_N ? s->summed : s->rows, bytes),
-		room_for(s->lead_b, s->turn_b == CUBLAS_OP_N ? s->columns : s->summed, bytes),
-		room_for(s->lead, s->columns, bytes),
-	};
-	const size_t all = room[0] + room[1] + 2 * room[2];
-	uint64_t memory = n > 1 ? cuda_take(d, all) : 0;
+	const size_t a = room_for(s->lead_a, s->turn_a == CUBLAS_OP_N ? s->summed : s->rows, bytes);
+	const size_t b = room_for(s->lead_b, s->turn_b == CUBLAS_OP_N ? s->columns : s->summed,
+				  bytes);
+	const size_t out = room_for(s->lead, s->columns, bytes), all = a + b + 2 * out;
+	struct cuda_lt_product alone = { 0 };
+	uint64_t memory = cuda_take(d, all);
 
 	if (!memory)
 		return;
-	if (fill_with_numbers(d, memory, all, s->type))
-		choose_fastest(d, p, ways, n, memory, room);
+	t->out_bytes = out;
+	t->at = (struct cuda_lt_places){ .a = (void *)memory,
+					 .b = (void *)(memory + a),
+					 .out = (void *)(memory + a + b),
+					 .rest = (void *)(memory + a + b + out),
+					 .bias = (void *)(memory + a + b + out) };
+	t->alone = &alone;
+	if (describe(d->lt, &alone, s) && fill_with_numbers(d, memory, all, s->type))
+		choose_fastest(d, p, t);
+	forget(d->lt, &alone);
 	cuda_release(d, memory, all);
 }
 
@@ -297,46 +337,68 @@ static bool same_shape(const struct cuda_lt_shape *a, const struct cuda_lt_shape
 	       a->lead == b->lead;
 }
 
-static bool find_kept(const struct cuda_lt *t, struct cuda_lt_product *p,
-		      const struct cuda_lt_shape *s)
+/* What is kept of the shape: with the product's epilogue, or NULL: with any. */
+static const struct kept_way *find_kept(const struct cuda_lt *t, const struct cuda_lt_shape *s,
+					const struct cuda_lt_product *p)
 {
 	for (unsigned i = 0; i < t->n_kept && i < MOST_KEPT; i++) {
 		const struct kept_way *k = &t->kept[i];
 
-		if (k->bias == p->bias && k->rest == p->rest && same_shape(&k->shape, s)) {
-			p->way = k->way;
-			p->room_bytes = k->room_bytes;
-			return true;
-		}
+		if ((!p || (k->bias == p->bias && k->rest == p->rest)) && same_shape(&k->shape, s))
+			return k;
 	}
-	return false;
+	return NULL;
 }
 
+static void keep(struct cuda_lt *t, const struct cuda_lt_product *p, const struct cuda_lt_shape *s,
+		 const struct trial *trial)
+{
+	t->kept[t->n_kept++ % MOST_KEPT] = (struct kept_way){ .shape = *s,
+							      .bias = p->bias,
+							      .rest = p->rest,
+							      .tried = trial->chosen,
+							      .bits = trial->bits,
+							      .way = p->way,
+							      .room_bytes = p->room_bytes };
+}
+
+/* False: there is no way, or none that gives the bits of the shape's first product. */
 static bool choose(struct device *d, struct cuda_lt_product *p, const struct cuda_lt_shape *s,
 		   bool tries)
 {
 	struct cuda_lt *t = d->lt;
+	const struct kept_way *kept = find_kept(t, s, p);
 	cublasLtMatmulHeuristicResult_t ways[WAYS];
-	int64_t begin;
-	int n;
+	struct trial trial = { .ways = ways };
 
-	if (find_kept(t, p, s))
+	if (kept) {
+		p->way = kept->way;
+		p->room_bytes = kept->room_bytes;
 		return true;
-	n = list_ways(t, d, p, s->aligned, ways);
-	if (n == 0)
+	}
+	trial.other = find_kept(t, s, NULL);
+	trial.n = list_ways(t, d, p, s->aligned, ways);
+	if (trial.n == 0)
 		return false;
 	take_way(p, &ways[0]);
-	if (!tries || t->tried_ns > MOST_TRIALS_NS)
-		return true;
-	begin = clock_ns();
-	try_ways(d, p, s, ways, n);
-	t->tried_ns += clock_ns() - begin;
-	t->kept[t->n_kept++ % MOST_KEPT] = (struct kept_way){ .shape = *s,
-							      .bias = p->bias,
-							      .rest = p->rest,
-							      .way = p->way,
-							      .room_bytes = p->room_bytes };
+	if ((tries && trial.n > 1 && t->tried_ns <= MOST_TRIALS_NS) ||
+	    (trial.other && trial.other->tried)) {
+		int64_t begin = clock_ns();
+
+		try_ways(d, p, s, &trial);
+		t->tried_ns += clock_ns() - begin;
+	}
+	if (trial.other && trial.other->tried && !trial.chosen)
+		return false;
+	keep(t, p, s, &trial);
 	return true;
+}
+
+bool cuda_lt_is_tried(const struct device *d, const struct cuda_lt_shape *shape)
+{
+	const struct kept_way *kept = d->lt ? find_kept(d->lt, shape, NULL) : NULL;
+
+	return kept && kept->tried;
 }
 
 struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
@@ -357,14 +419,8 @@ struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_sh
 
 void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p)
 {
-	const cublasLtMatrixLayout_t layouts[] = { p ? p->a : NULL, p ? p->b : NULL,
-						   p ? p->out : NULL };
-
-	for (int i = 0; i < 3; i++)
-		if (layouts[i])
-			d->lt->cublasLtMatrixLayoutDestroy(layouts[i]);
-	if (p && p->how)
-		d->lt->cublasLtMatmulDescDestroy(p->how);
+	if (p)
+		forget(d->lt, p);
 	free(p);
 }
 

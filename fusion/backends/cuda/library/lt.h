@@ -20,13 +20,16 @@ struct cuda_lt_shape {
 
 struct cuda_lt_product;
 
-/* By the way that cuBLASLt thinks fastest; with `tries`, the fastest here of its best few that
- * give the same bits,
- * found once for a shape: some milliseconds.  NULL: cuBLASLt is not
- * installed, or has no way for it. */
+/* By the way that cuBLASLt thinks fastest; with `tries`, the fastest here of its best few, found
+ * once for a shape: some milliseconds.  The first product of a shape decides the bits that all
+ * others of it give, with whatever epilogue.  NULL: cuBLASLt is not installed, or has no such way.
+ */
 struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
 				       bool bias, bool rest, bool tries);
 void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p); /* NULL is fine */
+
+/* Whether the bits of the shape's products are those of a way that was tried for. */
+bool cuda_lt_is_tried(const struct device *d, const struct cuda_lt_shape *shape);
 
 enum { CUDA_LT_ALIGNED = 16 }; /* what cuBLASLt has its fast ways for */
 /* Where its operands and its result are; bias and rest: NULL where it has none. */
