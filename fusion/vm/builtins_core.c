@@ -306,8 +306,7 @@ static bool stdout_of(struct vm *vm, struct value *file, struct err *err)
 	} else {
 		value_ref(*file);
 	}
-	if (file->kind == VALUE_INSTANCE &&
-	    class_lookup(file->instance->class, "_is_of_the_run")) {
+	if (file->kind == VALUE_INSTANCE && class_lookup(file->instance->class, "_is_of_the_run")) {
 		value_unref(*file);
 		*file = value_none();
 	}

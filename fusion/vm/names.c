@@ -88,7 +88,7 @@ struct checker {
 	VEC(struct name_binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
 	const struct lang_files *files;         /* of the program; NULL: it has one */
-	VEC(const char *) stored; /* attributes that the program sets, of whatever */
+	VEC(const char *) stored;               /* attributes that the program sets, of whatever */
 	bool stars; /* `import *`: what the names are, only running it tells */
 	struct vm_problems *problems;
 	struct arena arena; /* names of what is not there */
@@ -278,6 +278,11 @@ static bool check_load(struct checker *c, const struct code *code, int i, struct
 	return load_global(c, code, code->names[code->insts[i].arg], t) && check_use(c, code, i, t);
 }
 
+static bool keep_stored(struct checker *c, const char *name)
+{
+	return VEC_PUSH(&c->stored, name) || err_set(c->err, ERR_MEMORY, "out of memory");
+}
+
 /* `collect`: the first walk learns what is assigned, the second one checks. */
 static bool check_inst(struct checker *c, const struct code *code, int i, bool collect,
 		       struct trail *t)
@@ -324,8 +329,7 @@ static bool check_inst(struct checker *c, const struct code *code, int i, bool c
 			ok = check_load(c, code, i, t);
 		break;
 	case CODE_STORE_ATTR:
-		if (collect && !VEC_PUSH(&c->stored, code->names[inst->arg]))
-			return err_set(c->err, ERR_MEMORY, "out of memory");
+		ok = !collect || keep_stored(c, code->names[inst->arg]);
 		trail_clear(t);
 		break;
 	case CODE_STORE_GLOBAL:
