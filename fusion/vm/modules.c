@@ -101,19 +101,6 @@ const char *module_real(const char *name)
 	return of_nn(name) ? "torch.nn" : name;
 }
 
-bool module_store(struct vm *vm, struct value module, const char *name, struct value v,
-		  struct err *err)
-{
-	const struct module *m = module.module;
-	const char *kept = arena_strdup(&vm->arena, name);
-	int slot = kept ? vm_global_slot(vm, m, kept) : -1;
-
-	if (slot < 0)
-		return vm_out_of_memory(vm, err);
-	vm->epoch++; /* what was asked of modules before is forgotten */
-	return global_store(vm, slot, v, err);
-}
-
 bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
 		   struct err *err)
 {

@@ -28,10 +28,8 @@ bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);
 
-/* module.name = v, of a module that is no file of the program, where v is what the program
- * finds there from now on; and what was stored so, UNSET where nothing was. */
-bool module_store(struct vm *vm, struct value module, const char *name, struct value v,
-		  struct err *err);
+/* What the program has stored as module.name (instance.c), of a module that is no file of it;
+ * UNSET where it has not. */
 bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
 		   struct err *err);
 
