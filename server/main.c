@@ -94,9 +94,92 @@ static void keep_standard_streams(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* ---- what a terminal obeys. ---- */
+
+/* What is printed may be a stranger's text, as the name of a run, and a terminal obeys its control
+ * characters: they are written as "?". */
+struct plain {
+	int fd;
+	bool terminal;
+	bool progress; /* it begins a line again and clears its rest */
+	unsigned char last;
+};
+
+static bool is_control(const struct plain *p, const char *bytes, size_t n, size_t at)
+{
+	unsigned char c = (unsigned char)bytes[at];
+	unsigned char before = at > 0 ? (unsigned char)bytes[at - 1] : p->last;
+	unsigned char next = at + 1 < n ? (unsigned char)bytes[at + 1] : 0;
+
+	if (p->progress &&
+	    ((c == '\r' && at == 0) || (n - at >= 3 && memcmp(bytes + at, "\033[K", 3) == 0)))
+		return false;
+	if (c < 0x20)
+		return c != '\n' && c != '\t';
+	/* What JSON may have as it is.  U+0080 to U+009F are two bytes. */
+	return p->terminal && (c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0) ||
+			       (before == 0xc2 && c >= 0x80 && c < 0xa0));
+}
+
+static bool write_whole(int fd, const char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = write(fd, bytes, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		bytes += written;
+		n -= (size_t)written;
+	}
+	return true;
+}
+
+/* 0: it cannot be written. */
+static ssize_t write_plain(void *self, const char *bytes, size_t n)
+{
+	struct plain *p = self;
+	char part[4096];
+
+	for (size_t done = 0, len; done < n; done += len) {
+		len = n - done < sizeof(part) ? n - done : sizeof(part);
+		for (size_t i = 0; i < len; i++)
+			part[i] = is_control(p, bytes, n, done + i) ? '?' : bytes[done + i];
+		if (!write_whole(p->fd, part, len))
+			return 0;
+	}
+	if (n > 0)
+		p->last = (unsigned char)bytes[n - 1];
+	return (ssize_t)n;
+}
+
+/* Of what commands print; exports and the log are written without these. */
+static bool print_plainly(void)
+{
+	static struct plain out = { .fd = STDOUT_FILENO };
+	static struct plain errors = { .fd = STDERR_FILENO, .progress = true };
+	static const cookie_io_functions_t plain = { .write = write_plain };
+	FILE *to = fopencookie(&out, "w", plain), *errors_to = fopencookie(&errors, "w", plain);
+
+	if (!to || !errors_to)
+		return false;
+	out.terminal = isatty(STDOUT_FILENO);
+	errors.terminal = isatty(STDERR_FILENO);
+	setvbuf(to, NULL, out.terminal ? _IOLBF : _IOFBF, 0);
+	setvbuf(errors_to, NULL, _IONBF, 0);
+	stdout = to;
+	stderr = errors_to;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	keep_standard_streams();
+	if (!print_plainly()) {
+		fprintf(stderr, "breakeven: out of memory for its output\n");
+		return EXIT_FAILED;
+	}
 	/* The engine's pool shares products out: OpenBLAS's own threads would only
 	 * take memory. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);

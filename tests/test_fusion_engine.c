@@ -415,6 +415,29 @@ static void eager_frees_intermediates_at_once(void **state)
 	engine_close(&e);
 }
 
+/* x.a = x, alone and through another tensor and a list: engine_close() finds what is left. */
+static void a_tensor_that_holds_itself_is_freed(void **state)
+{
+	static const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_LAZY };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct engine e = engine_open("interp", modes[i],
+					      "def model(x):\n"
+					      "    x.own = x\n"
+					      "    y = x * 2\n"
+					      "    z = y + 1\n"
+					      "    y.other = [z]\n"
+					      "    z.other = y\n"
+					      "    return z.other.other[0] * x.own\n");
+		struct value x = FLOATS(&e, 1, 4), out = engine_call(&e, &x, 1);
+
+		engine_drop(&out, 1);
+		engine_drop(&x, 1);
+		engine_close(&e);
+	}
+}
+
 static void print_writes_to_the_sessions_buffer(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_EAGER,
@@ -457,6 +480,7 @@ int main(void)
 		cmocka_unit_test(a_compiled_chain_is_one_launch),
 		cmocka_unit_test(one_tensor_twice_and_two_tensors_are_different_calls),
 		cmocka_unit_test(eager_frees_intermediates_at_once),
+		cmocka_unit_test(a_tensor_that_holds_itself_is_freed),
 		cmocka_unit_test(print_writes_to_the_sessions_buffer),
 		cmocka_unit_test(modes_have_names),
 	};

@@ -173,6 +173,41 @@ static void a_run_without_anything_is_written_in_every_format(void **state)
 	json_decref(json_as("speedscope", &run));
 }
 
+/* A stranger's events may say any number of bytes: their sum stops where numbers end. */
+static void bytes_add_up_to_what_a_number_holds(void **state)
+{
+	struct store s = { 0 };
+	struct export_run run = run_of(&s, NULL);
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, &s, &err);
+	uint32_t lane = timeline_writer_lane(
+	    w, json_pack("{s:s, s:s}", "name", "kernels", "role", "kernels"));
+	uint32_t name = timeline_writer_name(w, json_pack("{s:s}", "name", "copy"));
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct timeline_event e = { .start_ns = 100 * i,
+					    .duration_ns = 50,
+					    .lane = lane,
+					    .kind = TIMELINE_KERNEL,
+					    .name = name,
+					    .bytes = INT64_MAX };
+
+		assert_true(timeline_writer_add(w, &e, &err));
+	}
+	assert_true(timeline_writer_finish(w, json_object(), &err));
+	timeline_writer_destroy(w);
+	for (int i = 0; i < export_format_count(); i++) {
+		struct sink out = { 0 };
+
+		write_as(export_format_at(i)->name, &run, NULL, &out, &err);
+		if (strcmp(export_format_at(i)->name, "csv") == 0)
+			assert_non_null(strstr(out.text.data, "copy"));
+		buf_finish(&out.text);
+	}
+	drop(&s);
+}
+
 static void odd_names_stay_what_they_are(void **state)
 {
 	struct store s = { 0 };
@@ -506,6 +541,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_without_anything_is_written_in_every_format),
+		cmocka_unit_test(bytes_add_up_to_what_a_number_holds),
 		cmocka_unit_test(odd_names_stay_what_they_are),
 		cmocka_unit_test(a_long_timeline_goes_out_in_pieces_and_comes_back_whole),
 		cmocka_unit_test(what_is_packed_is_what_is_not),

@@ -51,6 +51,12 @@ struct global {
 	int next;             /* global_of: one before it with that hash, from 1; 0: none */
 };
 
+/* What no program changes: a global of a prelude, but for its lists, which are state. */
+static inline bool global_is_fixed(const struct global *g)
+{
+	return g->ours && g->value.kind != VALUE_LIST;
+}
+
 struct frame {
 	struct frame *up; /* the caller; NULL at the bottom */
 	struct unit *unit;

@@ -543,7 +543,8 @@ static bool inst_load_global(struct vm *vm, struct frame *f, int arg, struct err
 	struct vm_host *host = vm->host;
 	struct value v = g->value;
 
-	if (__builtin_expect(host->load_global != NULL, 0) && !f->unit->hidden) {
+	if (__builtin_expect(host->load_global != NULL, 0) &&
+	    (!f->unit->hidden || (g->ours && !global_is_fixed(g)))) {
 		vm_host_here(vm);
 		if (!host->load_global(host->self, slot, g->name, g->value, &v, err) ||
 		    !realize(vm, &v, err))

@@ -47,7 +47,7 @@ static inline bool global_load(struct vm *vm, int slot, struct value *out, struc
 	struct vm_host *host = vm->host;
 
 	*out = g->value;
-	if (!host->load_global || g->ours) {
+	if (!host->load_global || global_is_fixed(g)) {
 		value_ref(*out);
 		return true;
 	}

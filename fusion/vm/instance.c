@@ -365,6 +365,9 @@ static bool store_of_tensor(struct vm *vm, struct value o, const char *name, str
 		return false;
 	}
 	if (!o.tensor->attributes) {
+		/* In the heap, which frees a tensor that holds itself. */
+		if (!heap_adopt(vm->heap, o.object))
+			return vm_out_of_memory(vm, err);
 		if (!vm_keep(vm, value_dict(), &fresh, err))
 			return false;
 		o.tensor->attributes = fresh.dict;

@@ -120,7 +120,7 @@ bool module_is_file(const char *module, const char *name)
 			   "nested onnx overrides package profiler quantization serialization "
 			   "signal storage testing types version" },
 		{ "torch.autograd", "graph profiler" },
-		{ "torch._dynamo", "decorators eval_frame" },
+		{ "torch._dynamo", "comptime decorators eval_frame utils" },
 		{ "torch.fx", "_symbolic_trace experimental" },
 		{ "torch.fx.experimental", "symbolic_shapes" },
 		{ "torch.nn", "attention modules parameter quantized" },

@@ -311,6 +311,9 @@ static void visit_more(struct value v, object_visit_fn *visit, void *context)
 		visit_object(v.instance->attributes, visit, context);
 		visit(v.instance->payload, context);
 		break;
+	case VALUE_TENSOR:
+		visit_object(v.tensor->attributes, visit, context);
+		break;
 	case VALUE_METHOD:
 		visit(v.method->function, context);
 		visit(v.method->self, context);
@@ -563,8 +566,6 @@ void heap_collect_if_due(struct heap *heap)
 
 static void release_tensor(struct vtensor *t)
 {
-	if (t->attributes)
-		value_unref(value_of(t->attributes));
 	if (t->release)
 		t->release(t);
 	free(t);
@@ -619,7 +620,7 @@ void value_free(struct value v)
 {
 	struct object *dead = NULL, *o;
 
-	if (v.kind == VALUE_TENSOR) { /* it has no values to visit */
+	if (v.kind == VALUE_TENSOR && !v.tensor->attributes) { /* it has no values to visit */
 		heap_forget(v.object);
 		release_tensor(v.tensor);
 		return;

@@ -429,7 +429,7 @@ static void write_counter(struct chrome *c, const struct timeline_event *e)
 {
 	struct chrome_lane *lane = &c->lanes[e->lane];
 
-	lane->held_bytes += e->bytes;
+	lane->held_bytes = timeline_add(lane->held_bytes, e->bytes);
 	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"counter\",\"name\":");
 	out_text(c->out, job_lane(c->job, e->lane).name);
 	write_place(c, e);

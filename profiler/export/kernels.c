@@ -52,11 +52,11 @@ static bool add_kernel(void *self, const struct timeline_event *e, struct err *e
 	t->name = e->name;
 	t->kind = e->kind;
 	t->events++;
-	t->sum_ns = timeline_add_ns(t->sum_ns, e->duration_ns);
-	t->bytes += e->bytes;
+	t->sum_ns = timeline_add(t->sum_ns, e->duration_ns);
+	t->bytes = timeline_add(t->bytes, e->bytes);
 	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
 	k->events++;
-	k->sum_ns = timeline_add_ns(k->sum_ns, e->duration_ns);
+	k->sum_ns = timeline_add(k->sum_ns, e->duration_ns);
 	return true;
 }
 

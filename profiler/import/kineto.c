@@ -583,8 +583,8 @@ static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 		return err_set(err, ERR_MEMORY, "out of memory for a lane");
 	correlation = correlation > 0 && correlation <= UINT32_MAX ? correlation : 0;
 	total->count++;
-	total->total_ns += e->dur_ns;
-	total->bytes += bytes;
+	total->total_ns = timeline_add(total->total_ns, e->dur_ns);
+	total->bytes = timeline_add(total->bytes, bytes);
 	m->graph_kernels += c->kind == TIMELINE_KERNEL && e->has & 1u << KINETO_ARG_GRAPH_NODE;
 	if (!note_span(k, c, e, lane->lane, (uint32_t)correlation) ||
 	    !note_launch(k, c, e, (uint32_t)correlation))

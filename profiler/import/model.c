@@ -137,8 +137,8 @@ json_t *names_json(const struct names *n, enum name_group group)
 		if (row->group != group || row->count == 0)
 			continue;
 		all.count += row->count;
-		all.total_ns += row->total_ns;
-		all.bytes += row->bytes;
+		all.total_ns = timeline_add(all.total_ns, row->total_ns);
+		all.bytes = timeline_add(all.bytes, row->bytes);
 		if (!VEC_PUSH(&rows, row))
 			break;
 	}

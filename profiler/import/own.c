@@ -180,8 +180,8 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 			   e->name.len ? e->name.data : "unnamed", e->name.len ? e->name.len : 7,
 			   &m->ledger);
 	total->count++;
-	total->total_ns += e->dur_ns;
-	total->bytes += event.bytes;
+	total->total_ns = timeline_add(total->total_ns, e->dur_ns);
+	total->bytes = timeline_add(total->bytes, event.bytes);
 	if (!m->writer)
 		return true;
 	event.lane = lane->lane;

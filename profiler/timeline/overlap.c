@@ -66,8 +66,8 @@ static void forget(struct overlap *o, struct overlap_room *room)
 	size_t n = o->spans.len / 2;
 
 	for (size_t i = 0; i < n; i++)
-		o->summed_ns = timeline_add_ns(o->summed_ns,
-					       o->spans.at[i].to_ns - o->spans.at[i].from_ns);
+		o->summed_ns = timeline_add(o->summed_ns,
+					    o->spans.at[i].to_ns - o->spans.at[i].from_ns);
 	if (n == 0)
 		return;
 	o->kept_ns = o->spans.at[n - 1].to_ns;
@@ -121,6 +121,6 @@ bool overlap_ns(struct overlap *o, struct overlap_room *room, int64_t *ns)
 		return false;
 	*ns = o->summed_ns;
 	for (size_t i = 0; i < o->spans.len; i++)
-		*ns = timeline_add_ns(*ns, o->spans.at[i].to_ns - o->spans.at[i].from_ns);
+		*ns = timeline_add(*ns, o->spans.at[i].to_ns - o->spans.at[i].from_ns);
 	return true;
 }

@@ -90,11 +90,13 @@ enum {
 /* Starts and ends lie within plus and minus so much: 146 years. */
 #define TIMELINE_MAX_NS (INT64_C(1) << 62)
 
-/* The sum of two times that are not below 0; it stops at INT64_MAX, since a stranger's
- * blocks may hold any. */
-static inline int64_t timeline_add_ns(int64_t a, int64_t b)
+/* The sum of two times or of bytes; it stops where int64_t ends, since a stranger's blocks may
+ * hold any. */
+static inline int64_t timeline_add(int64_t a, int64_t b)
 {
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
+	int64_t sum;
+
+	return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
 }
 
 enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2, TIMELINE_FILE = 3 };

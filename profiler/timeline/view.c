@@ -170,7 +170,7 @@ static json_t *totals_json(struct timeline_view *v)
 
 		if (i >= MAX_TOTALS) {
 			rest.events += t->events;
-			rest.sum_ns = timeline_add_ns(rest.sum_ns, t->sum_ns);
+			rest.sum_ns = timeline_add(rest.sum_ns, t->sum_ns);
 			rest.most_ns = t->most_ns > rest.most_ns ? t->most_ns : rest.most_ns;
 			rest.kind = t->kind;
 			continue;
@@ -534,7 +534,7 @@ static void count(struct find *f, const struct timeline_event *e, int64_t from_n
 {
 	struct find_lane *lane = &f->lanes[e->lane];
 
-	f->sum_ns = timeline_add_ns(f->sum_ns, to_ns - from_ns);
+	f->sum_ns = timeline_add(f->sum_ns, to_ns - from_ns);
 	if (!overlap_add(&lane->busy, &f->room, from_ns, to_ns))
 		lane->busy.at_least = true; /* out of memory */
 	lane->events++;
@@ -552,7 +552,7 @@ static bool find_busy_ns(struct find *f, int64_t *ns, bool *at_least)
 
 		if (!overlap_ns(&f->lanes[i].busy, &f->room, &busy))
 			return false;
-		*ns = timeline_add_ns(*ns, busy);
+		*ns = timeline_add(*ns, busy);
 		*at_least = *at_least || f->lanes[i].busy.at_least;
 	}
 	return true;
@@ -767,7 +767,7 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 	struct view_lane *lane = &v->lanes[e->lane];
 
 	lane->events++;
-	lane->sum_ns = timeline_add_ns(lane->sum_ns, end - from);
+	lane->sum_ns = timeline_add(lane->sum_ns, end - from);
 	if (!overlap_add(&lane->busy, &v->room, from, end))
 		lane->busy.at_least = true; /* out of memory */
 }
@@ -797,7 +797,7 @@ static void add_to_total(struct timeline_view *v, const struct timeline_event *e
 
 	t->kind = e->kind;
 	t->events++;
-	t->sum_ns = timeline_add_ns(t->sum_ns, inside);
+	t->sum_ns = timeline_add(t->sum_ns, inside);
 	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
 }
 

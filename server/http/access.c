@@ -154,6 +154,15 @@ static bool is_among(const char *const *list, int n, const char *text)
 	return false;
 }
 
+/* To whoever names users Ada and ada may be two. */
+static bool is_admin(const struct access_options *o, const char *user)
+{
+	for (int i = 0; i < o->n_admin_users; i++)
+		if (strcmp(o->admin_users[i], user) == 0)
+			return true;
+	return false;
+}
+
 static bool is_proxy(const struct access_desk *a, const char *address)
 {
 	return is_among(a->options.proxies, a->options.n_proxies, address);
@@ -274,9 +283,7 @@ static bool find(struct access_desk *a, const struct credentials *c, struct aren
 				       "bytes, without control characters",
 				       a->options.user_header, USER_CHARS - 1);
 		out->name = arena_strdup(arena, c->user);
-		out->scope = is_among(a->options.admin_users, a->options.n_admin_users, c->user)
-				 ? SCOPE_ADMIN
-				 : SCOPE_SUBMIT;
+		out->scope = is_admin(&a->options, c->user) ? SCOPE_ADMIN : SCOPE_SUBMIT;
 		return out->name || err_set(err, ERR_MEMORY, "out of memory for the request");
 	}
 	return !cookie || find_secret(a, cookie, true, arena, out, err);

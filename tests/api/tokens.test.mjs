@@ -174,6 +174,7 @@ test('a trusted proxy names the user and the address; from elsewhere neither cou
     const { audit } = (await ask('/api/v1/audit', { headers: as('root@example.org', '192.0.2.1, 198.51.100.5, 127.0.0.1') })).body;
     const [last] = audit.filter((row) => row.who === 'ada@example.org');
     assert.deepEqual([last.address, last.route, last.id], ['198.51.100.4', 'POST /api/v1/runs', id]);
+    assert.equal((await ask('/api/v1/audit', { headers: as('Root@example.org') })).status, 403, 'another user, to whom a case matters');
     assert.equal((await ask('/api/v1/runs', { headers: as('') })).status, 401);
     const closed = await startServer({ args: ['--trust-proxy', '192.0.2.200', '--user-header', 'X-Forwarded-User'] });
     assert.equal((await ask('/api/v1/runs', { at: closed, headers: as('ada@example.org') })).status, 401, 'this proxy is not trusted');

@@ -49,8 +49,10 @@ m = Outer()
 """
 
 # Of these the values are recorded and not the graphs: torch 2.6 gives up the frame (mappings), warns of
-# a profiler, reads a symbolic size by a name (operators_by_name), or ends the graph of numpy's elsewhere (fourier_of_arrays), or reads no set from outside (sets_of_objects).
-VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects"}
+# a profiler, reads a symbolic size by a name (operators_by_name), ends the graph of numpy's elsewhere
+# (fourier_of_arrays), reads no set from outside (sets_of_objects), or resumes no block without
+# __torch_function__ (state_of_torch_function).
+VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects", "state_of_torch_function"}
 
 PROGRAMS = [
     ("set_that_grows", [["f 3"], ["f 3"], ["f 3"]], "s = {1, 2}\n" + model("y = x.cos() * len(s)\ns.add(3)\nreturn y")),
@@ -143,6 +145,10 @@ PROGRAMS = [
     ("sets_of_objects", [["f 2", "f 2"], ["f 2", "f 2"]], "class By:\n    def __init__(self, n):\n        self.n = n\n    def of(self, x):\n        return x + self.n\na, b, c = By(1), By(2), By(3)\nfound = {a, b}\ndef model(x, y):\n    s = {x, y}\n    s.add(x)\n"
      "    z = x * len(s) + (1 if y in s else 0)\n    found.add(c)\n    found.discard(a)\n    for v in found:\n        z = v.of(z)\n    own = {a, c}\n    torch._dynamo.graph_break()\n    z = z + len(own) + sum(v.n for v in own)\n    own.add(b)\n"
      "    return z, len(found), a in found, c in found, len(own), {(1, 2): z}[1, 2], len(s)\n"),
+    ("state_of_torch_function", [["f 2"]], "class Own:\n    @classmethod\n    def __torch_function__(cls, func, types, args=(), kwargs=None):\n        return 'own'\nown = Own()\n" + model(
+        "y = x + 1\nwith torch._C.DisableTorchFunctionSubclass():\n        torch._dynamo.graph_break()\n        y = y * 2\nreturn y, torch._C._is_torch_function_enabled(), torch.add(own, 1)")),
+    ("said_to_the_compiler", [["f 2"]], "from torch._dynamo.comptime import comptime\ntorch._dynamo.utils.counters.clear()\n" + model(
+        "y = x.sin()\ncomptime.sleep(0)\n@comptime\ndef _(ctx):\n        pass\nreturn y * 2")),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
 ]
 

@@ -736,7 +736,7 @@ bool variables_load_global(void *self, int index, const char *name, struct value
 	struct variables_global *g;
 	size_t at;
 
-	if (t->vm->globals[index].ours) { /* the prelude's: nobody changes them */
+	if (global_is_fixed(&t->vm->globals[index])) {
 		*out = value_ref(real);
 		return true;
 	}

@@ -10,7 +10,7 @@ def _is_torch_function_enabled():
     return _overrides[0] == 0
 
 
-_overrides = [0]  # how many blocks that switch __torch_function__ off are open
+_overrides = [0]  # a list, which is state that captures defer: how many blocks that switch __torch_function__ off are open
 
 
 class DisableTorchFunctionSubclass:
