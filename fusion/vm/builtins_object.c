@@ -387,12 +387,27 @@ bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value 
 	return descriptor(vm, DESCRIPTOR_SUPER, class, self, out, err);
 }
 
+/* iter(function, sentinel) */
+static bool iter_until(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct arguments args = { call->args, 2, NULL };
+	struct value module, class;
+	bool ok;
+
+	if (!vm_module(vm, "_iterators", &module, err) ||
+	    !op_attribute(vm, NULL, module, "callable_iterator", &class, err))
+		return false;
+	ok = vm_call(vm, class, &args, out, err);
+	value_unref(class);
+	return ok;
+}
+
 bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
 	if (call->n == 2)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "iter() with a sentinel is not in the language; use a while loop");
+		return iter_until(vm, call, out, err);
 	if (call->args[0].kind == VALUE_GENERATOR) { /* its own iterator */
 		*out = value_ref(call->args[0]);
 		return true;

@@ -32,7 +32,8 @@ static const char *const modules[] = { "math",          "time",
 				       "_reduction",    "_random_numbers",
 				       "_dtypes",       "_complex",
 				       "cmath",         "inspect",
-				       "types",         "typing_extensions" };
+				       "types",         "typing_extensions",
+				       "_iterators" };
 
 bool module_is_native(const char *name)
 {

@@ -51,8 +51,8 @@ m = Outer()
 # Of these the values are recorded and not the graphs: torch 2.6 gives up the frame (mappings), warns of
 # a profiler, reads a symbolic size by a name (operators_by_name), ends the graph of numpy's elsewhere
 # (fourier_of_arrays), reads no set from outside (sets_of_objects), or resumes no block without
-# __torch_function__ (state_of_torch_function).
-VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects", "state_of_torch_function"}
+# __torch_function__ (state_of_torch_function), or ends the graph at iter() of two (iterators_with_an_end).
+VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects", "state_of_torch_function", "iterators_with_an_end"}
 
 PROGRAMS = [
     ("set_that_grows", [["f 3"], ["f 3"], ["f 3"]], "s = {1, 2}\n" + model("y = x.cos() * len(s)\ns.add(3)\nreturn y")),
@@ -149,6 +149,10 @@ PROGRAMS = [
         "y = x + 1\nwith torch._C.DisableTorchFunctionSubclass():\n        torch._dynamo.graph_break()\n        y = y * 2\nreturn y, torch._C._is_torch_function_enabled(), torch.add(own, 1)")),
     ("said_to_the_compiler", [["f 2"]], "from torch._dynamo.comptime import comptime\ntorch._dynamo.utils.counters.clear()\n" + model(
         "y = x.sin()\ncomptime.sleep(0)\n@comptime\ndef _(ctx):\n        pass\nreturn y * 2")),
+    ("iterators_with_an_end", [["f 2"]], model(
+        "kept = [1, 2, 0, 4]\nit = iter(lambda: kept.pop(0), 0)\nx = x + sum(it)\nrest = iter([3, 4, 5].__iter__().__next__, 5)\ny = x * next(rest)\nreturn y + next(rest), list(it), list(rest), iter(rest) is rest, len(kept)")),
+    ("caches_of_functions", [["f 2", 1], ["f 2", 1], ["f 2", 2], ["f 2", 1]], "import functools\n@functools.lru_cache(maxsize=None)\ndef scale(n):\n    return n * 2\n@functools.lru_cache\ndef mask(n):\n    return torch.ones(n) * 3\n"
+     "def model(x, n):\n    return x * scale(3) + mask(2) * scale(n)\n"),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
 ]
 
