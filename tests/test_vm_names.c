@@ -70,9 +70,9 @@ static void what_need_not_run_is_only_a_warning(void **state)
 		     "unknown-name 3:16 name 'missing_thing' is not defined");
 	assert_warns("def model(x):\n    for i in x:\n        return x\n    return missing_thing\n",
 		     "unknown-name 4:12 name 'missing_thing' is not defined");
-	assert_warns("class Unused:\n    def forward(self, x):\n        return open('f')\n"
+	assert_warns("class Unused:\n    def forward(self, x):\n        return input('f')\n"
 		     "def model(x):\n    return x\n",
-		     "unsupported 3:16 open is a builtin of Python that the workload language "
+		     "unsupported 3:16 input is a builtin of Python that the workload language "
 		     "leaves out");
 	assert_warns(
 	    "def unused(x):\n    return x, 99999999999999999999\ndef model(x):\n    return x\n",
@@ -112,8 +112,8 @@ static void names_that_the_program_may_catch_pass(void **state)
 static void builtins_that_we_leave_out_are_named_as_such(void **state)
 {
 	(void)state;
-	assert_checks("def model(x):\n    return open('f')\n",
-		      "unsupported 2:12 open is a builtin of Python that the workload language "
+	assert_checks("def model(x):\n    return input('f')\n",
+		      "unsupported 2:12 input is a builtin of Python that the workload language "
 		      "leaves out");
 }
 

@@ -22,9 +22,11 @@ bool ask_command(const char *const *argv, char *line, size_t bytes)
 	if (pipe2(fds, O_CLOEXEC))
 		return false;
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	started = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0;
+	/* Else it would print among what we print. */
+	started = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO) == 0 &&
+		  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
+						   0) == 0 &&
+		  posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0;
 	posix_spawn_file_actions_destroy(&actions);
 	close(fds[1]);
 	while (started && len < bytes - 1 && (n = read(fds[0], line + len, bytes - 1 - len)) > 0)

@@ -21,6 +21,8 @@ struct home {
 struct reg_info {
 	enum dtype dtype;
 	struct home home;
+	int wide;        /* narrow: the register of its wide dtype with the same values; -1 */
+	enum dtype kept; /* wide: the narrow dtype that holds its values too; its own: none */
 };
 
 /* What is known of a node while its kernel is built. */

@@ -48,7 +48,7 @@ static struct inst blank(enum inst_kind kind, enum dtype dtype)
 
 static int new_reg(struct build *b, enum dtype dtype, struct home home)
 {
-	if (!VEC_PUSH(&b->regs, (struct reg_info){ dtype, home }))
+	if (!VEC_PUSH(&b->regs, (struct reg_info){ dtype, home, -1, dtype }))
 		b->failed = true;
 	return (int)b->regs.len - 1;
 }
@@ -70,11 +70,28 @@ static bool readable(const struct build *b, int reg, int stage)
 	return home->level != LEVEL_POINT || home->stage == stage;
 }
 
+/* What a conversion does not change is not converted back: y, wide, of a narrow x holds what
+ * x does, and y, narrow, of a wide x that holds no more. */
+static void note_same(struct build *b, int x, int y)
+{
+	struct reg_info *from = &b->regs.at[x], *to = &b->regs.at[y];
+
+	if (dtype_category(from->dtype) != CATEGORY_FLOAT ||
+	    dtype_category(to->dtype) != CATEGORY_FLOAT)
+		return;
+	if (from->dtype != to->dtype && dtype_wide(from->dtype) == to->dtype)
+		to->kept = from->dtype;
+	else if (from->kept == to->dtype)
+		to->wide = x;
+}
+
 /* One conversion, which a backend has: see lower.h. */
 static int emit_step(struct build *b, int src, enum dtype want, int node)
 {
 	if (src < 0 || b->failed || b->regs.at[src].dtype == want)
 		return src;
+	if (b->regs.at[src].wide >= 0 && b->regs.at[b->regs.at[src].wide].dtype == want)
+		return b->regs.at[src].wide;
 	struct home home = b->regs.at[src].home;
 	inst_list *list = list_of(b, home);
 	for (size_t i = list->len; i-- > 0;)
@@ -86,6 +103,8 @@ static int emit_step(struct build *b, int src, enum dtype want, int node)
 	inst.node = node;
 	inst.dst = new_reg(b, want, home);
 	append(b, list, &inst);
+	if (!b->failed)
+		note_same(b, src, inst.dst);
 	return inst.dst;
 }
 
@@ -270,6 +289,23 @@ static enum dtype compute_dtype(const struct node *n)
 	return op_has(n->op, FACT_ON_BOOLS) ? DTYPE_BOOL : DTYPE_I64;
 }
 
+/* Whether each value of its result is one of its operands', up to the sign. */
+static bool chooses(enum op op)
+{
+	return op == OP_neg || op == OP_abs || op == OP_relu || op == OP_where ||
+	       op == OP_maximum || op == OP_minimum;
+}
+
+/* The narrow dtype of n that holds all that the operands of `inst` do; `other`: none. */
+static enum dtype kept_of(const struct build *b, const struct inst *inst, enum dtype narrow,
+			  enum dtype other)
+{
+	for (int i = inst->op == OP_where; i < 3 && inst->src[i] >= 0; i++)
+		if (b->regs.at[inst->src[i]].kept != narrow)
+			return other;
+	return narrow;
+}
+
 static int emit_pointwise(struct build *b, const struct node *n, int stage)
 {
 	if (n->op == OP_to || n->op == OP_clone || n->op == OP_contiguous)
@@ -296,6 +332,8 @@ static int emit_pointwise(struct build *b, const struct node *n, int stage)
 	inst.node = n->id;
 	inst.dst = new_reg(b, result, home);
 	append(b, list_of(b, home), &inst);
+	if (!b->failed && chooses(n->op) && result == dtype_wide(n->dtype))
+		b->regs.at[inst.dst].kept = kept_of(b, &inst, n->dtype, result);
 	return emit_cast(b, inst.dst, n->dtype, n->id);
 }
 

@@ -229,32 +229,128 @@ static int by_int(const void *a, const void *b)
 	return x->i != y->i ? (x->i > y->i) - (x->i < y->i) : (x->at > y->at) - (x->at < y->at);
 }
 
+/* Of elements, or along a dim: of slices, which have `outer` times `inner` elements each. */
 struct unique {
 	const struct tensor *x;
-	struct where_item *items;
-	int64_t n, n_groups;
+	struct where_item *items; /* along a dim their `i` is the group */
+	int64_t n, n_groups, outer, inner;
+	int dim; /* -1: of elements */
 	struct tensor *values, *inverse, *counts;
 };
 
 static bool unique(const struct torch_memory *memory, const char *name, bool runs,
 		   const struct arguments *args, struct value *out, struct err *err);
 
+static int64_t place(const struct unique *u, int64_t outer, int64_t slice, int64_t inner)
+{
+	return (outer * u->n + slice) * u->inner + inner;
+}
+
+static int compare_slices(const struct unique *u, int64_t a, int64_t b)
+{
+	for (int64_t o = 0; o < u->outer; o++)
+		for (int64_t k = 0; k < u->inner; k++) {
+			struct where_item x = { .at = 0 }, y = x;
+			int64_t i = place(u, o, a, k), j = place(u, o, b, k);
+			int order;
+
+			if (is_float(u->x)) {
+				x.f = tensor_get_double(u->x, i);
+				y.f = tensor_get_double(u->x, j);
+			} else {
+				x.i = tensor_get_int(u->x, i);
+				y.i = tensor_get_int(u->x, j);
+			}
+			order = is_float(u->x) ? by_float(&x, &y) : by_int(&x, &y);
+			if (order != 0)
+				return order;
+		}
+	return 0;
+}
+
+static int by_slice(const void *a, const void *b, void *context)
+{
+	const struct where_item *x = a, *y = b;
+	int order = compare_slices(context, x->at, y->at);
+
+	return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* The slices along a dim as items, sorted unless they are taken as they come. */
+static void order_slices(struct unique *u, bool runs)
+{
+	for (int64_t i = 0; i < u->n; i++)
+		u->items[i] = (struct where_item){ .at = i };
+	if (!runs)
+		qsort_r(u->items, (size_t)u->n, sizeof(*u->items), by_slice, u);
+	for (int64_t i = 1; i < u->n; i++)
+		u->items[i].i = u->items[i - 1].i +
+				(compare_slices(u, u->items[i - 1].at, u->items[i].at) != 0);
+}
+
+static void order_elements(struct unique *u, bool runs)
+{
+	bool floats = is_float(u->x);
+
+	for (int64_t i = 0; i < u->n; i++)
+		u->items[i] = (struct where_item){ floats ? tensor_get_double(u->x, i) : 0,
+						   floats ? 0 : tensor_get_int(u->x, i), i };
+	if (!runs)
+		qsort(u->items, (size_t)u->n, sizeof(*u->items), floats ? by_float : by_int);
+}
+
+static bool along(struct unique *u, const char *name, struct value dim, struct err *err)
+{
+	u->dim = -1;
+	u->n = tensor_numel(u->x);
+	u->outer = u->inner = 1;
+	if (dim.kind != VALUE_INT)
+		return true;
+	if (dim.i < -u->x->rank || dim.i >= u->x->rank)
+		return err_set(err, ERR_SHAPE, "%s: the tensor has no dim %lld", name,
+			       (long long)dim.i);
+	u->dim = (int)(dim.i < 0 ? dim.i + u->x->rank : dim.i);
+	u->n = u->x->size[u->dim];
+	for (int d = 0; d < u->x->rank; d++)
+		*(d < u->dim ? &u->outer : &u->inner) *= d == u->dim ? 1 : u->x->size[d];
+	return true;
+}
+
 static bool same(const struct unique *u, int64_t a, int64_t b)
 {
-	return is_float(u->x) ? u->items[a].f == u->items[b].f : u->items[a].i == u->items[b].i;
+	return u->dim < 0 && is_float(u->x) ? u->items[a].f == u->items[b].f
+					    : u->items[a].i == u->items[b].i;
+}
+
+static void copy_slice(const struct unique *u, int64_t from, int64_t group)
+{
+	size_t bytes = dtype_bytes(u->x->dtype);
+
+	for (int64_t o = 0; o < u->outer; o++)
+		for (int64_t k = 0; k < u->inner; k++) {
+			int64_t at = (o * u->n_groups + group) * u->inner + k;
+
+			memcpy((char *)tensor_data(u->values) + (size_t)at * bytes,
+			       element(u->x, place(u, o, from, k)), bytes);
+		}
 }
 
 static bool fill_unique(const struct torch_memory *memory, struct unique *u, struct err *err)
 {
-	size_t bytes = dtype_bytes(u->x->dtype);
-	int64_t group = -1, *counts, *inverse;
+	int64_t group = -1, *counts, *inverse, size[MAX_RANK];
+	bool whole = u->dim < 0;
 
 	u->n_groups = 0;
 	for (int64_t k = 0; k < u->n; k++)
 		u->n_groups += k == 0 || !same(u, k - 1, k);
-	u->values = tensor_create(memory->allocator, u->x->dtype, 1, &u->n_groups, err);
+	memcpy(size, u->x->size, sizeof(*size) * (size_t)u->x->rank);
+	size[whole ? 0 : u->dim] = u->n_groups;
+	u->values = tensor_create(memory->allocator, u->x->dtype, whole ? 1 : u->x->rank, size,
+				  err);
 	u->counts = u->values ? ints(memory, 1, &u->n_groups, err) : NULL;
-	u->inverse = u->counts ? ints(memory, u->x->rank, u->x->size, err) : NULL;
+	u->inverse = u->counts
+			 ? ints(memory, whole ? u->x->rank : 1, whole ? u->x->size : &u->n, err)
+			 : NULL;
 	if (!u->inverse)
 		return false;
 	counts = tensor_data(u->counts);
@@ -262,8 +358,7 @@ static bool fill_unique(const struct torch_memory *memory, struct unique *u, str
 	for (int64_t k = 0; k < u->n; k++) {
 		if (k == 0 || !same(u, k - 1, k)) {
 			counts[++group] = 0;
-			memcpy((char *)tensor_data(u->values) + (size_t)group * bytes,
-			       element(u->x, u->items[k].at), bytes);
+			copy_slice(u, u->items[k].at, group);
 		}
 		counts[group]++;
 		inverse[u->items[k].at] = group;
@@ -289,19 +384,13 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 		return false;
 	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
 	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
-	if (v[runs ? 3 : 4].kind == VALUE_INT)
-		return err_set(err, ERR_UNSUPPORTED, "%s: dim= is not in the language so far",
-			       name);
 	u.x = v[0].tensor->memory;
-	u.n = tensor_numel(u.x);
+	if (!along(&u, name, v[runs ? 3 : 4], err))
+		return false;
 	u.items = malloc(sizeof(*u.items) * (size_t)(u.n + 1));
 	if (!u.items)
 		return torch_no_memory(err);
-	for (int64_t i = 0; i < u.n; i++)
-		u.items[i] = (struct where_item){ is_float(u.x) ? tensor_get_double(u.x, i) : 0,
-						  is_float(u.x) ? 0 : tensor_get_int(u.x, i), i };
-	if (!runs)
-		qsort(u.items, (size_t)u.n, sizeof(*u.items), is_float(u.x) ? by_float : by_int);
+	(u.dim < 0 ? order_elements : order_slices)(&u, runs);
 	ok = fill_unique(memory, &u, err);
 	free(u.items);
 	if (!ok || !inverse) {

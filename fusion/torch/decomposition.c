@@ -19,10 +19,9 @@
  * tensor lies, and requires_grad, which is the host's affair. */
 static bool names_placement(const char *name, const char *key, struct value v, struct err *err)
 {
-	static const char *const makers[] = {
-		"torch.arange",  "torch.rand",      "torch.randn",
-		"torch.randint", "torch.rand_like", "torch.randn_like"
-	};
+	static const char *const makers[] = { "torch.arange",       "torch.rand",
+					      "torch.randn",        "torch.randint",
+					      "torch._C.rand_like", "torch._C.randn_like" };
 
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
 		if (strcmp(makers[i], name) != 0)

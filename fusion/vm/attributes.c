@@ -335,6 +335,10 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 	struct value v;
 	bool ok;
 
+	if (!module_stored(vm, o.module, name, out, err))
+		return false;
+	if (out->kind != VALUE_UNSET)
+		return true;
 	if (strcmp(name, "__name__") == 0)
 		return vm_keep(vm, value_str(module, strlen(module)), out, err);
 	if (module_is_file(module, name) || !vm_has_module(vm, module))

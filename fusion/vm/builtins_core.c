@@ -8,6 +8,7 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
 #include "fusion/graph/symreal.h"
@@ -290,6 +291,28 @@ static bool write_to(struct vm *vm, struct value file, struct value text, struct
 	return ok;
 }
 
+/* Where print() writes: what the program has put into sys.stdout where no file is given; NONE
+ * for the run's own output, which sys.stdout stands for at first.  A new reference. */
+static bool stdout_of(struct vm *vm, struct value *file, struct err *err)
+{
+	struct value sys;
+
+	if (file->kind == VALUE_NONE) {
+		if (!vm_module(vm, "sys", &sys, err) ||
+		    !module_stored(vm, sys.module, "stdout", file, err))
+			return false;
+		if (file->kind == VALUE_UNSET)
+			*file = value_none();
+	} else {
+		value_ref(*file);
+	}
+	if (file->kind == VALUE_INSTANCE && class_lookup(file->instance->class, "_is_of_the_run")) {
+		value_unref(*file);
+		*file = value_none();
+	}
+	return true;
+}
+
 bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
@@ -312,8 +335,15 @@ bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value 
 	*out = value_none();
 	builtin_keyword(call, "file", &file);
 	host = vm_host_here(vm);
-	if (ok && file.kind != VALUE_NONE)
-		return builtin_take_text(vm, &text, &v, err) && write_to(vm, file, v, err);
+	if (!ok || !stdout_of(vm, &file, err)) {
+		buf_finish(&text);
+		return false;
+	}
+	if (file.kind != VALUE_NONE) {
+		ok = builtin_take_text(vm, &text, &v, err) && write_to(vm, file, v, err);
+		value_unref(file);
+		return ok;
+	}
 	if (ok && host->print)
 		host->print(host->self, text.data, text.len);
 	buf_finish(&text);

@@ -12,6 +12,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/files.h"
 #include "fusion/vm/frame.h"
+#include "fusion/vm/inst.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
 
@@ -382,12 +383,28 @@ static bool is_new_of_named(struct value v)
 	       v.native->self.class->names && strcmp(v.native->name, "__new__") == 0;
 }
 
+/* What the program finds in the module from now on: a global whose owner is the module. */
+static bool module_store(struct vm *vm, struct value module, const char *name, struct value v,
+			 struct err *err)
+{
+	const struct module *m = module.module;
+	const char *kept = arena_strdup(&vm->arena, name);
+	int slot = kept ? vm_global_slot(vm, m, kept) : -1;
+
+	if (slot < 0)
+		return vm_out_of_memory(vm, err);
+	vm->epoch++; /* what was asked of modules before is forgotten */
+	return global_store(vm, slot, v, err);
+}
+
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
 	if (o.kind == VALUE_MODULE && o.module->file)
 		return files_store(vm, o, name, v, err);
 	switch (o.kind) {
+	case VALUE_MODULE:
+		return module_store(vm, o, name, v, err);
 	case VALUE_INSTANCE:
 		if (o.instance->class->has_setattr)
 			return ask_setattr(vm, o, name, v, err);

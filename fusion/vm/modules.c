@@ -14,6 +14,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
+#include "fusion/vm/inst.h"
 #include "fusion/vm/prelude.h"
 
 static const char *const modules[] = { "math",          "time",
@@ -99,6 +100,15 @@ const char *module_real(const char *name)
 	    words_have(optim_files, name + strlen(optim)))
 		return "torch.optim";
 	return of_nn(name) ? "torch.nn" : name;
+}
+
+bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
+		   struct err *err)
+{
+	int slot = vm_global_find(vm, module, name);
+
+	*out = (struct value){ .kind = VALUE_UNSET };
+	return slot < 0 || global_load(vm, slot, out, err);
 }
 
 bool module_is_file(const char *module, const char *name)

@@ -28,6 +28,11 @@ bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);
 
+/* What the program has stored as module.name (instance.c), of a module that is no file of it;
+ * UNSET where it has not. */
+bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
+		   struct err *err);
+
 /* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err);

@@ -23,7 +23,7 @@ static bool is_left_out(const char *name)
 {
 	static const char *const names[] = {
 		"__build_class__", "breakpoint", "compile", "exit", "help",
-		"input",           "memoryview", "open",    "quit",
+		"input",           "memoryview", "quit",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -88,6 +88,7 @@ struct checker {
 	VEC(struct name_binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
 	const struct lang_files *files;         /* of the program; NULL: it has one */
+	VEC(const char *) stored;               /* attributes that the program sets, of whatever */
 	bool stars; /* `import *`: what the names are, only running it tells */
 	struct vm_problems *problems;
 	struct arena arena; /* names of what is not there */
@@ -277,6 +278,11 @@ static bool check_load(struct checker *c, const struct code *code, int i, struct
 	return load_global(c, code, code->names[code->insts[i].arg], t) && check_use(c, code, i, t);
 }
 
+static bool keep_stored(struct checker *c, const char *name)
+{
+	return VEC_PUSH(&c->stored, name) || err_set(c->err, ERR_MEMORY, "out of memory");
+}
+
 /* `collect`: the first walk learns what is assigned, the second one checks. */
 static bool check_inst(struct checker *c, const struct code *code, int i, bool collect,
 		       struct trail *t)
@@ -322,6 +328,10 @@ static bool check_inst(struct checker *c, const struct code *code, int i, bool c
 		else
 			ok = check_load(c, code, i, t);
 		break;
+	case CODE_STORE_ATTR:
+		ok = !collect || keep_stored(c, code->names[inst->arg]);
+		trail_clear(t);
+		break;
 	case CODE_STORE_GLOBAL:
 		if (collect)
 			ok = bind(c, code->names[inst->arg], t->top);
@@ -339,10 +349,22 @@ static bool check_inst(struct checker *c, const struct code *code, int i, bool c
 	return ok;
 }
 
+static bool is_stored(const struct checker *c, const char *name)
+{
+	for (size_t i = 0; i < c->stored.len; i++)
+		if (strcmp(c->stored.at[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* In the body of a try the program may mean to meet the error, and what a program
- * that speaks of AttributeError asks of modules it may mean to ask. */
+ * that speaks of AttributeError asks of modules it may mean to ask; what it sets somewhere
+ * it may find. */
 static bool may_be_caught(const struct checker *c, const struct code *code, int i)
 {
+	if (c->err->code == ERR_NAME && code->insts[i].op == CODE_LOAD_ATTR &&
+	    is_stored(c, code->names[code->insts[i].arg]))
+		return true;
 	if (c->catches_attributes && c->err->code == ERR_NAME &&
 	    code->insts[i].op == CODE_LOAD_ATTR)
 		return true;
@@ -482,6 +504,7 @@ static void release_bindings(struct checker *c)
 	for (size_t i = 0; i < c->bindings.len; i++)
 		value_unref(c->bindings.at[i].module);
 	VEC_FREE(&c->bindings);
+	VEC_FREE(&c->stored);
 }
 
 bool vm_check_expression(const struct lang_program *program, const struct lang_program *expression,

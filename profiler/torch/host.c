@@ -97,7 +97,7 @@ static int spawn(struct torch_host *h, const char *python, const struct torch_re
 	const char *begin[] = { python, "-c", confine_text, self, script, h->folder.path };
 	const char **argv = reads ? confining(begin, reads) : plain;
 	posix_spawn_file_actions_t actions;
-	int code;
+	int code = 0;
 
 	if (!argv)
 		return ENOMEM;
@@ -105,9 +105,10 @@ static int spawn(struct torch_host *h, const char *python, const struct torch_re
 	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
 	make_environment(h, own, env);
 	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; fd <= LISTEN_FD; fd++)
-		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
-	code = spawn_apart(&h->pid, python, &actions, argv, env);
+	for (int fd = 0; code == 0 && fd <= LISTEN_FD; fd++)
+		code = posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
+	if (code == 0)
+		code = spawn_apart(&h->pid, python, &actions, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	if (reads)
 		free(argv);

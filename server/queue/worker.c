@@ -121,17 +121,21 @@ static bool spawn_child(struct worker *w, int child_fd, const struct worker_opti
 	const char *argv[MAX_ARGV + 1];
 	char **environment = environment_of_worker(needs->device);
 	posix_spawn_file_actions_t actions;
-	int code;
+	int code = environment ? 0 : ENOMEM;
 
 	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
 	make_argv(w, options, needs, cpu_s, argv);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
-	code = environment ? spawn_apart(&w->pid, "/proc/self/exe", &actions, argv,
-					 (const char *const *)environment)
-			   : ENOMEM;
+	if (code == 0)
+		code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+							O_RDONLY, 0);
+	if (code == 0)
+		code = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+	if (code == 0)
+		code = posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
+	if (code == 0)
+		code = spawn_apart(&w->pid, "/proc/self/exe", &actions, argv,
+				   (const char *const *)environment);
 	free(environment);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;

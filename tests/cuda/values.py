@@ -62,6 +62,10 @@ PROGRAMS = {
     "sums_in_parts": ("torch.scatter_add(a, 0, b, c), 1 / torch.scatter_add(-torch.relu(a) * (a > 9), 0, b[:1000] // 2, c[:1000]), torch.scatter_add(a.t(), 1, b.t()[:, :300], c.t()[:, :300]), "
                       "torch.scatter_add(a.double(), 0, b, c.double()), torch.scatter_add(a.long(), 0, b, (c * 5).long()), torch.scatter_add(a.half(), 0, b[:50], c[:50].half())",
                       [tensor(50, 6), ints(1100, 6, high=50), tensor(1100, 6, seed=3)]),
+    # Many places: those of a warp are often all different, and some are one.
+    "sums_apart": ("torch.scatter_add(a, 0, b, c), torch.scatter_add(a.double(), 0, b, c.double()), torch.scatter_add(a.t(), 1, b.t() // 40 * 40, c.t()), torch.scatter_add(a.long(), 0, b, (c * 5).long()), "
+                   "torch.scatter_add(a.half(), 0, b[:200], c[:200].half()), torch.scatter_add(a, 0, torch.arange(1100)[:, None].expand(1100, 5) % 900, c), 1 / torch.scatter_add(-torch.relu(a) * (a > 9), 0, b, c)",
+                   [tensor(900, 5), ints(1100, 5, high=900), tensor(1100, 5, seed=3)]),
     # Threads that all have points, and such that have none.
     "shares": ("torch.softmax(a, 1), torch.softmax(a[:, :1000], 1), a[:, :256].sum(1), a[:, :0].sum(1), a[:5].sum(0), a[:5, :33].sum(0), a[:5, :0].sum(0), F.layer_norm(a, (1024,), b, b + 1), "
                "a[:3, :64].amax(1), a[:4].sum(), a[:0].sum(1), a * 2.5 - b, a[:7, :99] * 2.5",
@@ -184,7 +188,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"narrow_rows": 0.01, "sums_in_parts": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
+TOLERANCES = {"narrow_rows": 0.01, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
 SOURCE = """import math
 import torch
 import torch.nn.functional as F

@@ -121,13 +121,18 @@ static bool spawn(pid_t *pid, const char *path, char *const argv[], char *const 
 	int status;
 
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, output, 1);
-	posix_spawn_file_actions_adddup2(&files, output, 2);
-	posix_spawn_file_actions_addclosefrom_np(&files, 3);
-	posix_spawn_file_actions_addchdir_np(&files, folder);
-	status = spawn_apart(pid, path, &files, (const char *const *)argv,
-			     (const char *const *)env);
+	status = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	if (status == 0)
+		status = posix_spawn_file_actions_adddup2(&files, output, 1);
+	if (status == 0)
+		status = posix_spawn_file_actions_adddup2(&files, output, 2);
+	if (status == 0)
+		status = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	if (status == 0)
+		status = posix_spawn_file_actions_addchdir_np(&files, folder);
+	if (status == 0)
+		status = spawn_apart(pid, path, &files, (const char *const *)argv,
+				     (const char *const *)env);
 	posix_spawn_file_actions_destroy(&files);
 	errno = status;
 	return status == 0;

@@ -132,7 +132,8 @@ struct grouped {
 	int64_t pad[2], step[2], out[2]; /* rows, columns */
 	int64_t part, row, plane;        /* floats: of the columns of one place, padded */
 	int64_t inputs, outputs, products;
-	int64_t line; /* windows of a plane that is one row; 0: rows on their own */
+	int64_t chain, apart; /* window_sums */
+	int64_t line;         /* windows of a plane that is one row; 0: rows on their own */
 	int64_t room, weights, sums, cast; /* floats of a thread, and where its parts begin */
 	int64_t tasks, grain;
 	float *rooms;
@@ -165,6 +166,9 @@ static void lay_planes(const struct library_call *call, struct grouped *g)
 	g->part = (x->size[3] + 2 * g->pad[1] + g->step[1] - 1) / g->step[1];
 	g->row = g->part * g->step[1];
 	g->plane = g->row * (x->size[2] + 2 * g->pad[0]);
+	if (g->step[0] == 1 && dilation[0] == 1)
+		g->chain = w->size[2];
+	g->apart = w->size[3];
 	for (int64_t c = 0; c < g->inputs; c++)
 		for (int64_t i = 0; i < w->size[2]; i++)
 			for (int64_t j = 0; j < w->size[3]; j++) {
@@ -186,8 +190,10 @@ static void lay_rooms(const struct library_call *call, struct grouped *g)
 {
 	int64_t line = (g->out[0] - 1) * g->row + g->out[1];
 
+	/* Rows of chains read less often. */
 	if (g->step[0] == 1 && g->step[1] == 1 &&
-	    whole_vectors(call, line) <= g->out[0] * whole_vectors(call, g->out[1]))
+	    (g->chain > 1 ? 3 : 2) * whole_vectors(call, line) <=
+		2 * g->out[0] * whole_vectors(call, g->out[1]))
 		g->line = line;
 	g->weights = g->inputs * g->plane + GROUP_ROOM;
 	g->sums = g->weights + g->outputs * g->products;
@@ -340,7 +346,9 @@ static void sum_plane(const struct grouped_run *r, float *room, const float *wei
 				 .n = g->products,
 				 .out = out,
 				 .in_step = g->step[0] * g->row,
-				 .out_step = n };
+				 .out_step = n,
+				 .chain = g->line ? 0 : g->chain,
+				 .apart = g->apart };
 	int64_t run = 2 * kernels->vector_bytes / (int64_t)sizeof(float);
 
 	if (g->line) {

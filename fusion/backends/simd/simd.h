@@ -44,6 +44,10 @@ struct window_sums {
 	const float *in, *weight;
 	const int64_t *where; /* of each of n products */
 	long n, in_step, out_step;
+	/* Products come in chains of so many, each `apart` after the one before it and in_step
+	 * farther in the input: what a row reads, those above it read too.  Below 2: they do not.
+	 */
+	long chain, apart;
 	float *out;
 };
 typedef void window_fn(const struct window_sums *s, long rows, long points);

@@ -171,6 +171,11 @@ static bool are_apart(const struct guards *g)
 	return true;
 }
 
+static bool same_form(const struct list *list, const struct guard *at)
+{
+	return list->len == at->number && guard_sequence_type(list) == at->dim;
+}
+
 /* Whether only dims of `dims` are marked dynamic. */
 static bool is_marked_tensor(struct value v, unsigned dims)
 {
@@ -187,8 +192,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return is_marked_tensor(v, (unsigned)at->number);
 	case GUARD_LENGTH:
 		v = load(g, at->source, roots);
-		return v.kind == g->sources->at[at->source].kind && v.list->len == at->number &&
-		       guard_sequence_type(v.list) == at->dim;
+		return v.kind == g->sources->at[at->source].kind && same_form(v.list, at);
 	case GUARD_VALUE:
 		return same_value(load(g, at->source, roots), g->sources->at[at->source].value);
 	case GUARD_INT:

@@ -1,5 +1,6 @@
 # The module contextlib, and the part of abc, enum and logging that is code.
 import functools
+import sys
 from abc import ABC
 
 
@@ -152,11 +153,20 @@ class ContextDecorator:
 
 
 class redirect_stdout:
-    def __init__(self, target):
-        self.target = target
+    _name = "stdout"
+
+    def __init__(self, new_target):
+        self._new_target = new_target
+        self._old_targets = []
 
     def __enter__(self):
-        return self.target
+        self._old_targets.append(getattr(sys, self._name))
+        setattr(sys, self._name, self._new_target)
+        return self._new_target
 
     def __exit__(self, kind, error, trace):
-        return False
+        setattr(sys, self._name, self._old_targets.pop())
+
+
+class redirect_stderr(redirect_stdout):
+    _name = "stderr"

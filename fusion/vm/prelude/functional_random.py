@@ -49,6 +49,10 @@ def dropout(input, p=0.5, training=True, inplace=False):
                 return input.mul_(_random_numbers.noise(input, p) / (1.0 - p))
             if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
                 return (input * _random_numbers.kept(input, p)).to(input.dtype)
+        elif 0.0 < p < 1.0 and not _random_numbers.in_order(input):
+            made = torch._C.dropout(_random_numbers.in_memory(input), p, training, False)
+            made = _random_numbers.back(made, input)
+            return input.copy_(made) if inplace else made
     elif not inplace and 0.0 <= p <= 1.0:
         return torch._C.alias(input)
     return torch._C.dropout(input, p, training, inplace)

@@ -1,6 +1,10 @@
 # The module io: text and bytes in memory, written and read like files.
 
 
+class UnsupportedOperation(OSError, ValueError):
+    pass
+
+
 class _Memory:
     def __init__(self, content):
         self._content = content

@@ -170,3 +170,16 @@ def dumps(obj, *, indent=None, separators=None, sort_keys=False, ensure_ascii=Tr
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     return _text(obj, indent, 0, separators, (sort_keys, ensure_ascii, default))
+
+
+def dump(obj, fp, *, indent=None, separators=None, sort_keys=False, ensure_ascii=True, default=None):
+    fp.write(
+        dumps(
+            obj, indent=indent, separators=separators, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=default
+        )
+    )
+
+
+def load(fp):
+    text = fp.read()
+    return loads(text if isinstance(text, str) else text.decode())

@@ -32,6 +32,7 @@ _NOTHING = _Nothing()
 
 class Module:
     training = True
+    _version = 1  # of what a state dict holds
     call_super_init = False
     __call__ = _prelude.forward
 
@@ -212,22 +213,18 @@ class Module:
         return iter([value for _, value in self._named("buffers", "", recurse)])
 
     def state_dict(self, destination=None, prefix="", keep_vars=False):
-        found = {} if destination is None else destination
-        self._collect(prefix, keep_vars, found)
-        return found
+        return _state_dict.of(self, destination, prefix, keep_vars)
 
-    def _collect(self, prefix, keep_vars, found):
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
         """Every name, those of a tensor that two modules share, too."""
         kept = vars(self).get("_buffer_names", {})
         for name, value in self._own("parameters"):
-            found[prefix + name] = value if keep_vars else value.detach()
+            destination[prefix + name] = value if keep_vars else value.detach()
         for name, value in self._own("buffers"):
             if kept[name]:
-                found[prefix + name] = value
-        for name, module in self._own("modules"):
-            module._collect(prefix + name + ".", keep_vars, found)
+                destination[prefix + name] = value
         if hasattr(type(self), "get_extra_state"):
-            found[prefix + "_extra_state"] = self.get_extra_state()
+            destination[prefix + "_extra_state"] = self.get_extra_state()
 
     def _load_from_state_dict(
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

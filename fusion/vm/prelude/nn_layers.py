@@ -189,6 +189,7 @@ class GroupNorm(Module):
 
 
 class _BatchNorm(Module):
+    _version = 2
     def __init__(
         self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True,
         device=None, dtype=None,
@@ -270,6 +271,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(Module):
+    _version = 2
     def __init__(
         self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
         device=None, dtype=None,

@@ -73,6 +73,11 @@ def ldexp(x1, x2):
     return _wrap(_float(x1) * 2.0 ** _of(x2))
 
 
+def angle(z, deg=False):
+    made = numpy.arctan2(imag(z), real(z))
+    return numpy.degrees(made) if deg else made
+
+
 def real(val):
     return val.real if isinstance(val, (_array, torch.Tensor, complex)) else val
 

@@ -1,5 +1,5 @@
 # os.path: names of files; those of the run are there.
-import _weights
+import _files
 
 sep = "/"
 
@@ -71,11 +71,37 @@ def expandvars(path):
 
 
 def exists(path):
-    return _weights.exists(_weights.path_of(path))
+    return _files.is_file(path) or _files.is_folder(path)
 
 
-isfile = exists
+lexists = exists
+isfile = _files.is_file
+isdir = _files.is_folder
+getsize = _files.size
 
 
-def isdir(path):
+def islink(path):
     return False
+
+
+def getmtime(path):
+    if not exists(path):
+        _files.absent(path)
+    return 0.0
+
+
+getctime = getatime = getmtime
+
+
+def relpath(path, start="."):
+    there, here = [[p for p in abspath(each).split("/") if p] for each in (path, start)]
+    same = len([None for n in range(min(len(there), len(here))) if there[: n + 1] == here[: n + 1]])
+    return "/".join([".."] * (len(here) - same) + there[same:]) or "."
+
+
+def commonprefix(m):
+    first, last = (min(m), max(m)) if m else ("", "")
+    same = 0
+    while same < len(first) and first[same] == last[same]:
+        same += 1
+    return first[:same]

@@ -1,5 +1,10 @@
-# The module pathlib: paths as text; nothing here reaches files.
+# The module pathlib: paths as text, and files of the run.
+import glob
 import os
+
+import torch
+
+import _files
 
 
 class PurePath:
@@ -93,6 +98,56 @@ class Path(PurePath):
 
     def is_dir(self):
         return os.path.isdir(str(self))
+
+    def mkdir(self, mode=0o777, parents=False, exist_ok=False):
+        _files.make_folder(self, parents, exist_ok)
+
+    def open(self, mode="r", buffering=-1, encoding=None, errors=None, newline=None):
+        return _files.opened(self, mode)
+
+    def read_text(self, encoding=None, errors=None):
+        return _files.opened(self, "r").read()
+
+    def read_bytes(self):
+        return _files.opened(self, "rb").read()
+
+    def write_text(self, data, encoding=None, errors=None, newline=None):
+        return _files.opened(self, "w").write(data)
+
+    def write_bytes(self, data):
+        return _files.opened(self, "wb").write(data)
+
+    def touch(self, mode=0o666, exist_ok=True):
+        _files.opened(self, "a")
+
+    def unlink(self, missing_ok=False):
+        if not missing_ok or self.exists():
+            _files.remove(self)
+
+    def rmdir(self):
+        _files.remove_folder(self, False)
+
+    def rename(self, target):
+        return type(self)(_files.move(self, target))
+
+    replace = rename
+
+    def iterdir(self):
+        return iter([self / name for name in _files.names_in(self)])
+
+    def glob(self, pattern):
+        return iter([type(self)(found) for found in glob.glob(f"{self}/{pattern}", recursive=True)])
+
+    def rglob(self, pattern):
+        return self.glob("**/" + pattern)
+
+    @classmethod
+    def cwd(cls):
+        return cls(os.getcwd())
+
+    @classmethod
+    def home(cls):
+        return cls("/root")
 
     def resolve(self):
         return self

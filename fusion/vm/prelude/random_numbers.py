@@ -24,6 +24,11 @@ def order(tensor):
     return sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d))
 
 
+def in_order(tensor):
+    """Whether the elements lie in memory in the order of their places."""
+    return tensor.is_contiguous() or order(tensor) == list(range(tensor.dim()))
+
+
 def in_memory(tensor):
     dims = order(tensor)
     return tensor if dims == list(range(tensor.dim())) else tensor.permute(dims)

@@ -1,7 +1,21 @@
-# nn.Module.load_state_dict: what it compares, and its messages.
+# nn.Module.state_dict; load_state_dict: what it compares, and its messages.
+import collections
+
 import _module_parts
 import _prelude
 import torch
+
+
+def of(module, destination, prefix, keep_vars):
+    if destination is None:
+        destination = collections.OrderedDict()
+        destination._metadata = collections.OrderedDict()
+    if hasattr(destination, "_metadata"):
+        destination._metadata[prefix[:-1]] = {"version": module._version}
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    for name, child in module._own("modules"):
+        child.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+    return destination
 
 
 def _own_places(module):

@@ -12,8 +12,10 @@ modules = {}
 
 
 class _Text:
+    _is_of_the_run = True  # print() writes there itself
+
     def write(self, text):
-        print(text, end="")
+        print(text, end="", file=self)
         return len(text)
 
     def flush(self):

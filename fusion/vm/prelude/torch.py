@@ -90,6 +90,28 @@ def meshgrid(*tensors, indexing="ij"):
     return tuple([torch._C.getitem(g) for g in grids])
 
 
+def _in_order(input, device):
+    return _random_numbers.by_gpu(input if device is None else device) or _random_numbers.in_order(input)
+
+
+def rand_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """One call."""
+    if _in_order(input, device):
+        return torch._C.rand_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
+    drawn = torch.rand(_random_numbers.in_memory(input).shape, dtype=input.dtype if dtype is None else dtype)
+    return _random_numbers.back(drawn, input).requires_grad_(requires_grad)
+
+
+def randn_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """One call."""
+    if _in_order(input, device):
+        return torch._C.randn_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
+    # one after the other, in double
+    drawn = torch._C.normal(_random_numbers.in_memory(input).shape, torch.float64, True)
+    drawn = drawn.to(input.dtype if dtype is None else dtype)
+    return _random_numbers.back(drawn, input).requires_grad_(requires_grad)
+
+
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
     if generator is not None:
@@ -99,7 +121,9 @@ def bernoulli(input, p=None, *, generator=None):
             return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
         return (torch._C.uniform(tuple(input.shape), torch.float32, "fours") <= input).to(input.dtype)
     wide = torch.float64 if p is not None or input.dtype == torch.float64 else torch.float32
-    return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
+    place = _random_numbers.in_memory(input)
+    drawn = (torch.rand(place.shape, dtype=wide) < (place if p is None else p)).to(input.dtype)
+    return _random_numbers.back(drawn, input)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):

@@ -16,9 +16,11 @@ def path_of(f):
     """The path of what names a file; None of an object in memory."""
     if isinstance(f, str):
         return f
+    if isinstance(f, bytes):
+        return f.decode()
     if hasattr(f, "__fspath__"):
         return f.__fspath__()
-    return None
+    return getattr(f, "_weights_path", None)
 
 
 def missing(path):
@@ -31,6 +33,27 @@ def missing(path):
 @torch._C._skip
 def exists(path):
     return path in _saved or torch._C._has_file(path)
+
+
+def paths():
+    return list(_saved)
+
+
+@torch._C._skip
+def forget(path):
+    """Whether the program had saved something there."""
+    there = path in _saved
+    if there:
+        del _saved[path]
+    return there
+
+
+@torch._C._skip
+def copy_of(source, target):
+    there = source in _saved
+    if there:
+        _saved[target] = _saved[source]
+    return there
 
 
 def frozen(value, tensors):

@@ -1,4 +1,5 @@
-/* fusion/backends/cuda/kernel/bounds.c -- what a value lies between. */
+/* fusion/backends/cuda/kernel/bounds.c -- what a value lies between, and what it was rounded from.
+ */
 #include <math.h>
 
 #include "fusion/backends/cuda/kernel/kernel.h"
@@ -131,4 +132,13 @@ bool cuda_is_near(const struct kernel *k, int reg)
 	struct bounds b = of_reg(k, reg, DEPTH);
 
 	return b.low >= -NEAR && b.high <= NEAR;
+}
+
+int cuda_rounded_from(const struct kernel *k, int reg)
+{
+	const struct inst *inst = written_by(k, reg);
+
+	return inst && inst->kind == INST_CAST && k->regs[inst->src[0]].dtype == DTYPE_F32
+		   ? inst->src[0]
+		   : -1;
 }

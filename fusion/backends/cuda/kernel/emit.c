@@ -4,6 +4,7 @@
  * of the user's reaches the text: names are numbers, values literals.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "fusion/backends/cuda/kernel/kernel.h"
 #include "fusion/backends/cuda/kernel/text.h"
@@ -184,6 +185,8 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
 }
 
+enum { MOST_COMPARED = 1 << 16 }; /* elements of a constant that are looked at */
+
 /* Loads of a join: which part a run of lanes is in decides where it lies. */
 static void put_join(struct emit_text *t, const struct inst *inst, int id)
 {
@@ -222,6 +225,23 @@ static void put_join(struct emit_text *t, const struct inst *inst, int id)
 	buf_puts(out, "\n\t}\n");
 }
 
+/* Whether a constant has the same element in each run of lanes, as a mask of halves has. */
+static bool has_even_runs(const struct emit_text *t, const struct access *at)
+{
+	const struct buffer *b = &t->c->lowered->buffers[at->buffer];
+	size_t bytes = dtype_bytes(b->dtype), lanes = (size_t)t->c->lanes;
+	const char *data = b->data;
+
+	if (b->kind != BUFFER_CONST || !sym_is_const(b->numel) || b->numel->value > MOST_COMPARED ||
+	    lanes == 1)
+		return false;
+	for (size_t i = 0; i + 1 < (size_t)b->numel->value; i++)
+		if (i % lanes != lanes - 1 &&
+		    memcmp(data + i * bytes, data + (i + 1) * bytes, bytes) != 0)
+			return false;
+	return true;
+}
+
 /* `to`, an array of the lanes, from memory. */
 static void put_fresh_load(struct emit_text *t, const struct access *at, const char *to)
 {
@@ -229,6 +249,8 @@ static void put_fresh_load(struct emit_text *t, const struct access *at, const c
 	enum lane_step step = lane_step(k, at);
 	int lanes = t->c->lanes;
 
+	if (step == LANE_NEXT && has_even_runs(t, at))
+		step = LANE_SAME;
 	if (step == LANE_NEXT) {
 		buf_printf(t->out, "\tget(%s, ", to);
 		text_address(t, at, k->n_dims, "x");

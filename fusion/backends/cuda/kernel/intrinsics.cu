@@ -339,6 +339,22 @@ WORD unsigned short f32_to_bfloat(f32 x)
 	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bfloat) : "f"(x));
 	return bfloat;
 }
+// As a float32 again: two at a time are of another unit than one alone, which has a quarter of
+// the lanes; the upper one of two bfloat16 lies where a float32 has it.
+WORD f32 rounded_bfloat(f32 x)
+{
+	u32 two;
+
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(x), "f"(0.0f));
+	return __uint_as_float(two);
+}
+WORD f32 rounded_half(f32 x)
+{
+	u32 two;
+
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(0.0f), "f"(x));
+	return half_to_f32((unsigned short)two);
+}
 #else
 WORD unsigned short f32_to_bfloat(f32 x)
 {
@@ -347,6 +363,14 @@ WORD unsigned short f32_to_bfloat(f32 x)
 	if ((bits & 0x7fffffff) > 0x7f800000)
 		return 0x7fc0 | (bits >> 16 & 0x8000);
 	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+WORD f32 rounded_bfloat(f32 x)
+{
+	return bfloat_to_f32(f32_to_bfloat(x));
+}
+WORD f32 rounded_half(f32 x)
+{
+	return half_to_f32(f32_to_half(x));
 }
 #endif
 

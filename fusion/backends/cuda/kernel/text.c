@@ -108,10 +108,15 @@ static void put_cast(struct emit_text *t, const struct inst *inst)
 {
 	enum dtype from = dtype_of(t, inst->src[0]), to = inst->dtype;
 	int r = inst->src[0];
+	bool narrow = from == DTYPE_F16 || from == DTYPE_BF16;
+	int rounded = narrow ? cuda_rounded_from(t->c->kernel, r) : -1;
 
 	if (to == DTYPE_BOOL)
 		buf_printf(t->out, "r%d != 0", r);
-	else if (from == DTYPE_F16 || from == DTYPE_BF16)
+	else if (rounded >= 0)
+		buf_printf(t->out, "rounded_%s(r%d)", from == DTYPE_F16 ? "half" : "bfloat",
+			   rounded);
+	else if (narrow)
 		buf_printf(t->out, "%s_to_f32(r%d)", from == DTYPE_F16 ? "half" : "bfloat", r);
 	else if (to == DTYPE_F16 || to == DTYPE_BF16)
 		buf_printf(t->out, "f32_to_%s(r%d)", to == DTYPE_F16 ? "half" : "bfloat", r);

@@ -12,7 +12,8 @@ enum {
 	LOOKUP_STEPS = 4,   /* points of a thread whose loads are under way at once */
 	ADD_LINES = 4,      /* scatter_add: of a block, a warp each, */
 	ADD_STAGE = 128,    /* and so many elements of each at a time, */
-	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order */
+	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order; */
+	ADD_MANY = 512,     /* of so many places 32 are often all different */
 	SORT_WARPS = 2,     /* of a block, a short line each */
 	SORT_SHORT = 1024,  /* elements of a line that a warp sorts */
 	SORT_RADIX = 256,   /* digits, and threads of a block that sorts a tile by them */

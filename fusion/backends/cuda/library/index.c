@@ -385,9 +385,9 @@ static int parts_of(const struct cuda_call *c, const struct indexing *s, int64_t
 		return 1;
 	c->device->api.cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
 					  s->add);
-	while (2 * parts <= ADD_PARTS && 2 * parts * held <= room &&
-	       2 * parts * ADD_STAGE <= threads && 2 * parts * ADD_STAGE <= s->args.length)
-		parts *= 2;
+	while (parts < ADD_PARTS && (parts + 1) * held <= room &&
+	       (parts + 1) * ADD_STAGE <= threads && (parts + 1) * ADD_STAGE <= s->args.length)
+		parts++;
 	return parts;
 }
 

@@ -188,8 +188,27 @@ WORD int place_of(const lookup_args &a, bool live, i64 index)
 	out_of_bounds(a.fault, a.call, index, a.size[0]);
 	return -1;
 }
-template <class E, class I>
-WORD void add_in_order(const add_stage<E, I> &s, u32 line, typename E::mem *sums, i64 step)
+// Of many places a warp mostly names 32 of its own: each lane leaves its number where its sum
+// is, and one that finds another's there has no place of its own.  Then all sums are as before.
+template <class E>
+WORD bool add_apart(typename E::mem *sums, int place, typename E::wide value)
+{
+	typedef typename E::mem T;
+	volatile T *const to = sums + (place < 0 ? 0 : place);
+	const T lane = (T)(threadIdx.x % 32), sum = *to;
+
+	__syncwarp();
+	if (place >= 0)
+		*to = lane;
+	__syncwarp();
+	const bool apart = !__any_sync(0xffffffffu, place >= 0 && *to != lane);
+	if (place >= 0)
+		*to = apart ? add_element<E>(sum, value) : sum;
+	__syncwarp();
+	return apart;
+}
+template <class E, class I, bool HELD>
+WORD void add_in_order(const add_stage<E, I> &s, u32 line, typename E::mem *sums, i64 step, bool many)
 {
 	const u32 lane = threadIdx.x % 32;
 
@@ -197,6 +216,9 @@ WORD void add_in_order(const add_stage<E, I> &s, u32 line, typename E::mem *sums
 	for (int k = 0; k < ADD_STAGE / 32; k++) {
 		const int place = s.place[line][k * 32 + lane];
 		const typename E::wide value = E::get(s.value[line][k * 32 + lane]);
+
+		if (HELD && many && add_apart<E>(sums, place, value))
+			continue;
 		const u32 same = __match_any_sync(0xffffffffu, (u32)(place < 0 ? -1 - (int)lane : place));
 		const u32 ahead = __popc(same & ((1u << lane) - 1));
 
@@ -259,9 +281,9 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 		// On their way while these are added: nothing looks at them before.
 		take_stage<E, I>(a, at, first + ADD_STAGE, last, value, index);
 		if constexpr (HELD)
-			add_in_order<E, I>(stage, warp, sums + warp * places, 1);
+			add_in_order<E, I, true>(stage, warp, sums + warp * places, 1, places >= ADD_MANY);
 		else
-			add_in_order<E, I>(stage, warp, (T *)a.to + at[warp][1], step);
+			add_in_order<E, I, false>(stage, warp, (T *)a.to + at[warp][1], step, false);
 	}
 	__syncthreads();
 #pragma unroll 4
