@@ -330,6 +330,7 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	case VALUE_TENSOR:
 		return take_tensor(s, item);
 	case VALUE_LIST:
+	case VALUE_TUPLE: /* inside of another one: a list of places */
 	case VALUE_BOOL:
 		return take_list(s, item);
 	case VALUE_RANGE:

@@ -1,4 +1,4 @@
-# Distinct slices of tensors along a dim, and angles.
+# Distinct slices of tensors along a dim, tuples of places, and angles.
 import numpy as np
 import torch
 
@@ -13,3 +13,7 @@ def model():
     print(torch.unique(y, dim=1, return_inverse=True), torch.unique(y.transpose(0, 2), dim=0))
     print(torch.unique(torch.tensor([3, 1, 3]), return_inverse=True), torch.unique(torch.zeros(0, 2), dim=0).shape)
     print(round(float(np.angle(1j)), 4), np.angle(np.array([1 + 1j, -2.0]), deg=True).round(3))
+    z = torch.arange(24).reshape(2, 3, 4)
+    print(z[:, (2, 0), :].tolist(), z[(1, 0), :, 1].tolist(), z[1, (0, 2)].tolist(), z[(1, 2)].tolist())
+    z[:, (0, 1)] = 0
+    print(z.sum())
