@@ -232,6 +232,18 @@ static const char *const aliases[] = {
 	PROGRAM("def model(x, y):\n"
 		"    x[y > 0] = 0\n"
 		"    return x, y[y > 0], torch.nonzero(x)\n"),
+	/* Where something is recorded for a backward pass views are made at once. */
+	PROGRAM("def model(x, y):\n"
+		"    w = torch.ones(3).requires_grad_()\n"
+		"    n = torch.ones(4)\n"
+		"    one = torch.ones(1)\n"
+		"    n[0:2].mul_(2)\n"
+		"    one[0:].add_(x[0:1])\n"
+		"    print(n)\n"
+		"    one[0:].add_(1)\n"
+		"    m = [one.item(), float(one)]\n"
+		"    one[0:].add_(100)\n"
+		"    return x * 10 if one > 50 else x, m\n"),
 	PROGRAM("kept = None\n"
 		"def model(x, y):\n"
 		"    global kept\n"

@@ -551,8 +551,8 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 	struct barrier b;
 	bool ok;
 
-	if (!lazy_pending(l, v))
-		return true;
+	if (!lazy_pending(l, v)) /* what it shares memory with may be, and has been written to */
+		return l->n_dirty == 0 || !lazy_touches(l, v, 0) || lazy_sync(l, why, err);
 	lazy_views_settle(l);
 	/* Dirty: others may still read its old elements.  Random: drawn once, in order. */
 	if (t->memory || draws(l->graph))
