@@ -40,6 +40,12 @@ export async function until(found, what) {
 
 const sanitizer = /ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: /;
 
+// A test that fails leaves its server: it keeps no file of tests from its end, and ends with it.
+const started = new Set();
+process.once('exit', () => {
+    for (const child of started) child.kill('SIGKILL');
+});
+
 /**
  * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
  * that starts it, as a shell that sets limits.
@@ -61,13 +67,20 @@ export async function startServer({ folder, args = [], prefix = [] } = {}) {
         child.on('exit', (code) => fail(new Error(`server ended with ${code}: ${log}`)));
     });
     const exited = new Promise((done) => child.on('exit', (code, signal) => done(signal ?? code)));
+    started.add(child);
+    child.unref();
+    child.stderr.unref();
     return {
-        url, home, child, exited,
+        url, home, child,
+        get exited() {
+            child.ref();
+            return exited;
+        },
         log: () => log,
         /** Ends it and, unless `keep`, removes its folder; resolves to the exit status. */
         async stop({ signal = 'SIGINT', keep = false } = {}) {
             child.kill(signal);
-            const status = await exited;
+            const status = await this.exited;
             const report = sanitizer.exec(log);
             assert.equal(report && log.slice(report.index, report.index + 4000), null);
             if (signal !== 'SIGKILL') assert.equal(status, 0, `the server ended with ${status}: ${log.slice(-2000)}`);
