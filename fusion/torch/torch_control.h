@@ -23,6 +23,7 @@ enum torch_control {
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
 	CONTROL_IS_TRACED,        /* our prelude asks: no op runs at once */
+	CONTROL_SKIPS_CACHES,     /* ... a capture reads a function without its functools cache */
 	CONTROL_GRAD_MODE,        /* our prelude calls it; answers the mode before */
 	CONTROL_IS_GRAD,          /* torch.is_grad_enabled() */
 	CONTROL_GRAD_FUNCTION,    /* f, with the mode in which it runs */
@@ -45,7 +46,7 @@ static inline bool torch_control_wants(const struct native *f)
 }
 
 /* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself; it and
- * mode lazy IS_TRACED. */
+ * mode lazy IS_TRACED; a capture SKIPS_CACHES too. */
 bool torch_control_call(const struct native *f, const struct arguments *args,
 			struct torch_modes *modes, struct value *out, struct err *err);
 

@@ -416,9 +416,11 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 		return true;
 	if (torch_control_is_autocast(f))
 		return trace_autocast(t, f, args->at, args->n, out, err);
-	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED)
+	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED &&
+	    f->id != CONTROL_SKIPS_CACHES)
 		return torch_control_call(f, args, NULL, out, err);
-	*out = value_bool(true);
+	/* Policy native goes on after what the function prints, and so must not run it twice. */
+	*out = value_bool(f->id != CONTROL_SKIPS_CACHES || !t->native);
 	return true;
 }
 

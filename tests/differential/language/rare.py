@@ -10,6 +10,7 @@ import re
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "fusion", "vm", "builtins.def")
 LEFT_OUT = {"__init__", "id", "print", "slice", "super", "NotImplemented", "classmethod", "staticmethod", "property"}  # addresses, and what other rules call
 ONLY_HERE = {("object", "__getattr__"), ("object", "forward"), ("object", "with_traceback"), ("object", "__hash__"), ("object", "__repr__"), ("object", "__str__"), ("object", "__format__"), ("object", "__init_subclass__"), ("tuple", "_replace"), ("tuple", "_asdict"), ("tuple", "numel"), ("dict", "move_to_end"), ("math", "hypot"), ("", "hash"), ("", "vars"), ("", "enumerate"), ("dict", "popitem"), ("str", "splitlines"), ("str", "expandtabs"), ("list", "sort"), ("object", "__delattr__"), ("object", "__setattr__"), ("", "filter"), ("", "int"), ("object", "__getattribute__"), ("", "sorted"), ("object", "__ne__"), ("set", "discard"), ("set", "remove"), ("float", "item"), ("int", "item")} | {("slot", f"__{n}__") for n in ("rmul", "imul", "mod", "pow", "setattr", "delattr", "ne", "ior", "add", "mul", "rpow", "iadd", "format", "hash", "round")}
+NEWER = {("str", "replace")}  # keywords that CPython takes since 3.13 alone
 SCOPES = {"", "math", "list", "tuple", "dict", "str", "range", "set", "frozenset", "float", "int", "slot", "object"}
 
 
@@ -55,7 +56,8 @@ class Rare:
         n = r.choice([least, max(most, least), r.randint(least, most if most >= 0 else least + 3)]) + r.choice([0, 0, 0, 0, 0, 0, 1, -1])
         args = [self.fitting(scope, name) if r.random() < .75 else self.argument() for _ in range(max(0, n))]
         if keywords not in ("", "*") and r.random() < .35:
-            args = args[:least] + [f"{r.choice(keywords.split() + ['other'])}={self.argument()}"]
+            named = f"{r.choice(keywords.split() + ['other'])}={self.argument()}"
+            args = args[:least] + ([named] if (scope, name) not in NEWER else [])
         if scope in ("", "math"):
             made = f"{'math.' if scope else ''}{name}({', '.join(args)})"
         elif scope == "object" and r.random() < .5:
