@@ -54,6 +54,11 @@ def recordings(mode):
                 yield graph, graph[part]
 
 
+def asks_for_symbols(case, recording):
+    """A graph that the program itself wants for many sizes has none to be recorded."""
+    return "mark_dynamic(" in case["source"] and "it was compiled for many" in recording["why_not"]
+
+
 def main():
     binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
     faults, programs, graphs, replays = [], 0, 0, 0
@@ -72,7 +77,7 @@ def main():
             for graph, recording in recordings(modes["graphs"]):
                 graphs += recording["made"]
                 replays += recording["replays"]
-                if recording["refused"]:
+                if recording["refused"] and not asks_for_symbols(case, recording):
                     faults.append(f"{case['name']}, {policy}: graph {graph['id']} is not recorded: {recording['why_not']}")
     for fault in faults:
         print(fault)
