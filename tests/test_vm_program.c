@@ -290,8 +290,8 @@ static void unknown_names_are_answered_with_a_near_one(void **state)
 		    "unknown-name 2:12 name 'rnage' is not defined; did you mean 'range'?");
 	assert_runs("def model():\n    return qqqqq\n",
 		    "unknown-name 2:12 name 'qqqqq' is not defined");
-	assert_runs("def model():\n    return open('x')\n",
-		    "unsupported 2:12 open is a builtin of Python that the workload language "
+	assert_runs("def model():\n    return input('x')\n",
+		    "unsupported 2:12 input is a builtin of Python that the workload language "
 		    "leaves out");
 	assert_runs("def model():\n    if len([]):\n        x = 1\n    return x\n",
 		    "unknown-name 4:12 cannot access local variable 'x' where it is not associated "
