@@ -71,7 +71,11 @@ static bool copy_function(const struct function *from, struct value *out, struct
 		to->closure = value_ref(value_of(from->closure)).list;
 	if (from->attributes)
 		to->attributes = value_ref(value_of(from->attributes)).dict;
-	return true;
+	/* In the heap, as the other is: a method whose super() leads back to it is freed with it. */
+	if (!from->head.heap || heap_adopt(from->head.heap, &to->head))
+		return true;
+	value_unref(*out);
+	return torch_no_memory(err);
 }
 
 static bool disable(const struct native *f, struct value v, enum disable_mark mark,
