@@ -71,7 +71,7 @@ static bool copy_function(const struct function *from, struct value *out, struct
 		to->closure = value_ref(value_of(from->closure)).list;
 	if (from->attributes)
 		to->attributes = value_ref(value_of(from->attributes)).dict;
-	/* In the heap, as the other is: a method whose super() leads back to it is freed with it. */
+	/* In the heap, which frees it: super() in a method leads back to it. */
 	if (!from->head.heap || heap_adopt(from->head.heap, &to->head))
 		return true;
 	value_unref(*out);

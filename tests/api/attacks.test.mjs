@@ -1,5 +1,5 @@
 // tests/api/attacks.test.mjs -- what a hostile client, archive or store tries: paths that lead out, files that grow, a
-// database that is none of ours.
+// database of another program.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -100,7 +100,7 @@ test('a gzip that grows a thousandfold is read to its bound, in a process of its
 });
 const sanitized = /__[at]san_init/.test(readFileSync(binary, 'latin1'));
 
-test('a database that is none of ours, or was turned against us, is refused or served as it can be', async () => {
+test('a database of another program, or one that was turned against us, is refused or served as it can be', async () => {
     const home = mkdtempSync(join(folder, 'store-'));
     const first = await startServer({ folder: home });
     await waitFor(first, (await postRun(first, workload('    return x', { backend: 'interp' }))).body.id);
