@@ -2,6 +2,8 @@
  */
 #include "server/http/patience.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +25,8 @@ struct patient {
 	int fd;
 	bool waits; /* for a request that is not whole */
 	int64_t since_ns;
-	uint64_t bytes; /* of a body */
+	uint64_t bytes;    /* of a body */
+	uint64_t received; /* on the socket, before it began to wait */
 };
 
 struct patience {
@@ -45,14 +48,30 @@ static bool is_late(const struct patience *p, const struct patient *c, int64_t n
 	       (p->n > p->crowd && c->bytes < (uint64_t)waited_ms * CROWDED_BYTES_S / 1000);
 }
 
-/* Nothing was answered yet, so that these bytes are all that the client gets. */
+/* The bytes that a client has sent since its socket was opened; 0 where the system does not tell.
+ */
+static uint64_t received_by(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_received
+									: 0;
+}
+
+/* Where a part of a request came, nothing was answered to it yet, so that these bytes are all that
+ * the client gets.  Where none came, a client would take them for the answer to a request that it
+ * is about to send: it gets none. */
 static void send_away(struct patient *c)
 {
 	static const char text[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
 				   "Content-Length: 0\r\n\r\n";
-	ssize_t sent = send(c->fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	(void)sent; /* a client that does not read is closed all the same */
+	if (received_by(c->fd) != c->received) {
+		ssize_t sent = send(c->fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		(void)sent; /* a client that does not read is closed all the same */
+	}
 	shutdown(c->fd, SHUT_RDWR);
 	c->waits = false;
 }
@@ -170,6 +189,7 @@ static void set(struct patience *p, struct patient *c, bool waits)
 	c->waits = waits;
 	c->since_ns = clock_ns();
 	c->bytes = 0;
+	c->received = received_by(c->fd);
 	pthread_mutex_unlock(&p->lock);
 }
 

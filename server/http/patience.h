@@ -2,8 +2,9 @@
  *
  * A connection that sends a byte now and then is never idle, and would be held for ever.  A request
  * must be there whole within --request-seconds; where most connections are taken, those that have
- * been heard of least go first.  Such a client gets status 408, and its connection is closed.  One
- * that has closed its sending side will not send the rest: its connection is closed at once.
+ * been heard of least go first.  Such a client gets status 408, and its connection is closed; one
+ * that has sent nothing of a request is closed without a word.  One that has closed its sending
+ * side will not send the rest: its connection is closed at once.
  */
 #ifndef SERVER_HTTP_PATIENCE_H
 #define SERVER_HTTP_PATIENCE_H

@@ -32,6 +32,17 @@ function drip(begin, rest, state) {
     });
 }
 
+/** A connection over which one request was answered, kept for the next. */
+async function keptOpen() {
+    const kept = { said: '', closed: false };
+    const socket = net.connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'));
+    socket.on('data', (bytes) => { kept.said += bytes.toString('latin1'); });
+    socket.on('error', () => {});
+    socket.on('close', () => { kept.closed = true; });
+    await until(() => kept.said.includes('"ok"'), 'an answer');
+    return kept;
+}
+
 for (const [name, begin, rest] of [
     ['a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: ', 'x'],
     ['a body', 'POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n', ' '],
@@ -61,12 +72,19 @@ test('few that are slow are left alone for as long as a request may take', async
 test('four hundred streams of events are open at once, beside requests', async () => {
     const busy = (await postRun(server, longSweep())).body.id, { id } = (await postRun(server, longSweep())).body;
     const stop = new AbortController();
-    const streams = await Promise.all(Array.from({ length: 400 }, () => until(
-        () => fetch(`${server.url}/api/v1/runs/${id}/events`, { signal: stop.signal }).catch(() => null), 'a stream')));
-    assert.deepEqual([...new Set(streams.map((s) => s.status))], [200]);
-    assert.equal((await getJson(`${server.url}/healthz`)).body.status, 'ok');
-    stop.abort();
-    for (const run of [id, busy]) await getJson(`${server.url}/api/v1/runs/${run}`, { method: 'DELETE' });
+    try {
+        const idle = await keptOpen();
+        const streams = await Promise.all(Array.from({ length: 400 }, () => until(
+            () => fetch(`${server.url}/api/v1/runs/${id}/events`, { signal: stop.signal }).catch(() => null), 'a stream')));
+        assert.deepEqual([...new Set(streams.map((s) => s.status))], [200]);
+        await until(() => idle.closed, 'the end of a connection that is not used');
+        assert.equal(idle.said.match(/HTTP\/1\.1/g).length, 1, 'what comes later would be taken for the answer to the next request');
+        // One that was kept may be closed as it is used.
+        await until(() => getJson(`${server.url}/healthz`).then(({ body }) => body.status === 'ok', () => false), 'an answer beside streams');
+    } finally {
+        stop.abort();
+    }
+    for (const run of [id, busy]) await until(() => getJson(`${server.url}/api/v1/runs/${run}`, { method: 'DELETE' }).catch(() => null), 'the end of a run');
 });
 
 test('the name of a run does not begin a line of the log', async () => {
