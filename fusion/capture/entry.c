@@ -95,7 +95,7 @@ static void in_place_plan(struct entry *e)
 		struct entry_write *w = &e->writes[i];
 
 		w->input = input_of(e, w);
-		w->in_place = e->given && may_replace(x, w->input, w->output);
+		w->in_place = e->given && !w->replaces && may_replace(x, w->input, w->output);
 	}
 }
 
@@ -345,7 +345,12 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 		const struct entry_write *w = &e->writes[i];
 		struct value to = w->source >= 0 ? e->guards.values[w->source] : w->lifted;
 
-		if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
+		if (w->replaces) {
+			struct tensor *old = to.tensor->memory;
+
+			to.tensor->memory = tensor_ref(e->output_tensors[w->output]);
+			tensor_unref(old);
+		} else if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
 			ok = ok && storage_before_write(to.tensor->memory->storage, err);
 			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
 		}

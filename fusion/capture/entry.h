@@ -49,6 +49,7 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 	int output;          /* of the graph: the new elements */
 	int input;           /* of the graph: the old ones, -1; entry.c */
 	bool in_place;       /* a kernel may write the new ones over them */
+	bool replaces;       /* x.data = y: it has the new ones' memory from then on */
 };
 
 struct entry_place { /* of a frame that goes on */

@@ -428,8 +428,11 @@ static bool keep_writes(struct entry *e, const struct trace *t, struct reconstru
 		if (!t->sources->at[i].written || t->sources->at[i].kind != VALUE_TENSOR ||
 		    t->sources->at[i].same_as >= 0)
 			continue;
-		e->writes[e->n_writes++] = (struct entry_write){ .source = i,
-								 .output = (int)b->outputs.len };
+		e->writes[e->n_writes++] = (struct entry_write){
+			.source = i,
+			.output = (int)b->outputs.len,
+			.replaces = t->sources->at[i].replaced > 0,
+		};
 		if (!VEC_PUSH(&b->outputs, t->sources->at[i].stand_in.tensor->node))
 			return false;
 	}

@@ -52,7 +52,7 @@ m = Outer()
 # a profiler, reads a symbolic size by a name (operators_by_name), ends the graph of numpy's elsewhere
 # (fourier_of_arrays), reads no set from outside (sets_of_objects), or resumes no block without
 # __torch_function__ (state_of_torch_function), or ends the graph at iter() of two (iterators_with_an_end).
-VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects", "state_of_torch_function", "iterators_with_an_end"}
+VALUES_ALONE = {"mappings_and_sequences", "fourier_of_arrays", "sections_of_a_profiler", "operators_by_name", "numbers_of_any_kind", "bases_of_classes", "iterators_across_breaks", "sets_of_objects", "state_of_torch_function", "iterators_with_an_end", "data_that_others_share"}
 
 PROGRAMS = [
     ("set_that_grows", [["f 3"], ["f 3"], ["f 3"]], "s = {1, 2}\n" + model("y = x.cos() * len(s)\ns.add(3)\nreturn y")),
@@ -156,6 +156,15 @@ PROGRAMS = [
     ("caches_of_functions", [["f 2", 1], ["f 2", 1], ["f 2", 2], ["f 2", 1]], "import functools\n@functools.lru_cache(maxsize=None)\ndef scale(n):\n    return n * 2\n@functools.lru_cache\ndef mask(n):\n    return torch.ones(n) * 3\n"
      "def model(x, n):\n    return x * scale(3) + mask(2) * scale(n)\n"),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
+    ("data_that_is_set", [["f 2,3"], ["f 2,3"]], "w = nn.Parameter(torch.ones(3))\nv = torch.ones(3)\n" + model(
+        "old = v.data\nw.data = w.data * 0.5 + x[0]\nw.data.clamp_(min=-1)\nv.data = v * 2 + x[1]\nv.mul_(3)\nreturn x * w + old, v.view(3, 1), v.sum(), w.requires_grad, w.is_leaf")),
+    ("data_of_averages", [["f 2,3"], ["f 2,3"]], "a, b = nn.Linear(3, 3), nn.Linear(3, 3)\n" + model("for p, q in zip(a.parameters(), b.parameters()):\n        q.data = q.data * 0.9 + p.data * 0.1\nreturn b(x)")),
+    ("data_of_a_step", [["f 2,3"], ["f 2,3"]], "net = nn.Linear(3, 3)\n" + model(
+        "for p in net.parameters():\n        p.grad = None\nnet(x).square().mean().backward()\nfor p in net.parameters():\n        p.data = p.data - 0.1 * p.grad\nreturn net(x).sum()")),
+    ("data_that_others_share", [["f 2,3"], ["f 2,3"]], "w, u = torch.ones(3), torch.ones(3)\nv = w.view(3, 1)\nkept = nn.Linear(3, 3)\n" + model(
+        "w.data = w * 2 + x[0]\ny = u * 3\nu.data = y\ny.add_(1)\nold = kept.bias.data\nkept.bias.data = kept.bias.data + 1\nold.add_(5)\nreturn w * 1, v.sum(), u * 1, old, kept(x)")),
+    ("layers_of_bfloat16", [["f 4,6"]], "net = nn.Linear(6, 6)\n" + model(
+        "with torch.autocast('cpu', dtype=torch.bfloat16):\n        y = net(x)\n        z = F.linear(x[None], net.weight, net.bias)\nh = F.linear(x.half(), net.weight.half(), net.bias.half())\nreturn y.float() * 64, z.float() * 64, h.float() * 64, y.dtype == torch.bfloat16")),
 ]
 
 

@@ -87,9 +87,10 @@ struct source {
 	int rank;
 	int64_t size[MAX_RANK];
 	bool contiguous;
-	int first_dim; /* of sources->dims */
-	int same_as;   /* an earlier source that is the same object; -1 */
-	int view_of;   /* a source whose memory this one lies in (trace.h); -1 */
+	int first_dim;     /* of sources->dims */
+	int same_as;       /* an earlier source that is the same object; -1 */
+	int view_of;       /* a source whose memory this one lies in (trace.h); -1 */
+	bool keeps_memory; /* a tensor whose .data is set: the piece ends there */
 	/* of the last attempt at capture */
 	struct value stand_in; /* what stands for it; a reference.  UNSET: not read */
 	bool live;             /* it was read */
@@ -99,7 +100,8 @@ struct source {
 	bool grad_read;        /* a tensor: whether it requires a gradient mattered */
 	bool leaf_read;        /* a tensor: whether it is a leaf mattered */
 	bool written;          /* a tensor: an in-place op changed it; else: entry_describe.c */
-	int var;               /* of a symbolic int: its symbol; -1 */
+	int replaced; /* a tensor: which of the piece's writes gave it other memory; 0: none */
+	int var;      /* of a symbolic int: its symbol; -1 */
 };
 
 struct source_dim {

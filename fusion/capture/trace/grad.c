@@ -614,6 +614,52 @@ bool trace_requires_grad(struct trace *t, struct value tensor, struct value on, 
 	return true;
 }
 
+/* Whether an op that is recorded has read the node, whose elements its gradient may need. */
+static bool is_recorded(const struct trace *t, int node)
+{
+	for (int i = node + 1; i < t->graph->n_nodes && t->autograd->recording; i++) {
+		const struct node *n = t->graph->nodes[i];
+
+		for (int a = 0; a < n->n_args && !n->detached && n->op != OP_detach; a++)
+			if (n->args[a].kind == ARG_NODE && n->args[a].node == node)
+				return true;
+	}
+	return false;
+}
+
+/* A tensor that nothing but the assignment knows: that it would share its memory is not seen. */
+static bool is_fresh(const struct trace *t, struct value v)
+{
+	const struct vtensor *made = v.tensor;
+
+	return v.object->refs == 1 && made->owner == t->serial && !made->view && made->node >= 0 &&
+	       trace_source(t, v) < 0 && trace_lifted(t, v) < 0 && !trace_is_leaf(t, v) &&
+	       t->graph->nodes[made->node]->op != OP_input;
+}
+
+/* x.data = y of a tensor from outside: it has y's memory from then on, and views that were made
+ * before keep the old one. */
+static bool store_data(struct trace *t, struct value tensor, struct value v, struct err *err)
+{
+	int source = trace_source(t, tensor);
+	struct source *s = source >= 0 ? &t->sources->at[source] : NULL;
+	bool plain = s && v.kind == VALUE_TENSOR && !t->cond && !tensor.tensor->view &&
+		     s->contiguous && !s->written && !s->keeps_memory && is_fresh(t, v),
+	     done;
+	int before = plain ? trace_node(t, tensor, err) : 0;
+
+	if (before < 0 || (plain && !fits(t, tensor, v, &plain, err)))
+		return false;
+	if (!plain || is_recorded(t, before))
+		return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set",
+				   err);
+	t->unrecorded = true;
+	done = trace_rewrite(t, tensor, v.tensor->node, true);
+	t->unrecorded = false;
+	s->replaced = t->n_writes;
+	return done || trace_no_memory(err);
+}
+
 bool trace_store_attr(void *self, struct value tensor, const char *name, struct value v,
 		      struct err *err)
 {
@@ -623,6 +669,8 @@ bool trace_store_attr(void *self, struct value tensor, const char *name, struct 
 		return store_grad(t, tensor, v, err);
 	if (strcmp(name, "requires_grad") == 0)
 		return store_requires(t, tensor, v, err);
+	if (strcmp(name, "data") == 0)
+		return store_data(t, tensor, v, err);
 	return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
 }
 

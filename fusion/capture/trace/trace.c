@@ -174,6 +174,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 		source->live = source->touched = source->written = source->grad_read = false;
 		source->found_distinct = false;
 		source->leaf_read = false;
+		source->replaced = 0;
 		source->var = -1;
 		source->same_as = -1;
 	}

@@ -173,6 +173,21 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 	return false;
 }
 
+/* Whether its base has other memory since it was made. */
+static bool is_left(const struct trace *t, const struct traced_view *view)
+{
+	int source = trace_source(t, view->base);
+
+	return source >= 0 && t->sources->at[source].replaced > view->made_at;
+}
+
+/* What it had before is needed as memory: the next attempt ends where .data is set. */
+static bool keep_memory(struct trace *t, int source, struct err *err)
+{
+	t->sources->at[source].keeps_memory = t->restart = true;
+	return err_set(err, ERR_UNSUPPORTED, "a tensor's .data is set");
+}
+
 bool trace_view_stale(const struct trace *t, struct value tensor)
 {
 	const struct traced_view *view = tensor.tensor->view;
@@ -186,7 +201,7 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	struct traced_view *view = v->view;
 	int written = writes_of(t, view->base), base, node;
 
-	if (view->written == written)
+	if (view->written == written || is_left(t, view))
 		return v->node;
 	base = trace_node(t, view->base, err);
 	if (base < 0)
@@ -212,6 +227,8 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 
 	if (base < 0)
 		return false;
+	if (is_left(t, view))
+		return keep_memory(t, trace_source(t, view->base), err);
 	if (view->writable && view_repeats(&view->layout))
 		return torch_writes_expanded(err);
 	if (trace_repeats(t, view->base)) /* the view may repeat elements, too */
@@ -264,6 +281,8 @@ bool trace_view_layout(struct trace *t, struct value tensor, struct value *base,
 	*base = view->base;
 	if (node < 0)
 		return false;
+	if (is_left(t, view))
+		return keep_memory(t, trace_source(t, view->base), err);
 	node = view_steps_add(t->graph, node, view->steps, view->n_steps, err);
 	if (node < 0)
 		return false;
@@ -387,10 +406,15 @@ enum trace_overlap overlap_find(struct trace *t)
 			bool passed_on;
 			int whole;
 
-			if (j == i || is_known(s, i, j) || !may_be_read(&s->at[j]) ||
-			    !meet(t, i, j))
+			if (j == i || !may_be_read(&s->at[j]) || !meet(t, i, j))
 				continue;
 			passed_on = !is_tensor(&s->at[j]);
+			if (s->at[i].replaced && !passed_on) {
+				s->at[i].keeps_memory = true;
+				return OVERLAP_COVERED;
+			}
+			if (s->at[i].replaced || is_known(s, i, j))
+				continue;
 			if (passed_on && !is_left_behind(t, i, j))
 				continue;
 			whole = find_whole(t, i, j);
