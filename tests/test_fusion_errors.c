@@ -18,7 +18,8 @@ struct wrong {
 
 static const struct wrong wrongs[] = {
 	{ "    return x.sumn()\n", ALL, ERR_NAME, 3, 12, "did you mean Tensor.sum?" },
-	{ "    return x.poisson()\n", ALL, ERR_UNSUPPORTED, 3, 12, "Tensor.poisson is known" },
+	{ "    return x.segment_reduce()\n", ALL, ERR_UNSUPPORTED, 3, 12,
+	  "Tensor.segment_reduce is known" },
 	{ "    return x @ x\n", ALL, ERR_SHAPE, 3, 12, "[8, 16] and [8, 16] do not fit together" },
 	{ "    return torch.sum(x, dims=1)\n", ALL, ERR_TYPE, 3, 12,
 	  "torch.sum has no parameter dims; did you mean dim? it takes x, dim, keepdim, dtype" },
@@ -120,8 +121,9 @@ static void unknown_names_are_found_without_running(void **state)
 	(void)state;
 	check_parse("import torch\ndef model(x):\n    return torch.softmx(x, 0)\n", ERR_NAME, 3,
 		    "torch has no attribute softmx; did you mean torch.softmax?");
-	check_parse("import torch\ndef model(x):\n    return torch.poisson(x)\n", ERR_UNSUPPORTED,
-		    3, "torch.poisson is known, but not in the language so far");
+	check_parse("import torch\ndef model(x):\n    return torch.segment_reduce(x)\n",
+		    ERR_UNSUPPORTED, 3,
+		    "torch.segment_reduce is known, but not in the language so far");
 	check_parse("import torch\ndef model(x):\n    return x.to(torch.float8_e5m2)\n", ERR_NAME,
 		    3, "float8_e5m2");
 	check_parse("def model(x):\n    return y\n", ERR_NAME, 2, "y");

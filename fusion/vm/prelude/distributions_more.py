@@ -252,12 +252,7 @@ class Poisson(Distribution):
 
     def sample(self, sample_shape=()):
         with torch.no_grad():
-            rate = self.rate.expand(self._extended_shape(sample_shape))
-            drawn, passed = torch.zeros_like(rate), -torch.log(torch.rand_like(rate))
-            while (passed < rate).any():
-                drawn = drawn + (passed < rate)
-                passed = passed - torch.log(torch.rand_like(rate))
-            return drawn
+            return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         rate, value = torch.broadcast_tensors(self.rate, value)

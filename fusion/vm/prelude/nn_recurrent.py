@@ -89,8 +89,14 @@ class RNNBase(Module):
         self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
         bidirectional=False, proj_size=0, device=None, dtype=None,
     ):
-        if proj_size:
-            raise NotImplementedError("proj_size is not in the language: put an nn.Linear after the layer")
+        if proj_size < 0:
+            raise ValueError(
+                "proj_size should be a positive integer or zero to disable projections"
+            )
+        if proj_size >= hidden_size > 0:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if proj_size and self.mode != "LSTM":
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if hidden_size <= 0:
             raise ValueError("hidden_size must be greater than zero")
         if num_layers <= 0:
@@ -102,16 +108,32 @@ class RNNBase(Module):
         self.batch_first = batch_first
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
+        self.proj_size = proj_size
         bound = 1.0 / math.sqrt(hidden_size)
         rows = self.gates * hidden_size
+        given = proj_size or hidden_size
         for layer in range(num_layers):
-            size = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+            size = input_size if layer == 0 else given * (2 if bidirectional else 1)
             for end in self._ends(layer):
                 setattr(self, "weight_ih" + end, _uniform((rows, size), bound, dtype, device))
-                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound, dtype, device))
+                setattr(self, "weight_hh" + end, _uniform((rows, given), bound, dtype, device))
                 if bias:
                     setattr(self, "bias_ih" + end, _uniform((rows,), bound, dtype, device))
                     setattr(self, "bias_hh" + end, _uniform((rows,), bound, dtype, device))
+                if proj_size:
+                    setattr(self, "weight_hr" + end, _uniform((proj_size, hidden_size), bound, dtype, device))
+
+    def _zeros(self, batch, parts, dtype):
+        """A state to begin with: what a layer gives, and its cells."""
+        given = torch.zeros(batch, self.proj_size or self.hidden_size, dtype=dtype)
+        if parts == 2 and self.proj_size:
+            return given, torch.zeros(batch, self.hidden_size, dtype=dtype)
+        return (given,) * parts
+
+    def _recurrent(self, end):
+        """What a step multiplies its state by, and adds; and what projects it, where something does."""
+        found = (self._weight("weight_hh" + end), self._weight("bias_hh" + end))
+        return found + (getattr(self, "weight_hr" + end),) if self.proj_size else found
 
     def _ends(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
@@ -122,6 +144,7 @@ class RNNBase(Module):
     @property
     def all_weights(self):
         names = ("weight_ih", "weight_hh") + (("bias_ih", "bias_hh") if self.bias else ())
+        names += ("weight_hr",) if self.proj_size else ()
         ends = [end for layer in range(self.num_layers) for end in self._ends(layer)]
         return [[getattr(self, name + end) for name in names] for end in ends]
 
@@ -135,11 +158,11 @@ class RNNBase(Module):
     def _direction(self, x, end, state, backwards):
         """The outputs of one direction of one layer, and its last state."""
         inputs = F.linear(x, self._weight("weight_ih" + end), self._weight("bias_ih" + end))
-        w, b = self._weight("weight_hh" + end), self._weight("bias_hh" + end)
+        weights = self._recurrent(end)
         outs = []
         steps = inputs.unbind(0)
         for step in steps[::-1] if backwards else steps:
-            state = self._step(step, state, w, b)
+            state = self._step(step, state, *weights)
             outs.append(state[0])
         return torch.stack(outs[::-1] if backwards else outs), state
 
@@ -164,11 +187,11 @@ class RNNBase(Module):
     def _packed_direction(self, x, sizes, end, state, backwards):
         """The same where `sizes` sequences of the batch have a step: the first ones, for they are sorted."""
         inputs = F.linear(x, self._weight("weight_ih" + end), self._weight("bias_ih" + end))
-        w, b = self._weight("weight_hh" + end), self._weight("bias_hh" + end)
+        weights = self._recurrent(end)
         steps = list(zip(inputs.split(sizes), sizes))
         outs = []
         for step, n in steps[::-1] if backwards else steps:
-            new = self._step(step, tuple([part[:n] for part in state]), w, b)
+            new = self._step(step, tuple([part[:n] for part in state]), *weights)
             state = tuple([torch.cat([fresh, part[n:]]) for fresh, part in zip(new, state)])
             outs.append(new[0])
         return torch.cat(outs[::-1] if backwards else outs), state
@@ -179,8 +202,8 @@ class RNNBase(Module):
         sizes = input.batch_sizes.tolist()
         n = self.num_layers * (2 if self.bidirectional else 1)
         if hx is None:
-            zeros = torch.zeros(sizes[0], self.hidden_size, dtype=input.data.dtype)
-            states = [(zeros,) * parts for _ in range(n)]
+            zeros = self._zeros(sizes[0], parts, input.data.dtype)
+            states = [zeros for _ in range(n)]
         else:
             order = input.sorted_indices
             given = hx if order is None else [h.index_select(1, order) for h in hx]
@@ -207,8 +230,8 @@ class RNNBase(Module):
             x = input.transpose(0, 1) if self.batch_first else input
         n = self.num_layers * (2 if self.bidirectional else 1)
         if hx is None:
-            zeros = torch.zeros(x.size(1), self.hidden_size, dtype=x.dtype)
-            states = [(zeros,) * parts for _ in range(n)]
+            zeros = self._zeros(x.size(1), parts, x.dtype)
+            states = [zeros for _ in range(n)]
         else:
             given = [h.unsqueeze(1) if single else h for h in hx]
             states = [tuple([h[k] for h in given]) for k in range(n)]
@@ -224,6 +247,8 @@ class RNNBase(Module):
 
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size:
+            text += f", proj_size={self.proj_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
         if not self.bias:
@@ -279,12 +304,14 @@ class GRU(RNNBase):
 
 class LSTM(RNNBase):
     gates = 4
+    mode = "LSTM"
 
-    def _step(self, x, state, w, b):
+    def _step(self, x, state, w, b, projection=None):
         h, c = state
         i, f, g, o = (x + F.linear(h, w, b)).chunk(4, -1)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-        return torch.sigmoid(o) * torch.tanh(c), c
+        h = torch.sigmoid(o) * torch.tanh(c)
+        return h if projection is None else F.linear(h, projection), c
 
     def forward(self, input, hx=None):
         if not isinstance(input, torch.Tensor):

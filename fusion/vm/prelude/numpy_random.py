@@ -237,12 +237,6 @@ class RandomState:
         _prelude.random_restore(self._number, state[1])
 
 
-def default_rng(seed=None):
-    raise NotImplementedError(
-        "numpy.random.default_rng() draws from PCG64, which is not in the language; write np.random.RandomState(seed)"
-    )
-
-
 _shared = _prelude.instance(RandomState)
 _shared._number = _prelude.random_new()
 seed = _shared.seed

@@ -1,5 +1,6 @@
 # torch.Generator, and the state of torch's own: both as what the host keeps of a sequence.
 import contextlib
+import math
 
 import torch
 
@@ -99,3 +100,37 @@ class _Default(Generator):
 
 
 default_generator = _Default()
+
+
+def _poisson(rate, unit):
+    """A number of events where `rate` are expected: counted one by one, or by Hoermann's rejection."""
+    if rate < 10:
+        if rate == 0:
+            return 0
+        least, product, found = math.exp(-rate), unit(), 0
+        while product > least:
+            product *= unit()
+            found += 1
+        return found
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    top, wide = 0.9277 - 3.6224 / (b - 2), 1.1239 + 1.1328 / (b - 3.4)
+    while True:
+        u, v = unit() - 0.5, unit()
+        left = 0.5 - abs(u)
+        k = math.floor((2 * a / left + b) * u + rate + 0.43)
+        if left >= 0.07 and v <= top:
+            return k
+        if k >= 0 and (left >= 0.013 or v <= left):
+            if math.log(v * wide / (a / (left * left) + b)) <= k * math.log(rate) - rate - math.lgamma(k + 1):
+                return k
+
+
+def poisson(input, generator=None):
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"\"poisson_cpu\" not implemented for '{str(input.dtype)[6:].capitalize()}'")
+    if (input < 0).any():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    unit = lambda: torch.rand((), dtype=torch.float64, generator=generator).item()
+    made = [_poisson(rate, unit) for rate in input.detach().reshape(-1).tolist()]
+    return torch.tensor(made, dtype=input.dtype).reshape(input.shape)
