@@ -193,6 +193,24 @@ test('an import whose worker is killed, even before it has the log, says so', as
     await server.stop();
 });
 
+test('an import that has read no event for long goes on: it is no recording that fell silent', async () => {
+    const server = await startServer();
+    try {
+        const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
+            join(server.home, 'store.db'), text], { encoding: 'utf8' }).trim();
+        const given = postLog(server, gzipSync(`{"traceEvents": [${' '.repeat(200 << 20)}{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}`), '', 'application/gzip');
+        const pid = await until(() => Number(spawnSync('pgrep', ['-P', String(server.child.pid)]).stdout), 'a worker');
+        process.kill(pid, 'SIGSTOP');
+        store('UPDATE run SET heard_ns = 1');
+        await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');
+        process.kill(pid, 'SIGCONT');
+        const { status, body } = await given;
+        assert.equal(status, 201, JSON.stringify(body));
+    } finally {
+        await server.stop();
+    }
+});
+
 test('how far an import is shows while it is read', async () => {
     const server = await startServer();
     try {
