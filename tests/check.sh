@@ -37,20 +37,8 @@ say "microhttpd.h outside server/http/http.c and server/queue/events.c:" \
 
 # Arrows point down only (web/docs/architecture.md): by includes, and by the symbols of what is built.
 B=${B:-build}
-say "includes what is above it, or inside another room:" \
-	"$(python3 tests/house.py "$B" --list includes | sed 's/^./  &/')"
-say "uses symbols of what is above it, or inside the engine:" "$(python3 tests/house.py "$B" | sed 's/^./  &/')"
-say "the engine's public headers:" "$(python3 tests/house.py "$B" --list public | sed 's/^./  &/')"
-say "rooms that use each other:" \
-	"$(python3 tests/house.py "$B" --list knots | sed 's/^/  /')"
-say "headers whose guard is not their path:" "$(python3 tests/house.py "$B" --list guards | sed 's/^./  &/')"
-say "headers that say they are private, and are included elsewhere:" "$(python3 tests/house.py "$B" --list private | sed 's/^./  &/')"
-say "headers of a room's inside, included outside of it:" "$(python3 tests/house.py "$B" --list inside | sed 's/^/  /')"
-single=$(python3 tests/house.py "$B" --list single | wc -l)
-say "public functions that one file uses (under 150):" "$([ "$single" -lt 150 ] || echo "  $single: python3 tests/house.py $B --list single")"
-say "of these without a reason in tests/single.txt:" "$(python3 tests/house.py "$B" --list unexplained | sed 's/^/  /')"
-say "functions with more than six parameters:" "$(python3 tests/house.py "$B" --list parameters | sed 's/^./  &/')"
-say "struct names that several files define:" "$(python3 tests/house.py "$B" --list structs | sed 's/^./  &/')"
+house=$(python3 tests/house.py "$B" 2>&1)
+[ -z "$house" ] || { echo "$house"; bad=1; }
 say "web/js/api/report.d.ts differs from profiler/fields/report.def (make writes it):" \
 	"$([ ! -x "$B/gen/manual" ] || "$B/gen/manual" types | cmp - web/js/api/report.d.ts 2>&1)"
 say "the picture of the house:" "$(python3 tests/house_picture.py "$B" --check 2>&1)"

@@ -1,18 +1,16 @@
-"""tests/house.py BUILD [--list WHAT] -- is the house what it is drawn as?  Read from the objects, not only from includes.
+"""tests/house.py BUILD [--list RULE] -- is the house what it is drawn as?  Read from the objects, not only from includes.
 
 Arrows between rooms (ARROWS below) by the symbols of the objects and by includes; headers of a
 room's inside that are included outside it; public symbols that one file alone uses, which could
 be static.  The headers at the top of fusion/ are all that profiler and server see of the engine,
 beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs nm (binutils) and
-cc.  Prints what breaks a rule, and nothing else.
---list WHAT: all of arrows, knots, single, inside, includes; unexplained: files whose single functions
-tests/single.txt gives no reason for; public: headers at the top of fusion/ that
-include more than C and each other, or do not compile alone; parameters: functions that
-take more than six; structs: names that several files define; guards: headers whose guard is
-not their path; private: headers that say so and are included elsewhere.
+cc.  Prints what breaks a rule, each after the name of its rule, and nothing else.
+--list RULE: what breaks that one alone (RULES, below).  --list arrows: all arrows between folders;
+--list single: all public functions that one file uses, those with a reason too.
 """
 import argparse
 import collections
+import functools
 import os
 import re
 import subprocess
@@ -104,7 +102,7 @@ PUBLIC = {
 OF_SESSION = {"fusion/fusion.h", "fusion/inspect.h", "fusion/registry.h", "fusion/plugin.h"}
 SINGLE = "tests/single.txt"
 C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
-SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
+SYMBOL = re.compile(r"^(\S+)\.o:[0-9a-f]* *([A-Za-z]) (\S+)$")  # a line of nm -A
 
 
 def room_of(path):
@@ -150,24 +148,21 @@ class House:
         self.defines, self.uses = {}, collections.defaultdict(set)  # symbol -> file; symbol -> files
         self.wants = collections.defaultdict(set)  # file -> symbols
         self.data = set()
-        objects = [p for p in sources() if p.endswith(".c") and os.path.exists(os.path.join(build, p[:-2] + ".o"))]
-        for path in objects:
-            self.read(path, os.path.join(build, path[:-2] + ".o"))
+        objects = [p[:-2] + ".o" for p in sources() if p.endswith(".c") and os.path.exists(os.path.join(build, p[:-2] + ".o"))]
+        for line in subprocess.check_output(["nm", "-A", "--", *objects], text=True, cwd=build).split("\n"):
+            m = SYMBOL.match(line)
+            if m:
+                self.read(m[1] + ".c", *m.groups()[1:])
         for symbol, files in list(self.uses.items()):
             if symbol not in self.defines:
                 del self.uses[symbol]
 
-    def read(self, path, object_file):
-        for line in subprocess.check_output(["nm", object_file], text=True).split("\n"):
-            m = SYMBOL.match(line.strip())
-            if not m:
-                continue
-            kind, name = m.groups()
-            if kind == "U":
-                self.uses[name].add(path)
-                self.wants[path].add(name)
-            elif kind in "TDBRVWC":
-                self.defines[name] = path
+    def read(self, path, kind, name):
+        if kind == "U":
+            self.uses[name].add(path)
+            self.wants[path].add(name)
+        elif kind in "TDBRVWC":
+            self.defines[name] = path
 
     def arrows(self):
         """(room, room used) -> [(file, symbol, file that defines it)], by symbols."""
@@ -199,6 +194,7 @@ class House:
             graph[a].add(b)
         return [sorted(c) for c in components(graph) if len(c) > 1]
 
+    @functools.cache
     def single(self):
         """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers.
 
@@ -398,33 +394,46 @@ def inside():
     return wrong
 
 
+MOST_SINGLE = 150
+
+
+def too_many_single(house):
+    n = len(house.single())
+    return [] if n < MOST_SINGLE else [f"{n}: python3 tests/house.py BUILD --list single"]
+
+
+RULES = {
+    "includes": ("includes what is above it, or inside another room", lambda house: upward_includes()),
+    "symbols": ("uses symbols of what is above it, or inside the engine", lambda house: house.upward()),
+    "public": ("the engine's public headers include C and each other, and compile alone", lambda house: wrong_faces()),
+    "knots": ("rooms that use each other", lambda house: [" ".join(knot) for knot in house.knots()]),
+    "guards": ("headers whose guard is not their path", lambda house: wrong_guards()),
+    "private": ("headers that say they are private, and are included elsewhere", lambda house: wrong_privates()),
+    "inside": ("headers of a room's inside, included outside of it", lambda house: inside()),
+    "many": (f"public functions that one file uses (under {MOST_SINGLE})", too_many_single),
+    "unexplained": (f"of these without a reason in {SINGLE}", unexplained),
+    "parameters": (f"functions with more than {MOST_PARAMETERS} parameters", lambda house: long_parameter_lists()),
+    "structs": ("struct names that several files define", lambda house: repeated_structs()),
+}
+
+
 def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards", "private"])
+    parse.add_argument("--list", choices=["arrows", "single", *RULES])
     args = parse.parse_args()
-    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards, "private": wrong_privates}
-    if args.list in of_text:
-        print("\n".join(of_text[args.list]()))
-        return
     house = House(args.build)
     if args.list == "arrows":
         for (a, b), uses in sorted(house.arrows().items()):
             print(f"{a} -> {b}: {len(uses)} uses of {len({n for _, n, _ in uses})} symbols")
-    elif args.list == "knots":
-        for knot in house.knots():
-            print(" ".join(knot))
-    elif args.list == "single":
-        print("\n".join(house.single()))
-    elif args.list == "unexplained":
-        print(*unexplained(house), sep="\n", end="\n" if unexplained(house) else "")
-    elif args.list == "inside":
-        print(*inside(), sep="\n", end="\n" if inside() else "")
-    elif args.list == "includes":
-        print("\n".join(upward_includes()))
+    elif args.list:
+        found = house.single() if args.list == "single" else RULES[args.list][1](house)
+        print(*found, sep="\n", end="\n" if found else "")
     else:
-        print("\n".join(house.upward()))
+        for title, rule in RULES.values():
+            for i, line in enumerate(rule(house)):
+                print(*([f"{title}:"] if i == 0 else []), f"  {line}", sep="\n")
 
 
 if __name__ == "__main__":

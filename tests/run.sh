@@ -25,13 +25,14 @@ skips() {
 	sed -n -e 's/^\[  SKIPPED \] \([a-zA-Z_0-9]*\)$/\1/p' -e 's/^ *ok [0-9]* - \(.*\) # SKIP *\(.*\)/\1 (\2)/p' -e 's/^skipped: //p' "$log" | sort -u | sed 's/^/    /'
 }
 
-# suite NAME COMMAND...: counts cmocka's and node's closing lines.
+# suite NAME COMMAND...: counts cmocka's and node's closing lines, and the time that its processes took of the cores.
+TIMEFORMAT='%U %S'
 suite() {
 	name=$1
 	shift
 	log=$(mktemp "$logs/XXXXXX")
 	began=$SECONDS
-	timeout "$limit" "$@" >"$log" 2>&1 </dev/null
+	{ time timeout "$limit" "$@" >"$log" 2>&1 </dev/null; } 2>"$log.time"
 	status=$?
 	p=$(sed -n -e 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' -e 's/^# pass \([0-9]*\)/\1/p' -e 's/^\([0-9]*\) passed, [0-9]* failed.*/\1/p' "$log" | tail -n 1)
 	f=$(sed -n -e 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' -e 's/^# fail \([0-9]*\)/\1/p' -e 's/^[0-9]* passed, \([0-9]*\) failed.*/\1/p' "$log" | tail -n 1)
@@ -43,7 +44,8 @@ suite() {
 	! grep -q '^unsteady: ' "$log" || { echo "  $name:"; grep -A 21 '^unsteady: ' "$log" | sed 's/^/    /'; } >"$log.unsteady"
 	echo "$p $f $s" >"$log.count"
 	if [ "$status" -eq 0 ]; then
-		printf 'ok    %-44s %4d tests%s, %d s\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" $((SECONDS - began))
+		printf 'ok    %-44s %4d tests%s, %d s, %d s of processors\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" \
+			$((SECONDS - began)) "$(awk '{ print int($1 + $2 + 0.5) }' "$log.time")"
 	else
 		# Node tells a failure where it came; the end of its output may be far away.
 		printf 'FAIL  %-44s exit %d\n%s\n' "$name" "$status" "$({ grep -A 16 '^not ok' "$log" | head -n 60; tail -n 60 "$log"; } | sed 's/^/      /')"
