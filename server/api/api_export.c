@@ -199,7 +199,7 @@ static char *order_of(const struct export_run *run, const char *format,
 	return text;
 }
 
-struct exporting {
+struct export_under_way {
 	struct req *req;
 	struct worker worker;
 	struct message_reader reader;
@@ -216,7 +216,7 @@ static bool is_wanted(const struct req *req, struct err *err)
 
 /* Keeps the parts of the export that come before it; false with an error, or none where the worker
  * has ended. */
-static bool next_message(struct exporting *e, enum message_type *type, int64_t *kind,
+static bool next_message(struct export_under_way *e, enum message_type *type, int64_t *kind,
 			 struct err *err)
 {
 	bool bad = false;
@@ -249,7 +249,7 @@ static bool next_message(struct exporting *e, enum message_type *type, int64_t *
 
 static bool send_block(void *self, const struct timeline_row *row, struct err *err)
 {
-	struct exporting *e = self;
+	struct export_under_way *e = self;
 	enum message_type type;
 	int64_t kind;
 
@@ -259,7 +259,7 @@ static bool send_block(void *self, const struct timeline_row *row, struct err *e
 }
 
 /* What the worker asks for, until it is done. */
-static bool serve_worker(struct exporting *e, const struct stored_run *s, struct err *err)
+static bool serve_worker(struct export_under_way *e, const struct stored_run *s, struct err *err)
 {
 	enum message_type type;
 	int64_t kind;
@@ -282,7 +282,7 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 {
 	const struct worker_options options = { .cpu_seconds = WORKER_WALL_S *
 							       WORKER_CPU_PER_WALL };
-	struct exporting e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
+	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
 	char *order = order_of(&s->run, f->name, q);
 	struct err end = { 0 };
 	bool clean = true, ok = false;

@@ -1,9 +1,10 @@
 // tests/api/import.test.mjs -- logs of PyTorch as runs: POST /imports and breakeven import --post.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
@@ -198,14 +199,11 @@ test('an import that has read no event for long goes on: it is no recording that
     try {
         const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
             join(server.home, 'store.db'), text], { encoding: 'utf8' }).trim();
-        const given = postLog(server, gzipSync(`{"traceEvents": [${' '.repeat(200 << 20)}{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}`), '', 'application/gzip');
-        const pid = await until(() => Number(spawnSync('pgrep', ['-P', String(server.child.pid)]).stdout), 'a worker');
-        process.kill(pid, 'SIGSTOP');
+        const { worker, answer } = await haltedImport(server);
         store('UPDATE run SET heard_ns = 1');
         await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');
-        process.kill(pid, 'SIGCONT');
-        const { status, body } = await given;
-        assert.equal(status, 201, JSON.stringify(body));
+        send(worker, 'SIGCONT');
+        assert.equal(await answer, 201);
     } finally {
         await server.stop();
     }
