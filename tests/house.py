@@ -95,7 +95,7 @@ PUBLIC = {
     "server/queue": "bounds sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
-    "server/http": "access",
+    "server/http": "access listen route",
 }
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.

@@ -1,6 +1,7 @@
 /* tests/test_server_access.c -- who asks, without a socket: names, sites, tokens, cookies, proxies.
  */
 #include "server/api/routes.h"
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "server/http/patience.h"
@@ -141,32 +142,59 @@ static void what_shows_all_projects_is_not_for_a_token_of_one(void **state)
 	assert_int_equal(refused, 4); /* metrics, suites, files, audit */
 }
 
+/* Both ends of a connection: the server's, the client's. */
+static void connect_pair(int pair[2])
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int listening = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(listening, (struct sockaddr *)&at, len), 0);
+	assert_int_equal(listen(listening, 1), 0);
+	assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &len), 0);
+	pair[1] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(pair[1], (struct sockaddr *)&at, len), 0);
+	pair[0] = accept(listening, NULL, NULL);
+	assert_true(pair[0] >= 0);
+	close(listening);
+}
+
 static void in_a_crowd_a_slow_client_goes_and_others_stay(void **state)
 {
 	struct err err = { 0 };
 	struct patience *p = patience_create(1, 120, &err);
-	struct patient *slow, *quick;
+	struct patient *slow, *idle, *quick;
 	char text[128] = "";
-	int a[2], b[2];
+	int a[2], b[2], c[2];
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, a), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, b), 0);
+	connect_pair(a);
+	connect_pair(b);
+	connect_pair(c);
 	slow = patient_enter(p, a[0]);
-	quick = patient_enter(p, b[0]);
+	idle = patient_enter(p, b[0]);
+	quick = patient_enter(p, c[0]);
+	assert_int_equal(write(b[1], "a request", 9), 9);
+	assert_int_equal(read(b[0], text, 9), 9);
+	patient_has_sent(p, idle);
+	patient_waits(p, idle);
 	patient_has_sent(p, quick);
-	patient_sends(p, slow, 10);
+	assert_int_equal(write(a[1], "a part", 6), 6);
+	patient_sends(p, slow, 6);
 	assert_true(read(a[1], text, sizeof(text) - 1) > 0); /* waits for it */
 	assert_memory_equal(text, "HTTP/1.1 408 ", 13);
-	assert_int_equal(read(a[1], text, 1), 0);
-	assert_int_equal(recv(b[1], text, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(read(b[1], text, 1), 0); /* no answer to what it did not ask */
+	assert_int_equal(recv(c[1], text, 1, MSG_DONTWAIT), -1);
 	patient_leave(p, slow);
+	patient_leave(p, idle);
 	patient_waits(p, quick); /* alone it is no crowd */
 	patient_leave(p, quick);
 	patience_destroy(p);
 	for (int i = 0; i < 2; i++) {
 		close(a[i]);
 		close(b[i]);
+		close(c[i]);
 	}
 }
 

@@ -18,6 +18,7 @@
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
+#include "server/http/listen.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
@@ -39,12 +40,12 @@ static void routes_are_sorted_and_say_what_they_do(void **state)
 	}
 }
 
+static struct arena of_paths;
+
 static const struct route *find(const char *method, const char *path, const char *args[2],
 				struct err *err)
 {
-	static struct arena arena;
-
-	return route_find(&routes, method, path, &arena, args, err);
+	return route_find(&routes, method, path, &of_paths, args, err);
 }
 
 static void a_path_finds_its_row_and_its_arguments(void **state)
@@ -73,6 +74,9 @@ static void what_is_not_there_and_what_is_not_taken_are_told_apart(void **state)
 	assert_null(find("PUT", "/api/v1/runs", args, &err));
 	assert_int_equal(err.code, ERR_METHOD);
 	assert_non_null(strstr(err.message, "GET, HEAD, POST"));
+	assert_string_equal(routes_allow(&routes, "/api/v1/runs/42", &of_paths),
+			    "DELETE, GET, HEAD, PATCH");
+	assert_string_equal(routes_allow(&routes, "/nothing", &of_paths), "");
 }
 
 static void messages_arrive_whole_however_they_are_cut(void **state)

@@ -3,7 +3,6 @@
  * Python's order: a property of the class, what the instance holds, what the
  * class holds (functions become methods), then __getattr__. */
 #include <stdio.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,6 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
-
-/* Its own attributes, made where there are none yet; a new reference. */
 
 static bool instance_lacks(struct vm *vm, struct value o, const char *name, struct err *err);
 static bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err);
@@ -620,6 +617,7 @@ static bool object_method(struct vm *vm, struct value self, const char *name, st
 	return !*found || vm_keep(vm, builtin_value(id, self), out, err);
 }
 
+/* Its own attributes, made where there are none yet; a new reference. */
 static bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err)
 {
 	struct instance *i = o.instance;

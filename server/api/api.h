@@ -7,7 +7,7 @@
 #include "profiler/compare/compare.h"
 #include "profiler/compare/figures.h"
 #include "profiler/export/export.h"
-#include "server/http/http.h"
+#include "server/http/route.h"
 
 /* The table of routes.def. */
 extern const struct route_table routes;

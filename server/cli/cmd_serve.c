@@ -22,6 +22,7 @@
 #include "server/cli/flags.h"
 #include "server/cli/config.h"
 #include "server/http/http.h"
+#include "server/http/listen.h"
 
 enum { MOST_NAMES = 64 };
 

@@ -8,9 +8,7 @@
 #include "server/http/http.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,10 @@
 
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
+#include "server/http/listen.h"
 #include "server/http/pages.h"
 #include "server/http/patience.h"
+#include "server/http/route.h"
 #include "server/http/sites.h"
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
@@ -33,7 +33,6 @@ enum {
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
-	BASE_PATH_CHARS = 100,
 };
 
 struct http {
@@ -47,195 +46,6 @@ struct http {
 	const char *user_header; /* of access's options */
 	char url[128 + BASE_PATH_CHARS];
 };
-
-/* ---- "HOST:PORT" to a listening socket ---- */
-
-enum { BACKLOG = 511, HOST_BYTES = 256 };
-
-static bool split(const char *address, char *host, size_t host_bytes, const char **port,
-		  struct err *err)
-{
-	const char *colon = strrchr(address, ':');
-	const char *from = address;
-	size_t len;
-
-	if (!colon || colon == address || !colon[1])
-		return err_set(err, ERR_BAD_REQUEST,
-			       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%s' has no port",
-			       address);
-	len = (size_t)(colon - address);
-	if (*from == '[' && len > 2 && from[len - 1] == ']') {
-		from++;
-		len -= 2;
-	}
-	if (len >= host_bytes)
-		return err_set(err, ERR_BAD_REQUEST, "the host in --listen is too long");
-	memcpy(host, from, len);
-	host[len] = '\0';
-	*port = colon + 1;
-	return true;
-}
-
-/* getaddrinfo() takes larger numbers by their low 16 bits. */
-static bool check_port(const char *port, struct err *err)
-{
-	size_t digits = strspn(port, "0123456789");
-
-	return (digits > 0 && digits <= 5 && !port[digits] && atoi(port) <= 65535) ||
-	       err_set(err, ERR_BAD_REQUEST,
-		       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%.100s' is no port from 0 to "
-		       "65535",
-		       port);
-}
-
-bool listen_check(const char *address, struct err *err)
-{
-	const char *port;
-	char host[HOST_BYTES];
-
-	return split(address, host, sizeof(host), &port, err) && check_port(port, err);
-}
-
-static void write_url(int fd, char *url, size_t url_bytes)
-{
-	struct sockaddr_storage at = { 0 };
-	socklen_t len = sizeof(at);
-	char host[64], port[16];
-
-	if (getsockname(fd, (struct sockaddr *)&at, &len) != 0 ||
-	    getnameinfo((struct sockaddr *)&at, len, host, sizeof(host), port, sizeof(port),
-			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-		snprintf(url, url_bytes, "http://unknown");
-	else if (at.ss_family == AF_INET6)
-		snprintf(url, url_bytes, "http://[%s]:%s", host, port);
-	else
-		snprintf(url, url_bytes, "http://%s:%s", host, port);
-}
-
-int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
-	struct addrinfo *found = NULL;
-	const char *port = NULL;
-	char host[HOST_BYTES];
-	int one = 1, fd, code;
-
-	if (!listen_check(address, err) || !split(address, host, sizeof(host), &port, err))
-		return -1;
-	code = getaddrinfo(host, port, &hints, &found);
-	if (code != 0) {
-		err_set(err, ERR_BAD_REQUEST, "--listen %s: %s", address, gai_strerror(code));
-		return -1;
-	}
-	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-	    listen(fd, BACKLOG) != 0) {
-		if (errno == EADDRINUSE)
-			err_set(err, ERR_IO,
-				"%s is taken by another program; choose another with --listen "
-				"HOST:PORT",
-				address);
-		else
-			err_set(err, ERR_IO, "cannot listen on %s: %s", address, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		fd = -1;
-	} else {
-		write_url(fd, url, url_bytes);
-	}
-	freeaddrinfo(found);
-	return fd;
-}
-
-/* ---- where paths begin ---- */
-
-/* It goes into HTML, headers and cookies as it is. */
-bool base_path_check(const char *path, struct err *err)
-{
-	static const char taken[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~./";
-	size_t len = strlen(path);
-
-	return (*path == '/' && len > 1 && len <= BASE_PATH_CHARS && path[len - 1] != '/' &&
-		strspn(path, taken) == len && !strstr(path, "//") && !strstr(path, "/.")) ||
-	       err_set(err, ERR_BAD_REQUEST,
-		       "--base-path takes a path of letters, digits and - _ ~ . that begins with / "
-		       "and does not end with it, as /breakeven; '%.120s' is none",
-		       path);
-}
-
-/* What follows the base path in a path, "/" where nothing does; NULL: it is not below it. */
-static const char *path_below(const char *base, const char *path)
-{
-	size_t len = strlen(base);
-
-	if (strncmp(path, base, len) != 0 || (path[len] && path[len] != '/'))
-		return NULL;
-	return path[len] ? path + len : "/";
-}
-
-/* ---- the row of a request ---- */
-
-/* Walks both paths segment by segment; "{...}" takes any one that is not empty. */
-static bool matches(const char *pattern, const char *path, struct arena *arena,
-		    const char *args[MAX_PATH_ARGS])
-{
-	int n = 0;
-
-	while (*pattern && *path) {
-		if (*pattern == '{') {
-			size_t len = strcspn(path, "/");
-
-			if (len == 0 || n == MAX_PATH_ARGS)
-				return false;
-			args[n++] = arena_strndup(arena, path, len);
-			path += len;
-			pattern = strchr(pattern, '}') + 1;
-		} else if (*pattern++ != *path++) {
-			return false;
-		}
-	}
-	return *pattern == *path;
-}
-
-const char *routes_allow(const struct route_table *table, const char *path, struct arena *arena)
-{
-	const char *args[MAX_PATH_ARGS], *allowed = "";
-
-	if (strncmp(path, "/assets/", 8) == 0)
-		return "GET, HEAD";
-	for (int i = 0; allowed && i < table->n; i++)
-		if (matches(table->rows[i].path, path, arena, args))
-			allowed = arena_printf(
-			    arena, "%s%s%s%s", allowed, *allowed ? ", " : "", table->rows[i].method,
-			    strcmp(table->rows[i].method, "GET") == 0 ? ", HEAD" : "");
-	return allowed ? allowed : "";
-}
-
-const struct route *route_find(const struct route_table *table, const char *method,
-			       const char *path, struct arena *arena,
-			       const char *args[MAX_PATH_ARGS], struct err *err)
-{
-	const char *allowed;
-	const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-
-	for (int i = 0; i < table->n; i++) {
-		if (!matches(table->rows[i].path, path, arena, args))
-			continue;
-		if (strcmp(table->rows[i].method, wanted) == 0)
-			return &table->rows[i];
-	}
-	allowed = routes_allow(table, path, arena);
-	if (*allowed)
-		err_set(err, ERR_METHOD, "%s takes %s, not %s", path, allowed, method);
-	else
-		err_set(err, ERR_NOT_FOUND, "there is nothing at %.200s; /api lists what there is",
-			path);
-	return NULL;
-}
 
 /* ---- answers ---- */
 
@@ -632,6 +442,16 @@ static bool check_caller(const struct http *http, struct exchange *x, struct MHD
 	return !*who->project || http->routes->is_of_project(&x->req, x->route, &x->err);
 }
 
+/* What follows the base path in a path, "/" where nothing does; NULL: it is not below it. */
+static const char *path_below(const char *base, const char *path)
+{
+	size_t len = strlen(base);
+
+	if (strncmp(path, base, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return path[len] ? path + len : "/";
+}
+
 static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
 			      const char *url)
 {
@@ -904,25 +724,10 @@ static void end(struct http *http)
 	free(http);
 }
 
-/* Where the socket listens: whether this machine alone reaches it, and its port. */
-static bool is_loopback(int fd, int *port)
-{
-	struct sockaddr_storage at = { 0 };
-	const struct sockaddr_in *v4 = (void *)&at;
-	const struct sockaddr_in6 *v6 = (void *)&at;
-	socklen_t len = sizeof(at);
-
-	if (getsockname(fd, (struct sockaddr *)&at, &len) != 0)
-		return false;
-	*port = ntohs(at.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
-	return at.ss_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr)
-					: ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-}
-
 /* Who may ask, of those who reach the socket; what nobody has said may not be open. */
 static bool admit(struct http *http, const struct http_options *o, int fd, struct err *err)
 {
-	bool loopback = is_loopback(fd, &http->sites.port);
+	bool loopback = listen_is_local(fd, &http->sites.port);
 	bool accounts = access_has_accounts(http->access, err);
 
 	http->sites.more = o->allow_hosts;

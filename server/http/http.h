@@ -24,6 +24,7 @@ struct asset;
 struct http;
 struct jobs;
 struct registry;
+struct route_table;
 
 /* What the server is made of; borrowed by every request. */
 struct app {
@@ -113,52 +114,11 @@ json_t *error_fields(const struct err *err);
 /* {"error": the same} */
 json_t *error_json(const struct err *err);
 
-/* ---- routes ---- */
-
-struct route {
-	const char *method, *path;
-	handler_fn *handler;
-	size_t body_limit;
-	enum token_scope scope; /* what who asks must be able to do */
-	const char *query;      /* the parameters that it takes, by blanks; "*": any */
-	const char *summary;
-	bool slow; /* may take seconds: no thread of HTTP waits for it */
-};
-
-/* What a server answers; it outlives the server. */
-struct route_table {
-	const struct route *rows;
-	int n;
-	/* The types that a route's body may have, the first the one to advise; ends with NULL. */
-	const char *const *(*body_types)(const struct route *r);
-	/* Whether a token of one project may have this answer; NOT_FOUND or FORBIDDEN. */
-	bool (*is_of_project)(struct req *req, const struct route *r, struct err *err);
-};
-
 /* ---- the server ---- */
-
-/* Whether it reads as HOST:PORT; BAD_REQUEST, worded for the command line. */
-bool listen_check(const char *address, struct err *err);
-
-/* Whether it reads as /PATH, for app->base_path; BAD_REQUEST, worded for the command line. */
-bool base_path_check(const char *path, struct err *err);
 
 /* The page for a server whose paths begin at `base`: what it links to is below that.  Lives in the
  * arena, or for good; NULL with MEMORY or INTERNAL. */
 const struct asset *page_below(const char *base, struct arena *arena, struct err *err);
-
-/* The socket, and its URL with the port that it got; -1 with IO or BAD_REQUEST, worded for the
- * command line. */
-int listen_on(const char *address, char *url, size_t url_bytes, struct err *err);
-
-/* "GET, HEAD, DELETE": what a path takes, for the header Allow; "" where there is no such path. */
-const char *routes_allow(const struct route_table *table, const char *path, struct arena *arena);
-
-/* The row for a method and a path; fills args from the arena.  NULL with
- * NOT_FOUND, or METHOD naming what the path takes.  HEAD finds GET. */
-const struct route *route_find(const struct route_table *table, const char *method,
-			       const char *path, struct arena *arena,
-			       const char *args[MAX_PATH_ARGS], struct err *err);
 
 /* Texts and lists are borrowed for as long as the server runs. */
 struct http_options {
