@@ -129,6 +129,13 @@ class Host:
     def serve(self):
         """Until the standard input closes, which it does when who started us ends, however
         that is."""
+        with contextlib.suppress(KeyboardInterrupt):  # its parent has ended
+            self.watch()
+        for servant in list(self.servants):
+            self.drop(servant, "torch's host was stopped")
+        end_strays([], processes())
+
+    def watch(self):
         while self.look():
             found = processes() if self.servants else {}
             end_strays(self.servants, found)
@@ -140,9 +147,6 @@ class Host:
                               % (held >> 20, servant.limits["memory_bytes"] >> 20))
                 elif not servant.job and time.monotonic() - servant.idle_since > IDLE_S:
                     self.drop(servant)
-        for servant in list(self.servants):
-            self.drop(servant, "torch's host was stopped")
-        end_strays([], processes())
 
     def look(self):
         """What has happened meanwhile; false when it is time to end."""
@@ -231,6 +235,7 @@ def obey(channel, log):
     if os.getppid() != host:
         os._exit(0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     system_call(NO_NEW_PRIVS, 1)
     with contextlib.suppress(OSError):  # when memory runs out the system ends us, not the server
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
@@ -260,4 +265,7 @@ def obey(channel, log):
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first of a namespace gets no other signal from those in it
     system_call(SET_CHILD_SUBREAPER, 1)  # what loses its parent is found here
+    if os.getpid() != 1:  # of no namespace that ends with it: it ends what it started, when its parent has ended too
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        system_call(SET_PDEATHSIG, signal.SIGTERM)
     Host().serve()
