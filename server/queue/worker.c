@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fusion/base/spawn.h"
+#include "server/queue/cgroup.h"
 #include "server/queue/sandbox.h"
 
 extern char **environ;
@@ -28,7 +29,8 @@ struct job_needs {
 static struct job_needs needs_of(enum message_type job, const char *workload,
 				 const struct worker_options *options)
 {
-	json_t *json = job == MESSAGE_IMPORT ? NULL : json_loads(workload, 0, NULL);
+	bool runs = job == MESSAGE_WORKLOAD || job == MESSAGE_CHECK;
+	json_t *json = runs ? json_loads(workload, 0, NULL) : NULL;
 	const char *device = json_string_value(json_object_get(json, "device"));
 	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD,
 				   .device = device && strncmp(device, "cuda", 4) == 0 &&
@@ -230,6 +232,7 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	kill(-w->pid, SIGKILL);
+	cgroup_remove(w->pid);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
