@@ -156,8 +156,6 @@ PROGRAMS = [
     ("caches_of_functions", [["f 2", 1], ["f 2", 1], ["f 2", 2], ["f 2", 1]], "import functools\n@functools.lru_cache(maxsize=None)\ndef scale(n):\n    return n * 2\n@functools.lru_cache\ndef mask(n):\n    return torch.ones(n) * 3\n"
      "def model(x, n):\n    return x * scale(3) + mask(2) * scale(n)\n"),
     ("attributes_of_a_thread", [["f 2"]], "import threading\nown = threading.local()\nown.x = torch.ones(1)\nlock = threading.RLock()\nwith lock:\n    with lock:\n        own.n = 3\n" + model("return torch.cat([x, own.x]) * own.n, threading.Lock().locked(), hasattr(own, 'y')")),
-    ("data_that_is_set", [["f 2,3"], ["f 2,3"]], "w = nn.Parameter(torch.ones(3))\nv = torch.ones(3)\n" + model(
-        "old = v.data\nw.data = w.data * 0.5 + x[0]\nw.data.clamp_(min=-1)\nv.data = v * 2 + x[1]\nv.mul_(3)\nreturn x * w + old, v.view(3, 1), v.sum(), w.requires_grad, w.is_leaf")),
     ("data_of_averages", [["f 2,3"], ["f 2,3"]], "a, b = nn.Linear(3, 3), nn.Linear(3, 3)\n" + model("for p, q in zip(a.parameters(), b.parameters()):\n        q.data = q.data * 0.9 + p.data * 0.1\nreturn b(x)")),
     ("data_of_a_step", [["f 2,3"], ["f 2,3"]], "net = nn.Linear(3, 3)\n" + model(
         "for p in net.parameters():\n        p.grad = None\nnet(x).square().mean().backward()\nfor p in net.parameters():\n        p.data = p.data - 0.1 * p.grad\nreturn net(x).sum()")),
