@@ -31,17 +31,13 @@ struct arg decompose_outer(struct expand *e)
 			     expand_binary(e, OP_unsqueeze, y, arg_int(e->g, 0)));
 }
 
-/* The bias is added by whatever kernel comes next, to what the product summed in float32:
- * float16 and bfloat16 round once, as PyTorch's addmm does. */
+/* The bias is added by whatever kernel comes next. */
 struct arg decompose_linear(struct expand *e)
 {
-	struct arg x = e->n->args[0], weight = e->n->args[1], bias = expand_arg(e, "bias");
-	enum dtype wide = dtype_wide(e->n->dtype);
+	struct arg y = expand_binary(e, OP_matmul_nt, e->n->args[0], e->n->args[1]);
+	struct arg bias = expand_arg(e, "bias");
 
-	if (bias.kind != ARG_NODE)
-		return expand_binary(e, OP_matmul_nt, x, weight);
-	x = expand_binary(e, OP_matmul_nt, expand_cast(e, x, wide), expand_cast(e, weight, wide));
-	return expand_cast(e, expand_binary(e, OP_add, x, expand_cast(e, bias, wide)), e->n->dtype);
+	return bias.kind == ARG_NODE ? expand_binary(e, OP_add, y, bias) : y;
 }
 
 /* beta * x + alpha * product; by 1 nothing is multiplied, and x is not read

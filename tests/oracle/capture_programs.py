@@ -161,8 +161,6 @@ PROGRAMS = [
         "for p in net.parameters():\n        p.grad = None\nnet(x).square().mean().backward()\nfor p in net.parameters():\n        p.data = p.data - 0.1 * p.grad\nreturn net(x).sum()")),
     ("data_that_others_share", [["f 2,3"], ["f 2,3"]], "w, u = torch.ones(3), torch.ones(3)\nv = w.view(3, 1)\nkept = nn.Linear(3, 3)\n" + model(
         "w.data = w * 2 + x[0]\ny = u * 3\nu.data = y\ny.add_(1)\nold = kept.bias.data\nkept.bias.data = kept.bias.data + 1\nold.add_(5)\nreturn w * 1, v.sum(), u * 1, old, kept(x)")),
-    ("layers_of_bfloat16", [["f 4,6"]], "net = nn.Linear(6, 6)\n" + model(
-        "with torch.autocast('cpu', dtype=torch.bfloat16):\n        y = net(x)\n        z = F.linear(x[None], net.weight, net.bias)\nh = F.linear(x.half(), net.weight.half(), net.bias.half())\nreturn y.float() * 64, z.float() * 64, h.float() * 64, y.dtype == torch.bfloat16")),
 ]
 
 
