@@ -56,6 +56,28 @@ def copy_of(source, target):
     return there
 
 
+def _bytes_in(value, seen):
+    """Of tensors, their bytes, each one once; of what else there is, some."""
+    if isinstance(value, torch.Tensor):
+        if value in seen:
+            return 0
+        seen[value] = True
+        return 192 + value.numel() * value.element_size()
+    if isinstance(value, dict):
+        return 16 + sum([_bytes_in(k, seen) + _bytes_in(v, seen) for k, v in value.items()])
+    if isinstance(value, (list, tuple)):
+        return 16 + sum([_bytes_in(each, seen) for each in value])
+    return len(value) + 8 if isinstance(value, str) else 16
+
+
+@torch._C._skip
+def size_of(path):
+    """About what torch.save() would write; None where there is no such file."""
+    if path not in _saved and not torch._C._has_file(path):
+        return None
+    return 600 + _bytes_in(_saved[path] if path in _saved else load(path), {})
+
+
 def frozen(value, tensors):
     """A copy that nobody else has: tensors apart from their graphs, one for one."""
     if isinstance(value, torch.Tensor):
