@@ -1,5 +1,7 @@
 import builtins
 import os
+from collections import deque
+import numpy as np
 import torch
 def six_names():
     import six
@@ -29,4 +31,6 @@ def model():
     print(torch.is_anomaly_enabled())
     torch.autograd.set_detect_anomaly(False)
     print(torch.is_anomaly_enabled())
+    recent = deque([1.5, 2, 3.0], maxlen=2)
+    print(float(np.mean(recent)), np.array(deque([np.ones(2), np.zeros(2)])).shape, float(np.std(recent)), np.asarray(deque([1, 2])).dtype)
     six_names()

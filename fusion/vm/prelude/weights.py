@@ -6,6 +6,7 @@ import copy
 import torch
 
 _saved = {}  # path to what was saved there
+_sizes = {}  # path to about how many bytes that has
 
 
 class UnpicklingError(Exception):
@@ -53,6 +54,7 @@ def copy_of(source, target):
     there = source in _saved
     if there:
         _saved[target] = _saved[source]
+        _sizes[target] = _sizes[source]
     return there
 
 
@@ -73,9 +75,9 @@ def _bytes_in(value, seen):
 @torch._C._skip
 def size_of(path):
     """About what torch.save() would write; None where there is no such file."""
-    if path not in _saved and not torch._C._has_file(path):
-        return None
-    return 600 + _bytes_in(_saved[path] if path in _saved else load(path), {})
+    if path in _saved:
+        return _sizes[path]
+    return 600 + _bytes_in(load(path), {}) if torch._C._has_file(path) else None
 
 
 def frozen(value, tensors):
@@ -109,6 +111,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
     kept = frozen(obj, {})
     if path is not None:
         _saved[path] = kept
+        _sizes[path] = 600 + _bytes_in(kept, {})
     elif hasattr(f, "write") and hasattr(f, "read"):
         f._saved = kept
     else:
