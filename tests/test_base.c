@@ -1,10 +1,14 @@
 /* tests/test_base.c -- the ground floor: errors, arenas, buffers, arrays. */
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,6 +18,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/err.h"
 #include "fusion/base/hash.h"
+#include "fusion/base/spawn.h"
 #include "fusion/base/vec.h"
 
 static void every_error_has_a_status_and_a_name_that_leads_back(void **state)
@@ -149,6 +154,41 @@ static void a_command_is_asked_for_its_first_line(void **state)
 	assert_string_equal(line, "");
 }
 
+/* Starts `path`, whose output is `out`, and waits to be killed. */
+static _Noreturn void start_and_wait(const char *path, int out)
+{
+	const char *argv[] = { path, "3600", NULL }, *env[] = { NULL };
+	pid_t pid;
+
+	if (spawn_bound(&pid, &(struct spawn_bound){ path, argv, env, (int[]){ 0, out }, 2 }) != 0)
+		_exit(1);
+	close(out);
+	while (true)
+		pause();
+}
+
+static void a_program_ends_with_who_started_it(void **state)
+{
+	const char *argv[] = { "there-is-no-such-command", NULL }, *env[] = { NULL };
+	struct spawn_bound none = { argv[0], argv, env, (int[]){ 0, 1, 2 }, 3 };
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	(void)state;
+	assert_int_equal(spawn_bound(&pid, &none), ENOENT);
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0)
+		start_and_wait("sleep", ends[1]);
+	close(ends[1]);
+	usleep(100000); /* so that it most likely has begun; it ends at any time */
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(read(ends[0], &byte, 1), 0); /* as long as it runs nothing comes */
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +200,7 @@ int main(void)
 		cmocka_unit_test(hashes_differ_by_content_and_seed),
 		cmocka_unit_test(the_clock_does_not_go_back),
 		cmocka_unit_test(a_command_is_asked_for_its_first_line),
+		cmocka_unit_test(a_program_ends_with_who_started_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,18 @@
 int spawn_apart(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files,
 		const char *const argv[], const char *const env[]);
 
+/* A program that ends with who starts it: when the thread that started it ends, however that is, it
+ * is killed, from its first instruction on.  Otherwise like one of spawn_apart(). */
+struct spawn_bound {
+	const char *path;
+	const char *const *argv, *const *env;
+	const int *fds; /* its descriptors from 0 on; it has no others */
+	int n_fds;
+};
+
+/* 0 with its number in *pid, else an errno. */
+int spawn_bound(pid_t *pid, const struct spawn_bound *s);
+
 /* Of the process that made this one, and holds the other end of the socket `fd` alone: when it is
  * killed this one is too, whatever it does then; it may have been killed already. */
 void end_with_parent(int fd);

@@ -67,7 +67,7 @@ static bool make_call(struct inputs *in, int i, struct err *err)
 		if (v.kind == VALUE_UNSET)
 			return false;
 		in->args[i][in->n_args[i]++] = v;
-		in->own[i][k] = !value_is_plain(v);
+		in->own[i][k] = !value_is_plain(v) || value_shares_tensor(v);
 		if (name)
 			in->names[i][in->n_named[i]++] = name;
 	}

@@ -25,7 +25,8 @@ struct inputs {
 	int *n_args, *n_named; /* of a call: arguments, and the last so many that have a name */
 	const char ***names;   /* [call]: these */
 	struct value **args;   /* [call][arg] */
-	bool **own; /* likewise: it has objects of its session, so each mode evaluates it again */
+	bool **own; /* likewise: it has objects of its session, or tensors that are held elsewhere
+		     * too, so that who is who matters; each mode evaluates it again */
 	json_t ***summed; /* likewise: as a report that is not whole has it; NULL: not made */
 };
 

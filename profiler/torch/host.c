@@ -96,20 +96,15 @@ static int spawn(struct torch_host *h, const char *python, const struct torch_re
 	const char *env[MAX_ENV], *plain[] = { python, "-u", script, NULL };
 	const char *begin[] = { python, "-c", confine_text, self, script, h->folder.path };
 	const char **argv = reads ? confining(begin, reads) : plain;
-	posix_spawn_file_actions_t actions;
-	int code = 0;
+	struct spawn_bound made = { python, argv, env, theirs, LISTEN_FD + 1 };
+	int code;
 
 	if (!argv)
 		return ENOMEM;
 	snprintf(script, sizeof(script), "%s/host.py", h->folder.path);
 	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
 	make_environment(h, own, env);
-	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; code == 0 && fd <= LISTEN_FD; fd++)
-		code = posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
-	if (code == 0)
-		code = spawn_apart(&h->pid, python, &actions, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
+	code = spawn_bound(&h->pid, &made);
 	if (reads)
 		free(argv);
 	return code;

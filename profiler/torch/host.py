@@ -22,22 +22,48 @@ import worker
 WATCH_S, IDLE_S = 0.5, 120
 LISTEN_FD, ORDER_BYTES, ORDER_S = 3, 1 << 16, 5
 TAIL_BYTES = 8 << 10
-NO_NEW_PRIVS = 38
+SET_PDEATHSIG, NO_NEW_PRIVS, SET_CHILD_SUBREAPER = 1, 38, 36
 HOME = os.path.dirname(os.path.abspath(__file__))
 
 
-def held_bytes(group):
-    """Memory of all processes of the group that is theirs or shared."""
-    total, page = 0, os.sysconf("SC_PAGE_SIZE")
+def processes():
+    """{number: (its parent, the bytes it holds)}, by the numbers that /proc has: where this process is in a
+    namespace, those of who looks from outside."""
+    found, page = {}, os.sysconf("SC_PAGE_SIZE")
     for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                total += int(fields[21]) * page
-        except OSError:
-            continue  # it has ended
-    return total
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+            found[int(name)] = int(fields[1]), int(fields[21]) * page
+    return found
+
+
+def held_bytes(top, found):
+    """Memory of a process and all that it started, theirs or shared."""
+    inside = {top: True}
+
+    def belongs(number):
+        if number not in inside:
+            inside[number] = False  # where numbers were given again meanwhile there may be a ring
+            inside[number] = number in found and belongs(found[number][0])
+        return inside[number]
+
+    return sum(held for number, (_, held) in found.items() if belongs(number))
+
+
+def end_strays(servants, found):
+    """Ends what lost its parent: it is this process's child then, and no servant."""
+    own, wanted = int(os.readlink("/proc/self")), {s.seen_as for s in servants}
+    for number in (n for n, (parent, _) in found.items() if parent == own and n not in wanted):
+        with contextlib.suppress(OSError, StopIteration), open(f"/proc/{number}/status", encoding="ascii", errors="replace") as file:
+            os.kill(int(next(line for line in file if line.startswith("NSpid:")).split()[-1]), signal.SIGKILL)
+
+
+def reap(servants):
+    """Those whose end nobody waits for."""
+    wanted = {s.pid for s in servants}
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and ended.si_pid not in wanted:
+            os.waitpid(ended.si_pid, 0)
 
 
 class Servant:
@@ -55,6 +81,8 @@ class Servant:
         with contextlib.suppress(OSError):
             os.setpgid(self.pid, self.pid)
         self.ended = os.pidfd_open(self.pid)
+        with open("/proc/self/fdinfo/%d" % self.ended, encoding="ascii") as file:
+            self.seen_as = int(next(line for line in file if line.startswith("Pid:")).split()[1])  # in /proc
 
     def begin(self, connection, order, out, errors):
         os.ftruncate(self.log, 0)  # what it says from here on is of this job
@@ -101,16 +129,24 @@ class Host:
     def serve(self):
         """Until the standard input closes, which it does when who started us ends, however
         that is."""
+        with contextlib.suppress(KeyboardInterrupt):  # its parent has ended
+            self.watch()
+        for servant in list(self.servants):
+            self.drop(servant, "torch's host was stopped")
+        end_strays([], processes())
+
+    def watch(self):
         while self.look():
+            found = processes() if self.servants else {}
+            end_strays(self.servants, found)
+            reap(self.servants)
             for servant in list(self.servants):
-                held = held_bytes(servant.pid) if servant.job else 0
+                held = held_bytes(servant.seen_as, found) if servant.job else 0
                 if servant.job and held > servant.limits["memory_bytes"]:
                     self.drop(servant, "torch held %d MiB of memory; the limit is %d MiB: use smaller inputs or fewer modes"
                               % (held >> 20, servant.limits["memory_bytes"] >> 20))
                 elif not servant.job and time.monotonic() - servant.idle_since > IDLE_S:
                     self.drop(servant)
-        for servant in list(self.servants):
-            self.drop(servant, "torch's host was stopped")
 
     def look(self):
         """What has happened meanwhile; false when it is time to end."""
@@ -174,6 +210,10 @@ class Host:
 # ---- a servant
 
 
+def system_call(option, value):
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def limit(what, most):
     """A lower limit; the hard one of an operator stays where it is lower yet."""
     hard = resource.getrlimit(what)[1]
@@ -189,8 +229,14 @@ def confine(limits):
 
 def obey(channel, log):
     """Jobs, one after the other; the process ends with the host."""
+    host = os.getppid()
     os.setpgid(0, 0)
-    ctypes.CDLL(None).prctl(NO_NEW_PRIVS, 1, 0, 0, 0)
+    system_call(SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != host:
+        os._exit(0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    system_call(NO_NEW_PRIVS, 1)
     with contextlib.suppress(OSError):  # when memory runs out the system ends us, not the server
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
@@ -217,4 +263,9 @@ def obey(channel, log):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first of a namespace gets no other signal from those in it
+    system_call(SET_CHILD_SUBREAPER, 1)  # what loses its parent is found here
+    if os.getpid() != 1:  # of no namespace that ends with it: it ends what it started, when its parent has ended too
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        system_call(SET_PDEATHSIG, signal.SIGTERM)
     Host().serve()

@@ -268,6 +268,24 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 	return dict;
 }
 
+static bool shares_tensor(struct value v, int depth)
+{
+	bool shares = false;
+
+	if (!value_counted(v))
+		return false;
+	if (v.kind == VALUE_TENSOR || v.object->refs > 1 || depth > MAX_VALUE_DEPTH)
+		return v.kind == VALUE_TENSOR && v.object->refs > 1;
+	for (int i = 0; !shares && i < value_length(v); i++)
+		shares = shares_tensor(value_item(v, i), depth + 1);
+	return shares;
+}
+
+bool value_shares_tensor(struct value v)
+{
+	return shares_tensor(v, 0);
+}
+
 static bool refill(struct value to, struct value from, int depth)
 {
 	struct value a = value_attributes(to), b = value_attributes(from);

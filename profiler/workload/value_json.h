@@ -41,6 +41,10 @@ bool value_mark_leaves(struct fusion_session *session, struct value copy, struct
  * else row-major. */
 struct value value_copy(struct value v, struct allocator *a, struct err *err);
 
+/* Whether v is, or lists, a tensor that something else holds too: the program itself, or another
+ * argument.  Of containers that nothing else holds. */
+bool value_shares_tensor(struct value v);
+
 /* Whether the functions below can walk v: a program may nest lists without end,
  * put one into itself, or share it so often that its text would never end.
  * BOUND, naming `what` ("the output of calls[3]"). */

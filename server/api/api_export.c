@@ -1,16 +1,19 @@
 /* server/api/api_export.c -- GET /runs/{id}/export and trace.json, and /formats.
  *
- * What is written goes to a file without a name first: memory does not grow with the
- * run, and what fails on the way is answered as an error.
+ * A worker writes it: much of a run is a stranger's, and may take long.  It is sent what the store
+ * has of the run, and sees nothing else.  What it writes goes to a file without a name first:
+ * memory does not grow with the run, and what fails on the way is answered as an error.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
+#include "server/queue/queue.h"
 #include "server/text/text.h"
 
 /* ---- a run of the store as an export wants it ---- */
@@ -123,7 +126,7 @@ bool export_to_file(void *self, const void *bytes, size_t len, struct err *err)
 
 /* ---- routes ---- */
 
-enum { EXPORTS_MOST = 4, NAME_BYTES = 128 };
+enum { EXPORTS_MOST = 4, LOOK_MS = 100 /* so often: does anybody still want it? */ };
 static const int64_t export_bytes = INT64_C(4) << 30;
 
 struct export_sink {
@@ -172,13 +175,142 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 	       read_flag(req, "redact", &q->redact, err);
 }
 
+/* What the worker is told of it (cmd_worker.c reads it); malloc'd. */
+static char *order_of(const struct export_run *run, const char *format,
+		      const struct export_query *q)
+{
+	json_t *query = json_pack("{s:s*, s:b, s:I, s:b, s:I, s:I, s:s*, s:I, s:b}", "mode",
+				  q->mode, "has_n", q->has_n, "n", (json_int_t)q->n, "has_window",
+				  q->has_window, "t0", (json_int_t)q->t0_ns, "t1",
+				  (json_int_t)q->t1_ns, "table", q->table, "graph",
+				  (json_int_t)q->graph, "redact", q->redact);
+	json_t *order = json_pack(
+	    "{s:s, s:o, s:I, s:I, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:i, "
+	    "s:i, s:b, s:O*, s:O*, s:O*}",
+	    "format", format, "query", query, "id", (json_int_t)run->id, "created_ns",
+	    (json_int_t)run->created_ns, "name", run->name, "project", run->project, "status",
+	    run->status, "device", run->device, "commit", run->commit, "branch", run->branch,
+	    "error", run->error, "error_code", run->error_code, "error_line", run->error_line,
+	    "error_column", run->error_column, "redacted", run->redacted, "workload", run->workload,
+	    "report", run->report, "environment", run->environment);
+	char *text = order ? json_dumps(order, JSON_COMPACT) : NULL;
+
+	json_decref(order);
+	return text;
+}
+
+struct export_under_way {
+	struct req *req;
+	struct worker worker;
+	struct message_reader reader;
+	struct export_sink *sink;
+};
+
+static bool is_wanted(const struct req *req, struct err *err)
+{
+	if (req->app->stopping)
+		return err_set(err, ERR_BUSY, "the server stops; ask again later");
+	return !peer_is_gone(req->connection) ||
+	       err_set(err, ERR_CANCELLED, "who asked for the export closed the connection");
+}
+
+/* Keeps the parts of the export that come before it; false with an error, or none where the worker
+ * has ended. */
+static bool next_message(struct export_under_way *e, enum message_type *type, int64_t *kind,
+			 struct err *err)
+{
+	bool bad = false;
+	char *text;
+	size_t len;
+
+	while (true) {
+		struct pollfd ready = { .fd = e->worker.fd, .events = POLLIN };
+		long n;
+
+		while (message_next(&e->reader, type, &text, &len, &bad)) {
+			if (*type == MESSAGE_ERROR)
+				message_error(text, err);
+			if (*type == MESSAGE_PART ? !put(e->sink, text, len, err)
+						  : err->code != ERR_NONE)
+				return false;
+			*kind = strtoll(text, NULL, 10);
+			if (*type != MESSAGE_PART)
+				return true;
+		}
+		if (bad || !is_wanted(e->req, err))
+			return false;
+		if (poll(&ready, 1, LOOK_MS) <= 0)
+			continue;
+		n = message_fill(&e->reader, e->worker.fd);
+		if (n == 0 || n == -1)
+			return false;
+	}
+}
+
+static bool send_block(void *self, const struct timeline_row *row, struct err *err)
+{
+	struct export_under_way *e = self;
+	enum message_type type;
+	int64_t kind;
+
+	return message_send(e->worker.fd, MESSAGE_TIMELINE, row->data, row->len, err) &&
+	       next_message(e, &type, &kind, err) &&
+	       (type == MESSAGE_MORE || err_set(err, ERR_INTERNAL, "an export out of step"));
+}
+
+/* What the worker asks for, until it is done. */
+static bool serve_worker(struct export_under_way *e, const struct stored_run *s, struct err *err)
+{
+	enum message_type type;
+	int64_t kind;
+
+	while (next_message(e, &type, &kind, err)) {
+		if (type == MESSAGE_REPORT)
+			return true;
+		if (type != MESSAGE_BLOCKS)
+			return err_set(err, ERR_INTERNAL, "an export out of step");
+		if (!db_timeline_each(s->db, s->run.id, BLOCKS_ALL(kind), send_block, e, err) ||
+		    !message_send(e->worker.fd, MESSAGE_BLOCKS, "", 0, err))
+			return false;
+	}
+	return false;
+}
+
+static bool write_in_worker(struct req *req, const struct stored_run *s,
+			    const struct export_format *f, const struct export_query *q,
+			    struct export_sink *sink, struct err *err)
+{
+	const struct worker_options options = { .cpu_seconds = WORKER_WALL_S *
+							       WORKER_CPU_PER_WALL };
+	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
+	char *order = order_of(&s->run, f->name, q);
+	struct err end = { 0 };
+	bool clean = true, ok = false;
+
+	if (!order) {
+		err_set(err, ERR_MEMORY, "out of memory for the export");
+	} else if (worker_start(&e.worker, &options, MESSAGE_EXPORT, order, err)) {
+		/* it sends when it was asked, and listens when it asks */
+		fcntl(e.worker.fd, F_SETFL, fcntl(e.worker.fd, F_GETFL) & ~O_NONBLOCK);
+		ok = serve_worker(&e, s, err);
+		worker_reap(&e.worker, !ok, &clean, &end);
+		if (!ok && err->code == ERR_NONE)
+			*err = end;
+		if (!ok && err->code == ERR_NONE)
+			err_set(err, ERR_WORKER, "the worker that wrote the export ended early");
+	}
+	message_reader_finish(&e.reader);
+	free(order);
+	return ok;
+}
+
 static bool write_run(struct req *req, int64_t id, const struct export_format *f,
 		      const struct export_query *q, struct reply *reply, struct err *err)
 {
 	struct export_sink sink = { .fd = scratch_file("the export", err) };
 	struct stored_run s = { 0 };
 	bool ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
-		  export_write(f, &s.run, q, put, &sink, err);
+		  write_in_worker(req, &s, f, q, &sink, err);
 
 	stored_run_finish(&s);
 	if (!ok) {

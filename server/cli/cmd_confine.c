@@ -3,11 +3,34 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/base/spawn.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/queue/sandbox.h"
+
+/* Its standard input is a pipe that who started us holds: closed, nobody wants it. */
+static int run_confined(char **argv)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		end_with_parent(STDIN_FILENO);
+		execvp(argv[0], argv);
+		fprintf(stderr, "breakeven confine: %.200s: %s\n", argv[0], strerror(errno));
+		_exit(EXIT_FAILED);
+	}
+	if (pid < 0) {
+		fprintf(stderr, "breakeven confine: no process: %s\n", strerror(errno));
+		return EXIT_FAILED;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 int cmd_confine(int argc, char **argv, const struct registry *registry)
 {
@@ -26,11 +49,10 @@ int cmd_confine(int argc, char **argv, const struct registry *registry)
 		return status < 0 ? EXIT_USAGE : status;
 	}
 	argv[at] = NULL;
+	end_with_parent(STDIN_FILENO);
 	if (!sandbox_torch(argv[1], argv[2], (const char *const *)argv + 3, &err)) {
 		fprintf(stderr, "breakeven confine: %s\n", err.message);
 		return EXIT_FAILED;
 	}
-	execvp(argv[at + 1], argv + at + 1);
-	fprintf(stderr, "breakeven confine: %.200s: %s\n", argv[at + 1], strerror(errno));
-	return EXIT_FAILED;
+	return run_confined(argv + at + 1);
 }

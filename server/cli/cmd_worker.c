@@ -17,6 +17,7 @@
 #include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/base/spawn.h"
+#include "profiler/export/export.h"
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "profiler/profiler.h"
@@ -46,18 +47,18 @@ struct worker_flags {
 	struct fault_locator *locator; /* of a device that is not waited for; else NULL */
 };
 
-/* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
- * than any limit would leave: there the
- * engine's own limit of tensor memory has to do. */
+/* NULL: a log that is read, a run that is written.  Shadow memory needs terabytes of address space,
+ * and the driver of a GPU maps more than any limit would leave: there the engine's own limit of
+ * tensor memory has to do. */
 static void confine_memory(const struct workload *w)
 {
 	/* a file is mapped by each mode that loads it */
-	rlim_t most = WORKER_ADDRESS_BYTES + (rlim_t)workload_weights_bytes(w) * 8;
+	rlim_t most = WORKER_ADDRESS_BYTES + (w ? (rlim_t)workload_weights_bytes(w) * 8 : 0);
 	struct rlimit limit;
 
-	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
+	if (ADDRESS_SANITIZED || THREAD_SANITIZED || (w && workload_on_device(w)))
 		return;
-	if (!workload_wants_torch(w)) {
+	if (!w || !workload_wants_torch(w)) {
 		sandbox_limit(RLIMIT_AS, most);
 	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > most) {
 		/* Torch maps more than it uses: its guard lifts this for it, and counts
@@ -278,6 +279,97 @@ static bool import_job(int fd, struct message_reader *reader, const char *name, 
 	return ok;
 }
 
+struct exporting {
+	int fd;
+	struct message_reader *reader;
+};
+
+/* Those of the run, one by one, from the server. */
+static bool ask_for_blocks(void *self, int64_t kind, timeline_block_fn *each, void *each_self,
+			   struct err *err)
+{
+	struct exporting *e = self;
+	enum message_type type;
+	char text[24], *block;
+	size_t len;
+	bool ok;
+
+	snprintf(text, sizeof(text), "%lld", (long long)kind);
+	ok = message_send(e->fd, MESSAGE_BLOCKS, text, strlen(text), err);
+	while (ok && (ok = read_message(e->reader, e->fd, &type, &block, &len, err))) {
+		if (type == MESSAGE_BLOCKS)
+			break;
+		ok = each(each_self, block, len, err) &&
+		     message_send(e->fd, MESSAGE_MORE, "", 0, err);
+	}
+	return ok;
+}
+
+static bool send_part(void *self, const void *bytes, size_t len, struct err *err)
+{
+	struct exporting *e = self;
+
+	return message_send(e->fd, MESSAGE_PART, bytes, len, err);
+}
+
+/* Of what the server says of a run (order_of() in api_export.c); texts are those of `order`. */
+static bool read_order(json_t *order, struct export_run *run, struct export_query *q,
+		       const char **format)
+{
+	json_int_t id, created_ns, n, t0, t1, graph;
+	int has_n, has_window, redact, redacted;
+	json_t *query, *workload = NULL, *report = NULL, *environment = NULL;
+
+	if (json_unpack(order,
+			"{s:s, s:o, s:I, s:I, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s:i, s:i, "
+			"s:b, s?o, s?o, s?o}",
+			"format", format, "query", &query, "id", &id, "created_ns", &created_ns,
+			"name", &run->name, "project", &run->project, "status", &run->status,
+			"device", &run->device, "commit", &run->commit, "branch", &run->branch,
+			"error", &run->error, "error_code", &run->error_code, "error_line",
+			&run->error_line, "error_column", &run->error_column, "redacted", &redacted,
+			"workload", &workload, "report", &report, "environment",
+			&environment) != 0 ||
+	    json_unpack(query, "{s?s, s:b, s:I, s:b, s:I, s:I, s?s, s:I, s:b}", "mode", &q->mode,
+			"has_n", &has_n, "n", &n, "has_window", &has_window, "t0", &t0, "t1", &t1,
+			"table", &q->table, "graph", &graph, "redact", &redact) != 0)
+		return false;
+	run->id = id;
+	run->created_ns = created_ns;
+	run->redacted = redacted;
+	run->workload = workload;
+	run->report = report;
+	run->environment = environment;
+	q->has_n = has_n;
+	q->n = n;
+	q->has_window = has_window;
+	q->t0_ns = t0;
+	q->t1_ns = t1;
+	q->graph = graph;
+	q->redact = redact;
+	return true;
+}
+
+static bool export_job(int fd, struct message_reader *reader, json_t *order, struct err *err)
+{
+	struct exporting e = { fd, reader };
+	struct export_run run = { .version = breakeven_version(),
+				  .blocks = ask_for_blocks,
+				  .store = &e };
+	struct export_query q = { 0 };
+	const struct export_format *format;
+	const char *name;
+
+	if (!read_order(order, &run, &q, &name))
+		return err_set(err, ERR_INTERNAL, "the order of an export is not whole");
+	format = export_format_find(name, err);
+	if (!format || !export_write(format, &run, &q, send_part, &e, err))
+		return false;
+	if (memory_refused())
+		return memory_refused_error(err, "the export");
+	return message_send(fd, MESSAGE_REPORT, "{}", 2, err);
+}
+
 static bool do_job(int fd, const struct worker_flags *f, const struct registry *registry,
 		   struct err *err)
 {
@@ -288,6 +380,8 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	size_t len;
 	bool ok = read_message(&reader, fd, &kind, &text, &len, err);
 
+	if (ok && (kind == MESSAGE_IMPORT || kind == MESSAGE_EXPORT))
+		confine_memory(NULL);
 	if (ok && kind == MESSAGE_IMPORT) {
 		name = strdup(text);
 		ok = name ? import_job(fd, &reader, name, err)
@@ -298,9 +392,12 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	}
 	if (ok)
 		job = json_loadb(text, len, 0, NULL);
+	ok = ok && (job || err_set(err, ERR_JSON, "the job is not JSON"));
+	if (ok && kind == MESSAGE_EXPORT)
+		ok = export_job(fd, &reader, job, err);
 	message_reader_finish(&reader);
-	ok = ok && (job || err_set(err, ERR_JSON, "the job is not JSON")) &&
-	     run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err);
+	ok = ok &&
+	     (kind == MESSAGE_EXPORT || run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err));
 	json_decref(job);
 	return ok;
 }

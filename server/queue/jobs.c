@@ -438,6 +438,24 @@ static void give_back(struct jobs *j)
 		note_store(j, false, &err);
 }
 
+/* A log that is being read may have no event for long: its run is no trace that fell silent. */
+static void hear_imports(struct jobs *j)
+{
+	int64_t runs[JOBS_MOST_IMPORTS];
+	struct err err = { 0 };
+
+	pthread_mutex_lock(&j->lock);
+	for (int i = 0; i < JOBS_MOST_IMPORTS; i++)
+		runs[i] = j->imports[i].run;
+	pthread_mutex_unlock(&j->lock);
+	for (int i = 0; i < JOBS_MOST_IMPORTS; i++)
+		if (runs[i])
+			db_trace_append(j->db, runs[i],
+					&(struct trace_post){ .most_bytes = SIZE_MAX,
+							      .most_events = INT64_MAX },
+					&err);
+}
+
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
@@ -463,6 +481,7 @@ static void *run_queue(void *self)
 		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
 			struct err err = { 0 };
 
+			hear_imports(j);
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
@@ -471,6 +490,8 @@ static void *run_queue(void *self)
 	}
 	if (j->current != 0)
 		end_current(j, true);
+	torch_host_stop(j->torch_host); /* it ends with the thread that started it */
+	j->torch_host = NULL;
 	return NULL;
 }
 
@@ -521,7 +542,6 @@ void jobs_stop(struct jobs *j)
 	atomic_store(&j->stopping, true);
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
-	torch_host_stop(j->torch_host);
 	drop_sent(j); /* of a run whose end the store did not take */
 	pthread_mutex_destroy(&j->lock);
 	pthread_mutex_destroy(&j->turn);

@@ -228,14 +228,19 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
  * sent over a socket pair as a four-byte little-endian length, the type, the text. ---- */
 
 enum message_type {
-	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
-	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
-	MESSAGE_IMPORT = 'I',      /* server: a log to read; its name, and MESSAGE_LOG follows */
-	MESSAGE_LOG = 'L',         /* server: the log itself */
-	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
+	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
+	MESSAGE_CHECK = 'C',    /* server: a workload to explain, not to run, JSON */
+	MESSAGE_IMPORT = 'I',   /* server: a log to read; its name, and MESSAGE_LOG follows */
+	MESSAGE_LOG = 'L',      /* server: the log itself */
+	MESSAGE_EXPORT = 'X',   /* server: a run to write for others, JSON */
+	MESSAGE_BLOCKS = 'B',   /* worker: it wants the blocks of the kind; server: that was all */
+	MESSAGE_MORE = 'M',     /* worker: the next block, please; so one is under way at a time */
+	MESSAGE_PART = 'O',     /* worker: a piece of what is exported */
+	MESSAGE_PROGRESS = 'P', /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
-	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
-	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
+	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:
+				    * one that an export wants */
+	MESSAGE_REPORT = 'R',      /* worker: the report, JSON (of an export "{}"); it is done */
 	MESSAGE_ERROR = 'E',       /* worker: a failure of profiler/fields/report.def; it is done */
 };
 
@@ -285,7 +290,8 @@ struct worker {
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
- * to run and measure, MESSAGE_CHECK to explain, MESSAGE_IMPORT with the name of a log to read.
+ * to run and measure, MESSAGE_CHECK to explain, MESSAGE_IMPORT with the name of a log to read,
+ * MESSAGE_EXPORT with a run to write.
  * The thread that calls must outlive the worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */

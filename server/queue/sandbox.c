@@ -629,17 +629,17 @@ static bool write_line(const char *path, const char *text)
 	return ok;
 }
 
-/* A network without a way out.  Who may not make one makes it in a user namespace, where he
- * stays who he is: the kernel cache is his. */
-static bool leave_network(void)
+/* What others have in common, left for `spaces` of its own: a network without a way out.  Who may
+ * not make one makes it in a user namespace, where he stays who he is: the kernel cache is his. */
+static bool leave(int spaces)
 {
 	char map[64];
 	uid_t user = geteuid();
 	gid_t group = getegid();
 
-	if (unshare(CLONE_NEWNET) == 0)
+	if (unshare(spaces) == 0)
 		return true;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+	if (unshare(CLONE_NEWUSER | spaces) != 0)
 		return false;
 	snprintf(map, sizeof(map), "%u %u 1\n", (unsigned)user, (unsigned)user);
 	write_line("/proc/self/uid_map", map);
@@ -659,7 +659,7 @@ void sandbox_limit(int what, rlim_t value)
 	setrlimit((__rlimit_resource_t)what, &now);
 }
 
-void sandbox_begin(bool network, int cpu_seconds)
+static void give_up_rights(int spaces, int cpu_seconds)
 {
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sandbox_limit(RLIMIT_CORE, 0);
@@ -668,9 +668,14 @@ void sandbox_begin(bool network, int cpu_seconds)
 		/* When memory runs out the system ends it, not the server. */
 		write_line("/proc/self/oom_score_adj", "1000");
 	}
-	if (!network)
-		leave_network();
+	if (spaces && !leave(spaces) && spaces != CLONE_NEWNET)
+		leave(CLONE_NEWNET);
 	drop_capabilities();
+}
+
+void sandbox_begin(bool network, int cpu_seconds)
+{
+	give_up_rights(network ? 0 : CLONE_NEWNET, cpu_seconds);
 }
 
 void sandbox_builder(void *self)
@@ -718,7 +723,9 @@ bool sandbox_torch(const char *folder, const char *files, const char *const *pat
 {
 	int version = landlock_version(), code;
 
-	sandbox_begin(false, 0);
+	/* What it starts sees no process but its own to signal, and ends when the first of them
+	 * does. The driver of a GPU looks for processes by their numbers in /proc. */
+	give_up_rights(CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID), 0);
 	code = version > 0 ? restrict_files(torch_ruleset(version, folder, files, paths)) : 0;
 	if (code != 0)
 		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
@@ -767,7 +774,7 @@ static bool network_can_be_left(void)
 	int status = 1;
 
 	if (pid == 0)
-		_exit(leave_network() ? 0 : 1);
+		_exit(leave(CLONE_NEWNET) ? 0 : 1);
 	if (pid > 0)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;

@@ -55,7 +55,8 @@ void sandbox_builder(void *self);
 /* False with WORKER where the kernel has a part and refuses it. */
 bool sandbox_enter(const struct sandbox_needs *needs, struct err *err);
 
-/* All of the above for a process that is to become a Python with PyTorch, and all that it starts:
+/* All of the above for a process that is to start a Python with PyTorch, and all that this starts;
+ * its first child is the first process of a namespace, where the kernel has them:
  * leaves it `files`, a folder of files or of links to some, `paths`, which end with NULL, and the
  * system's programs to be read, and `folder` to be written.  False with WORKER. */
 bool sandbox_torch(const char *folder, const char *files, const char *const *paths,

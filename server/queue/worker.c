@@ -28,7 +28,8 @@ struct job_needs {
 static struct job_needs needs_of(enum message_type job, const char *workload,
 				 const struct worker_options *options)
 {
-	json_t *json = job == MESSAGE_IMPORT ? NULL : json_loads(workload, 0, NULL);
+	bool runs = job == MESSAGE_WORKLOAD || job == MESSAGE_CHECK;
+	json_t *json = runs ? json_loads(workload, 0, NULL) : NULL;
 	const char *device = json_string_value(json_object_get(json, "device"));
 	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD,
 				   .device = device && strncmp(device, "cuda", 4) == 0 &&

@@ -1,11 +1,12 @@
 // tests/api/bounds.test.mjs -- bounds of what comes from outside, and the settings that say them.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
 import { FOREVER, binary, getJson, postRun, startServer, until, waitFor, workload } from './harness.mjs';
@@ -192,14 +193,18 @@ test('waiting runs and event streams of one user are bounded, and another goes o
     await small.stop();
 });
 
-/** A .zip by Python, of n files. */
-const zip = (n, bytes) => execFileSync('python3', ['-c', `
+/**
+ * A .zip by Python, of n files. Meanwhile this process goes on: one that waited as long as a connection may be silent would
+ * send its next request over one that the server has closed, and not see it.
+ */
+const programmed = promisify(execFile);
+const zip = async (n, bytes) => (await programmed('python3', ['-c', `
 import io, sys, zipfile
 n, text, out = int(sys.argv[1]), "#" * int(sys.argv[2]), io.BytesIO()
 with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
     for i in range(n): z.writestr("f%d.py" % i, text)
 sys.stdout.buffer.write(out.getvalue())
-`, String(n), String(bytes)], { maxBuffer: 64 << 20 });
+`, String(n), String(bytes)], { maxBuffer: 64 << 20, encoding: 'buffer' })).stdout;
 
 test('what no flag changes is refused with the status of the table, and what runs on ends', async () => {
     const other = await startServer();
@@ -217,11 +222,11 @@ test('what no flag changes is refused with the status of the table, and what run
     const beyond = {
         'the source of a program': () => post({ ...workload(''), source: `# ${'x'.repeat(1 << 20)}\n` }),
         'files of a program': () => post({ ...workload(''), source: undefined, entry: 'f0.py:model', files: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`f${i}.py`, ''])) }),
-        'files of a program together, unpacked': () => unpack(zip(17, (1 << 20) - 1)),
-        'entries of a .zip': () => { // more than a body may have; 422 is what the code of this error is
-            writeFileSync(join(folder, 'many.zip'), zip(100001, 0));
-            const { stderr } = spawnSync(binary, ['explain', join(folder, 'many.zip'), '--entry', 'f0.py:f'], { encoding: 'utf8' });
-            assert.match(stderr, /has 100001 entries; the limit is 100000/);
+        'files of a program together, unpacked': async () => unpack(await zip(17, (1 << 20) - 1)),
+        'entries of a .zip': async () => { // more than a body may have; 422 is what the code of this error is
+            writeFileSync(join(folder, 'many.zip'), await zip(100001, 0));
+            const ended = await programmed(binary, ['explain', join(folder, 'many.zip'), '--entry', 'f0.py:f']).catch((e) => e);
+            assert.match(ended.stderr, /has 100001 entries; the limit is 100000/);
             return { status: 422 };
         },
         'a log that is imported, unpacked': () => getJson(`${other.url}/api/v1/imports`, {

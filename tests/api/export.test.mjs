@@ -6,7 +6,7 @@ import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { binary, getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { binary, getJson, kernelHas, postLongTrace, postRun, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 import { traceFaults } from './trace_format.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
@@ -470,4 +470,43 @@ test('breakeven export writes what the server does, beside it', async () => {
     assert.match(run('1', '--format', 'csv', '--db', join(server.home, 'none.db')).stderr, /cannot open the database/);
     assert.match(run('1', '--format', 'csv', '--db', 'tests/import/kineto.json').stderr, /kineto.json is no database; name another with --db/);
     assert.match(run('--help').stdout, /--format speedscope/);
+});
+
+test('an export is written by a confined process of its own, which ends when nobody waits for it', async () => {
+    const long = await postLongTrace(server, 100000);
+    const workers = () => spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'breakeven worker'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).map(Number);
+    const { seccomp } = kernelHas();
+    const confined = (pid) => { // it is from some moment of its start on
+        try {
+            const has = readFileSync(`/proc/${pid}/status`, 'utf8');
+            return /^CapEff:\t0+$/m.test(has) && (!seccomp || /^Seccomp:\t2$/m.test(has));
+        } catch {
+            return false;
+        }
+    };
+    /** Asks until a worker is seen at it, confined, and stops that: it gets no further. */
+    const caught = () => until(async () => {
+        const given = new AbortController();
+        const answer = fetch(`${server.url}/api/v1/runs/${long}/export?format=chrome`, { signal: given.signal }).catch(() => null);
+        let ended = false, pid;
+        answer.then(() => { ended = true; });
+        while (!ended && !(pid = workers().find(confined))) await new Promise((done) => setTimeout(done, 1));
+        try {
+            if (!pid) return null;
+            process.kill(pid, 'SIGSTOP');
+            return { pid, answer, given };
+        } catch {
+            return null; // it had ended
+        }
+    }, 'a worker that writes an export');
+    const one = await caught();
+    process.kill(one.pid, 'SIGKILL');
+    const failed = await one.answer;
+    assert.equal(failed.status, 500);
+    assert.match((await failed.json()).error.message, /the worker was killed/);
+    const other = await caught();
+    other.given.abort();
+    await until(() => workers().length === 0, 'the end of the worker whose client has gone');
+    const whole = await fetch(`${server.url}/api/v1/runs/${long}/export?format=chrome`);
+    assert.deepEqual([whole.status, JSON.parse(await whole.text()).traceEvents.length > 200000], [200, true]);
 });

@@ -1,9 +1,10 @@
 // tests/api/import.test.mjs -- logs of PyTorch as runs: POST /imports and breakeven import --post.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
@@ -191,6 +192,21 @@ test('an import whose worker is killed, even before it has the log, says so', as
     assert.deepEqual([status, body.error.code], [500, 'worker']);
     assert.match(body.error.message, /^the worker was killed \(signal 9\)/);
     await server.stop();
+});
+
+test('an import that has read no event for long goes on: it is no recording that fell silent', async () => {
+    const server = await startServer();
+    try {
+        const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
+            join(server.home, 'store.db'), text], { encoding: 'utf8' }).trim();
+        const { worker, id } = await haltedImport(server);
+        store('UPDATE run SET heard_ns = 1');
+        await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');
+        assert.equal((await getJson(`${server.url}/api/v1/runs/${id}`)).body.status, 'running');
+        send(worker, 'SIGKILL');
+    } finally {
+        await server.stop();
+    }
 });
 
 test('how far an import is shows while it is read', async () => {

@@ -1,7 +1,7 @@
 // tests/api/inputs.test.mjs -- inputs as Python expressions, keyword arguments, and all that is wrong at once.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -53,6 +53,31 @@ test('a shorthand beside an expression; random numbers of an input leave the pro
         return JSON.parse(done.stdout).modes.eager.calls[0].output.tensor.data;
     };
     assert.deepEqual(output('x=float32[4]', 'y=torch.randn(5, 5)'), output('x=torch.randn(100)', 'y=1.0 * torch.ones(2)'));
+});
+
+test('a tensor that the program holds is that tensor, and one that is given twice is one', () => {
+    const held = join(folder, 'held.py');
+    writeFileSync(held, `import torch
+X = torch.ones(2)
+Y = torch.ones(2)
+COLUMN = torch.arange(6.).view(2, 3)[:, :1]
+
+def model(x, y, column):
+    x.add_(1)
+    return x is X, x is y, len({x, y}), column.stride(), y * 1
+`);
+    const call = (...texts) => texts.map((python) => ({ python }));
+    writeFileSync(join(folder, 'held.json'), JSON.stringify({
+        name: 'held', source: readFileSync(held, 'utf8'), modes: ['eager', 'static'],
+        calls: [call('X', 'Y', 'COLUMN'), call('X', 'X', 'COLUMN'), call('Y', 'X', 'COLUMN.clone()'), call('torch.ones(2)', '[Y][0]', 'COLUMN')],
+    }));
+    const done = command('run', join(folder, 'held.json'), '--no-timing', '--json');
+    assert.equal(done.status, 0, done.stderr);
+    const { modes } = JSON.parse(done.stdout);
+    const said = (mode) => modes[mode].calls.map(({ output }) => output.tuple.map((v) => v.value ?? v.tuple?.map((s) => s.value) ?? v.tensor.data));
+    const want = [[true, false, 2, [3, 1], [1, 1]], [true, true, 1, [3, 1], [3, 3]], [false, false, 2, [1, 1], [3, 3]], [false, false, 2, [3, 1], [2, 2]]];
+    for (const mode of ['eager', 'static'])
+        assert.deepEqual(said(mode), want, mode);
 });
 
 const wrong = [

@@ -156,6 +156,50 @@ test('a server that was killed leaves temporary folders that the next one remove
     rmSync(server.home, { recursive: true });
 });
 
+/** Whether this kernel lets its user have a namespace of processes, which end together. */
+const together = spawnSync('python3', ['-c', 'import ctypes, sys\nlibc = ctypes.CDLL(None)\nsys.exit(libc.unshare(0x20000000) and libc.unshare(0x30000000))']).status === 0;
+
+test('what is posted can neither end nor stop what holds it to its limits, and what it leaves running is ended', { skip: !together && 'this kernel gives no namespace of processes' }, async () => {
+    server = await startWith(`${PLAIN}/leaving:${PLAIN}`);
+    for (let i = 0; i < 2; i++) {
+        const { body } = await postRun(server, both('    return torch.sin(x)'));
+        const run = await waitFor(server, body.id);
+        assert.equal(run.report.engines.torch.error, null);
+        assert.ok(run.report.engines.torch.modes.eager.values.agree);
+        await isThere(false);
+    }
+    await server.stop();
+});
+
+test('a process of torch that hangs ends with the server that is killed, and all that it started', { skip: !together && 'this kernel gives no namespace of processes' }, async () => {
+    server = await startWith(`${PLAIN}/failing:${PLAIN}`);
+    await postRun(server, both('    return torch.exp(x)'));
+    await isThere(true);
+    const hosts = readdirSync('/proc').filter((pid) => {
+        try {
+            const of = (file) => readFileSync(`/proc/${pid}/${file}`, 'latin1');
+            return /python/.test(of('cmdline')) && of('cmdline').includes('/host.py') && of('environ').includes(MARK);
+        } catch {
+            return false;
+        }
+    });
+    assert.ok(hosts.length >= 2, 'the host and what does the job');
+    for (const pid of hosts) process.kill(Number(pid), 'SIGSTOP');
+    await server.stop({ signal: 'SIGKILL' });
+    await isThere(false);
+});
+
+const cxx = spawnSync('g++', ['--version']).status === 0;
+
+test('what Inductor does works there: a pool of processes, a C++ compiler, a shared object that is loaded', { skip: !cxx && 'no g++ is here' }, async () => {
+    server = await startWith(`${PLAIN}/compiling:${PLAIN}`);
+    const { body } = await postRun(server, both('    return torch.sin(x)'));
+    const { torch } = (await waitFor(server, body.id)).report.engines;
+    assert.equal(torch.error, null);
+    assert.ok(torch.modes.eager.values.agree, JSON.stringify(torch.modes.eager));
+    await server.stop();
+});
+
 test('a suite of both engines: a column of each, and breaks that are ours', () => {
     const folder = mkdtempSync(join(tmpdir(), 'breakeven-both-'));
     const name = join(folder, 'sines.json');

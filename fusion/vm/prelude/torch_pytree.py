@@ -77,7 +77,7 @@ def _made(spec, parts):
         return kind(zip(context, parts))
     if kind is collections.deque:
         return collections.deque(parts, maxlen=context)
-    return kind(*parts)
+    return kind(parts) if hasattr(kind, "_of_one_sequence") else kind(*parts)
 
 
 def _flatten(tree, leaves, is_leaf):
