@@ -17,6 +17,7 @@
 #include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
+#include "server/queue/cgroup.h"
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 #include "server/cli/flags.h"
@@ -273,8 +274,11 @@ static void tell_sandbox(const struct app *app)
 	else
 		log_line(LOG_INFO,
 			 "workers are confined by Landlock (version %lld), seccomp and a "
-			 "network of their own",
-			 (long long)version);
+			 "network of their own%s",
+			 (long long)version,
+			 json_is_true(json_object_get(app->sandbox, "groups"))
+			     ? ", each in a control group"
+			     : "");
 }
 
 static bool serve(const struct serve_options *o, const struct registry *registry,
@@ -290,7 +294,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 			   .insecure = o->insecure };
 	struct arena arena = { 0 };
 	struct http *http = NULL;
-	bool ok = false;
+	bool groups, ok = false;
 
 	snprintf(folder, sizeof(folder), "%s.files", o->db);
 	app.page = page_below(app.base_path, &arena, err);
@@ -299,6 +303,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 		arena_finish(&arena);
 		return false;
 	}
+	groups = cgroup_divide();
 	app.events = events_create(run_event, &app, (int)o->bounds.streams,
 				   (int)o->bounds.user_streams);
 	if (!app.events)
@@ -318,6 +323,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	if (app.jobs)
 		http = start_http(o, &app, err);
 	if (http) {
+		json_object_set_new(app.sandbox, "groups", json_boolean(groups));
 		tell_sandbox(&app);
 		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
 			breakeven_version(), http_url(http));
@@ -335,6 +341,8 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	json_decref(app.torch);
 	json_decref(app.sandbox);
 	arena_finish(&arena);
+	if (groups)
+		cgroup_join();
 	return ok;
 }
 

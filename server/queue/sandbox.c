@@ -30,6 +30,7 @@
 
 #include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
+#include "server/queue/cgroup.h"
 
 /* ---- Landlock: files.  Debian 12's headers know two versions of seven. ---- */
 
@@ -661,6 +662,7 @@ void sandbox_limit(int what, rlim_t value)
 
 static void give_up_rights(int spaces, int cpu_seconds)
 {
+	cgroup_enter();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sandbox_limit(RLIMIT_CORE, 0);
 	if (cpu_seconds > 0) {

@@ -2,8 +2,8 @@
  *
  * In the order of the calls:
  *
- *	sandbox_begin()   while it has one thread: limits, network of its own, capabilities
- *	registry_builder_start(..., sandbox_builder, &needs)   the process that compiles
+ *	sandbox_begin()   while it has one thread: control group, limits, network of its own,
+ *capabilities registry_builder_start(..., sandbox_builder, &needs)   the process that compiles
  *	sandbox_enter()   files by Landlock, system calls by seccomp
  *
  * Nothing can be given back afterwards, and what it starts has no more.  Where the kernel lacks

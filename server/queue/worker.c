@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fusion/base/spawn.h"
+#include "server/queue/cgroup.h"
 #include "server/queue/sandbox.h"
 
 extern char **environ;
@@ -231,6 +232,7 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	kill(-w->pid, SIGKILL);
+	cgroup_remove(w->pid);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;

@@ -19,6 +19,8 @@ test('a worker has no capabilities, no secrets and no network, and system calls 
     try {
         const { body: { sandbox } } = await getJson(`${server.url}/healthz?full=1`);
         assert.deepEqual({ landlock: sandbox.landlock, seccomp: sandbox.seccomp }, kernelHas());
+        // Whether it has one of its own is up to the system (tests/test_server_cgroup.c): what it says is so.
+        assert.equal(sandbox.groups, /\/breakeven-server$/m.test(readFileSync(`/proc/${server.child.pid}/cgroup`, 'utf8')));
         assert.match(server.log(), sandbox.lacks ? new RegExp(`let them have no ${sandbox.lacks}`) : /workers are confined by Landlock/);
         const { body } = await postRun(server, { name: 'forever', source: FOREVER, calls: [[randn(2)]], modes: ['eager'] });
         const worker = await until(() => children(server.child.pid)[0], 'a worker');
@@ -26,6 +28,7 @@ test('a worker has no capabilities, no secrets and no network, and system calls 
         await until(async () => (await getJson(`${server.url}/api/v1/runs/${body.id}`)).body.what !== 'starting a worker', 'its first word');
         const has = status(worker);
         for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) assert.match(has[set], /^0+$/, set);
+        assert.equal(sandbox.groups, readFileSync(`/proc/${worker}/cgroup`, 'utf8').includes(`/breakeven-${worker}\n`));
         assert.equal(has.NoNewPrivs, '1');
         assert.equal(has.Seccomp, sandbox.seccomp ? '2' : '0');
         const environment = readFileSync(`/proc/${worker}/environ`, 'utf8');
