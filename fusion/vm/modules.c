@@ -33,7 +33,7 @@ static const char *const modules[] = { "math",          "time",
 				       "_dtypes",       "_complex",
 				       "cmath",         "inspect",
 				       "types",         "typing_extensions",
-				       "_iterators" };
+				       "_iterators",    "builtins" };
 
 bool module_is_native(const char *name)
 {
@@ -226,6 +226,8 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 		return !vm || submodule(vm, "collections.abc", out, err);
 	if (strcmp(module, "typing_extensions") == 0)
 		return native_attribute(vm, "typing", name, out, err);
+	if (strcmp(module, "builtins") == 0 && builtin_is_name(name))
+		return !vm || vm_keep(vm, builtin_named(vm, name), out, err);
 	if (strcmp(module, "_prelude") == 0 && strcmp(name, "forward") == 0)
 		id = builtin_find("object", name);
 

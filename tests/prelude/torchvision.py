@@ -30,3 +30,12 @@ def model():
     print(_make_divisible(37, 8), SqueezeExcitation(4, 2), MLP(3, [4, 5]))
     x = torch.arange(3 * 6 * 6.).reshape(3, 6, 6)
     print(T.Normalize([1, 2, 3], [2, 2, 2])(x).sum(), T.CenterCrop(4)(x)[0, 0], T.Compose([T.Resize(3), T.CenterCrop(2)])(x)[1], T.RandomHorizontalFlip(1.0)(x)[0, 0])
+    from torchvision.utils import make_grid, save_image
+    x = torch.arange(5 * 3 * 4 * 3).reshape(5, 3, 4, 3).float() / 180
+    for options in ({}, {"nrow": 2, "padding": 1}, {"normalize": True, "nrow": 3}, {"normalize": True, "scale_each": True, "pad_value": 0.5}, {"normalize": True, "value_range": (0.1, 0.7)}):
+        g = make_grid(x, **options)
+        print(tuple(g.shape), "%.2f %.2f" % (g.sum(), (g * torch.arange(g.numel()).reshape(g.shape)).mean()))
+    print(tuple(make_grid(x[0]).shape), tuple(make_grid(x[0, 0]).shape), tuple(make_grid(list(x[:, :1])).shape))
+    save_image(x, "grid.png", nrow=2)
+    import os
+    print(os.path.getsize("grid.png") > 100)

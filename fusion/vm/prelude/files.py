@@ -134,7 +134,8 @@ def size(path):
     _prelude.acts()
     place = normal(path)
     if place not in _kept:
-        absent(path)
+        found = _weights.size_of(_weights.path_of(path))
+        return absent(path) if found is None else found
     content = _kept[place]
     return len(content.encode() if isinstance(content, str) else content)
 

@@ -204,6 +204,8 @@ def tensor_of(data, dtype=None):
         made = torch.stack([part.to(common) for part in parts])
         return made if dtype is None else made.to(dtype)
     if not isinstance(data, (list, tuple, int, float, bool)):
+        if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
+            return tensor_of(list(data), dtype)
         raise TypeError(f"an array holds numbers here, not {type(data).__name__}")
     if dtype is not None:
         return torch.tensor(data, dtype=dtype)

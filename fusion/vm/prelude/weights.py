@@ -6,6 +6,7 @@ import copy
 import torch
 
 _saved = {}  # path to what was saved there
+_sizes = {}  # path to about how many bytes that has
 
 
 class UnpicklingError(Exception):
@@ -53,7 +54,30 @@ def copy_of(source, target):
     there = source in _saved
     if there:
         _saved[target] = _saved[source]
+        _sizes[target] = _sizes[source]
     return there
+
+
+def _bytes_in(value, seen):
+    """Of tensors, their bytes, each one once; of what else there is, some."""
+    if isinstance(value, torch.Tensor):
+        if value in seen:
+            return 0
+        seen[value] = True
+        return 192 + value.numel() * value.element_size()
+    if isinstance(value, dict):
+        return 16 + sum([_bytes_in(k, seen) + _bytes_in(v, seen) for k, v in value.items()])
+    if isinstance(value, (list, tuple)):
+        return 16 + sum([_bytes_in(each, seen) for each in value])
+    return len(value) + 8 if isinstance(value, str) else 16
+
+
+@torch._C._skip
+def size_of(path):
+    """About what torch.save() would write; None where there is no such file."""
+    if path in _saved:
+        return _sizes[path]
+    return 600 + _bytes_in(load(path), {}) if torch._C._has_file(path) else None
 
 
 def frozen(value, tensors):
@@ -87,6 +111,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
     kept = frozen(obj, {})
     if path is not None:
         _saved[path] = kept
+        _sizes[path] = 600 + _bytes_in(kept, {})
     elif hasattr(f, "write") and hasattr(f, "read"):
         f._saved = kept
     else:
