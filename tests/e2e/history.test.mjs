@@ -78,7 +78,7 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
 test("on a narrow dark screen, by a link from the run", async () => {
   const { page, complaints } = await openPage(browser, { width: 390, theme: "dark" });
   await page.goto(`${server.url}/runs/2`);
-  await page.getByRole("link", { name: "History" }).last().click();
+  await page.locator("main").getByRole("link", { name: "History", exact: true }).click();
   await page.locator("#history-runs").waitFor();
   await sound(page, complaints);
 });
