@@ -7,6 +7,7 @@ Skipped where this build has no backend cuda, or there is no C++ compiler.
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,10 +134,13 @@ PROGRAMS = {
     "few_blocks": ("a.unfold(1, 8, 4).mean(-1), a.view(30, 5, 200).amax(1), (b - b.mean(0)) / (b.std(0) + 1e-5), b.var(0), torch.softmax(b.view(2, -1), 1), torch.softmax(c, 1), torch.softmax(c[:, :250], 1)",
                    [tensor(30, 1000), tensor(5000, 14), tensor(8200, 256)]),
     "narrow_rows": ("torch.softmax(a, 1), torch.softmax(a[:, :200].masked_fill(b, -1e4), 1)", [tensor(8200, 256, dtype="bfloat16"), tensor(8200, 200, dtype="bool", kind="randint", low=0, high=2), tensor(1)]),
-    # A filter of each channel's own, in pieces of a plane and over its edges; several filters a channel; narrow.
+    # A filter of each channel's own, in pieces of a plane and over its edges; several filters a channel; narrow, where a sum
+    # of float32 in another order may round to the next number.
     "own_filters": ("F.conv2d(a, b, c, 1, 3, 1, 6), F.conv2d(a, b[:, :, :3, :5], None, 2, (1, 2), 1, 6), F.conv2d(a[:, :3], b, None, 1, 0, 1, 3), F.conv1d(a[:, :, 0], b[:, :, 0], c, 3, 1, 1, 6), "
-                    "F.conv2d(a.bfloat16(), b.bfloat16(), None, 1, 3, 1, 6), F.conv2d(a.transpose(2, 3), b, None, (1, 2), 3, 1, 6), F.conv2d(a, b[:, :, :2], None, 1, 1, 2, 6), F.conv2d(a.half(), b.half(), None, 1, 3, 1, 6)",
+                    "F.conv2d(a.transpose(2, 3), b, None, (1, 2), 3, 1, 6), F.conv2d(a, b[:, :, :2], None, 1, 1, 2, 6)",
                     [tensor(2, 6, 19, 70), tensor(6, 1, 7, 7, seed=3), tensor(6, seed=4)]),
+    "own_narrow_filters": ("F.conv2d(a.bfloat16(), b.bfloat16(), None, 1, 3, 1, 6), F.conv2d(a.half(), b.half(), None, 1, 3, 1, 6)",
+                           [tensor(2, 6, 19, 70), tensor(6, 1, 7, 7, seed=3), tensor(1)]),
     "convolutions": ("F.conv2d(a, b, None, 1, 1), F.conv2d(a, b, c, (2, 1), 0, 2), F.conv2d(a, b[:, :2], None, 1, (0, 2), 1, 2), F.conv2d(a.double(), b.double()), "
                      "F.conv2d(a.transpose(2, 3), b.transpose(2, 3)), F.conv1d(a[:, :, 0], b[:, :, 0])",
                      [tensor(2, 4, 9, 10), tensor(6, 4, 3, 3), tensor(6)]),
@@ -188,7 +192,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"narrow_rows": 0.01, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
+TOLERANCES = {"narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
 SOURCE = """import math
 import torch
 import torch.nn.functional as F
@@ -308,14 +312,12 @@ def run(binary, workload, environment, cache):
     notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
         raise RuntimeError(f"only {notes} calls did what is after them too")
-    # Each way is launched four times to be timed, but once where its bits are not the first one's;
-    # a busy machine may use up the time for that on the first shape.
+    # The first product of a shape may take any way: each is timed, in five launches or in three where it is far slower than
+    # the best, and the next launch is of what was chosen. Way 0 waits twice as long as way 2, and way 1 does not (emulator/lt.c).
     ways = "".join(line[-1] for line in done.stderr.splitlines() if ", way " in line)
-    tried = ways.count("000012222")
-    if workload["name"] == "linears_tried" and ways and (tried == 0 or ways.count("2") <= 4 * tried):
-        raise RuntimeError("the slower way was chosen")
-    if workload["name"] == "linears_tried" and ways.count("1") > tried:
-        raise RuntimeError("a way that gives other bits than the first was chosen")
+    tried = re.search("(?:0{5}1{5}2{3,5}|2{5}1{5}0{3,5})(.)", ways)
+    if workload["name"] == "linears_tried" and ways and (not tried or tried[1] == "0"):
+        raise RuntimeError(f"of ways with these launches the slowest was chosen, or none was tried: {ways}")
     return json.loads(done.stdout)["modes"]
 
 
