@@ -1,25 +1,11 @@
 # numpy.random.default_rng: number for number what Generator draws for a seed (PCG64).
+import _numpy_draws
 import _prelude
 import math
 import numpy
 import torch
 
 _draws = _prelude.draws
-
-
-def _count(size):
-    total = 1
-    for n in size:
-        total *= n
-    return total
-
-
-def _sizes(size):
-    return (size,) if isinstance(size, int) else tuple(size)
-
-
-def _plain(x):
-    return isinstance(x, (int, float))
 
 
 def _words(entropy):
@@ -83,7 +69,7 @@ class PCG64:
         _prelude.random_restore(self._number, value["state"])
 
 
-class Generator:
+class Generator(_numpy_draws.Distributions):
     def __init__(self, bit_generator):
         if not isinstance(bit_generator, PCG64):
             raise NotImplementedError("numpy.random.Generator draws from PCG64 in the language; write np.random.default_rng(seed)")
@@ -102,22 +88,12 @@ class Generator:
             size = out.shape
         if size is None:
             return draw()
-        size = _sizes(size)
-        made = torch.tensor([draw() for _ in range(_count(size))], dtype=dtype).reshape(size)
+        size = _numpy_draws.sizes(size)
+        made = torch.tensor([draw() for _ in range(_numpy_draws.count(size))], dtype=dtype).reshape(size)
         if out is not None:
             out._tensor.copy_(made)
             return out
         return numpy.wrap(made)
-
-    @_draws
-    def _spread(self, draw, size, *parameters, dtype=torch.float64):
-        """Draws of a shape that the parameters agree on, with each draw's own parameters."""
-        if all([_plain(p) for p in parameters]):
-            return self._fill(lambda: draw(*parameters), size, dtype)
-        parts = torch.broadcast_tensors(*[numpy.tensor_of(p) for p in parameters])
-        shape = tuple(parts[0].shape) if size is None else _sizes(size)
-        rows = zip(*[p.expand(shape).reshape(-1).tolist() for p in parts])
-        return numpy.wrap(torch.tensor([draw(*row) for row in rows], dtype=dtype).reshape(shape))
 
     @_draws
     def _unit(self):
@@ -159,39 +135,8 @@ class Generator:
         return self._fill(self._decay, size, torch.float64, out)
 
     @_draws
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        if _plain(scale) and scale < 0:
-            raise ValueError("scale < 0")
-        return self._spread(lambda loc, scale: loc + scale * self._gauss(), size, loc, scale)
-
-    @_draws
-    def lognormal(self, mean=0.0, sigma=1.0, size=None):
-        return self._spread(lambda m, s: math.exp(m + s * self._gauss()), size, mean, sigma)
-
-    @_draws
-    def uniform(self, low=0.0, high=1.0, size=None):
-        return self._spread(lambda low, high: low + (high - low) * self._unit(), size, low, high)
-
-    @_draws
     def exponential(self, scale=1.0, size=None):
         return self._spread(lambda scale: scale * self._decay(), size, scale)
-
-    @_draws
-    def _laplace(self, loc, scale):
-        while True:
-            u = self._unit()
-            if u >= 0.5:
-                return loc - scale * math.log(2.0 - u - u)
-            if u > 0.0:
-                return loc + scale * math.log(u + u)
-
-    @_draws
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        return self._spread(self._laplace, size, loc, scale)
-
-    @_draws
-    def gumbel(self, loc=0.0, scale=1.0, size=None):
-        return self._spread(lambda loc, s: loc - s * math.log(-math.log(1.0 - self._unit())), size, loc, scale)
 
     @_draws
     def _logistic(self, loc, scale):
@@ -321,7 +266,7 @@ class Generator:
             return int(low) + below(most)
 
         made = self._spread(draw, size, low, high, dtype=of.torch)
-        return bool(made) if of.kind == "b" and _plain(made) else made
+        return bool(made) if of.kind == "b" and _numpy_draws.plain(made) else made
 
     @_draws
     def _below(self, most):
@@ -407,7 +352,7 @@ class Generator:
         n = a if isinstance(a, int) else len(a) if axis == 0 else numpy.shape(a)[axis]
         if n <= 0 and size != 0:
             raise ValueError("a must be a positive integer unless no samples are taken" if isinstance(a, int) else "a cannot be empty unless no samples are taken")
-        count = 1 if size is None else _count(_sizes(size))
+        count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when replace is False")
         if p is not None:
@@ -422,9 +367,9 @@ class Generator:
             return [a[i] for i in picked]
         index = torch.tensor(picked, dtype=torch.int64)
         if isinstance(a, int):
-            return numpy.ndarray(index.reshape(_sizes(size)))
+            return numpy.ndarray(index.reshape(_numpy_draws.sizes(size)))
         t = numpy.tensor_of(a).index_select(axis, index)
-        return numpy.ndarray(t.unflatten(axis, _sizes(size)) if len(_sizes(size)) > 1 else t)
+        return numpy.ndarray(t.unflatten(axis, _numpy_draws.sizes(size)) if len(_numpy_draws.sizes(size)) > 1 else t)
 
     @_draws
     def _apart(self, n, count, shuffle):

@@ -1,4 +1,5 @@
 # numpy.random: number for number what RandomState draws for a seed (MT19937, the sequence of old).
+import _numpy_draws
 import _prelude
 import math
 import numpy
@@ -7,18 +8,7 @@ import torch
 _random_numbers = _prelude.draws
 
 
-def _count(size):
-    total = 1
-    for n in size:
-        total *= n
-    return total
-
-
-def _sizes(size):
-    return (size,) if isinstance(size, int) else tuple(size)
-
-
-class RandomState:
+class RandomState(_numpy_draws.Distributions):
     def __init__(self, seed=None):
         self._start(seed)
 
@@ -43,8 +33,8 @@ class RandomState:
     def _fill(self, draw, size, dtype=torch.float64):
         if size is None:
             return draw()
-        size = _sizes(size)
-        made = torch.tensor([draw() for _ in range(_count(size))], dtype=dtype)
+        size = _numpy_draws.sizes(size)
+        made = torch.tensor([draw() for _ in range(_numpy_draws.count(size))], dtype=dtype)
         return numpy.wrap(made.reshape(size)) if size else draw()
 
     @_random_numbers
@@ -91,50 +81,8 @@ class RandomState:
         return self._fill(self._gauss, size)
 
     @_random_numbers
-    def _spread(self, draw, size, *parameters):
-        """Draws of a shape that the parameters agree on, with each draw's own parameters."""
-        if all([isinstance(p, (int, float)) for p in parameters]):
-            return self._fill(lambda: draw(*parameters), size)
-        parts = torch.broadcast_tensors(*[numpy.tensor_of(p).double() for p in parameters])
-        shape = tuple(parts[0].shape) if size is None else _sizes(size)
-        rows = zip(*[p.expand(shape).reshape(-1).tolist() for p in parts])
-        made = torch.tensor([draw(*row) for row in rows], dtype=torch.float64)
-        return numpy.wrap(made.reshape(shape))
-
-    @_random_numbers
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        if isinstance(scale, (int, float)) and scale < 0:
-            raise ValueError("scale < 0")
-        return self._spread(lambda loc, scale: loc + scale * self._gauss(), size, loc, scale)
-
-    @_random_numbers
-    def lognormal(self, mean=0.0, sigma=1.0, size=None):
-        return self._spread(lambda m, s: math.exp(m + s * self._gauss()), size, mean, sigma)
-
-    @_random_numbers
-    def uniform(self, low=0.0, high=1.0, size=None):
-        return self._spread(lambda low, high: low + (high - low) * self._unit(), size, low, high)
-
-    @_random_numbers
     def exponential(self, scale=1.0, size=None):
         return self._spread(lambda scale: -math.log(1.0 - self._unit()) * scale, size, scale)
-
-    @_random_numbers
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        return self._spread(self._laplace, size, loc, scale)
-
-    @_random_numbers
-    def _laplace(self, loc, scale):
-        while True:
-            u = self._unit()
-            if u >= 0.5:
-                return loc - scale * math.log(2.0 - u - u)
-            if u > 0.0:
-                return loc + scale * math.log(u + u)
-
-    @_random_numbers
-    def gumbel(self, loc=0.0, scale=1.0, size=None):
-        return self._spread(lambda loc, s: loc - s * math.log(-math.log(1.0 - self._unit())), size, loc, scale)
 
     @_random_numbers
     def _below(self, most):
@@ -187,7 +135,7 @@ class RandomState:
         n = a if isinstance(a, int) else len(a)
         if n <= 0:
             raise ValueError("a must be greater than 0 unless no samples are taken" if isinstance(a, int) else "'a' cannot be empty unless no samples are taken")
-        count = 1 if size is None else _count(_sizes(size))
+        count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when 'replace=False'")
         if p is not None:
@@ -202,7 +150,7 @@ class RandomState:
             return picked[0] if isinstance(a, int) else a[picked[0]]
         if isinstance(a, (list, tuple)) and isinstance(a[0], str):
             return [a[i] for i in picked]
-        index = torch.tensor(picked, dtype=torch.int64).reshape(_sizes(size))
+        index = torch.tensor(picked, dtype=torch.int64).reshape(_numpy_draws.sizes(size))
         return numpy.ndarray(index if isinstance(a, int) else numpy.tensor_of(a)[index])
 
     @_random_numbers
