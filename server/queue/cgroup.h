@@ -1,9 +1,9 @@
 /* server/queue/cgroup.h -- a control group for each process that runs strangers' programs.
  *
  * setrlimit() counts what one process has; a control group (cgroups(7), version 2) counts the
- *memory and the processes of all that it started, too.  A server can make such groups where the
- *system lets it divide its own: in a unit of systemd with Delegate=yes, or where /sys/fs/cgroup can
- *be written.  Elsewhere nothing is changed, and the limits of setrlimit() hold alone.
+ * memory and the processes of all that it started, too.  A server can make such groups where the
+ * system lets it divide its own: in a unit of systemd with Delegate=yes, or where /sys/fs/cgroup
+ * can be written.  Elsewhere nothing is changed, and the limits of setrlimit() hold alone.
  *
  *	GROUP                     where the server was started
  *	GROUP/breakeven-server    where it moves

@@ -439,7 +439,7 @@ static void give_back(struct jobs *j)
 }
 
 /* A log that is being read may have no event for long: its run is no trace that fell silent. */
-static void hear_imports(struct jobs *j)
+static void keep_imports_open(struct jobs *j)
 {
 	int64_t runs[JOBS_MOST_IMPORTS];
 	struct err err = { 0 };
@@ -481,7 +481,7 @@ static void *run_queue(void *self)
 		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
 			struct err err = { 0 };
 
-			hear_imports(j);
+			keep_imports_open(j);
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
