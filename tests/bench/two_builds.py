@@ -1,7 +1,7 @@
 """tests/bench/two_builds.py OLD NEW -- is anything slower than in another build of Breakeven?
 
     python3 tests/bench/two_builds.py ../old/build/breakeven build/breakeven [--rounds 5] [--modes eager,static]
-                                      [--device cpu] [--threads 1] [--only TEXT] [--part 1/4] [--limit 1.03]
+                                      [--device cpu] [--threads 1] [--only TEXT] [--part 1/4] [--limit 1.03] [--seconds 0.3]
 
 Every workload of tests/workloads and every model runs in both builds, one after the other, in
 each round; which of them is first alternates.  A line is a workload, a point and a mode: the
@@ -22,6 +22,8 @@ from never_slower import workloads
 
 def measure(binary, workload, args):
     """(n, mode) -> microseconds a call; None where it does not run."""
+    if args.seconds:
+        workload = {**workload, "seconds": args.seconds}
     command = [binary, "run", "-", "--json", "--modes", args.modes, "--device", args.device, "--threads", str(args.threads)]
     done = subprocess.run(command, input=json.dumps(workload), capture_output=True, text=True, timeout=600)
     if done.returncode:
@@ -56,6 +58,7 @@ def main():
     parse.add_argument("--only", default="")
     parse.add_argument("--part", default="1/1")
     parse.add_argument("--limit", type=float, default=1.03)
+    parse.add_argument("--seconds", type=float, default=0, help="how long each point is sampled (as the profiler decides)")
     args = parse.parse_args()
     all_ratios, marked = [], 0
     part, parts = map(int, args.part.split("/"))

@@ -84,6 +84,44 @@ cell = Cell()
 def model(x, w):
     return cell(x, w)
 """, [randn(4, 9), randn(9, 9, seed=1)]),
+    # Memory that a tensor gets from another one, and inputs that the program holds.
+    "data_of_others": ("""
+torch.manual_seed(3)
+net = nn.Linear(9, 5)
+averages = [torch.zeros_like(p) for p in net.parameters()]
+
+
+def model(x, y):
+    loss = (net(x) - y).square().mean()
+    loss.backward()
+    with torch.no_grad():
+        for p, a in zip(net.parameters(), averages):
+            p.data = p.data - 0.25 * p.grad
+            a.data = a.data * 0.75 + p.data * 0.25
+            p.grad = None
+    return loss.detach(), [a * 1 for a in averages], net.weight.detach() * 1
+""", [randn(7, 9), randn(7, 5, seed=1)]),
+    "data_swapped": ("""
+held = [torch.zeros(6, 8), torch.ones(6, 8)]
+
+
+def model(x):
+    a, b = held
+    new = torch.tanh(x + a * 0.5 + b)
+    a.data = b * 2 + 1
+    b.data = new
+    return a.sum(0), b + x, held[0] * 1
+""", [randn(6, 8)]),
+    "inputs_of_the_program": ("""
+weight = torch.arange(24.0).view(4, 6) * 0.125
+table = {"rows": [torch.ones(6), torch.arange(6.0)]}
+
+
+def model(w, again, turned, rows, n):
+    w.add_(rows[1] * 0.5)
+    again.mul_(0.75)
+    return w @ turned * n, again + rows[0], turned.sum(0)
+""", [{"python": "weight"}, {"python": "weight"}, {"python": "weight.t()"}, {"python": "table['rows']"}, {"python": "3 + 1"}]),
     "cache_of_keys": ("""
 keys, values = torch.zeros(2, 8, 16), torch.zeros(2, 8, 16)
 step = [0]
