@@ -39,6 +39,11 @@ def conv_transpose2d(
                 f"stride_height: {s[0]} stride_width: {s[1]} "
                 f"dilation_height: {d[0]} dilation_width: {d[1]}"
             )
+    if d == (1, 1):
+        made = _by_phases(x, weight, s, p, more, groups)
+        if bias is not None:
+            made = made + bias.reshape(-1, 1, 1)
+        return made.squeeze(0) if single else made
     reach = [d[k] * (weight.shape[2 + k] - 1) for k in range(2)]
     if s != (1, 1):
         n, c, rows, columns = x.shape
@@ -58,6 +63,34 @@ def conv_transpose2d(
     turned = torch.flip(turned.reshape(groups * o, i // groups, h, w), (2, 3))
     x = F.conv2d(x, turned, bias, 1, 0, d, groups)
     return x.squeeze(0) if single else x
+
+
+def _by_phases(x, weight, s, p, more, groups):
+    """A transposed convolution without zeros in between: every s-th row and column of the
+    result is a convolution of x with every s-th one of the weight, turned around.  These are
+    the channels of one convolution, which then lie between each other."""
+    i, o, h, w = weight.shape
+    n, c, rows, columns = x.shape
+    taps = [-(-h // s[0]), -(-w // s[1])]
+    over = [taps[0] * s[0] - h, taps[1] * s[1] - w]
+    if over != [0, 0]:
+        weight = F.pad(weight, (0, over[1], 0, over[0]))
+    parts = weight.reshape(groups, i // groups, o, taps[0], s[0], taps[1], s[1])
+    parts = torch.flip(parts, (3, 5)).permute(0, 2, 4, 6, 1, 3, 5)
+    parts = parts.reshape(groups * o * s[0] * s[1], i // groups, taps[0], taps[1])
+    # What is cut off at each end, of it whole rows of x at both ends that are not computed.
+    cut = [(p[k], over[k] - more[k] + p[k]) for k in range(2)]
+    spare = [max(0, min(cut[k][0] // s[k], cut[k][1] // s[k], taps[k] - 1)) for k in range(2)]
+    cut = [(cut[k][0] - spare[k] * s[k], cut[k][1] - spare[k] * s[k]) for k in range(2)]
+    pads = (taps[0] - 1 - spare[0], taps[1] - 1 - spare[1])
+    made = F.conv2d(x, parts, None, 1, pads, 1, groups)
+    if s != (1, 1):
+        high, wide = rows + 2 * pads[0] - taps[0] + 1, columns + 2 * pads[1] - taps[1] + 1
+        made = made.reshape(n, groups * o, s[0], s[1], high, wide).permute(0, 1, 4, 2, 5, 3)
+        made = made.reshape(n, groups * o, high * s[0], wide * s[1])
+    if cut != [(0, 0), (0, 0)]:
+        made = F.pad(made, (-cut[1][0], -cut[1][1], -cut[0][0], -cut[0][1])).contiguous()
+    return made
 
 
 def conv_transpose1d(

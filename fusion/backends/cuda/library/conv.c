@@ -11,6 +11,8 @@
 
 struct cudnn_convolution {
 	CUfunction function; /* our own */
+	CUfunction pack;     /* of filters that do not lie row by row; NULL */
+	size_t packed_bytes;
 	bool own_filters;
 	struct conv_args args;
 	struct dnn_graph *graph;    /* float16 and bfloat16 by cuDNN; NULL */
@@ -63,10 +65,14 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		    out, (struct cuda_function_name){ kernel, "convolve", DEPTHWISE_THREADS },
 		    "conv_args", "depthwise<%s, %d, %d, %d>", cuda_element(n->dtype),
 		    (int)w->size[2]->value, (int)w->size[3]->value, (int)first_of(n, "stride", 1));
-	else
+	else {
 		cuda_emit_function(out,
 				   (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
 				   "conv_args", "convolve<%s>", cuda_element(n->dtype));
+		cuda_emit_function(out, (struct cuda_function_name){ kernel, "pack", ARGS_THREADS },
+				   "conv_args", "pack_filters<%s>",
+				   cuda_bits(dtype_bytes(n->dtype)));
+	}
 }
 
 /* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */
@@ -76,7 +82,7 @@ static bool suits(const struct library_call *call)
 
 	if (dtype_category(call->out.dtype) != CATEGORY_FLOAT || x->dtype != call->out.dtype ||
 	    w->dtype != call->out.dtype || call->out.numel == 0 || x->numel == 0 || w->numel == 0 ||
-	    !cuda_row_by_row(w) || call->out.numel > INT32_MAX || x->numel > INT32_MAX)
+	    call->out.numel > INT32_MAX || x->numel > INT32_MAX)
 		return false;
 	for (int d = 0; d < 4; d++)
 		if (x->stride[d] <= 0 && x->size[d] > 1)
@@ -211,6 +217,20 @@ static struct dnn_shape shape_of(const struct operand *x)
 	return shape;
 }
 
+/* The filters, which lie row by row or are packed so. */
+static struct dnn_shape filters_of(const struct operand *w)
+{
+	struct dnn_shape shape = { .rank = 4 };
+	int64_t step = 1;
+
+	for (int d = 3; d >= 0; d--) {
+		shape.size[d] = w->size[d];
+		shape.stride[d] = step;
+		step *= w->size[d];
+	}
+	return shape;
+}
+
 enum { ID_X = 1, ID_W, ID_Y };
 
 /* float16 and bfloat16, summed in float32 by tensor cores.  NULL: cuDNN has no engine. */
@@ -218,7 +238,7 @@ static struct dnn_graph *narrow_graph(const struct cuda_call *c, const struct co
 {
 	const struct library_call *call = c->call;
 	enum dnn_type type = dnn_type_of(call->out.dtype);
-	struct dnn_shape x = shape_of(&call->arg[0]), w = shape_of(&call->arg[1]);
+	struct dnn_shape x = shape_of(&call->arg[0]), w = filters_of(&call->arg[1]);
 	struct dnn_shape y = shape_of(&call->out);
 	struct dnn_graph *g = dnn_begin(dnn_open(c->device), c->device);
 	struct dnn_windows windows;
@@ -246,6 +266,28 @@ static bool is_narrow(enum dtype dtype)
 	return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 }
 
+static enum placing no_room(const struct cuda_call *c, struct err *err)
+{
+	if (!err->code)
+		err_set(err, ERR_MEMORY,
+			"There is no memory left on the device for %s; use smaller inputs.",
+			c->call->node->fx);
+	return NOWHERE;
+}
+
+/* Filters that are turned around, as those of gradients and of transposed convolutions, are packed
+ * before each call: cuDNN takes none of them. */
+static bool find_pack(const struct cuda_call *c, struct cudnn_convolution *s, struct err *err)
+{
+	const struct operand *w = &c->call->arg[1];
+
+	if (cuda_row_by_row(w))
+		return true;
+	s->packed_bytes = (size_t)w->numel * dtype_bytes(w->dtype);
+	s->args.packed = (void *)cuda_take(c->device, s->packed_bytes);
+	return s->args.packed && cuda_function(c, "pack", &s->pack, err);
+}
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	struct cudnn_convolution *s = cuda_state(sizeof(*s), err);
@@ -255,6 +297,8 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 		return NOWHERE;
 	fill(&s->args, c->call);
 	s->own_filters = has_own_filters(c->call->graph, c->call->node);
+	if (!s->own_filters && suits(c->call) && !cuda_row_by_row(&c->call->arg[1]) && !c->module)
+		return WANTS_KERNELS;
 	if (!s->own_filters && suits(c->call) && is_narrow(c->call->out.dtype))
 		s->graph = narrow_graph(c, &s->args);
 	else if (!s->own_filters && suits(c->call))
@@ -262,7 +306,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	if (s->dnn && (describe(s->dnn, s, c->call) != DNN_DONE || !choose(c, s)))
 		drop_descriptors(s);
 	if (s->dnn || s->graph)
-		return ON_DEVICE;
+		return find_pack(c, s, err) ? ON_DEVICE : no_room(c, err);
 	if (!c->module)
 		return WANTS_KERNELS;
 	return cuda_function(c, "convolve", &s->function, err) ? ON_DEVICE : NOWHERE;
@@ -283,13 +327,18 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	const double one = 1, zero = 0;
 	const float one_f = 1, zero_f = 0;
 	bool wide = c->call->out.dtype == DTYPE_F64;
+	const void *w;
 
 	a->x = operand_start(&c->call->arg[0], buffers);
-	a->w = operand_start(&c->call->arg[1], buffers);
+	a->w = w = operand_start(&c->call->arg[1], buffers);
 	a->out = operand_start(&c->call->out, buffers);
+	if (s->pack) {
+		cuda_start(c, s->pack, cuda_blocks(c, c->call->arg[1].numel), ARGS_THREADS, a);
+		w = a->packed;
+	}
 	if (s->graph) {
 		const int64_t ids[] = { ID_X, ID_W, ID_Y };
-		void *const at[] = { (void *)a->x, (void *)a->w, a->out };
+		void *const at[] = { (void *)a->x, (void *)w, a->out };
 
 		if (!dnn_run(s->graph, ids, at, 3))
 			cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's convolution");
@@ -298,7 +347,7 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	else if (!s->dnn)
 		cuda_start(c, s->function, cuda_blocks(c, c->call->out.numel), ARGS_THREADS, a);
 	else if (s->dnn->cudnnConvolutionForward(
-		     s->dnn->handle, wide ? (const void *)&one : &one_f, s->x, a->x, s->w, a->w,
+		     s->dnn->handle, wide ? (const void *)&one : &one_f, s->x, a->x, s->w, w,
 		     s->how, s->algorithm, s->room, s->room_bytes,
 		     wide ? (const void *)&zero : &zero_f, s->y, a->out) != DNN_DONE)
 		cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's convolution");
@@ -314,6 +363,8 @@ static void drop(struct device *d, void *state)
 	dnn_drop(s->graph);
 	if (s->room)
 		cuda_release(d, (uint64_t)s->room, s->room_bytes);
+	if (s->args.packed)
+		cuda_release(d, (uint64_t)s->args.packed, s->packed_bytes);
 	free(s);
 }
 

@@ -159,6 +159,19 @@ template <class E> WORD void convolve(const conv_args &c)
 	}
 }
 
+// Filters that lie otherwise, row by row.
+template <class T> WORD void pack_filters(const conv_args &c)
+{
+	EACH_POINT(p, c.out_channels * c.channels * c.kernel[0] * c.kernel[1]) {
+		i64 o = p;
+		const i64 j = take_index(o, c.kernel[1]), i = take_index(o, c.kernel[0]);
+		const i64 k = take_index(o, c.channels);
+
+		((T *)c.packed)[p] = ((const T *)c.w)[o * c.w_stride[0] + k * c.w_stride[1] +
+						      i * c.w_stride[2] + j * c.w_stride[3]];
+	}
+}
+
 // A filter of each channel's own, KH by KW, S apart both ways: a block has 64 by 16 windows of a
 // plane, whose elements are in shared memory; a thread has four side by side, twice.
 template <class E, int KH, int KW, int S> WORD void depthwise(const conv_args &c)
