@@ -314,6 +314,9 @@ def scaled_dot_product_attention(
     grouped = enable_gqa and key.shape[-3] != query.shape[-3]
     by_gpu = dropout_p > 0 and _random_numbers.by_gpu(query)
     fused = by_gpu and not grouped and _fuses(query, key, value)
+    whole = grouped and query.shape[-3] % key.shape[-3] == 0 and value.shape[-3] == key.shape[-3]
+    if whole and dropout_p == 0 and not is_causal and _masks_all_rows(attn_mask):
+        return _grouped_attention(query, key, value, attn_mask, scale)
     if grouped:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
@@ -325,6 +328,21 @@ def scaled_dot_product_attention(
     return torch._C.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
     )
+
+
+def _masks_all_rows(mask):
+    """Whether a mask says the same of every head and every row."""
+    return mask is None or mask.shape[-2] == 1 and (mask.dim() < 3 or mask.shape[-3] == 1)
+
+
+def _grouped_attention(query, key, value, mask, scale):
+    """The heads that share keys are rows of one head: no key is repeated in memory."""
+    heads, rows, width = query.shape[-3], query.shape[-2], query.shape[-1]
+    shared = key.shape[-3]
+    lead = list(query.shape[:-3])
+    query = query.reshape(lead + [shared, heads // shared * rows, width])
+    made = torch._C.scaled_dot_product_attention(query, key, value, mask, 0.0, False, scale=scale)
+    return made.reshape(lead + [heads, rows, value.shape[-1]])
 
 
 def _fuses(query, key, value):
