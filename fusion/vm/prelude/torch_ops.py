@@ -326,10 +326,17 @@ def _put(made, indices, values, accumulate):
     if not accumulate:
         made[tuple(indices)] = values
         return made
-    places = torch.arange(made.numel()).reshape(made.shape)[tuple(indices)]
-    values = values.to(made.dtype).expand(places.shape).reshape(-1)
-    flat = made.reshape(-1).index_add(0, places.reshape(-1), values)
-    return made.copy_(flat.reshape(made.shape))
+    indices = tuple(indices)
+    named = len(indices)  # dims before whole rows that are added
+    for index in indices:
+        if not isinstance(index, torch.Tensor) or index.dtype == torch.bool or index.dtype == torch.uint8:
+            named = made.dim()
+    lead, inner = list(made.shape[:named]), list(made.shape[named:])
+    places = torch.arange(math.prod(lead)).reshape(lead)[indices]
+    values = values.to(made.dtype).expand(list(places.shape) + inner)
+    rows = made.reshape([math.prod(lead), math.prod(inner)])
+    rows = rows.index_add(0, places.reshape(-1), values.reshape([places.numel(), math.prod(inner)]))
+    return made.copy_(rows.reshape(made.shape))
 
 
 # How many values each place gets, and a number that a reduction leaves as it is.

@@ -266,6 +266,13 @@ template <class T> static inline T atomicCAS(T *at, T expected, T value)
 		*at = value;
 	return old;
 }
+template <class T> static inline T atomicExch(T *at, T value)
+{
+	const T old = *at;
+
+	*at = value;
+	return old;
+}
 static inline unsigned atomicMax(unsigned *at, unsigned value)
 {
 	const unsigned old = *at;

@@ -14,6 +14,10 @@ enum {
 	ADD_STAGE = 128,    /* and so many elements of each at a time, */
 	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order; */
 	ADD_MANY = 512,     /* of so many places 32 are often all different */
+	ROWS_WARPS = 8,     /* sums of whole rows: of a block, a place each, */
+	ROWS_LANES = 4,     /* so many elements of a row for each thread at a time; */
+	ROWS_FEW = 256,     /* rows of one place that a warp puts in order, */
+	ROWS_MANY = 4096,   /* and that a block does; more are looked for one after another */
 	SORT_WARPS = 2,     /* of a block, a short line each */
 	SORT_SHORT = 1024,  /* elements of a line that a warp sorts */
 	SORT_RADIX = 256,   /* digits, and threads of a block that sorts a tile by them */
@@ -54,7 +58,8 @@ struct lookup_args {
 	const void *from, *index[3];  /* from NULL: `bits` at each point */
 	void *to;
 	struct cuda_fault *fault;
-	unsigned *winner; /* for each place of the target: 1 + the last point that names it */
+	unsigned *winner; /* for each place of the target: 1 + the last point that names it;
+			   * of sums of whole rows: struct row_lists */
 	long long bits;
 	long long length, along[3]; /* scatter_add: of a line, and its steps (source, -, index) */
 	const void *call;           /* of a fault */
@@ -65,6 +70,7 @@ struct lookup_args {
 	const void *base; /* scatter_add: what is added to; lies as the target does */
 	int parts;        /* of its lines */
 	int across;       /* its lines lie side by side */
+	int tiles;        /* sums of whole rows: parts of a row that have warps of their own */
 };
 
 /* Lines along one dim: where each begins in the operand, and how it goes on. */
@@ -102,7 +108,7 @@ struct conv_args {
 	long long in_size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
 	long long x_stride[4], w_stride[4];
 	const void *x, *w;
-	void *out;
+	void *out, *packed; /* packed: the filters row by row, for cuDNN */
 };
 
 struct create_args {

@@ -3,7 +3,8 @@
  * Where points of an index name one place the last one counts, as on the host: points
  * claim their places first.  Sums are made in the order of the indices, so that they
  * can be repeated: a line has one thread, or one warp, which holds the line's sums in its
- * block's memory where there is room for them.
+ * block's memory where there is room for them.  Where one index is that of a whole row, the rows of
+ * each place are listed first.
  */
 #include <stdlib.h>
 
@@ -12,8 +13,12 @@
 
 enum { WIDE_BYTES = 16, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
 
+/* Sums of whole rows: from so many rows of so many elements on, with so many warps. */
+enum { LEAST_ROWS = 128, LEAST_WIDTH = 32, ROWS_ALL_WARPS = 16384 };
+
 struct indexing {
 	CUfunction copy, copy_wide, move, move_wide, claim, put, add;
+	CUfunction count, start, list, rows, crowds; /* of whole rows; NULL */
 	struct lookup_args input; /* x into the result, of ops that write into a copy */
 	struct lookup_args args;
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
@@ -98,6 +103,35 @@ static void emit_put(struct buf *out, const struct graph *g, const struct node *
 			   cuda_bits(dtype_bytes(n->dtype)), index, indices_of(n));
 }
 
+/* Whether there may be rows enough, by the sizes of the index: its kernels are left out otherwise.
+ */
+static bool may_add_rows(const struct graph *g, const struct node *n)
+{
+	const struct shape *index = &g->nodes[n->args[2].node]->shape;
+	int64_t points = 1;
+
+	for (int d = 0; d < index->rank; d++) {
+		if (!sym_is_const(index->size[d]))
+			return true;
+		points *= index->size[d]->value;
+	}
+	return points >= (int64_t)LEAST_ROWS * LEAST_WIDTH;
+}
+
+static void emit_rows(struct buf *out, const char *element, const char *index, int kernel)
+{
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "count", ARGS_THREADS },
+			   "lookup_args", "count_rows<%s>", index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "start", ARGS_THREADS },
+			   "lookup_args", "start_rows");
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "list", ARGS_THREADS },
+			   "lookup_args", "list_rows<%s>", index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "rows", 32 * ROWS_WARPS },
+			   "lookup_args", "add_rows<%s>", element);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "crowds", 32 * ROWS_WARPS },
+			   "lookup_args", "add_crowds<%s, %s>", element, index);
+}
+
 static void emit_add(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	const char *index = index_type(g, n, 2), *element = cuda_element(n->dtype);
@@ -109,6 +143,8 @@ static void emit_add(struct buf *out, const struct graph *g, const struct node *
 			   "lookup_args", "add_warps<%s, %s, false>", element, index);
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_held", 0 }, "lookup_args",
 			   "add_warps<%s, %s, true>", element, index);
+	if (may_add_rows(g, n))
+		emit_rows(out, element, index, kernel);
 }
 
 static void emit_view(struct buf *out, const struct graph *g, const struct node *n, int kernel)
@@ -357,7 +393,7 @@ static void run_put(const struct cuda_call *c, void *state, void *const *buffers
 	cuda_start(c, s->put, cuda_blocks(c, s->args.walk.points), ARGS_THREADS, &s->args);
 }
 
-static void drop_put(struct device *d, void *state)
+static void drop_room(struct device *d, void *state)
 {
 	struct indexing *s = state;
 
@@ -370,7 +406,7 @@ const struct cuda_library cuda_puts = { .part = PART_INDEX,
 					.emit = emit_put,
 					.bind = bind_put,
 					.run = run_put,
-					.drop = drop_put,
+					.drop = drop_room,
 					.looks_up = true };
 
 /* So many parts of a line are added up apart: one where sums of few bits would lose more, or
@@ -417,6 +453,59 @@ static bool choose_add(const struct cuda_call *c, struct indexing *s, struct err
 	       cuda_device_fault(c->device, err);
 }
 
+/* Whether each index is that of a whole row. */
+static bool adds_rows(const struct indexing *s)
+{
+	const struct lookup_args *a = &s->args;
+	bool one = a->length >= LEAST_ROWS && a->walk.points >= LEAST_WIDTH;
+
+	for (int d = 0; d < a->walk.rank; d++)
+		one = one && (a->walk.stride[2][d] == 0 || a->walk.size[d] == 1);
+	return one && a->length < INT32_MAX && a->size[0] > 0 && a->size[0] < INT32_MAX;
+}
+
+/* The functions that add whole rows, and room for their lists. */
+static enum placing bind_rows(const struct cuda_call *c, struct indexing *s, struct err *err)
+{
+	int64_t places = s->args.size[0], tile = 32 * ROWS_LANES;
+	int64_t tiles = (s->args.walk.points + tile - 1) / tile;
+	int64_t wanted = 1 + ROWS_ALL_WARPS / places;
+
+	s->args.tiles = (int)(tiles < wanted ? tiles : wanted);
+	s->winner_bytes = sizeof(unsigned) *
+			  (size_t)(4 + 2 * places + 2 * s->args.length + s->args.length / ROWS_FEW);
+	s->args.winner = (unsigned *)cuda_take(c->device, s->winner_bytes);
+	if (!s->args.winner) {
+		err_set(err, ERR_MEMORY,
+			"There is no memory left on the device for %s; use smaller inputs.",
+			c->call->node->fx);
+		return NOWHERE;
+	}
+	return cuda_function(c, "count", &s->count, err) &&
+		       cuda_function(c, "start", &s->start, err) &&
+		       cuda_function(c, "list", &s->list, err) &&
+		       cuda_function(c, "rows", &s->rows, err) &&
+		       cuda_function(c, "crowds", &s->crowds, err)
+		   ? ON_DEVICE
+		   : NOWHERE;
+}
+
+static void run_rows(const struct cuda_call *c, struct indexing *s)
+{
+	int64_t rows = s->args.length, places = s->args.size[0];
+	int64_t most = (int64_t)c->device->multiprocessors * 16;
+	int64_t blocks = (places * s->args.tiles + ROWS_WARPS - 1) / ROWS_WARPS;
+	struct device *d = c->device;
+
+	d->memory.clear(d, s->args.winner, sizeof(unsigned) * (size_t)(4 + places));
+	cuda_start(c, s->count, cuda_blocks(c, rows), ARGS_THREADS, &s->args);
+	cuda_start(c, s->start, cuda_blocks(c, places), ARGS_THREADS, &s->args);
+	cuda_start(c, s->list, cuda_blocks(c, rows), ARGS_THREADS, &s->args);
+	cuda_start(c, s->rows, blocks < most ? blocks : most, 32 * ROWS_WARPS, &s->args);
+	if (rows > ROWS_FEW)
+		cuda_start(c, s->crowds, d->multiprocessors * 2, 32 * ROWS_WARPS, &s->args);
+}
+
 static enum placing bind_add(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct lookup *l = c->call->state;
@@ -437,6 +526,8 @@ static enum placing bind_add(const struct cuda_call *c, void **state, struct err
 		w->size[dim] = 1;
 	s->covers = s->whole && w->points * s->args.size[0] == out->numel;
 	cuda_walk_fold(w, 3);
+	if (may_add_rows(c->call->graph, c->call->node) && adds_rows(s))
+		return bind_rows(c, s, err);
 	s->args.across = w->rank > 0 && w->stride[0][w->rank - 1] == 1 && s->args.along[0] > 1;
 	return choose_add(c, s, err) ? ON_DEVICE : NOWHERE;
 }
@@ -445,22 +536,27 @@ static void run_add(const struct cuda_call *c, void *state, void *const *buffers
 {
 	struct indexing *s = state;
 	int64_t lines = s->args.walk.points, blocks = (lines + ADD_LINES - 1) / ADD_LINES;
-	bool direct = s->held && s->covers && s->args.length > 0;
+	bool direct = (s->held || s->rows) && s->covers && s->args.length > 0;
 
 	if (!direct)
 		copy_input(c, s, buffers);
 	point_at(&s->args, c->call->state, buffers);
 	s->args.base = direct ? operand_start(&c->call->arg[0], buffers) : s->args.to;
-	if (s->args.length > 0 && s->warps)
+	if (s->rows)
+		run_rows(c, s);
+	else if (s->args.length > 0 && s->warps)
 		cuda_start_shared(c, s->add, blocks, (unsigned)(ADD_STAGE * s->args.parts),
 				  (unsigned)s->shared_bytes, &s->args);
 	else if (s->args.length > 0)
 		cuda_start(c, s->add, cuda_blocks(c, lines), ARGS_THREADS, &s->args);
 }
 
-const struct cuda_library cuda_adds = {
-	.part = PART_INDEX, .emit = emit_add, .bind = bind_add, .run = run_add, .looks_up = true
-};
+const struct cuda_library cuda_adds = { .part = PART_INDEX,
+					.emit = emit_add,
+					.bind = bind_add,
+					.run = run_add,
+					.drop = drop_room,
+					.looks_up = true };
 
 static enum placing bind_view(const struct cuda_call *c, void **state, struct err *err)
 {

@@ -190,19 +190,28 @@ WORD int place_of(const lookup_args &a, bool live, i64 index)
 }
 // Of many places a warp mostly names 32 of its own: each lane leaves its number where its sum
 // is, and one that finds another's there has no place of its own.  Then all sums are as before.
+template <class T> WORD void leave(T *to, T number)
+{
+	if constexpr (sizeof(T) == 8)
+		atomicExch((unsigned long long *)to, *(unsigned long long *)&number);
+	else
+		atomicExch((u32 *)to, *(u32 *)&number);
+}
 template <class E>
 WORD bool add_apart(typename E::mem *sums, int place, typename E::wide value)
 {
 	typedef typename E::mem T;
-	volatile T *const to = sums + (place < 0 ? 0 : place);
-	const T lane = (T)(threadIdx.x % 32), sum = *to;
+	T *const to = sums + (place < 0 ? 0 : place);
+	const T lane = (T)(threadIdx.x % 32), sum = *(volatile T *)to;
 
 	__syncwarp();
 	if (place >= 0)
-		*to = lane;
+		leave(to, lane);
 	__syncwarp();
-	const bool apart = !__any_sync(0xffffffffu, place >= 0 && *to != lane);
-	if (place >= 0)
+	const bool own = place >= 0 && *(volatile T *)to == lane;
+	const bool apart = !__any_sync(0xffffffffu, place >= 0 && !own);
+	__syncwarp();
+	if (own)
 		*to = apart ? add_element<E>(sum, value) : sum;
 	__syncwarp();
 	return apart;
@@ -217,8 +226,9 @@ WORD void add_in_order(const add_stage<E, I> &s, u32 line, typename E::mem *sums
 		const int place = s.place[line][k * 32 + lane];
 		const typename E::wide value = E::get(s.value[line][k * 32 + lane]);
 
-		if (HELD && many && add_apart<E>(sums, place, value))
-			continue;
+		if constexpr (HELD && sizeof(typename E::mem) >= 4)
+			if (many && add_apart<E>(sums, place, value))
+				continue;
 		const u32 same = __match_any_sync(0xffffffffu, (u32)(place < 0 ? -1 - (int)lane : place));
 		const u32 ahead = __popc(same & ((1u << lane) - 1));
 
@@ -296,5 +306,261 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 			sum = add_element<E>(sum, E::get(near[p * held + line * places + k]));
 		if (first_line + line < a.walk.points)
 			((T *)a.to)[at[line][1] + k * step] = sum;
+	}
+}
+
+// Whole rows are added where an index has one number for each: then the rows of a place are
+// listed, put in the order of the indices, and added by a warp.
+struct row_lists {
+	u32 *tops; // how much of `list` is taken, how many crowds there are
+	u32 *count, *start; // of each place
+	u32 *slot, *list;   // of each index: its place in the list of its place; the rows of all lists
+	u32 *crowds;        // places of more than ROWS_FEW rows
+};
+WORD row_lists lists_of(const lookup_args &a)
+{
+	row_lists l;
+
+	l.tops = a.winner;
+	l.count = l.tops + 4;
+	l.start = l.count + a.size[0];
+	l.slot = l.start + a.size[0];
+	l.list = l.slot + a.length;
+	l.crowds = l.list + a.length;
+	return l;
+}
+template <class I> WORD i64 index_of_row(const lookup_args &a, i64 row)
+{
+	return (i64)((const I *)a.index[0])[row * a.along[2]];
+}
+template <class I> WORD void count_rows(const lookup_args &a)
+{
+	const row_lists l = lists_of(a);
+
+	EACH_POINT(row, a.length) {
+		const int place = place_of(a, true, index_of_row<I>(a, row));
+
+		l.slot[row] = place < 0 ? 0xffffffffu : atomicAdd(&l.count[place], 1u);
+	}
+}
+// Where each list begins: anywhere, as long as they lie apart.
+WORD void start_rows(const lookup_args &a)
+{
+	const row_lists l = lists_of(a);
+	const u32 lane = threadIdx.x % 32;
+
+	for (i64 first = (i64)blockIdx.x * blockDim.x; first < a.size[0]; first += (i64)gridDim.x * blockDim.x) {
+		const i64 place = first + threadIdx.x;
+		const u32 count = place < a.size[0] ? l.count[place] : 0;
+		u32 sum = count, begin = 0;
+
+		for (u32 d = 1; d < 32; d *= 2) {
+			const u32 before = __shfl_sync(0xffffffffu, sum, lane >= d ? lane - d : lane);
+
+			sum += lane >= d ? before : 0;
+		}
+		if (lane == 31)
+			begin = atomicAdd(&l.tops[0], sum);
+		begin = __shfl_sync(0xffffffffu, begin, 31) + sum - count;
+		if (place < a.size[0])
+			l.start[place] = begin;
+		if (count > ROWS_FEW)
+			l.crowds[atomicAdd(&l.tops[1], 1u)] = (u32)place;
+	}
+}
+template <class I> WORD void list_rows(const lookup_args &a)
+{
+	const row_lists l = lists_of(a);
+
+	EACH_POINT(row, a.length) {
+		i64 place = index_of_row<I>(a, row);
+
+		if (l.slot[row] == 0xffffffffu)
+			continue;
+		place += place < 0 ? a.size[0] : 0;
+		l.list[l.start[place] + l.slot[row]] = (u32)row;
+	}
+}
+// A thread's elements of a row: 32 apart, from `first` on.
+template <class E> struct row_part {
+	i64 from[ROWS_LANES], to[ROWS_LANES];
+	bool live[ROWS_LANES];
+	typename E::wide sum[ROWS_LANES];
+};
+template <class E> WORD void seek_part(const lookup_args &a, i64 first, u32 place, row_part<E> &part)
+{
+#pragma unroll
+	for (int k = 0; k < ROWS_LANES; k++) {
+		const i64 line = first + k * 32;
+		i64 at[3];
+
+		part.live[k] = line < a.walk.points;
+		seek(a.walk, part.live[k] ? line : 0, at);
+		part.from[k] = at[0];
+		part.to[k] = at[1] + place * a.stride[0];
+	}
+}
+template <class E> WORD void begin_part(const lookup_args &a, bool base, row_part<E> &part)
+{
+#pragma unroll
+	for (int k = 0; k < ROWS_LANES; k++)
+		part.sum[k] = base && part.live[k] ? E::get(((const typename E::mem *)a.base)[part.to[k]])
+						   : -(typename E::wide)0; // changes nothing
+}
+template <class E> WORD typename E::wide plus(typename E::wide a, typename E::wide b)
+{
+	if constexpr (E::floats)
+		return a + b;
+	else
+		return (i64)((unsigned long long)a + (unsigned long long)b);
+}
+// The rows of a list in its order; the loads of four are under way at once.
+template <class E> WORD void add_listed(const lookup_args &a, const u32 *rows, u32 n, row_part<E> &part)
+{
+	typedef typename E::mem T;
+
+	for (u32 r = 0; r < n; r += 4) {
+		T x[4][ROWS_LANES];
+
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+#pragma unroll
+			for (int k = 0; k < ROWS_LANES; k++)
+				if (r + i < n && part.live[k])
+					x[i][k] = ((const T *)a.from)[part.from[k] + rows[r + i] * a.along[0]];
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+#pragma unroll
+			for (int k = 0; k < ROWS_LANES; k++)
+				if (r + i < n && part.live[k])
+					part.sum[k] = plus<E>(part.sum[k], E::get(x[i][k]));
+	}
+}
+template <class E> WORD void end_part(const lookup_args &a, const row_part<E> &part)
+{
+#pragma unroll
+	for (int k = 0; k < ROWS_LANES; k++)
+		if (part.live[k])
+			((typename E::mem *)a.to)[part.to[k]] = E::put(part.sum[k]);
+}
+// A warp has a place and a tile of its row: rows of few lists are put in order by counting.
+template <class E> WORD void add_rows(const lookup_args &a)
+{
+	__shared__ u32 given[ROWS_WARPS][ROWS_FEW], sorted[ROWS_WARPS][ROWS_FEW];
+	const row_lists l = lists_of(a);
+	const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	const i64 warps = (i64)gridDim.x * ROWS_WARPS, step = (i64)32 * ROWS_LANES;
+
+	for (i64 at = (i64)blockIdx.x * ROWS_WARPS + warp; at < a.size[0] * a.tiles; at += warps) {
+		const u32 place = (u32)quotient(at, a.tiles), tile = (u32)(at - (i64)place * a.tiles);
+		const u32 count = l.count[place];
+		row_part<E> part;
+
+		if (count > ROWS_FEW || (count == 0 && a.base == a.to))
+			continue;
+		for (u32 n = lane; n < count; n += 32)
+			given[warp][n] = l.list[l.start[place] + n];
+		__syncwarp();
+		for (u32 n = lane; n < count; n += 32) {
+			const u32 row = given[warp][n];
+			u32 before = 0;
+
+			for (u32 k = 0; k < count; k++)
+				before += given[warp][k] < row;
+			sorted[warp][before] = row;
+		}
+		__syncwarp();
+		for (i64 first = tile * step + lane; first - lane < a.walk.points; first += a.tiles * step) {
+			seek_part<E>(a, first, place, part);
+			begin_part<E>(a, true, part);
+			add_listed<E>(a, sorted[warp], count, part);
+			end_part<E>(a, part);
+		}
+		__syncwarp();
+	}
+}
+// The rows of a crowd, sorted by its block: each round makes runs that rise and runs that fall.
+WORD void sort_rows(u32 *rows, u32 count)
+{
+	u32 size = 32;
+
+	while (size < count)
+		size *= 2;
+	for (u32 n = count + threadIdx.x; n < size; n += blockDim.x)
+		rows[n] = 0xffffffffu;
+	__syncthreads();
+	for (u32 run = 2; run <= size; run *= 2)
+		for (u32 apart = run / 2; apart > 0; apart /= 2) {
+			for (u32 n = threadIdx.x; n < size / 2; n += blockDim.x) {
+				const u32 low = 2 * n - (n & (apart - 1)), high = low + apart;
+				const u32 x = rows[low], y = rows[high];
+
+				if ((x > y) == ((low & run) == 0)) {
+					rows[low] = y;
+					rows[high] = x;
+				}
+			}
+			__syncthreads();
+		}
+}
+// A block has a crowd and a tile of its row: its warps add parts of the list, which then come
+// together in order.
+template <class E, class I> WORD void add_crowds(const lookup_args &a)
+{
+	__shared__ u32 rows[ROWS_MANY];
+	__shared__ typename E::wide sums[ROWS_WARPS][32 * ROWS_LANES];
+	const row_lists l = lists_of(a);
+	const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, own = ROWS_MANY / ROWS_WARPS;
+	const i64 step = (i64)32 * ROWS_LANES, tiles = quotient(a.walk.points + step - 1, step);
+
+	for (i64 at = blockIdx.x; at < l.tops[1] * tiles; at += gridDim.x) {
+		const u32 place = l.crowds[quotient(at, tiles)], count = l.count[place];
+		const i64 first = (at - quotient(at, tiles) * tiles) * step + lane;
+		row_part<E> part;
+
+		seek_part<E>(a, first, place, part);
+		begin_part<E>(a, warp == 0, part);
+		if (count <= ROWS_MANY) {
+			const u32 share = (count + ROWS_WARPS - 1) / ROWS_WARPS, begin = warp * share;
+
+			for (u32 n = threadIdx.x; n < count; n += blockDim.x)
+				rows[n] = l.list[l.start[place] + n];
+			sort_rows(rows, count);
+			if (begin < count)
+				add_listed<E>(a, rows + begin, begin + share < count ? share : count - begin, part);
+		} else {
+			const i64 share = quotient(a.length + ROWS_WARPS - 1, ROWS_WARPS);
+			const i64 last = (warp + 1) * share < a.length ? (warp + 1) * share : a.length;
+			u32 n = 0;
+
+			for (i64 row = warp * share; row < last; row += 32) {
+				i64 named = row + lane < last ? index_of_row<I>(a, row + lane) : LOWEST_i64;
+				u32 hits;
+
+				named += named < 0 && named != LOWEST_i64 ? a.size[0] : 0;
+				hits = __ballot_sync(0xffffffffu, named == place);
+				if (named == place)
+					rows[warp * own + n + __popc(hits & ((1u << lane) - 1))] = (u32)(row + lane);
+				n += __popc(hits);
+				if (n + 32 > own || row + 32 >= last) {
+					__syncwarp();
+					add_listed<E>(a, rows + warp * own, n, part);
+					__syncwarp();
+					n = 0;
+				}
+			}
+		}
+#pragma unroll
+		for (int k = 0; k < ROWS_LANES; k++)
+			sums[warp][k * 32 + lane] = part.sum[k];
+		__syncthreads();
+		if (warp == 0) {
+			for (u32 w = 1; w < ROWS_WARPS; w++)
+#pragma unroll
+				for (int k = 0; k < ROWS_LANES; k++)
+					part.sum[k] = plus<E>(part.sum[k], sums[w][k * 32 + lane]);
+			end_part<E>(a, part);
+		}
+		__syncthreads();
 	}
 }
