@@ -65,8 +65,8 @@ static int jump_target(const struct code *code, int inst)
 	return to;
 }
 
-/* From the instruction to the first return, any jump to before it: torch's maybe_has_backedge() over
- * what CPython 3.12 makes of the function. */
+/* From the instruction to the first return, any jump to before it: torch's maybe_has_backedge()
+ * over what CPython 3.12 makes of the function. */
 static bool in_loop(const struct code *code, int inst)
 {
 	for (int i = inst; i < code->n_insts; i++) {
