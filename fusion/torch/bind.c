@@ -86,6 +86,8 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 			       "length, not %s",
 			       value_type_name(v));
 	}
+	if (v.scalar)
+		own = scalar_infos[v.scalar].dtype;
 	if (own > *dtype)
 		*dtype = own;
 	return true;

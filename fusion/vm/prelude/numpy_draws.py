@@ -16,11 +16,11 @@ def count(size):
 
 
 def sizes(size):
-    return (size,) if isinstance(size, int) else tuple(size)
+    return (size,) if numpy.is_whole(size) else tuple(size)
 
 
 def plain(x):
-    return isinstance(x, (int, float))
+    return numpy.is_number(x)
 
 
 class Distributions:

@@ -19,7 +19,7 @@ def _words(entropy):
         for each in entropy:
             found.extend(_words(each))
         return found
-    if not isinstance(entropy, int):
+    if not numpy.is_whole(entropy):
         raise TypeError("SeedSequence expects int or sequence of ints for entropy not " + str(entropy))
     if entropy < 0:
         raise ValueError("expected non-negative integer")
@@ -266,7 +266,7 @@ class Generator(_numpy_draws.Distributions):
             return int(low) + below(most)
 
         made = self._spread(draw, size, low, high, dtype=of.torch)
-        return bool(made) if of.kind == "b" and _numpy_draws.plain(made) else made
+        return numpy.as_number(made, of.name) if _numpy_draws.plain(made) else made
 
     @_draws
     def _below(self, most):
@@ -328,10 +328,10 @@ class Generator(_numpy_draws.Distributions):
 
     @_draws
     def permutation(self, x, axis=0):
-        order = list(range(x if isinstance(x, int) else numpy.shape(x)[axis]))
+        order = list(range(x if numpy.is_whole(x) else numpy.shape(x)[axis]))
         self._shuffled(order)
         index = torch.tensor(order, dtype=torch.int64)
-        return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x).index_select(axis, index))
+        return numpy.ndarray(index if numpy.is_whole(x) else numpy.tensor_of(x).index_select(axis, index))
 
     @_draws
     def permuted(self, x, *, axis=None, out=None):
@@ -349,9 +349,9 @@ class Generator(_numpy_draws.Distributions):
 
     @_draws
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-        n = a if isinstance(a, int) else len(a) if axis == 0 else numpy.shape(a)[axis]
+        n = a if numpy.is_whole(a) else len(a) if axis == 0 else numpy.shape(a)[axis]
         if n <= 0 and size != 0:
-            raise ValueError("a must be a positive integer unless no samples are taken" if isinstance(a, int) else "a cannot be empty unless no samples are taken")
+            raise ValueError("a must be a positive integer unless no samples are taken" if numpy.is_whole(a) else "a cannot be empty unless no samples are taken")
         count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when replace is False")
@@ -362,11 +362,11 @@ class Generator(_numpy_draws.Distributions):
         else:
             picked = self._apart(n, count, shuffle)
         if size is None:
-            return picked[0] if isinstance(a, int) else a[picked[0]] if axis == 0 else numpy.take(a, picked[0], axis)
+            return picked[0] if numpy.is_whole(a) else a[picked[0]] if axis == 0 else numpy.take(a, picked[0], axis)
         if isinstance(a, (list, tuple)) and isinstance(a[0], str):
             return [a[i] for i in picked]
         index = torch.tensor(picked, dtype=torch.int64)
-        if isinstance(a, int):
+        if numpy.is_whole(a):
             return numpy.ndarray(index.reshape(_numpy_draws.sizes(size)))
         t = numpy.tensor_of(a).index_select(axis, index)
         return numpy.ndarray(t.unflatten(axis, _numpy_draws.sizes(size)) if len(_numpy_draws.sizes(size)) > 1 else t)

@@ -125,16 +125,16 @@ class RandomState(_numpy_draws.Distributions):
 
     @_random_numbers
     def permutation(self, x):
-        order = list(range(x if isinstance(x, int) else len(x)))
+        order = list(range(x if numpy.is_whole(x) else len(x)))
         self.shuffle(order)
         index = torch.tensor(order, dtype=torch.int64)
-        return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x)[index])
+        return numpy.ndarray(index if numpy.is_whole(x) else numpy.tensor_of(x)[index])
 
     @_random_numbers
     def choice(self, a, size=None, replace=True, p=None):
-        n = a if isinstance(a, int) else len(a)
+        n = a if numpy.is_whole(a) else len(a)
         if n <= 0:
-            raise ValueError("a must be greater than 0 unless no samples are taken" if isinstance(a, int) else "'a' cannot be empty unless no samples are taken")
+            raise ValueError("a must be greater than 0 unless no samples are taken" if numpy.is_whole(a) else "'a' cannot be empty unless no samples are taken")
         count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when 'replace=False'")
@@ -147,11 +147,11 @@ class RandomState(_numpy_draws.Distributions):
             self.shuffle(order)
             picked = order[:count]
         if size is None:
-            return picked[0] if isinstance(a, int) else a[picked[0]]
+            return picked[0] if numpy.is_whole(a) else a[picked[0]]
         if isinstance(a, (list, tuple)) and isinstance(a[0], str):
             return [a[i] for i in picked]
         index = torch.tensor(picked, dtype=torch.int64).reshape(_numpy_draws.sizes(size))
-        return numpy.ndarray(index if isinstance(a, int) else numpy.tensor_of(a)[index])
+        return numpy.ndarray(index if numpy.is_whole(a) else numpy.tensor_of(a)[index])
 
     @_random_numbers
     def _weighted(self, p, n, count, replace):
