@@ -505,7 +505,9 @@ bool infer_alike(struct infer *in, int first, int end)
 
 static enum dtype number_dtype(const struct infer *in, const struct arg *arg)
 {
-	return arg->kind == ARG_FLOAT ? in->g->real : arg->kind == ARG_BOOL ? DTYPE_BOOL : DTYPE_I64;
+	return arg->kind == ARG_FLOAT  ? in->g->real
+	       : arg->kind == ARG_BOOL ? DTYPE_BOOL
+				       : DTYPE_I64;
 }
 
 bool infer_create(struct infer *in)
