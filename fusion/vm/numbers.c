@@ -510,6 +510,15 @@ bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call, struct
 	return true;
 }
 
+bool prelude_set_default_dtype(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
+{
+	(void)err;
+	vm->modes.real = call->args[0].dtype;
+	*out = value_none();
+	return true;
+}
+
 /* numpy_python(x): the number of Python's of the same value. */
 bool prelude_numpy_python(struct vm *vm, const struct builtin_call *call, struct value *out,
 			  struct err *err)

@@ -135,6 +135,11 @@ class Generator(_numpy_draws.Distributions):
         return self._fill(self._decay, size, torch.float64, out)
 
     @_draws
+    def standard_gamma(self, shape, size=None, dtype=float, out=None):
+        self._wide("standard_gamma", dtype)
+        return self._spread(self._gamma, size if out is None else out.shape, shape)
+
+    @_draws
     def exponential(self, scale=1.0, size=None):
         return self._spread(lambda scale: scale * self._decay(), size, scale)
 
@@ -162,94 +167,6 @@ class Generator(_numpy_draws.Distributions):
     @_draws
     def standard_cauchy(self, size=None):
         return self._fill(lambda: self._gauss() / self._gauss(), size)
-
-    @_draws
-    def _gamma(self, shape):
-        """Marsaglia and Tsang's way, and Ahrens and Dieter's for shapes below 1."""
-        if shape == 1.0:
-            return self._decay()
-        if shape == 0.0:
-            return 0.0
-        if shape < 1.0:
-            while True:
-                u = self._unit()
-                v = self._decay()
-                if u <= 1.0 - shape:
-                    x = u ** (1.0 / shape)
-                    if x <= v:
-                        return x
-                else:
-                    y = -math.log((1.0 - u) / shape)
-                    x = (1.0 - shape + shape * y) ** (1.0 / shape)
-                    if x <= v + y:
-                        return x
-        b = shape - 1.0 / 3.0
-        c = 1.0 / math.sqrt(9.0 * b)
-        while True:
-            x = self._gauss()
-            v = 1.0 + c * x
-            while v <= 0.0:
-                x = self._gauss()
-                v = 1.0 + c * x
-            v = v * v * v
-            u = self._unit()
-            if u < 1.0 - 0.0331 * (x * x) * (x * x):
-                return b * v
-            if u == 0.0 or math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
-                return b * v
-
-    @_draws
-    def standard_gamma(self, shape, size=None, dtype=float, out=None):
-        self._wide("standard_gamma", dtype)
-        return self._spread(self._gamma, size if out is None else out.shape, shape)
-
-    @_draws
-    def gamma(self, shape, scale=1.0, size=None):
-        return self._spread(lambda shape, scale: scale * self._gamma(shape), size, shape, scale)
-
-    @_draws
-    def chisquare(self, df, size=None):
-        return self._spread(lambda df: 2.0 * self._gamma(df / 2.0), size, df)
-
-    @_draws
-    def standard_t(self, df, size=None):
-        return self._spread(self._student, size, df)
-
-    @_draws
-    def _student(self, df):
-        top = self._gauss()
-        return math.sqrt(df / 2.0) * top / math.sqrt(self._gamma(df / 2.0))
-
-    @_draws
-    def _beta(self, a, b):
-        if a > 1.0 or b > 1.0:
-            x = self._gamma(a)
-            return x / (x + self._gamma(b))
-        while True:
-            x = self._unit() ** (1.0 / a)
-            y = self._unit() ** (1.0 / b)
-            if 0.0 < x + y <= 1.0:
-                return x / (x + y)
-
-    @_draws
-    def beta(self, a, b, size=None):
-        return self._spread(self._beta, size, a, b)
-
-    @_draws
-    def _poisson(self, lam):
-        if lam >= 10:
-            raise NotImplementedError("Generator.poisson() draws rates below 10 in the language")
-        if lam == 0:
-            return 0
-        least, product, found = math.exp(-lam), self._unit(), 0
-        while product > least:
-            product *= self._unit()
-            found += 1
-        return found
-
-    @_draws
-    def poisson(self, lam=1.0, size=None):
-        return self._spread(self._poisson, size, lam, dtype=torch.int64)
 
     @_draws
     def integers(self, low, high=None, size=None, dtype=int, endpoint=False):

@@ -81,8 +81,29 @@ class RandomState(_numpy_draws.Distributions):
         return self._fill(self._gauss, size)
 
     @_random_numbers
+    def _decay(self):
+        return -math.log(1.0 - self._unit())
+
+    @_random_numbers
     def exponential(self, scale=1.0, size=None):
-        return self._spread(lambda scale: -math.log(1.0 - self._unit()) * scale, size, scale)
+        return self._spread(lambda scale: self._decay() * scale, size, scale)
+
+    @_random_numbers
+    def standard_gamma(self, shape, size=None):
+        return self._spread(self._gamma, size, shape)
+
+    @_random_numbers
+    def standard_exponential(self, size=None):
+        return self._fill(self._decay, size)
+
+    @_random_numbers
+    def dirichlet(self, alpha, size=None):
+        shape = () if size is None else _numpy_draws.sizes(size)
+        rows = []
+        for _ in range(_numpy_draws.count(shape)):
+            drawn = [self._gamma(float(a)) for a in alpha]
+            rows.append([x / sum(drawn) for x in drawn])
+        return numpy.wrap(torch.tensor(rows, dtype=torch.float64).reshape(shape + (len(alpha),)))
 
     @_random_numbers
     def _below(self, most):
@@ -201,6 +222,14 @@ uniform = _shared.uniform
 exponential = _shared.exponential
 laplace = _shared.laplace
 gumbel = _shared.gumbel
+standard_gamma = _shared.standard_gamma
+gamma = _shared.gamma
+chisquare = _shared.chisquare
+standard_t = _shared.standard_t
+beta = _shared.beta
+dirichlet = _shared.dirichlet
+poisson = _shared.poisson
+standard_exponential = _shared.standard_exponential
 randint = _shared.randint
 random_integers = _shared.random_integers
 shuffle = _shared.shuffle
