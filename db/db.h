@@ -274,6 +274,9 @@ typedef bool timeline_row_fn(void *self, const struct timeline_row *row, struct 
 bool db_timeline_each(struct db *db, int64_t run, struct block_range range, timeline_row_fn *each,
 		      void *self, struct err *err);
 
+/* How many blocks of the kind the run has. */
+bool db_timeline_count(struct db *db, int64_t run, int64_t kind, int64_t *n, struct err *err);
+
 /* An answer about a timeline that does not change any more, kept under the name of its lanes;
  * one of another version is not found.  Goes with the blocks.  *out is replaced. */
 struct answer_key {

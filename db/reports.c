@@ -499,6 +499,21 @@ bool db_timeline_each(struct db *db, int64_t run, struct block_range range, time
 	return ok;
 }
 
+bool db_timeline_count(struct db *db, int64_t run, int64_t kind, int64_t *n, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT count(*) FROM timeline_block WHERE run = ?1 AND kind = ?2", "ii", run,
+	    kind);
+	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "count blocks", err));
+
+	if (ok)
+		*n = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
 bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const void *bytes,
 			    size_t len, struct err *err)
 {

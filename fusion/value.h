@@ -54,6 +54,15 @@ enum value_kind {
 	VALUE_DESCRIPTOR, /* property(), staticmethod(), classmethod(), super() */
 };
 
+/* The types of NumPy's numbers: what is taken out of an array. */
+enum scalar_type {
+	SCALAR_PYTHON, /* none of them */
+#define SCALAR(id, name, letter, bytes, dtype) SCALAR_##id,
+#include "fusion/scalars.def"
+#undef SCALAR
+	SCALAR_COUNT
+};
+
 struct heap; /* private: counts the bytes of the VM's objects, frees cycles */
 
 /* What each object begins with; for the inline functions below, and for the VM. */
@@ -68,7 +77,15 @@ struct object {
 
 /* Callers read `kind`, `b`, `i`, `f` and `dtype`; all else is the VM's. */
 struct value {
-	enum value_kind kind;
+	union {
+		struct {
+			enum value_kind kind;
+			/* Of a bool, int or float: 0, it is Python's; else NumPy's, of that type.
+			 */
+			enum scalar_type scalar;
+		};
+		uint64_t head; /* both, compared and copied as one */
+	};
 	union {
 		bool b;
 		int64_t i;

@@ -24,14 +24,59 @@ static bool jumps(enum code_op op)
 	       op == CODE_FOR_ITER;
 }
 
-/* From the instruction to the first return, any jump to before it. */
+static bool is_jumped_to(const struct code *code, int inst)
+{
+	for (int i = 0; i < code->n_insts; i++)
+		if (jumps(code->insts[i].op) && code->insts[i].arg == inst)
+			return true;
+	return false;
+}
+
+/* CPython copies a few instructions that end in a return to where something jumps to them: after
+ * `break` the return comes at once. */
+static bool is_copied(const struct code *code, int to)
+{
+	enum { COPIED = 4 };
+
+	for (int i = to; i < code->n_insts && i < to + COPIED; i++) {
+		if (code->insts[i].op == CODE_RETURN)
+			return true;
+		if (jumps(code->insts[i].op) || (i > to && is_jumped_to(code, i)))
+			return false;
+	}
+	return false;
+}
+
+/* Whether CPython leads a jump to this one on to where it leads: one that no line of the program
+ * has, as the end of a round of a for loop; a while loop has the line of its test there. */
+static bool is_led_on(const struct code *code, int inst)
+{
+	const struct lang_inst *at = &code->insts[inst];
+
+	return at->op == CODE_JUMP && (at->arg > inst || code->insts[at->arg].op == CODE_FOR_ITER);
+}
+
+static int jump_target(const struct code *code, int inst)
+{
+	int to = code->insts[inst].arg;
+
+	while (code->insts[inst].op != CODE_FOR_ITER && to > inst && is_led_on(code, to))
+		to = code->insts[to].arg;
+	return to;
+}
+
+/* From the instruction to the first return, any jump to before it: torch's maybe_has_backedge()
+ * over what CPython 3.12 makes of the function. */
 static bool in_loop(const struct code *code, int inst)
 {
 	for (int i = inst; i < code->n_insts; i++) {
-		if (code->insts[i].op == CODE_RETURN)
-			return false;
-		if (jumps(code->insts[i].op) && code->insts[i].arg < inst)
+		const struct lang_inst *at = &code->insts[i];
+
+		if (jumps(at->op) && jump_target(code, i) < inst)
 			return true;
+		if (at->op == CODE_RETURN ||
+		    (at->op == CODE_JUMP && at->arg > i && is_copied(code, at->arg)))
+			return false;
 	}
 	return false;
 }

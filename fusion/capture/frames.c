@@ -366,6 +366,74 @@ static bool refuse(struct session *s, struct resume_point *p)
 	return ok;
 }
 
+/* ---- Frames without tensors: torch's has_tensor_in_frame().  What is called from outside a graph
+ * with nothing of torch in its arguments is never compiled, nor is it later on. */
+
+enum { TENSOR_DEPTH = 16 }; /* of lists, tuples and dicts within each other */
+
+static bool any_holds_tensor(const struct value *values, int n, int depth);
+
+static bool holds_tensor(struct value v, int depth)
+{
+	switch (v.kind) {
+	case VALUE_TENSOR:
+		return true;
+	case VALUE_CELL:
+		return holds_tensor(v.cell->content, depth);
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		return any_holds_tensor(v.list->at, v.list->len, depth - 1);
+	case VALUE_DICT:
+		return any_holds_tensor(v.dict->values, v.dict->len, depth - 1);
+	case VALUE_CLASS:
+		return v.class->is_module;
+	case VALUE_INSTANCE: /* a named tuple has its fields there */
+		return v.instance->class->is_module ||
+		       strcmp(v.instance->class->name, "ndarray") == 0 ||
+		       (v.instance->class->names && holds_tensor(v.instance->payload, depth));
+	default:
+		return false;
+	}
+}
+
+static bool any_holds_tensor(const struct value *values, int n, int depth)
+{
+	for (int i = 0; depth > 0 && i < n; i++)
+		if (holds_tensor(values[i], depth))
+			return true;
+	return false;
+}
+
+static bool names_torch(const struct vm *vm, const struct frame *f)
+{
+	for (int i = 0; i < f->code->n_names; i++) {
+		int slot = f->unit->globals[i];
+		struct value v = slot < 0 ? value_none() : vm->globals[slot].value;
+
+		if (v.kind == VALUE_MODULE &&
+		    (strcmp(v.module->name, "torch") == 0 ||
+		     strncmp(v.module->name, "torch.", strlen("torch.")) == 0 ||
+		     strncmp(v.module->name, "numpy", strlen("numpy")) == 0))
+			return true;
+	}
+	return false;
+}
+
+static bool has_tensor(const struct vm *vm, const struct frame *f)
+{
+	return names_torch(vm, f) || any_holds_tensor(f->locals, f->code->n_locals, TENSOR_DEPTH) ||
+	       any_holds_tensor(f->cells, f->code->n_cells, TENSOR_DEPTH) ||
+	       any_holds_tensor(f->stack, (int)(f->top - f->stack), TENSOR_DEPTH);
+}
+
+/* The function that is asked for, and what torch has as frames, is compiled all the same. */
+static bool may_be_compiled(const struct session *s, const struct resume_point *p,
+			    const struct frame *f)
+{
+	return s->options.policy != FUSION_DYNAMO || f->unit->hidden || (!f->up && p->inst == 0) ||
+	       has_tensor(s->vm, f);
+}
+
 static bool is_of_symbols(const struct err *why)
 {
 	return why->code == ERR_SHAPE || why->code == ERR_UNSUPPORTED || why->code == ERR_TYPE;
@@ -472,6 +540,11 @@ static struct entry *compile_entry(struct session *s, struct resume_point *p, st
 			s->report.counts.eager_fallbacks++;
 		else
 			*fate = ENTRY_FAILED, entry_no_memory(err);
+		return NULL;
+	}
+	if (!may_be_compiled(s, p, s->vm->frame)) {
+		p->skip = true;
+		*fate = ENTRY_SKIP;
 		return NULL;
 	}
 	buf_init(&reason, 16384);

@@ -182,7 +182,7 @@ static bool eager_may_write(const struct op_call *c, struct err *err)
 	return true;
 }
 
-enum { HEAD_INPLACE = 1 << 16 };
+enum { HEAD_INPLACE = 1 << 16, HEAD_REAL = 17 /* a bit's place: two for the default dtype */ };
 
 /* Graph inputs of a plan are in the order of the signature's tensors. */
 static int input_of(void *self, struct value tensor, struct err *err)
@@ -287,8 +287,10 @@ static struct graph *eager_graph(const struct eager *e, struct arena *arena)
 {
 	struct graph *g = graph_create(arena);
 
-	if (g)
+	if (g) {
 		g->custom = e->env->custom;
+		g->real = e->modes->real;
+	}
 	return g;
 }
 
@@ -536,7 +538,8 @@ bool eager_run(struct eager *e, const struct op_call *c, struct value *out, stru
 /* What of a call is not in its values. */
 static inline uint64_t call_head(const struct eager *e, const struct op_call *c)
 {
-	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0);
+	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0) |
+			(uint64_t)(e->modes->real - DTYPE_F16) << HEAD_REAL;
 
 	if (__builtin_expect(c->op == OP_custom, 0))
 		head |= (uint64_t)custom_index(e->env->custom, c->name) << 20;

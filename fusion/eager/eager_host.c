@@ -40,7 +40,7 @@ static bool make_literal(struct eager *e, const struct arguments *args, struct v
 	struct arena arena = { 0 };
 	struct tensor *t = NULL;
 	struct value data;
-	struct bound_literal l;
+	struct bound_literal l = { .real = e->modes->real };
 
 	if (bind_tensor_call(args, &data, &l.dtype, err) && bind_literal(&arena, data, &l, err)) {
 		label(e, "tensor");
@@ -417,17 +417,18 @@ static void host_print(void *self, const char *text, size_t len)
 
 static bool host_repr(void *self, struct value t, struct buf *text, struct err *err)
 {
+	const struct eager *e = self;
 	char name[80], suffix[96] = "";
 	const char *made = autograd_name(t, name);
 
-	(void)self, (void)err;
+	(void)err;
 	if (made)
 		snprintf(suffix, sizeof(suffix), "grad_fn=<%s>", made);
 	else if (autograd_requires(t))
 		strcpy(suffix, "requires_grad=True");
 	if (t.tensor->is_parameter)
 		buf_puts(text, "Parameter containing:\n");
-	tensor_print(text, t.tensor->memory, suffix);
+	tensor_print(text, t.tensor->memory, e->modes->real, suffix);
 	return true;
 }
 
@@ -533,6 +534,7 @@ void eager_set_modes(struct eager *e, struct torch_modes *modes)
 	e->modes = modes;
 	e->decomposer.autocast = &modes->autocast;
 	e->decomposer.gpu = &modes->gpu;
+	e->decomposer.real = &modes->real;
 	e->autocast = (struct autocast){ .decomposer = &e->decomposer,
 					 .grad_off = &modes->grad_off,
 					 .keeps = keeps_cast };

@@ -258,6 +258,7 @@ struct graph *graph_create(struct arena *arena)
 	if (!g)
 		return NULL;
 	g->arena = arena;
+	g->real = DTYPE_F32;
 	g->cap_nodes = FIRST_NODES;
 	g->nodes = ARENA_ARRAY(arena, struct node *, FIRST_NODES);
 	g->name_counts = ARENA_ARRAY(arena, int, OP_COUNT);
@@ -606,6 +607,7 @@ bool graph_copy_node(struct graph *to, const struct node *from)
 bool graph_copy_symbols(struct graph *to, const struct graph *from)
 {
 	to->custom = from->custom;
+	to->real = from->real;
 	for (int i = 0; i < sym_var_count(from->syms); i++)
 		if (!sym_var_from(to->syms, sym_var_hint(from->syms, i),
 				  sym_var_at(from->syms, i)->lower))

@@ -114,6 +114,7 @@ struct graph {
 	const struct sym *conflict[2];     /* see graph_add() */
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
 	int n_facts;
+	enum dtype real;                 /* what floats without a dtype are: the default dtype */
 	const struct custom_ops *custom; /* of plugins, that nodes may use; NULL: none */
 	struct pass_log *log;            /* who watches the passes; NULL: nobody; not copied */
 };

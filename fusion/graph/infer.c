@@ -15,7 +15,7 @@
  *
  * PyTorch's rule (torch.result_type): a 0-d tensor or a Python number changes
  * the dtype only where its category (bool < int < float) is above that of the
- * tensors with dims; a Python float is then the default dtype, float32. */
+ * tensors with dims; a Python float is then the default dtype. */
 
 /* The dtype that numbers and tensors have in common; -1: no operand yet.
  * Tensors with dims decide within their category, then 0-d tensors, then
@@ -43,9 +43,9 @@ static int join_by_category(int higher, int lower)
 	return higher;
 }
 
-static enum dtype wrapped_dtype(enum dtype dtype)
+static enum dtype wrapped_dtype(const struct graph *g, enum dtype dtype)
 {
-	return dtype_category(dtype) == CATEGORY_FLOAT ? DTYPE_F32 : dtype;
+	return dtype_category(dtype) == CATEGORY_FLOAT ? g->real : dtype;
 }
 
 static void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg)
@@ -56,7 +56,7 @@ static void promotion_add(struct promotion *p, const struct graph *g, const stru
 	case ARG_NODE:
 		n = g->nodes[arg->node];
 		if (n->weak)
-			p->wrapped = join(p->wrapped, (int)wrapped_dtype(n->dtype));
+			p->wrapped = join(p->wrapped, (int)wrapped_dtype(g, n->dtype));
 		else if (n->shape.rank > 0)
 			p->dim = join(p->dim, (int)n->dtype);
 		else
@@ -67,7 +67,7 @@ static void promotion_add(struct promotion *p, const struct graph *g, const stru
 		break;
 	case ARG_FLOAT:
 	case ARG_REAL:
-		p->wrapped = join(p->wrapped, DTYPE_F32);
+		p->wrapped = join(p->wrapped, (int)g->real);
 		break;
 	case ARG_BOOL:
 		p->wrapped = join(p->wrapped, DTYPE_BOOL);
@@ -77,11 +77,11 @@ static void promotion_add(struct promotion *p, const struct graph *g, const stru
 	}
 }
 
-static enum dtype promotion_result(const struct promotion *p)
+static enum dtype promotion_result(const struct promotion *p, const struct graph *g)
 {
 	int dtype = join_by_category(p->dim, join_by_category(p->zero, p->wrapped));
 
-	return dtype < 0 ? DTYPE_F32 : (enum dtype)dtype;
+	return dtype < 0 ? g->real : (enum dtype)dtype;
 }
 
 static int op_alike(enum op op)
@@ -175,7 +175,7 @@ enum dtype infer_promote(const struct infer *in, int first, int end)
 
 	for (int i = first; i < end; i++)
 		promotion_add(&p, in->g, &in->args[i]);
-	return promotion_result(&p);
+	return promotion_result(&p, in->g);
 }
 
 static bool zero_divisor(const struct infer *in, enum dtype dtype)
@@ -221,7 +221,7 @@ static bool infer_pointwise(struct infer *in)
 			       "x.to(torch.float32) ** %lld",
 			       (long long)in->args[1].sym->value);
 	if (in->info->rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
-		dtype = DTYPE_F32;
+		dtype = in->g->real;
 	if (in->op == OP_square && dtype == DTYPE_BOOL)
 		dtype = DTYPE_I64;
 	in->out->compute = dtype;
@@ -503,9 +503,11 @@ bool infer_alike(struct infer *in, int first, int end)
 	return true;
 }
 
-static enum dtype number_dtype(const struct arg *arg)
+static enum dtype number_dtype(const struct infer *in, const struct arg *arg)
 {
-	return arg->kind == ARG_FLOAT ? DTYPE_F32 : arg->kind == ARG_BOOL ? DTYPE_BOOL : DTYPE_I64;
+	return arg->kind == ARG_FLOAT  ? in->g->real
+	       : arg->kind == ARG_BOOL ? DTYPE_BOOL
+				       : DTYPE_I64;
 }
 
 bool infer_create(struct infer *in)
@@ -513,7 +515,7 @@ bool infer_create(struct infer *in)
 	const struct arg *sizes = &in->args[0];
 
 	in->out->dtype = in->out->compute = infer_dtype_arg(
-	    in, in->op == OP_full ? number_dtype(&in->args[1]) : DTYPE_F32);
+	    in, in->op == OP_full ? number_dtype(in, &in->args[1]) : in->g->real);
 	if (sizes->n > MAX_RANK)
 		return err_set(in->err, ERR_BOUND, "%s: %d dims; %d are the most", in->info->fx,
 			       sizes->n, MAX_RANK);
@@ -547,9 +549,9 @@ static bool custom_dtype(struct infer *in, const struct custom_op *op)
 	for (int i = 1; i <= op->info.n_params; i++)
 		if (in->args[i].kind == ARG_NODE)
 			promotion_add(&p, in->g, &in->args[i]);
-	dtype = promotion_result(&p);
+	dtype = promotion_result(&p, in->g);
 	if (op->info.rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
-		dtype = DTYPE_F32;
+		dtype = in->g->real;
 	in->out->compute = dtype;
 	in->out->dtype = op->info.rule == RULE_BOOL ? DTYPE_BOOL : dtype;
 	return true;

@@ -345,7 +345,7 @@ bool infer_created(struct infer *in)
 {
 	const struct sym *sizes[2] = { in->args[0].sym, in->args[0].sym };
 
-	in->out->dtype = in->out->compute = infer_dtype_arg(in, DTYPE_F32);
+	in->out->dtype = in->out->compute = infer_dtype_arg(in, in->g->real);
 	if (in->op == OP_arange || in->op == OP_linspace)
 		return new_sizes(in, &in->args[2].sym, 1);
 	if (in->args[1].kind == ARG_INT)

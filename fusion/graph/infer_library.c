@@ -121,7 +121,7 @@ bool infer_random(struct infer *in)
 {
 	const struct arg *size = infer_arg(in, "size");
 
-	in->out->dtype = in->out->compute = infer_dtype_arg(in, DTYPE_F32);
+	in->out->dtype = in->out->compute = infer_dtype_arg(in, in->g->real);
 	if (in->op == OP_keep && in->out->dtype != DTYPE_F64) /* more exact than what it is for */
 		in->out->dtype = in->out->compute = DTYPE_F32;
 	in->out->shape.rank = size->n;
@@ -145,7 +145,7 @@ bool infer_sum_over(struct infer *in)
 
 	in->out->dtype = in->out->compute = x->dtype;
 	if (in->op == OP_logsumexp && dtype_category(x->dtype) != CATEGORY_FLOAT)
-		in->out->dtype = in->out->compute = DTYPE_F32;
+		in->out->dtype = in->out->compute = in->g->real;
 	if (in->op == OP_nansum && dtype_category(x->dtype) != CATEGORY_FLOAT)
 		in->out->dtype = in->out->compute = DTYPE_I64;
 	for (int i = 0; dims->kind == ARG_INTS && i < dims->n; i++) {

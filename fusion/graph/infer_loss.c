@@ -115,7 +115,7 @@ static bool infer_operands(struct infer *in, int n, bool floats)
 		    !infer_broadcast(in, &in->out->shape, &infer_tensor(in, i)->shape))
 			return false;
 	if (floats && dtype_category(dtype) != CATEGORY_FLOAT)
-		dtype = DTYPE_F32;
+		dtype = in->g->real;
 	in->out->dtype = in->out->compute = dtype;
 	return op_accepts(in->op, dtype, in->err);
 }

@@ -532,6 +532,7 @@ void lazy_host_init(struct lazy *l)
 	l->decomposer = (struct decomposer){ .self = l,
 					     .autocast = &l->eager->modes->autocast,
 					     .gpu = &l->eager->modes->gpu,
+					     .real = &l->eager->modes->real,
 					     .host = &l->host,
 					     .run = run_call,
 					     .size = decomposer_size,

@@ -88,14 +88,16 @@ void lazy_reset(struct lazy *l)
 
 static bool ready(struct lazy *l, struct err *err)
 {
-	if (l->graph)
-		return true;
-	l->graph = graph_create(&l->arena);
-	if (l->graph)
+	if (!l->graph) {
+		l->graph = graph_create(&l->arena);
+		if (!l->graph)
+			return torch_no_memory(err);
 		l->graph->custom = l->eager->env->custom;
-	l->modules.path.n = 0;
-	l->begin_ns = clock_ns();
-	return l->graph || torch_no_memory(err);
+		l->modules.path.n = 0;
+		l->begin_ns = clock_ns();
+	}
+	l->graph->real = l->eager->modes->real;
+	return true;
 }
 
 static const struct tensor *memory_of(const struct lazy_entry *entry)

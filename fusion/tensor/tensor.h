@@ -185,6 +185,6 @@ struct tensor *tensor_mapped(struct allocator *a, struct mapping *m, const struc
 /* tensor_print.c */
 /* Appends what print(t) shows in PyTorch, without a newline.  `last`: what is
  * after its dtype, as grad_fn=<AddBackward0>; may be empty. */
-void tensor_print(struct buf *out, const struct tensor *t, const char *last);
+void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, const char *last);
 
 #endif

@@ -176,7 +176,7 @@ static void put_suffix(struct buf *out, size_t from, int indent, const char *suf
 		buf_printf(out, ", %s", suffix);
 }
 
-void tensor_print(struct buf *out, const struct tensor *t, const char *last)
+void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, const char *last)
 {
 	struct format f = { .t = t };
 	const int indent = (int)strlen("tensor(");
@@ -192,7 +192,7 @@ void tensor_print(struct buf *out, const struct tensor *t, const char *last)
 				buf_printf(out, "%s%lld", d ? ", " : "", (long long)t->size[d]);
 			buf_puts(out, ")");
 		}
-		if (t->dtype != DTYPE_F32)
+		if (t->dtype != real)
 			buf_printf(out, ", dtype=torch.%s", dtype_name(t->dtype));
 		if (*last)
 			put_suffix(out, from, indent, last);
@@ -204,7 +204,7 @@ void tensor_print(struct buf *out, const struct tensor *t, const char *last)
 		put_element(out, &f, 0);
 	else
 		put_dim(out, &f, 0, 0, indent);
-	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_I64 && t->dtype != DTYPE_BOOL) {
+	if (t->dtype != real && t->dtype != DTYPE_I64 && t->dtype != DTYPE_BOOL) {
 		snprintf(suffix, sizeof(suffix), "dtype=torch.%s", dtype_name(t->dtype));
 		put_suffix(out, from, indent, suffix);
 	}

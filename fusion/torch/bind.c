@@ -60,13 +60,14 @@ static bool literal_shape(struct value v, int *rank, int64_t size[MAX_RANK], str
 	return true;
 }
 
-static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct err *err)
+static bool widen(struct value v, int depth, const struct bound_literal *l, enum dtype *dtype,
+		  struct err *err)
 {
 	enum dtype own;
 
-	if (is_sequence(v) && depth < rank) {
+	if (is_sequence(v) && depth < l->rank) {
 		for (int64_t i = 0, n = length_of(v); i < n; i++)
-			if (!widen(item_of(v, i), depth + 1, rank, dtype, err))
+			if (!widen(item_of(v, i), depth + 1, l, dtype, err))
 				return false;
 		return true;
 	}
@@ -78,7 +79,7 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 		own = DTYPE_I64;
 		break;
 	case VALUE_FLOAT:
-		own = DTYPE_F32;
+		own = l->real;
 		break;
 	default:
 		return err_set(err, ERR_TYPE,
@@ -86,6 +87,8 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 			       "length, not %s",
 			       value_type_name(v));
 	}
+	if (v.scalar)
+		own = scalar_infos[v.scalar].dtype;
 	if (own > *dtype)
 		*dtype = own;
 	return true;
@@ -130,12 +133,12 @@ bool bind_literal(struct arena *arena, struct value data, struct bound_literal *
 	int64_t numel = 1;
 	char *at;
 
-	if (!literal_shape(data, &l->rank, l->size, err) || !widen(data, 0, l->rank, &found, err))
+	if (!literal_shape(data, &l->rank, l->size, err) || !widen(data, 0, l, &found, err))
 		return false;
 	for (int d = 0; d < l->rank; d++)
 		numel *= l->size[d];
 	if (l->dtype == DTYPE_COUNT)
-		l->dtype = numel == 0 ? DTYPE_F32 : found;
+		l->dtype = numel == 0 ? l->real : found;
 	at = arena_alloc(arena, (size_t)numel * dtype_bytes(l->dtype) + 1);
 	if (!at)
 		return err_set(err, ERR_MEMORY, "out of memory for torch.tensor");

@@ -45,6 +45,7 @@ int bind_inplace(struct graph *g, int target, int result, int line, int column, 
  * none, and becomes what PyTorch would choose. */
 struct bound_literal {
 	enum dtype dtype;
+	enum dtype real; /* the default dtype, which floats are */
 	int rank;
 	int64_t size[MAX_RANK];
 	void *elements;

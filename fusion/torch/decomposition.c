@@ -596,7 +596,7 @@ static bool arange(const struct decomposer *c, const struct native *f, const str
 	}
 	if (!count_steps(c, given[0], given[1], given[2], &length, err))
 		return false;
-	dtype.dtype = floats ? DTYPE_F32 : DTYPE_I64;
+	dtype.dtype = floats ? *c->real : DTYPE_I64;
 	if (given[3].kind != VALUE_UNSET && !convert_dtype(f->name, given[3], &dtype.dtype, err))
 		return false;
 	return c->run(c->self,

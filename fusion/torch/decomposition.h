@@ -17,6 +17,7 @@ struct decomposer {
 	struct vm_host *host;     /* for arithmetic on symbolic sizes */
 	const unsigned *autocast; /* the mode: autocast.h */
 	enum gpu_use *gpu;        /* of the VM's modes */
+	const enum dtype *real;   /* the default dtype, likewise */
 	/* One op; its name is "fx:getitem", or "fx:" for a part without a name. */
 	bool (*run)(void *self, const struct op_call *call, struct value *out, struct err *err);
 	/* Size of a dim, an INT or SYMINT; rank and dtype of a tensor. */

@@ -287,7 +287,7 @@ static bool of_tensors(const struct decomposer *c, const struct arguments *args,
 static bool literal_call(const struct decomposer *c, const struct native *f,
 			 const struct arguments *args, struct value *out, struct err *err)
 {
-	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, name, size, values[2];
+	struct value dtype = { .kind = VALUE_DTYPE, .dtype = *c->real }, name, size, values[2];
 	struct keywords as = { .n = 1, .names = &name };
 	bool ok;
 
@@ -644,7 +644,7 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 		*out = value_none();
 		return true;
 	case MORE_DEFAULT_DTYPE:
-		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_F32 };
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = *c->real };
 		return true;
 	case MORE_PROMOTE_TYPES:
 		if (n != 2 || args[0].kind != VALUE_DTYPE || args[1].kind != VALUE_DTYPE)
@@ -653,7 +653,7 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 				       .dtype = dtype_promote(args[0].dtype, args[1].dtype) };
 		return true;
 	case MORE_FINFO:
-		return float_info(one_dtype(args, n, DTYPE_F32), out, err);
+		return float_info(one_dtype(args, n, *c->real), out, err);
 	case MORE_IINFO:
 		return int_info(one_dtype(args, n, DTYPE_I64), out, err);
 	case MORE_DEVICE:

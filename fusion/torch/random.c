@@ -118,7 +118,7 @@ static bool numbers(const struct decomposer *c, int id, const char *name,
 			       .low = value_int(0),
 			       .high = value_int(1),
 			       .dtype = { .kind = VALUE_DTYPE,
-					  .dtype = ints ? DTYPE_I64 : DTYPE_F32 },
+					  .dtype = ints ? DTYPE_I64 : *c->real },
 			       .device = value_none() };
 	struct value given;
 

@@ -579,18 +579,16 @@ static bool descriptor_attribute(struct vm *vm, struct value o, const char *name
 	return op_attribute(vm, NULL, o.descriptor->get, name, out, err);
 }
 
-/* What a number of numpy's has, which is a plain number here: a.mean().astype(int).  *found false
- * where the program has not imported numpy, or its arrays have no such attribute. */
+/* What a number of NumPy's has: a.mean().astype(int).  *found false: its arrays have no such
+ * attribute. */
 static bool numpy_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			    bool *found, struct err *err)
 {
 	struct value args[2] = { o, { .kind = VALUE_UNSET } }, f;
-	bool ok = name[0] != '_';
+	bool ok;
 
 	*found = false;
-	for (size_t i = 0; ok && !*found && i < vm->modules.len; i++)
-		*found = strcmp(vm->modules.at[i].module->name, "numpy") == 0;
-	if (!*found)
+	if (name[0] == '_')
 		return true;
 	if (!prelude_attribute(vm, "numpy", "attribute_of_number", &f, found, err))
 		return false;
@@ -602,14 +600,16 @@ static bool numpy_attribute(struct vm *vm, struct value o, const char *name, str
 	return ok;
 }
 
-/* `asked`: by hasattr() and its like, where a number is Python's. */
-static bool number_attribute(struct vm *vm, struct value o, const char *name, bool asked,
-			     struct value *out, struct err *err)
+static bool number_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     struct err *err)
 {
-	bool found;
-
 	const char *scope = o.kind == VALUE_FLOAT ? "float" : "int";
+	bool found = false;
 
+	if (o.scalar && !numpy_attribute(vm, o, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (strcmp(name, "real") == 0 ||
 	    (strcmp(name, "numerator") == 0 && o.kind != VALUE_FLOAT)) {
 		*out = o.kind == VALUE_BOOL ? value_int(o.b) : o;
@@ -624,9 +624,7 @@ static bool number_attribute(struct vm *vm, struct value o, const char *name, bo
 	}
 	if (builtin_find(scope, name) >= 0)
 		return vm_keep(vm, builtin_value(builtin_find(scope, name), o), out, err);
-	if (!asked && !numpy_attribute(vm, o, name, out, &found, err))
-		return false;
-	return (!asked && found) || no_attribute(vm, value_type_name(o), scope, name, err);
+	return no_attribute(vm, value_type_name(o), scope, name, err);
 }
 
 static bool host_number_attribute(struct vm *vm, struct value o, const char *name,
@@ -635,7 +633,7 @@ static bool host_number_attribute(struct vm *vm, struct value o, const char *nam
 	struct vm_host *host = vm_host_here(vm);
 
 	return host->to_number(host->self, value_plain_kind(o), o, &o, err) &&
-	       number_attribute(vm, o, name, true, out, err);
+	       number_attribute(vm, o, name, out, err);
 }
 
 /* What a host does not know of a tensor is an AttributeError. */
@@ -751,7 +749,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	case VALUE_BOOL:
 	case VALUE_FLOAT:
 		if (strcmp(name, "__class__") != 0)
-			return number_attribute(vm, o, name, !site, out, err);
+			return number_attribute(vm, o, name, out, err);
 		break;
 	case VALUE_SYMINT:
 	case VALUE_SYMBOOL:

@@ -238,9 +238,8 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 	struct value size;
 	bool known = false;
 
-	if (tensor.kind != VALUE_TENSOR &&
-	    tensor.kind !=
-		VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
+	if (tensor.kind != VALUE_TENSOR && tensor.kind != VALUE_INSTANCE &&
+	    tensor.kind != VALUE_CLASS) { /* its text is its value: a size to hold from here on */
 		if (t->failed)
 			return;
 		t->failed = host->number_text &&

@@ -380,6 +380,7 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	}
 	if (v.kind == VALUE_FLOAT) {
 		*out = value_float(fabs(v.f));
+		out->scalar = v.scalar;
 		return true;
 	}
 	if (!value_is_integer(v) && !value_is_hosted(v))
@@ -466,7 +467,8 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 		return number_whole(vm, nearbyint(f), out, err);
 	if (isfinite(f) && !isfinite(real_round(f, n)))
 		return err_set(err, ERR_VALUE, "rounded value too large to represent");
-	*out = value_float(real_round(f, n));
+	*out = value_float(scalar_round(real_round(f, n), v.scalar));
+	out->scalar = v.scalar;
 	return true;
 }
 

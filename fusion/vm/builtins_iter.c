@@ -323,7 +323,7 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 		return sum_deferred(vm, s, item, err);
 	if (!settle_deferred(vm, s, err))
 		return false;
-	if (s->total.kind == VALUE_FLOAT && value_is_number(item)) {
+	if (s->total.head == VALUE_FLOAT && value_is_number(item) && !item.scalar) {
 		x = value_as_double(item);
 		t = s->total.f + x;
 		if (item.kind == VALUE_FLOAT)

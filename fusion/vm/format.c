@@ -492,6 +492,8 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 		if (!tensor_number(vm, &v, err))
 			return false;
 	}
+	if (v.kind == VALUE_FLOAT)
+		v.scalar = SCALAR_PYTHON; /* NumPy formats its floats as Python's of that value */
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);
 	if (!parse_spec(spec, len, &s))

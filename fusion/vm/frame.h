@@ -91,6 +91,7 @@ struct torch_modes {
 	unsigned char derivatives; /* of torch.func that are being taken, one inside the other */
 	unsigned autocast;         /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
+	enum dtype real; /* torch.get_default_dtype() */
 };
 
 struct chunk; /* of stack memory; frames never move */

@@ -154,13 +154,6 @@ bool float_is_integer(struct vm *vm, const struct builtin_call *call, struct val
 	return true;
 }
 
-bool number_item(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	(void)vm, (void)err;
-	*out = value_ref(call->self);
-	return true;
-}
-
 bool int_bit_length(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {

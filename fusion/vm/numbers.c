@@ -2,10 +2,14 @@
  *
  * Python's: // and % round toward minus infinity, / of ints is a float, ints
  * to a negative power are floats.  Python's ints grow without bound and these
- * do not, so a result beyond 64 bits is an error and never a wrapped number. */
+ * do not, so a result beyond 64 bits is an error and never a wrapped number.
+ * NumPy's numbers (value.h: scalar) keep their type, wrap and divide by zero. */
 #include <math.h>
+#include <string.h>
 
 #include "fusion/base/buf.h"
+#include "fusion/base/narrow.h"
+#include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 #include "fusion/graph/symreal.h"
@@ -194,9 +198,342 @@ static bool int_binary(struct vm *vm, enum binop op, struct value x, struct valu
 	return true;
 }
 
+double scalar_round(double f, enum scalar_type type)
+{
+	return type == SCALAR_FLOAT16   ? (double)half_to_float(float_to_half((float)f))
+	       : type == SCALAR_FLOAT32 ? (double)(float)f
+					: f;
+}
+
+static struct value scalar_float(double f, enum scalar_type type)
+{
+	struct value v = value_float(scalar_round(f, type));
+
+	v.scalar = type;
+	return v;
+}
+
+/* As many bits as the type has: what is beyond is cut off. */
+static struct value scalar_int(int64_t i, enum scalar_type type)
+{
+	int unused = 64 - 8 * scalar_infos[type].bytes;
+	uint64_t high = (uint64_t)i << unused;
+	struct value v = value_int(scalar_infos[type].letter == 'u' ? (int64_t)(high >> unused)
+								    : (int64_t)high >> unused);
+
+	v.scalar = type;
+	return v;
+}
+
+static struct value scalar_bool(bool b)
+{
+	struct value v = value_bool(b);
+
+	v.scalar = SCALAR_BOOL;
+	return v;
+}
+
+/* The float that holds an integer type beside a float type. */
+static enum scalar_type wide_enough(const struct scalar_info *integer, enum scalar_type real)
+{
+	enum scalar_type least = integer->bytes == 1   ? SCALAR_FLOAT16
+				 : integer->bytes == 2 ? SCALAR_FLOAT32
+						       : SCALAR_FLOAT64;
+
+	return real > least ? real : least;
+}
+
+/* numpy.promote_types(). */
+static enum scalar_type promote(enum scalar_type a, enum scalar_type b)
+{
+	const struct scalar_info *x = &scalar_infos[a], *y = &scalar_infos[b];
+
+	if (x->letter == y->letter || a == SCALAR_BOOL || b == SCALAR_BOOL)
+		return a == SCALAR_BOOL ? b : b == SCALAR_BOOL || a > b ? a : b;
+	if (x->letter == 'f')
+		return wide_enough(y, a);
+	if (y->letter == 'f')
+		return wide_enough(x, b);
+	if (x->letter == 'i')
+		return promote(b, a);
+	if (y->bytes > x->bytes) /* x is unsigned */
+		return b;
+	return x->bytes == 8 ? SCALAR_FLOAT64 : a - SCALAR_UINT8 + SCALAR_INT16;
+}
+
+/* The type of the result of two numbers; a number of Python's takes the other's where it is of
+ * the same kind. */
+static enum scalar_type common_type(struct value a, struct value b)
+{
+	struct value typed = a.scalar ? a : b, other = a.scalar ? b : a;
+
+	if (other.scalar)
+		return promote(a.scalar, b.scalar);
+	if (other.kind == VALUE_FLOAT && typed.kind != VALUE_FLOAT)
+		return SCALAR_FLOAT64;
+	if (other.kind == VALUE_INT && typed.kind == VALUE_BOOL)
+		return SCALAR_INT64;
+	return typed.scalar;
+}
+
+static bool scalar_floats(enum binop op, enum scalar_type type, double a, double b,
+			  struct value *out)
+{
+	double q, r;
+
+	switch (op) {
+	case BIN_ADD:
+		r = a + b;
+		break;
+	case BIN_SUB:
+		r = a - b;
+		break;
+	case BIN_MUL:
+		r = a * b;
+		break;
+	case BIN_TRUEDIV:
+		r = a / b;
+		break;
+	case BIN_FLOORDIV:
+	case BIN_MOD:
+		q = a / b;
+		r = NAN;
+		if (b != 0)
+			real_divmod(a, b, &q, &r);
+		r = op == BIN_MOD ? r : q;
+		break;
+	case BIN_POW:
+		r = type == SCALAR_FLOAT64 ? pow(a, b) : (double)powf((float)a, (float)b);
+		break;
+	default:
+		return false;
+	}
+	*out = scalar_float(r, type);
+	return true;
+}
+
+static uint64_t wrapped_pow(uint64_t base, int64_t exponent)
+{
+	uint64_t r = 1;
+
+	for (; exponent > 0; exponent >>= 1, base *= base)
+		if (exponent & 1)
+			r *= base;
+	return r;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+	return b == 0    ? 0
+	       : b == -1 ? (int64_t)(0 - (uint64_t)a)
+			 : a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static bool scalar_ints(enum binop op, enum scalar_type type, int64_t a, int64_t b,
+			struct value *out)
+{
+	uint64_t x = (uint64_t)a, y = (uint64_t)b, r;
+
+	switch (op) {
+	case BIN_ADD:
+		r = x + y;
+		break;
+	case BIN_SUB:
+		r = x - y;
+		break;
+	case BIN_MUL:
+		r = x * y;
+		break;
+	case BIN_FLOORDIV:
+		r = (uint64_t)floor_divide(a, b);
+		break;
+	case BIN_MOD:
+		r = b == 0 ? 0 : x - (uint64_t)floor_divide(a, b) * y;
+		break;
+	case BIN_POW:
+		r = wrapped_pow(x, b);
+		break;
+	case BIN_LSHIFT:
+		r = y > 63 ? 0 : x << y;
+		break;
+	case BIN_RSHIFT:
+		r = (uint64_t)(a >> (y > 63 ? 63 : y));
+		break;
+	case BIN_AND:
+		r = x & y;
+		break;
+	case BIN_OR:
+		r = x | y;
+		break;
+	case BIN_XOR:
+		r = x ^ y;
+		break;
+	default:
+		return false;
+	}
+	*out = scalar_int((int64_t)r, type);
+	return true;
+}
+
+/* Of two bools: + is or, * is and; *type of the others is int8. */
+static bool scalar_bools(enum binop op, bool a, bool b, enum scalar_type *type, struct value *out)
+{
+	*type = SCALAR_INT8;
+	if (op == BIN_ADD || op == BIN_OR)
+		*out = scalar_bool(a || b);
+	else if (op == BIN_MUL || op == BIN_AND)
+		*out = scalar_bool(a && b);
+	else if (op == BIN_XOR)
+		*out = scalar_bool(a != b);
+	else
+		return false;
+	return true;
+}
+
+static bool int_fits(int64_t i, enum scalar_type type)
+{
+	return scalar_int(i, type).i == i;
+}
+
+/* a op b, where one is NumPy's number. */
+static __attribute__((noinline)) bool scalar_binary(struct vm *vm, enum binop op, struct value a,
+						    struct value b, struct value *out,
+						    struct err *err)
+{
+	enum scalar_type type = common_type(a, b);
+	char letter;
+
+	if (type == SCALAR_BOOL &&
+	    scalar_bools(op, value_as_int(a) != 0, value_as_int(b) != 0, &type, out))
+		return true;
+	if (op == BIN_SUB && a.kind == VALUE_BOOL && b.kind == VALUE_BOOL)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"numpy boolean subtract, the `-` operator, is not supported, use "
+				"the bitwise_xor, the `^` operator, or the logical_xor function "
+				"instead.");
+	letter = scalar_infos[type].letter;
+	for (int i = 0; letter != 'f' && i < 2; i++) {
+		struct value v = i ? b : a;
+
+		if (v.scalar == SCALAR_PYTHON && !int_fits(value_as_int(v), type))
+			return vm_raise(vm, CLASS_OVERFLOW_ERROR, err,
+					"Python integer %lld out of bounds for %s",
+					(long long)value_as_int(v), scalar_infos[type].name);
+	}
+	if (letter != 'f' && op == BIN_TRUEDIV) {
+		letter = 'f';
+		type = SCALAR_FLOAT64;
+	}
+	if (letter != 'f' && op == BIN_POW && value_as_int(b) < 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"Integers to negative integer powers are not allowed.");
+	if (letter == 'f' ? scalar_floats(op, type, scalar_round(value_as_double(a), type),
+					  scalar_round(value_as_double(b), type), out)
+			  : scalar_ints(op, type, value_as_int(a), value_as_int(b), out))
+		return true;
+	return unsupported(op, a, b, err);
+}
+
+static __attribute__((noinline)) bool scalar_unary(struct vm *vm, enum unop op, struct value a,
+						   struct value *out, struct err *err)
+{
+	if (op == UN_INVERT && a.kind != VALUE_FLOAT)
+		*out = a.kind == VALUE_BOOL ? scalar_bool(!a.b) : scalar_int(~a.i, a.scalar);
+	else if (op == UN_INVERT)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"ufunc 'invert' not supported for the input types, and the inputs "
+				"could not be safely coerced to any supported types according to "
+				"the casting rule ''safe''");
+	else if (a.kind == VALUE_BOOL)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"The numpy boolean %s, the `%s` operator, is not supported, use "
+				"the `~` operator or the logical_not function instead.",
+				op == UN_NEG ? "negative" : "positive", op == UN_NEG ? "-" : "+");
+	else if (a.kind == VALUE_FLOAT)
+		*out = scalar_float(op == UN_NEG ? -a.f : a.f, a.scalar);
+	else
+		*out = scalar_int(op == UN_NEG ? (int64_t)(0 - (uint64_t)a.i) : a.i, a.scalar);
+	return true;
+}
+
+/* A number as one of NumPy's. */
+static struct value scalar_of(struct value v, enum scalar_type type)
+{
+	char letter = scalar_infos[type].letter;
+
+	if (letter == 'f')
+		return scalar_float(value_as_double(v), type);
+	if (letter == 'b')
+		return scalar_bool(value_as_double(v) != 0);
+	if (v.kind != VALUE_FLOAT)
+		return scalar_int(value_as_int(v), type);
+	return scalar_int(v.f >= -0x1p63 && v.f < 0x1p63 ? (int64_t)v.f : INT64_MIN, type);
+}
+
+static enum scalar_type scalar_find(const char *name)
+{
+	for (int i = SCALAR_PYTHON + 1; i < SCALAR_COUNT; i++)
+		if (strcmp(strchr(scalar_infos[i].name, '.') + 1, name) == 0)
+			return (enum scalar_type)i;
+	return SCALAR_PYTHON;
+}
+
+/* numpy_number(x, of): x as the number that NumPy makes of it.  `of` names a type, or is the
+ * number that x was computed of: its type is kept where x is of its kind. */
+bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	struct value v = call->args[0], of = call->args[1];
+	enum scalar_type type = SCALAR_PYTHON;
+
+	if (value_is_hosted(v) &&
+	    v.kind != VALUE_TENSOR) { /* the type is of a value that is known */
+		struct vm_host *host = vm_host_here(vm);
+
+		if (!host->to_number(host->self, value_plain_kind(v), v, &v, err))
+			return false;
+	}
+	if (!value_is_number(v)) {
+		*out = value_ref(v);
+		return true;
+	}
+	if (of.kind == VALUE_STR || of.kind == VALUE_DTYPE)
+		type = scalar_find(of.kind == VALUE_STR ? of.str->text : dtype_name(of.dtype));
+	else if (of.kind == v.kind)
+		type = of.scalar;
+	if (type == SCALAR_PYTHON)
+		type = v.scalar               ? v.scalar
+		       : v.kind == VALUE_BOOL ? SCALAR_BOOL
+		       : v.kind == VALUE_INT  ? SCALAR_INT64
+					      : SCALAR_FLOAT64;
+	*out = scalar_of(v, type);
+	return true;
+}
+
+bool prelude_set_default_dtype(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
+{
+	(void)err;
+	vm->modes.real = call->args[0].dtype;
+	*out = value_none();
+	return true;
+}
+
+/* numpy_python(x): the number of Python's of the same value. */
+bool prelude_numpy_python(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->args[0]);
+	out->scalar = SCALAR_PYTHON;
+	return true;
+}
+
 bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err)
 {
+	if (__builtin_expect(a.scalar | b.scalar, 0))
+		return scalar_binary(vm, op, a, b, out, err);
 	if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
 		return float_binary(vm, op, a, b, out, err);
 	return int_binary(vm, op, a, b, out, err);
@@ -204,6 +541,8 @@ bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b,
 
 bool number_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)
 {
+	if (__builtin_expect(a.scalar, 0))
+		return scalar_unary(vm, op, a, out, err);
 	if (op == UN_INVERT) {
 		if (a.kind == VALUE_FLOAT)
 			return err_set(err, ERR_TYPE, "bad operand type for unary ~: 'float'");

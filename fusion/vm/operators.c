@@ -380,6 +380,28 @@ static bool may_count(struct value v)
 	       v.kind == VALUE_TENSOR;
 }
 
+/* What a graph computes has no type of NumPy's: beside one that has, it is read. */
+static bool untyped(struct vm *vm, struct value *a, struct value *b, struct err *err)
+{
+	struct value *v = a->scalar ? b : a;
+	struct vm_host *host = vm_host_here(vm);
+
+	return (!a->scalar && !b->scalar) || v->kind == VALUE_TENSOR || !value_is_hosted(*v) ||
+	       host->to_number(host->self, value_plain_kind(*v), *v, v, err);
+}
+
+static bool hosted_binary(struct vm *vm, const struct binary *x, struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct binary read = *x;
+
+	if (!untyped(vm, &read.a, &read.b, err))
+		return false;
+	if (value_is_number(read.a) && value_is_number(read.b))
+		return number_binary(vm, x->op, read.a, read.b, out, err);
+	return host->binary(host->self, x, out, err);
+}
+
 /* All but two numbers, and a tensor with a tensor or a number. */
 static bool binary(struct vm *vm, const struct binary *x, struct value *out, struct err *err)
 {
@@ -410,9 +432,7 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR ||
 	    (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
 	    (value_is_hosted(b) && value_is_number(a))) {
-		struct vm_host *host = vm_host_here(vm);
-
-		return host->binary(host->self, x, out, err);
+		return hosted_binary(vm, x, out, err);
 	}
 	if (op == BIN_ADD && is_sequence(a)) {
 		if (a.kind == b.kind)
@@ -552,7 +572,7 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 
 bool op_same(struct value a, struct value b)
 {
-	if (a.kind != b.kind)
+	if (a.head != b.head)
 		return false;
 	if (a.kind == VALUE_STR || a.kind == VALUE_NATIVE || a.kind == VALUE_MODULE)
 		return value_equal(a, b); /* one object each in CPython, mostly */
@@ -803,6 +823,29 @@ bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct er
 	       ordered(vm, &(struct value_comparison){ CMP_LT, a, b }, 0, out, err);
 }
 
+static double compared(struct value v, struct value with)
+{
+	return v.scalar ? value_as_double(v) : scalar_round(value_as_double(v), with.scalar);
+}
+
+/* Numbers of which one is NumPy's: a float of Python's is compared in the other's type. */
+static bool scalar_compare(enum cmpop op, struct value a, struct value b, struct value *out)
+{
+	int order;
+
+	if (!value_is_number(a) || !value_is_number(b))
+		return false;
+	if (a.kind == VALUE_FLOAT && b.kind == VALUE_FLOAT)
+		order = number_order(value_float(compared(a, b)), value_float(compared(b, a)));
+	else
+		order = number_order(a, b);
+	*out = value_bool(op == CMP_EQ   ? order == 0
+			  : op == CMP_NE ? order != 0
+					 : order_holds(op, order));
+	out->scalar = SCALAR_BOOL;
+	return true;
+}
+
 bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
 		struct err *err)
 {
@@ -822,6 +865,12 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 		holds = holds == (op == CMP_IN);
 		break;
 	default:
+		if (__builtin_expect(a.scalar | b.scalar, 0)) {
+			if (!untyped(vm, &a, &b, err))
+				return false;
+			if (scalar_compare(op, a, b, out))
+				return true;
+		}
 		if (comparable_by_host(a, b)) {
 			host = vm_host_here(vm);
 			return host->compare(host->self, op, a, b, out, err);

@@ -48,6 +48,8 @@ static inline bool value_is_text(struct value v)
 bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err);
 bool number_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err);
+/* f as a number of that type of NumPy's. */
+double scalar_round(double f, enum scalar_type type);
 /* f without its fraction; VALUE for nan, and for what needs more than 64 bits. */
 bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 /* -1, 0, 1; 2 where one is nan. */

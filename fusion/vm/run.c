@@ -28,15 +28,15 @@ static bool binary(struct vm *vm, struct frame *f, enum binop op, bool inplace, 
 /* By members: a copy as one block would wait for the two stores that wrote the value. */
 static inline struct value copied(const struct value *from)
 {
-	return (struct value){ .kind = from->kind, .i = from->i };
+	return (struct value){ .head = from->head, .i = from->i };
 }
 
-/* int and float + - * without a call; false: not one of those. */
+/* Python's int and float + - * without a call; false: not one of those. */
 static inline bool quick_binary(struct frame *f, int op)
 {
 	struct value *a = f->top - 2, *b = f->top - 1;
 
-	if (a->kind == VALUE_INT && b->kind == VALUE_INT) {
+	if (a->head == VALUE_INT && b->head == VALUE_INT) {
 		int64_t r;
 
 		if (op == BIN_ADD   ? __builtin_add_overflow(a->i, b->i, &r)
@@ -45,7 +45,7 @@ static inline bool quick_binary(struct frame *f, int op)
 				    : true)
 			return false;
 		a->i = r;
-	} else if (a->kind == VALUE_FLOAT && b->kind == VALUE_FLOAT && op <= BIN_MUL) {
+	} else if (a->head == VALUE_FLOAT && b->head == VALUE_FLOAT && op <= BIN_MUL) {
 		a->f = op == BIN_ADD ? a->f + b->f : op == BIN_SUB ? a->f - b->f : a->f * b->f;
 	} else {
 		return false;
@@ -73,7 +73,7 @@ static inline bool quick_compare(struct frame *f, int op)
 	struct value *a = f->top - 2, *b = f->top - 1;
 	bool r;
 
-	if (a->kind != VALUE_INT || b->kind != VALUE_INT || op > CMP_GE)
+	if (a->head != VALUE_INT || b->head != VALUE_INT || op > CMP_GE)
 		return false;
 	r = op == CMP_LT   ? a->i < b->i
 	    : op == CMP_LE ? a->i <= b->i

@@ -50,6 +50,8 @@ static bool is_of_native(struct value v, const struct native *f)
 {
 	const char *type = value_type_name(v), *name = last_word(f->name);
 
+	if (v.scalar) /* numpy.float64 derives from float */
+		return v.scalar == SCALAR_FLOAT64 && strcmp(name, "float") == 0;
 	if (strcmp(name, "Parameter") == 0)
 		return v.kind == VALUE_TENSOR && v.tensor->is_parameter;
 	if (strcmp(name, "Size") == 0)
@@ -237,6 +239,20 @@ static bool ask_meta(struct vm *vm, struct value type, struct value v, bool *out
 	return ok;
 }
 
+/* A number of NumPy's beside a class. */
+static bool of_numpy(struct vm *vm, struct value v, const struct class *class, bool *out,
+		     struct err *err)
+{
+	struct value own;
+
+	if (!value_type(vm, v, &own, err))
+		return false;
+	*out = class->builtin == CLASS_OBJECT ||
+	       (own.kind == VALUE_CLASS && class_derives(own.class, class));
+	value_unref(own);
+	return true;
+}
+
 static bool is_instance(struct vm *vm, struct value v, struct value type, int depth, bool *out,
 			struct err *err)
 {
@@ -257,6 +273,8 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 		}
 		if (type.class->meta && class_lookup(type.class->meta, "__instancecheck__"))
 			return ask_meta(vm, type, v, out, err);
+		if (v.scalar)
+			return of_numpy(vm, v, type.class, out, err);
 		if (v.kind == VALUE_INSTANCE)
 			*out = class_derives(v.instance->class, type.class);
 		else if (v.kind == VALUE_CLASS && v.class->meta)
@@ -350,6 +368,14 @@ static bool torch_type(struct vm *vm, const char *name, struct value *out, struc
 	return vm_module(vm, "torch", &torch, err) && op_attribute(vm, NULL, torch, name, out, err);
 }
 
+static bool numpy_type(struct vm *vm, enum scalar_type type, struct value *out, struct err *err)
+{
+	const char *name = type == SCALAR_BOOL ? "bool_" : last_word(scalar_infos[type].name);
+	struct value numpy;
+
+	return vm_module(vm, "numpy", &numpy, err) && op_attribute(vm, NULL, numpy, name, out, err);
+}
+
 bool value_type(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct class *class = v.kind == VALUE_INSTANCE ? v.instance->class : NULL;
@@ -357,6 +383,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 	struct value *builtin = NULL;
 	int id;
 
+	if (v.scalar)
+		return numpy_type(vm, v.scalar, out, err);
 	if (v.kind == VALUE_TUPLE)
 		class = v.list->class;
 	if (class && class->hidden) /* bytes, which the prelude has */
@@ -442,6 +470,14 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 {
 	bool found = false, ok = true;
 
+	if (v.kind == VALUE_CLASS) { /* as its metaclass has it */
+		if (v.class->meta && class_lookup(v.class->meta, "__repr__") &&
+		    !text_from_hook(vm, v, "__repr__", text, &found, err))
+			return false;
+		if (!found)
+			value_print(text, v, plain);
+		return true;
+	}
 	if (v.kind != VALUE_INSTANCE)
 		return builtin_text(vm, v, plain, text, err);
 	if (vm->depth >= vm->limits.depth)

@@ -683,6 +683,13 @@ static const char *iterator_type_name(const struct iter *iter)
 							      : names[iter->iter_kind];
 }
 
+const struct scalar_info scalar_infos[SCALAR_COUNT] = {
+#define SCALAR(id, name, letter, bytes, dtype)                                                     \
+	[SCALAR_##id] = { "numpy." name, letter, bytes, DTYPE_##dtype },
+#include "fusion/scalars.def"
+#undef SCALAR
+};
+
 const char *value_type_name(struct value v)
 {
 	static const char *const names[] = {
@@ -724,6 +731,8 @@ const char *value_type_name(struct value v)
 		[DESCRIPTOR_SUPER] = "super",
 	};
 
+	if (v.scalar)
+		return scalar_infos[v.scalar].name;
 	if (v.kind == VALUE_INSTANCE)
 		return v.instance->class->name;
 	if (v.kind == VALUE_DESCRIPTOR)

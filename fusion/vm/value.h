@@ -20,6 +20,15 @@
  * hexadecimal digits that follow.  No UTF-8 text has this byte. */
 enum { TEXT_GAP = 0xff, TEXT_GAP_BYTES = 9 };
 
+/* What a row of scalars.def says. */
+struct scalar_info {
+	const char *name;
+	char letter;
+	int bytes;
+	enum dtype dtype;
+};
+extern const struct scalar_info scalar_infos[SCALAR_COUNT];
+
 struct str {
 	struct object head;
 	size_t len;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/narrow.h"
 #include "fusion/base/utf8.h"
 #include "fusion/vm/value.h"
 
@@ -24,10 +25,17 @@ struct ancestor { /* the containers that are being printed, innermost first */
 	int depth;
 };
 
+static bool reads_back(const char *text, double f, enum scalar_type type)
+{
+	return (type == SCALAR_FLOAT32   ? (double)strtof(text, NULL)
+		: type == SCALAR_FLOAT16 ? (double)half_to_float(float_to_half(strtof(text, NULL)))
+					 : strtod(text, NULL)) == f;
+}
+
 /* The shortest digits that read back as `f`, in the form d.ddde[+-]xx.  The
  * doubles below a power of two lie closer than those above, so there a decimal
  * a little above may read back where the nearest one, below, does not. */
-static void shortest(double f, char text[32])
+static void shortest(double f, enum scalar_type type, char text[32])
 {
 	int exponent;
 	bool power_of_two = fabs(frexp(f, &exponent)) == 0.5;
@@ -36,18 +44,18 @@ static void shortest(double f, char text[32])
 		char *last;
 
 		snprintf(text, 32, "%.*e", digits, f);
-		if (strtod(text, NULL) == f)
+		if (reads_back(text, f, type))
 			return;
 		last = strchr(text, 'e') - 1;
 		if (!power_of_two || *last == '9' || *last == '.')
 			continue;
 		++*last;
-		if (strtod(text, NULL) == f)
+		if (reads_back(text, f, type))
 			return;
 	}
 }
 
-static void print_float(struct buf *out, double f)
+static void print_float(struct buf *out, double f, enum scalar_type type)
 {
 	char text[32], digits[24];
 	int n = 0, point;
@@ -56,7 +64,7 @@ static void print_float(struct buf *out, double f)
 		buf_puts(out, isnan(f) ? "nan" : f > 0 ? "inf" : "-inf");
 		return;
 	}
-	shortest(f, text);
+	shortest(f, type, text);
 	for (const char *p = text; *p && *p != 'e'; p++)
 		if (*p >= '0' && *p <= '9')
 			digits[n++] = *p;
@@ -280,7 +288,7 @@ static void print_scalar(struct buf *out, struct value v)
 		buf_printf(out, "%lld", (long long)v.i);
 		break;
 	case VALUE_FLOAT:
-		print_float(out, v.f);
+		print_float(out, v.f, v.scalar);
 		break;
 	case VALUE_ELLIPSIS:
 		buf_puts(out, "Ellipsis");
@@ -321,6 +329,18 @@ static void print_scalar(struct buf *out, struct value v)
 	}
 }
 
+/* repr() of NumPy's numbers: np.float32(0.1), np.True_. */
+static void print_typed(struct buf *out, struct value v)
+{
+	if (v.kind == VALUE_BOOL) {
+		buf_puts(out, v.b ? "np.True_" : "np.False_");
+		return;
+	}
+	buf_printf(out, "np%s(", strchr(value_type_name(v), '.'));
+	print_scalar(out, v);
+	buf_putc(out, ')');
+}
+
 static void print(struct printer *p, struct value v, bool plain, const struct ancestor *up)
 {
 	switch (v.kind) {
@@ -359,8 +379,17 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 		else
 			buf_puts(p->out, v.kind == VALUE_TENSOR ? "tensor(...)" : "<size>");
 		break;
+	case VALUE_CLASS:
+		if (p->tensor && v.class->meta)
+			p->tensor(p->context, p->out, v);
+		else
+			print_scalar(p->out, v);
+		break;
 	default:
-		print_scalar(p->out, v);
+		if (v.scalar && !plain)
+			print_typed(p->out, v);
+		else
+			print_scalar(p->out, v);
 	}
 }
 

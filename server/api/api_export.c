@@ -1,4 +1,5 @@
-/* server/api/api_export.c -- GET /runs/{id}/export and trace.json, and /formats.
+/* server/api/api_export.c -- GET /runs/{id}/export and trace.json, which exports are under way, and
+ * /formats.
  *
  * A worker writes it: much of a run is a stranger's, and may take long.  It is sent what the store
  * has of the run, and sees nothing else.  What it writes goes to a file without a name first:
@@ -6,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,12 +128,14 @@ bool export_to_file(void *self, const void *bytes, size_t len, struct err *err)
 
 /* ---- routes ---- */
 
-enum { EXPORTS_MOST = 4, LOOK_MS = 100 /* so often: does anybody still want it? */ };
+enum { LOOK_MS = 100 /* so often: does anybody still want it? */ };
 static const int64_t export_bytes = INT64_C(4) << 30;
 
+/* An export under way, and the file that gets it. */
 struct export_sink {
 	int fd;
-	int64_t bytes;
+	int64_t id, bytes; /* exports_begin()'s id; written so far */
+	double share;      /* of the timeline that the worker was sent */
 };
 
 static bool put(void *self, const void *bytes, size_t len, struct err *err)
@@ -204,14 +208,19 @@ struct export_under_way {
 	struct worker worker;
 	struct message_reader reader;
 	struct export_sink *sink;
+	int64_t blocks, sent; /* of the timeline: all, and those that the worker was sent */
 };
 
-static bool is_wanted(const struct req *req, struct err *err)
+static bool is_wanted(const struct export_under_way *e, struct err *err)
 {
-	if (req->app->stopping)
+	struct app *app = e->req->app;
+
+	if (app->stopping)
 		return err_set(err, ERR_BUSY, "the server stops; ask again later");
-	return !peer_is_gone(req->connection) ||
-	       err_set(err, ERR_CANCELLED, "who asked for the export closed the connection");
+	if (peer_is_gone(e->req->connection))
+		return err_set(err, ERR_CANCELLED,
+			       "who asked for the export closed the connection");
+	return exports_at(app->exports, e->sink->id, e->sink->bytes, e->sink->share, err);
 }
 
 /* Keeps the parts of the export that come before it; false with an error, or none where the worker
@@ -237,7 +246,7 @@ static bool next_message(struct export_under_way *e, enum message_type *type, in
 			if (*type != MESSAGE_PART)
 				return true;
 		}
-		if (bad || !is_wanted(e->req, err))
+		if (bad || !is_wanted(e, err))
 			return false;
 		if (poll(&ready, 1, LOOK_MS) <= 0)
 			continue;
@@ -253,6 +262,8 @@ static bool send_block(void *self, const struct timeline_row *row, struct err *e
 	enum message_type type;
 	int64_t kind;
 
+	if (row->kind == TIMELINE_CHUNK && e->blocks > 0)
+		e->sink->share = fmin(1, (double)e->sent++ / (double)e->blocks);
 	return message_send(e->worker.fd, MESSAGE_TIMELINE, row->data, row->len, err) &&
 	       next_message(e, &type, &kind, err) &&
 	       (type == MESSAGE_MORE || err_set(err, ERR_INTERNAL, "an export out of step"));
@@ -264,6 +275,8 @@ static bool serve_worker(struct export_under_way *e, const struct stored_run *s,
 	enum message_type type;
 	int64_t kind;
 
+	if (!db_timeline_count(s->db, s->run.id, TIMELINE_CHUNK, &e->blocks, err))
+		return false;
 	while (next_message(e, &type, &kind, err)) {
 		if (type == MESSAGE_REPORT)
 			return true;
@@ -307,11 +320,17 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 static bool write_run(struct req *req, int64_t id, const struct export_format *f,
 		      const struct export_query *q, struct reply *reply, struct err *err)
 {
-	struct export_sink sink = { .fd = scratch_file("the export", err) };
+	struct export_sink sink = { .fd = -1 };
+	struct exports *exports = req->app->exports;
 	struct stored_run s = { 0 };
-	bool ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
-		  write_in_worker(req, &s, f, q, &sink, err);
+	bool ok;
 
+	if (!exports_begin(exports, id, f->name, req->caller.name, &sink.id, err))
+		return false;
+	sink.fd = scratch_file("the export", err);
+	ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
+	     write_in_worker(req, &s, f, q, &sink, err);
+	exports_end(exports, sink.id);
 	stored_run_finish(&s);
 	if (!ok) {
 		if (sink.fd >= 0)
@@ -331,17 +350,9 @@ static bool answer(struct req *req, const struct export_format *f, struct reply 
 {
 	struct export_query q = { 0 };
 	int64_t id;
-	bool ok;
 
-	if (!req_id(req, 0, &id, err) || !f || !read_query(req, &q, err))
-		return false;
-	if (req->app->exports++ >= EXPORTS_MOST)
-		ok = err_set(err, ERR_BUSY, "%d runs are being written, the limit; ask again later",
-			     EXPORTS_MOST);
-	else
-		ok = write_run(req, id, f, &q, reply, err);
-	req->app->exports--;
-	return ok;
+	return req_id(req, 0, &id, err) && f && read_query(req, &q, err) &&
+	       write_run(req, id, f, &q, reply, err);
 }
 
 bool api_run_export(struct req *req, struct reply *reply, struct err *err)
@@ -352,6 +363,52 @@ bool api_run_export(struct req *req, struct reply *reply, struct err *err)
 bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	return answer(req, export_format_find("chrome", err), reply, err);
+}
+
+bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
+{
+	struct export_row rows[EXPORTS_MOST];
+	struct run_row run;
+	json_t *list;
+	int64_t id;
+	int n;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	list = json_array();
+	n = exports_list(req->app->exports, id, rows);
+	for (int i = 0; i < n; i++)
+		json_array_append_new(
+		    list,
+		    json_pack("{s:I, s:s, s:s, s:I, s:I, s:f, s:b}", "id", (json_int_t)rows[i].id,
+			      "format", rows[i].format, "author", rows[i].author, "started_ns",
+			      (json_int_t)rows[i].started_ns, "bytes", (json_int_t)rows[i].bytes,
+			      "share", rows[i].share, "cancelled", rows[i].cancelled));
+	reply->json = json_pack("{s:o}", "exports", list);
+	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the exports");
+}
+
+bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
+{
+	struct export_row rows[EXPORTS_MOST];
+	int64_t run, id;
+	int n, at = 0;
+
+	if (!req_id(req, 0, &run, err) || !req_id(req, 1, &id, err))
+		return false;
+	n = exports_list(req->app->exports, run, rows);
+	while (at < n && rows[at].id != id)
+		at++;
+	if (at == n)
+		return err_set(err, ERR_NOT_FOUND,
+			       "no export %lld of run %lld is under way; it may have ended",
+			       (long long)id, (long long)run);
+	if (!req_may_remove(req, arena_printf(req->arena, "export %lld", (long long)id),
+			    rows[at].author, err))
+		return false;
+	exports_cancel(req->app->exports, id);
+	reply->json = json_pack("{s:I, s:b}", "id", (json_int_t)id, "cancelled", true);
+	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
 bool api_formats(struct req *req, struct reply *reply, struct err *err)

@@ -117,6 +117,7 @@ bool api_health(struct req *req, struct reply *reply, struct err *err)
 bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT];
+	struct export_row exports[EXPORTS_MOST];
 	struct buf out = { 0 };
 
 	if (!db_run_counts(req->app->db, counts, err))
@@ -143,7 +144,7 @@ bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 		   "# TYPE breakeven_uptime_seconds gauge\n"
 		   "breakeven_uptime_seconds %lld\n",
 		   (long long)req->app->requests, events_open_count(req->app->events),
-		   req->app->checks, req->app->exports, req->app->imports,
+		   req->app->checks, exports_list(req->app->exports, 0, exports), req->app->imports,
 		   (long long)((clock_ns() - req->app->started_ns) / 1000000000));
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	reply->text_len = out.len;

@@ -281,6 +281,29 @@ static void tell_sandbox(const struct app *app)
 			     : "");
 }
 
+/* What the requests share: events, exports, the queue.  What was made is in *app, also where one of
+ * them fails. */
+static bool start_queue(const struct serve_options *o, struct app *app, struct arena *arena,
+			struct err *err)
+{
+	app->events = events_create(run_event, app, (int)o->bounds.streams,
+				    (int)o->bounds.user_streams);
+	app->exports = exports_create();
+	app->sandbox = sandbox_parts();
+	if (!app->events || !app->exports || !app->sandbox)
+		return err_set(err, ERR_MEMORY, "out of memory while starting");
+	if (!find_torch(o, app, arena, err) || (o->first_run && !queue_first_run(app->db, err)))
+		return false;
+	app->jobs = jobs_start(app->db, app->events,
+			       &(struct jobs_options){ .cache_dir = o->cache,
+						       .registry = app->registry,
+						       .torch_python = o->torch_python,
+						       .files_folder = app->files_folder,
+						       .run_seconds = (int)o->bounds.run_seconds },
+			       err);
+	return app->jobs != NULL;
+}
+
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
@@ -304,23 +327,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 		return false;
 	}
 	groups = cgroup_divide();
-	app.events = events_create(run_event, &app, (int)o->bounds.streams,
-				   (int)o->bounds.user_streams);
-	if (!app.events)
-		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (!(app.sandbox = sandbox_parts()))
-		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (find_torch(o, &app, &arena, err) &&
-		 (!o->first_run || queue_first_run(app.db, err)))
-		app.jobs = jobs_start(
-		    app.db, app.events,
-		    &(struct jobs_options){ .cache_dir = o->cache,
-					    .registry = registry,
-					    .torch_python = o->torch_python,
-					    .files_folder = folder,
-					    .run_seconds = (int)o->bounds.run_seconds },
-		    err);
-	if (app.jobs)
+	if (start_queue(o, &app, &arena, err))
 		http = start_http(o, &app, err);
 	if (http) {
 		json_object_set_new(app.sandbox, "groups", json_boolean(groups));
@@ -337,6 +344,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	http_stop(http);
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
+	exports_destroy(app.exports);
 	db_close(app.db);
 	json_decref(app.torch);
 	json_decref(app.sandbox);

@@ -20,6 +20,7 @@
 #include "server/queue/bounds.h"
 
 struct events;
+struct exports;
 struct asset;
 struct http;
 struct jobs;
@@ -47,7 +48,7 @@ struct app {
 	_Atomic int64_t requests;   /* answered since the start */
 	_Atomic int checks;         /* processes of POST /check under way */
 	_Atomic int imports;        /* logs of POST /imports that are read */
-	_Atomic int exports;        /* runs that are being written */
+	struct exports *exports;    /* runs that are being written for others */
 };
 
 enum { MAX_PATH_ARGS = 2 };

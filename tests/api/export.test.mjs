@@ -6,7 +6,7 @@ import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { binary, getJson, kernelHas, postLongTrace, postRun, startServer, sweep, until, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postLongTrace, postRun, startServer, stoppedExport, sweep, until, waitFor, workersOf, workload } from './harness.mjs';
 import { traceFaults } from './trace_format.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
@@ -474,39 +474,54 @@ test('breakeven export writes what the server does, beside it', async () => {
 
 test('an export is written by a confined process of its own, which ends when nobody waits for it', async () => {
     const long = await postLongTrace(server, 100000);
-    const workers = () => spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'breakeven worker'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).map(Number);
-    const { seccomp } = kernelHas();
-    const confined = (pid) => { // it is from some moment of its start on
-        try {
-            const has = readFileSync(`/proc/${pid}/status`, 'utf8');
-            return /^CapEff:\t0+$/m.test(has) && (!seccomp || /^Seccomp:\t2$/m.test(has));
-        } catch {
-            return false;
-        }
-    };
-    /** Asks until a worker is seen at it, confined, and stops that: it gets no further. */
-    const caught = () => until(async () => {
-        const given = new AbortController();
-        const answer = fetch(`${server.url}/api/v1/runs/${long}/export?format=chrome`, { signal: given.signal }).catch(() => null);
-        let ended = false, pid;
-        answer.then(() => { ended = true; });
-        while (!ended && !(pid = workers().find(confined))) await new Promise((done) => setTimeout(done, 1));
-        try {
-            if (!pid) return null;
-            process.kill(pid, 'SIGSTOP');
-            return { pid, answer, given };
-        } catch {
-            return null; // it had ended
-        }
-    }, 'a worker that writes an export');
+    const caught = () => stoppedExport(server, long);
     const one = await caught();
+    if (!/asan|tsan/.test(binary)) // their shadow memory needs more
+        assert.match(readFileSync(`/proc/${one.pid}/limits`, 'utf8'), /^Max address space +12884901888 /m);
     process.kill(one.pid, 'SIGKILL');
     const failed = await one.answer;
     assert.equal(failed.status, 500);
     assert.match((await failed.json()).error.message, /the worker was killed/);
     const other = await caught();
     other.given.abort();
-    await until(() => workers().length === 0, 'the end of the worker whose client has gone');
+    await until(() => workersOf(server).length === 0, 'the end of the worker whose client has gone');
     const whole = await fetch(`${server.url}/api/v1/runs/${long}/export?format=chrome`);
     assert.deepEqual([whole.status, JSON.parse(await whole.text()).traceEvents.length > 200000], [200, true]);
+});
+
+test('an export says how far it is, and can be cancelled', async () => {
+    const long = await postLongTrace(server, 200000);
+    const of = (run) => `${server.url}/api/v1/runs/${run}/exports`;
+    const { pid, answer } = await stoppedExport(server, long);
+    const { exports } = (await getJson(of(long))).body;
+    assert.equal(exports.length, 1);
+    const [{ id, format, author, started_ns, bytes, share, cancelled }] = exports;
+    assert.deepEqual([format, author, cancelled, bytes >= 0, share >= 0 && share < 1], ['chrome', '', false, true, true]);
+    assert.ok(Math.abs(started_ns / 1e6 - Date.now()) < 600000);
+    assert.deepEqual((await getJson(of(broken))).body, { exports: [] });
+    assert.equal((await getJson(of(999))).status, 404);
+    for (const url of [`${of(long)}/${id + 1}`, `${of(broken)}/${id}`]) {
+        const { status, body } = await getJson(url, { method: 'DELETE' });
+        assert.deepEqual([status, /no export \d+ of run \d+ is under way/.test(body.error.message)], [404, true]);
+    }
+    assert.deepEqual((await getJson(`${of(long)}/${id}`, { method: 'DELETE' })).body, { id, cancelled: true });
+    const response = await answer;
+    assert.deepEqual([response.status, (await response.json()).error], [409, { code: 'cancelled', message: 'the export was cancelled', line: null, column: null }]);
+    await until(() => workersOf(server).length === 0, 'the end of the worker');
+    assert.throws(() => process.kill(pid, 0));
+    assert.deepEqual((await getJson(of(long))).body, { exports: [] });
+
+    let [written, read] = [[], []]; // one that goes on
+    const whole = fetch(`${server.url}/api/v1/runs/${long}/export?format=chrome`).then((r) => r.arrayBuffer());
+    let ended = false;
+    whole.then(() => { ended = true; });
+    while (!ended)
+        for (const e of (await getJson(of(long))).body.exports) {
+            written.push(e.bytes);
+            read.push(e.share);
+        }
+    const grows = (list) => list.every((v, i) => !i || v >= list[i - 1]);
+    assert.ok(grows(written) && grows(read), JSON.stringify({ written, read }));
+    assert.ok(new Set(written).size > 2 && new Set(read).size > 2, JSON.stringify({ written, read }));
+    assert.ok(written.at(-1) <= (await whole).byteLength);
 });

@@ -4,7 +4,8 @@
 // when it is closed.  A report of a sanitizer in its log, or in a worker's,
 // which is the same, fails the test that stops it; so does a status that is not 0.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -197,7 +198,7 @@ export const longSweep = () => {
  * A log of n kernels on two streams, each with its launch, 5 us apart, as a run: its id.  Every 40th kernel is
  * a `needle`, of 1 us; the others take 2 to 8.
  */
-export async function postLongTrace(server, n = 10000) {
+export async function postLongTrace(server, n = 10000, headers = {}) {
     const of = (i) => [
         { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 1, tid: 1, ts: i * 5, dur: 2, args: { correlation: i + 1 } },
         { ph: 'X', cat: 'kernel', name: i % 40 ? `kernel_${i % 40}` : 'needle', pid: 0, tid: 7 + (i % 2), ts: i * 5 + 3,
@@ -205,9 +206,39 @@ export async function postLongTrace(server, n = 10000) {
     ];
     const traceEvents = Array.from({ length: n }, (_, i) => of(i)).flat();
     const { status, body } = await getJson(`${server.url}/api/v1/imports?name=long`, {
-        method: 'POST', headers: { 'Content-Type': 'application/octet-stream' },
+        method: 'POST', headers: { 'Content-Type': 'application/octet-stream', ...headers },
         body: JSON.stringify({ schemaVersion: 1, traceEvents }),
     });
     assert.equal(status, 201, JSON.stringify(body));
     return body.id;
+}
+
+/** Processes of its workers. */
+export const workersOf = (server) => spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'breakeven worker'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).map(Number);
+
+/** Asks for a Chrome trace of a run (a long one) until a worker is seen at it, confined, and stops that: it gets no further. */
+export function stoppedExport(server, run, headers = {}) {
+    const { seccomp } = kernelHas();
+    const confined = (pid) => { // it is from some moment of its start on
+        try {
+            const has = readFileSync(`/proc/${pid}/status`, 'utf8');
+            return /^CapEff:\t0+$/m.test(has) && (!seccomp || /^Seccomp:\t2$/m.test(has));
+        } catch {
+            return false;
+        }
+    };
+    return until(async () => {
+        const given = new AbortController();
+        const answer = fetch(`${server.url}/api/v1/runs/${run}/export?format=chrome`, { signal: given.signal, headers }).catch(() => null);
+        let ended = false, pid;
+        answer.then(() => { ended = true; });
+        while (!ended && !(pid = workersOf(server).find(confined))) await new Promise((done) => setTimeout(done, 1));
+        try {
+            if (!pid) return null;
+            process.kill(pid, 'SIGSTOP');
+            return { pid, answer, given };
+        } catch {
+            return null; // it had ended
+        }
+    }, 'a worker that writes an export');
 }

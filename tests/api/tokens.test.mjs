@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
 
-import { binary, startServer, until, waitFor, workload } from './harness.mjs';
+import { binary, postLongTrace, startServer, stoppedExport, until, waitFor, workload } from './harness.mjs';
 
 let server;
 const tokens = {};
@@ -96,13 +96,29 @@ test('a scope may what those before it may, and no more', async () => {
     assert.equal((await ask(`/api/v1/runs/${other}`, { token: tokens.admin, method: 'DELETE' })).status, 200);
 });
 
+test('who asked for an export, or an admin, cancels it', async () => {
+    const of = (token) => ({ Authorization: `Bearer ${token}` });
+    const run = await postLongTrace(server, 100000, of(tokens.submit));
+    for (const [who, scope] of [[tokens.read, 'read'], [tokens.admin, 'admin']]) {
+        const { answer } = await stoppedExport(server, run, of(tokens.read));
+        const [{ id, author }] = (await ask(`/api/v1/runs/${run}/exports`, { token: tokens.submit })).body.exports;
+        assert.equal(author, 'read-token');
+        const path = `/api/v1/runs/${run}/exports/${id}`;
+        const refused = await ask(path, { token: tokens.submit, method: 'DELETE' });
+        assert.deepEqual([refused.status, refused.body.error.message], [403, `export ${id} is of 'read-token': a token for admin removes it`]);
+        assert.equal((await ask(path, { token: tokens.bound, method: 'DELETE' })).status, 404, 'of another project');
+        assert.equal((await ask(path, { token: who, method: 'DELETE' })).status, 200, scope);
+        assert.equal((await answer).status, 409);
+    }
+});
+
 test('a token of one project sees and posts that project alone', async () => {
     const mine = (await post(tokens.bound)).body.id, other = (await post(tokens.submit, { project: 'speech' })).body.id;
     assert.equal((await post(tokens.bound, { project: 'speech' })).status, 403);
     assert.equal((await post(tokens.bound, { project: 'vision' })).status, 202);
     const token = tokens.bound;
     assert.equal((await ask(`/api/v1/runs/${mine}`, { token })).body.project, 'vision');
-    for (const [path, method] of [['', 'GET'], ['', 'DELETE'], ['/events', 'GET'], ['/export?format=json', 'GET'], ['/report.json', 'GET'], ['/timeline', 'GET']])
+    for (const [path, method] of [['', 'GET'], ['', 'DELETE'], ['/events', 'GET'], ['/export?format=json', 'GET'], ['/exports', 'GET'], ['/report.json', 'GET'], ['/timeline', 'GET']])
         assert.equal((await ask(`/api/v1/runs/${other}${path}`, { token, method })).status, 404, path);
     for (const query of ['', '?project=speech', '?q=test', '?facets=1']) {
         const { runs, facets } = (await ask(`/api/v1/runs${query}`, { token })).body;

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { binary, postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
+import { binary, postLongTrace, postRun, startServer, stoppedExport, sweep, waitFor, workload } from "../api/harness.mjs";
 import { drawn, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser;
@@ -93,3 +93,19 @@ for (const width of [1440, 390])
       }
       assert.deepEqual(complaints, []);
     });
+
+test("the menu says how far an export is, and cancels it", async () => {
+  const id = await postLongTrace(server, 200000);
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${id}`);
+  const row = page.locator(".export .writing li");
+  const { answer } = await stoppedExport(server, id);
+  await page.getByText("Export", { exact: true }).click();
+  await row.waitFor();
+  assert.match(await row.innerText(), /^Chrome trace, for Perfetto: (it begins|(\d+ % of the timeline read)?(, )?([\d.]+ (B|kB|MB) written)?)\s+Cancel$/);
+  assert.ok((await sideways(page)) <= 0);
+  await row.getByRole("button", { name: "Cancel Chrome trace, for Perfetto" }).click();
+  await row.waitFor({ state: "detached" });
+  assert.equal((await answer).status, 409);
+  assert.deepEqual(complaints, []);
+});

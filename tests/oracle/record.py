@@ -4,7 +4,9 @@ Needs torch; own_cases.json is kept in the repository, so that the tests do not.
 Beside outputs and effects it records how many graphs torch.compile captured at
 each call, static and dynamic, with a backend that only counts.
 """
+import contextlib
 import importlib
+import io
 import json
 import math
 import sys
@@ -64,11 +66,15 @@ def new_graphs(case, dynamic):
 def record(case, graphs=True):
     names = {}
     exec(compile(case["source"], case["name"], "exec"), names)
-    case.update(outputs=[], inputs_after=[], breaks=[])  # inputs_after goes where nothing was written
+    case.update(outputs=[], inputs_after=[], stdout=[], breaks=[])  # inputs_after and stdout go where there is nothing to tell
     for call in case["inputs"]:
         arguments = [tensor_of(v) for v in call]
-        case["outputs"].append(value_of(names["model"](*arguments)))
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            case["outputs"].append(value_of(names["model"](*arguments)))
+        case["stdout"].append(printed.getvalue())
         case["inputs_after"].append([value_of(v) for v in arguments])
+    if not any(case["stdout"]):
+        del case["stdout"]
     if case["inputs_after"] == [[value_of(tensor_of(v)) for v in call] for call in case["inputs"]]:
         del case["inputs_after"]
     for mode, dynamic in (("static", False), ("dynamic", True)) if graphs else ():

@@ -12,7 +12,7 @@
 /* Exact: True is not 1 here, 0.0 not -0.0, and a NaN equals itself. */
 static bool same_value(struct value a, struct value b)
 {
-	if (a.kind != b.kind)
+	if (a.head != b.head)
 		return false;
 	switch (a.kind) {
 	case VALUE_NONE:
@@ -125,7 +125,7 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 static bool modes_hold(const struct guards *g, const struct torch_modes *modes)
 {
 	return modes->grad_off == g->grad_off && modes->derivatives == g->derivatives &&
-	       (modes->autocast & AUTOCAST_STATE) == g->autocast;
+	       modes->real == g->real && (modes->autocast & AUTOCAST_STATE) == g->autocast;
 }
 
 /* Whether one lies in the other, or both in a third: other guards are about these. */
@@ -198,12 +198,12 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_INT:
 		v = load(g, at->source, roots);
 		g->vars[at->number] = v.i;
-		return v.kind == VALUE_INT;
+		return v.head == VALUE_INT;
 	case GUARD_FLOAT:
 		v = load(g, at->source, roots);
 		if (at->number >= 0)
 			memcpy(&g->vars[at->number], &v.f, sizeof(v.f));
-		return v.kind == VALUE_FLOAT;
+		return v.head == VALUE_FLOAT;
 	case GUARD_RANK:
 		return tensor_of(g, at->source)->rank == at->number;
 	case GUARD_SIZE:

@@ -96,6 +96,7 @@ struct guards {
 	int n_vars;
 	bool grad_off; /* the grad mode at the capture */
 	unsigned char derivatives;
+	enum dtype real;   /* the default dtype */
 	unsigned autocast; /* ... and that of autocast, without its blocks */
 };
 

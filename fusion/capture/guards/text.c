@@ -587,6 +587,11 @@ static void modes_reason(const struct guards *g, const struct torch_modes *now, 
 			   now->grad_off ? "False" : "True", g->grad_off ? "False" : "True");
 		return;
 	}
+	if (now->real != g->real) {
+		buf_printf(out, "torch.get_default_dtype() is torch.%s, was torch.%s",
+			   dtype_name(now->real), dtype_name(g->real));
+		return;
+	}
 	autocast_text(now->autocast, out);
 	buf_puts(out, ", but ");
 	autocast_text(g->autocast, out);

@@ -217,7 +217,7 @@ static bool make_symbolic(struct trace *t, bool named, struct value data, enum d
 			  struct value *out, struct err *err)
 {
 	struct literal l = { .t = t, .err = err };
-	struct bound_literal numbers = { .dtype = dtype };
+	struct bound_literal numbers = { .dtype = dtype, .real = t->graph->real };
 	struct value plain;
 	bool ok;
 
@@ -258,7 +258,7 @@ static bool trace_literal(struct trace *t, bool named, const struct arguments *a
 			  struct value *out, struct err *err)
 {
 	struct shape shape = { 0 };
-	struct bound_literal l;
+	struct bound_literal l = { .real = t->graph->real };
 	struct value data;
 	int node, symbols = 0, elements_n;
 	bool changed = false;

@@ -50,6 +50,8 @@ bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen)
 {
 	const struct source *s = &t->sources->at[source];
 
+	if (s->value.scalar) /* a symbol has no type of NumPy's */
+		return false;
 	/* numbers that rounds have changed are none to make versions for; sizes are */
 	if (t->in_round && seen->number_changed)
 		return s->kind != VALUE_FLOAT || isfinite(s->value.f);

@@ -160,13 +160,16 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->grad_off = t->grad_off_first = vm->modes.grad_off;
 	t->autocast_mode = vm->modes.autocast;
 	t->decomposer.gpu = &vm->modes.gpu;
+	t->decomposer.real = &vm->modes.real;
 	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;
 	t->graph = graph_create(arena);
-	if (t->graph)
+	if (t->graph) {
 		t->graph->custom = t->names->custom;
+		t->graph->real = vm->modes.real;
+	}
 	t->serial = t->graph;
 	for (int i = 0; i < t->sources->n; i++) {
 		struct source *source = &t->sources->at[i];

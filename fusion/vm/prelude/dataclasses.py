@@ -45,6 +45,10 @@ def field(
     return Field(default, default_factory, init, repr, hash, compare, metadata, kw_only)
 
 
+# A class keeps the first word of each annotation; those of Python's own types are types again.
+_TYPES = {of.__name__: of for of in (int, float, str, bool, bytes, complex, list, tuple, dict, set, frozenset, object)}
+
+
 def _collect(cls, kw_only):
     found = {}
     for base in reversed(cls.__mro__):
@@ -63,7 +67,7 @@ def _collect(cls, kw_only):
             )
         entry = value if isinstance(value, Field) else field(default=value)
         entry.name = name
-        entry.type = kind
+        entry.type = _TYPES.get(kind, kind)
         entry._kept = kind != "InitVar"
         if entry.kw_only is MISSING:
             entry.kw_only = kw_only

@@ -136,7 +136,7 @@ def _number(x):
         return "NaN"
     if x in (float("inf"), -float("inf")):
         return "Infinity" if x > 0 else "-Infinity"
-    return repr(x)
+    return repr(float(x) if isinstance(x, float) else x)
 
 
 def _text(o, indent, level, separators, options):
@@ -155,6 +155,8 @@ def _text(o, indent, level, separators, options):
         pairs = sorted(o.items()) if sort_keys else list(o.items())
         rows = []
         for k, v in pairs:
+            if not isinstance(k, (str, int, float)) and k is not None:
+                raise TypeError(f"keys must be str, int, float, bool or None, not {type(k).__name__}")
             key = k if isinstance(k, str) else _text(k, None, 0, separators, options)
             rows.append(_quoted(key, ascii) + separators[1] + _text(v, indent, level + 1, separators, options))
         return "{" + new + (separators[0] + new).join(rows) + end + "}" if rows else "{}"

@@ -1,5 +1,8 @@
-# torch.optim.lr_scheduler: what sets the learning rates of an optimiser's groups.
+# torch.optim.lr_scheduler: what sets the learning rates of an optimiser's groups.  TorchDynamo captures
+# none of it.
 import math
+
+import torch
 
 
 class LRScheduler:
@@ -22,12 +25,14 @@ class LRScheduler:
         self._step_count = 0
         self.step()
 
+    @torch._C._skip
     def get_last_lr(self):
         return self._last_lr
 
     def get_lr(self):
         raise NotImplementedError
 
+    @torch._C._skip
     def step(self, epoch=None):
         self._step_count += 1
         if epoch is None:
@@ -43,6 +48,7 @@ class LRScheduler:
             group["lr"] = lr
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
+    @torch._C._skip
     def state_dict(self):
         """All but the optimiser; of schedules that hold others, theirs in their place."""
         state = {k: v for k, v in vars(self).items() if k not in ("optimizer", "_schedulers")}
@@ -52,6 +58,7 @@ class LRScheduler:
             state["lr_lambdas"] = [None for _ in self.lr_lambdas]
         return state
 
+    @torch._C._skip
     def load_state_dict(self, state_dict):
         for name, value in state_dict.items():
             if name == "_schedulers":

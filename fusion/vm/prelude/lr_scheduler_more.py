@@ -1,6 +1,8 @@
 # torch.optim.lr_scheduler, the schedules that few programs use, parsed when one is named.
 import math
 
+import torch
+
 from torch.optim.lr_scheduler import LRScheduler
 
 _LRScheduler = LRScheduler
@@ -74,6 +76,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             for base in self.base_lrs
         ]
 
+    @torch._C._skip
     def step(self, epoch=None):
         if epoch is None and self.last_epoch < 0:
             epoch = 0
@@ -309,6 +312,7 @@ class SequentialLR(LRScheduler):
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
 
+    @torch._C._skip
     def step(self):
         self.last_epoch += 1
         i = len([m for m in self._milestones if m <= self.last_epoch])
@@ -328,6 +332,7 @@ class ChainedScheduler(LRScheduler):
         self.optimizer = optimizer or schedulers[0].optimizer
         self._last_lr = schedulers[-1].get_last_lr()
 
+    @torch._C._skip
     def step(self):
         for scheduler in self._schedulers:
             scheduler.step()
@@ -382,6 +387,7 @@ class ReduceLROnPlateau(LRScheduler):
             margin = self.threshold
         return a < best - margin if self.mode == "min" else a > best + margin
 
+    @torch._C._skip
     def step(self, metrics, epoch=None):
         current = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

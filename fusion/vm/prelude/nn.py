@@ -118,13 +118,35 @@ class Module:
             return self.parametrizations[name]()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def _may_take(self, what, kind, name):
+        """Refuses a name that cannot be a child's, or that something else has."""
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        taken = hasattr(self, name) and name not in self._kept(kind)
+        if "." in name and not (taken and what == "module"):
+            raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if taken:
+            raise KeyError(f"attribute '{name}' already exists")
+
     def register_buffer(self, name, tensor, persistent=True):
+        self._may_take("buffer", "buffers", name)
+        if tensor is not None and not isinstance(tensor, torch.Tensor):
+            kind = type(tensor).__name__
+            raise TypeError(f"cannot assign '{kind}' object to buffer '{name}' (torch Tensor or None required)")
         if "_buffer_names" not in vars(self):
             _prelude.set(self, "_buffer_names", {})
         self._buffer_names[name] = persistent
         _prelude.set(self, name, tensor)
 
     def register_parameter(self, name, param):
+        self._may_take("parameter", "parameters", name)
+        if param is not None and not isinstance(param, Parameter):
+            kind = param.type() if isinstance(param, torch.Tensor) else type(param).__name__
+            raise TypeError(
+                f"cannot assign '{kind}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
         self._take("parameters", name, param)
 
     def _take(self, kind, name, child):
@@ -136,8 +158,9 @@ class Module:
         _prelude.set(self, name, child)
 
     def add_module(self, name, module):
-        if "." in name:
-            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._may_take("module", "modules", name)
         self._take("modules", name, module)
 
     def register_module(self, name, module):

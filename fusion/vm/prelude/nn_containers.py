@@ -1,6 +1,7 @@
 # torch.nn: modules and parameters by name or in a list.  Few programs have any, so that nn.py is
 # parsed without them.
 import _prelude
+from collections import OrderedDict
 from torch.nn import Module, Parameter
 
 
@@ -10,14 +11,14 @@ class ModuleDict(Module):
         self.update({} if modules is None else modules)
 
     def update(self, modules):
-        for name, module in modules.items() if isinstance(modules, dict) else modules:
-            setattr(self, name, module)
+        for name, module in modules.items() if hasattr(modules, "items") else modules:
+            self.add_module(name, module)
 
     def __getitem__(self, name):
         return getattr(self, name)
 
     def __setitem__(self, name, module):
-        setattr(self, name, module)
+        self.add_module(name, module)
 
     def __delitem__(self, name):
         delattr(self, name)
@@ -95,14 +96,21 @@ class ParameterList(Module):
 class ParameterDict(Module):
     def __init__(self, values=None):
         _prelude.begin(self)
-        for name, value in ({} if values is None else values).items():
-            setattr(self, name, _parameter(value))
+        self.update({} if values is None else values)
+
+    def update(self, parameters):
+        """Of a plain dict in the order of its names, as PyTorch does."""
+        pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(pairs, key=lambda pair: pair[0])
+        for name, value in pairs:
+            self[name] = value
 
     def __getitem__(self, name):
         return getattr(self, name)
 
     def __setitem__(self, name, value):
-        setattr(self, name, _parameter(value))
+        self.register_parameter(name, _parameter(value))
 
     def keys(self):
         return [name for name, _ in self._own("parameters")]

@@ -229,7 +229,7 @@ class GLU(Module):
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         self.num_parameters = num_parameters
-        self.weight = Parameter(torch.full((num_parameters,), init, dtype=torch.float32 if dtype is None else dtype))
+        self.weight = Parameter(torch.full((num_parameters,), init, dtype=torch.get_default_dtype() if dtype is None else dtype))
 
     def forward(self, input):
         return F.prelu(input, self.weight)

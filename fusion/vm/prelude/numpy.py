@@ -1,4 +1,5 @@
-# numpy's arrays, each around a tensor of the CPU; what has no dimension is a plain number.
+# numpy's arrays, each around a tensor of the CPU, and the types of its numbers (value.h: scalar).
+import _prelude
 import torch
 import math
 
@@ -9,62 +10,139 @@ inf = math.inf
 nan = math.nan
 newaxis = None
 _sum, _any, _max, _min = sum, any, max, min
+# as_number(x, of): Python's as numpy's, of a type's name or of the type of another number.
+as_number, python_number = _prelude.numpy_number, _prelude.numpy_python
+
+
+def is_plain(x):
+    """A number of Python's: it takes the type of what it meets."""
+    return type(x) in (int, float, bool)
+
+
+def is_number(x):
+    return isinstance(x, (int, float, generic))
+
+
+def is_whole(x):
+    return isinstance(x, (int, integer))
 
 
 class _Kind(type):
-    """What is taken out of an array is a plain number, so that plain numbers are of these kinds."""
+    """Of the types of numbers: called, one makes a number, or an array of what has many."""
 
-    def __instancecheck__(cls, value):
-        return type(value) in cls.plain
+    def __call__(cls, x=0):
+        of = _types[cls]
+        if isinstance(x, str):
+            x = float(x) if of.kind == "f" else int(x)
+        if not isinstance(x, (int, float, generic)):
+            return wrap(tensor_of(x, of.torch))
+        if of.kind in "iu" and type(x) is int:
+            most = x if of.itemsize == 8 else 2 ** (of.itemsize * 8 - (of.kind == "i")) - 1
+            least = 0 if of.kind == "u" else x if of.itemsize == 8 else -most - 1
+            if not least <= x <= most:
+                raise OverflowError(f"Python integer {x} out of bounds for {of.name}")
+        return as_number(bool(x) if of.kind == "b" else float(x) if of.kind == "f" else int(x), of.name)
+
+    def __repr__(cls):
+        return f"<class 'numpy.{cls.__name__}'>"
+
+    def __eq__(cls, other):
+        return cls is other or (isinstance(other, dtype) and other == cls)
+
+    def __hash__(cls):
+        return hash(cls.__name__)
 
 
 class generic(metaclass=_Kind):
-    plain = (bool, int, float)
+    pass
 
 
 class number(generic):
-    plain = (int, float)
+    pass
 
 
 class integer(number):
-    plain = (int,)
+    pass
 
 
-signedinteger = integer
+class signedinteger(integer):
+    pass
 
 
-class floating(number):
-    plain = (float,)
+class unsignedinteger(integer):
+    pass
 
 
-inexact = floating
+class inexact(number):
+    pass
+
+
+class floating(inexact):
+    pass
+
+
+class bool_(generic):
+    pass
+
+
+bool_.__name__ = "bool"
+
+
+class int8(signedinteger):
+    pass
+
+
+class int16(signedinteger):
+    pass
+
+
+class int32(signedinteger):
+    pass
+
+
+class int64(signedinteger):
+    pass
+
+
+class uint8(unsignedinteger):
+    pass
+
+
+class uint16(unsignedinteger):
+    pass
+
+
+class uint32(unsignedinteger):
+    pass
+
+
+class uint64(unsignedinteger):
+    pass
+
+
+class float16(floating):
+    pass
+
+
+class float32(floating):
+    pass
+
+
+class float64(floating):
+    pass
 
 
 class dtype:
-    """A type of elements; called, it makes a number or an array of that type."""
+    """A type of elements."""
 
-    def __init__(self, of, name=None):
-        found = of if name is None else name
-        if name is None:
-            found = _found(of)
-            of, found = found.torch, found.name
-        self.torch = of
-        self.name = found
-        self.kind = "b" if found == "bool" else "f" if of.is_floating_point else found[0]
-        self.itemsize = {"uint16": 2, "uint32": 4}.get(found, of.itemsize)
-
-    @property
-    def type(self):
-        return self
-
-    def __instancecheck__(self, value):
-        """Of a number that was taken out of an array: a plain one."""
-        return isinstance(value, {"b": bool, "f": float}.get(self.kind, integer))
-
-    def __call__(self, x=0):
-        if isinstance(x, (int, float)) and (self.itemsize == 8 or x % 1 == 0):
-            return bool(x) if self.kind == "b" else float(x) if self.kind == "f" else int(x)
-        return array(x, dtype=self) if isinstance(x, (list, tuple, ndarray)) else wrap(tensor_of(x).to(self.torch))
+    def __init__(self, of, held=None):
+        if held is None:
+            of, held = _found(of).type, _found(of).torch
+        self.torch = held
+        self.type = of
+        self.name = of.__name__
+        self.kind = "b" if of is bool_ else "f" if held.is_floating_point else self.name[0]
+        self.itemsize = {"uint16": 2, "uint32": 4}.get(self.name, held.itemsize)
 
     def __eq__(self, other):
         if isinstance(other, dtype):
@@ -84,18 +162,11 @@ class dtype:
         return f"dtype('{self.name}')"
 
 
-float16 = dtype(torch.float16, "float16")
-float32 = dtype(torch.float32, "float32")
-float64 = dtype(torch.float64, "float64")
-int8 = dtype(torch.int8, "int8")
-int16 = dtype(torch.int16, "int16")
-int32 = dtype(torch.int32, "int32")
-int64 = dtype(torch.int64, "int64")
-uint8 = dtype(torch.uint8, "uint8")
-uint16 = dtype(torch.int32, "uint16")  # held with more bits: of what fits no value differs
-uint32 = dtype(torch.int64, "uint32")
-uint64 = dtype(torch.int64, "uint64")
-bool_ = dtype(torch.bool, "bool")
+# Those that torch lacks are held with more bits: of what fits no value differs.
+_held = {float16: torch.float16, float32: torch.float32, float64: torch.float64, int8: torch.int8, int16: torch.int16, int32: torch.int32, int64: torch.int64, uint8: torch.uint8, bool_: torch.bool, uint16: torch.int32, uint32: torch.int64, uint64: torch.int64}
+_types = {of: dtype(of, held) for of, held in _held.items()}
+_of_torch = {each.torch: each for each in reversed(list(_types.values()))}
+_of_python = {float: _types[float64], int: _types[int64], bool: _types[bool_]}
 half = float16
 single = float32
 double = float64
@@ -108,27 +179,23 @@ longlong = int64
 short = int16
 byte = int8
 ubyte = uint8
-_types = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_, uint16, uint32, uint64)
 _short = {"f": float32, "d": float64, "f2": float16, "f4": float32, "f8": float64, "i": int32, "l": int64, "i1": int8, "i2": int16, "i4": int32, "i8": int64, "u1": uint8, "u2": uint16, "u4": uint32, "u8": uint64, "H": uint16, "b": int8, "B": uint8, "?": bool_, "float": float64, "int": int64, "half": float16, "single": float32, "double": float64}
+_named = {each.name: each for each in _types.values()}
 
 
 def _found(of):
     if isinstance(of, dtype):
         return of
-    if of is float:
-        return float64
-    if of is int:
-        return int64
-    if of is bool:
-        return bool_
-    for each in _types:
-        if of is each.torch or of == each.name:
-            return each
-    name = of.lstrip("<=|>") if isinstance(of, str) else None
-    if name in _short:
-        return _short[name]
     if isinstance(of, str):
-        raise TypeError(f"data type '{of}' not understood")
+        if of in _named:
+            return _named[of]
+        short = _short.get(of.lstrip("<=|>"))
+        if short is None:
+            raise TypeError(f"data type '{of}' not understood")
+        return _types[short]
+    for known in (_types, _of_torch, _of_python):
+        if of in known:
+            return known[of]
     raise TypeError(f"Cannot interpret '{of}' as a data type")
 
 
@@ -139,13 +206,13 @@ def _to(of):
 class _Info:
     def __init__(self, of, info):
         self.dtype = of
-        self.min = info.min
-        self.max = info.max
+        self.min = info.min if of.kind in "iu" else as_number(info.min, of.name)
+        self.max = info.max if of.kind in "iu" else as_number(info.max, of.name)
         self.bits = info.bits
         if of.kind == "f":
-            self.eps = info.eps
-            self.tiny = info.tiny
-            self.smallest_normal = info.tiny
+            self.eps = as_number(info.eps, of.name)
+            self.tiny = as_number(info.tiny, of.name)
+            self.smallest_normal = self.tiny
 
 
 def finfo(of):
@@ -160,16 +227,18 @@ def iinfo(of):
 
 def wrap(tensor):
     """A tensor as an array, or its number where it has no dimension."""
-    return ndarray(tensor) if tensor.dim() > 0 else tensor.item()
+    return ndarray(tensor) if tensor.dim() > 0 else as_number(tensor.item(), tensor.dtype)
 
 
 def attribute_of_number(x, name):
-    """What numpy's number of that value has; None: arrays have nothing of that name."""
-    of = bool_ if isinstance(x, bool) else int64 if isinstance(x, int) else float64
+    """What numpy's number has of the attributes of arrays; None: nothing of that name."""
     if name == "item" or name == "tolist":
-        return lambda: x
+        return lambda: python_number(x)
+    of = _types[type(x)]
     if name in ("dtype", "shape", "ndim", "size", "itemsize", "nbytes"):
         return {"dtype": of, "shape": (), "ndim": 0, "size": 1}.get(name, of.itemsize)
+    if name in ("is_integer", "as_integer_ratio", "hex", "bit_length", "real"):
+        return None
     found = getattr(ndarray(torch.tensor(x, dtype=of.torch)), name, None)
     if not callable(found):
         return found
@@ -203,6 +272,8 @@ def tensor_of(data, dtype=None):
             common = _common(common, part.dtype)
         made = torch.stack([part.to(common) for part in parts])
         return made if dtype is None else made.to(dtype)
+    if isinstance(data, generic):
+        return torch.tensor(data, dtype=_types[type(data)].torch if dtype is None else dtype)
     if not isinstance(data, (list, tuple, int, float, bool)):
         if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
             return tensor_of(list(data), dtype)
@@ -215,7 +286,14 @@ def tensor_of(data, dtype=None):
         raise ValueError(
             "setting an array element with a sequence. The requested array has an inhomogeneous shape."
         )
-    return torch.tensor(data, dtype=torch.float64) if made.dtype == torch.float32 else made
+    return torch.tensor(data, dtype=torch.float64) if made.dtype == torch.float32 and not _narrow(data) else made
+
+
+def _narrow(data):
+    """Whether lists hold numbers of numpy's: then their type counts."""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, generic)
 
 
 def array(object, dtype=None, *, copy=True, ndmin=0):
@@ -252,7 +330,7 @@ def _common(a, b):
 
 def pair(a, b, real=False):
     """The operands of a function of two, of one type; a plain number takes the other's."""
-    plain_a, plain_b = isinstance(a, (int, float)), isinstance(b, (int, float))
+    plain_a, plain_b = is_plain(a), is_plain(b)
     if plain_a and plain_b:
         a, b = tensor_of(a), tensor_of(b)
     elif plain_b:
@@ -274,9 +352,9 @@ def pair(a, b, real=False):
 
 def operate(f, a, b, real=False):
     if isinstance(a, torch.Tensor):
-        return f(a, tensor_of(b) if not isinstance(b, (int, float)) else b)
+        return f(a, b if is_number(b) else tensor_of(b))
     if isinstance(b, torch.Tensor):
-        return f(tensor_of(a) if not isinstance(a, (int, float)) else a, b)
+        return f(a if is_number(a) else tensor_of(a), b)
     a, b = pair(a, b, real)
     return wrap(f(a, b))
 
@@ -319,7 +397,7 @@ def summed(f, a, axis=None, keepdims=False):
     if axis is None:
         axis = tuple(range(t.dim()))
         if not axis:
-            return t.item()
+            return wrap(t)
     made = f(t, axes_of(axis), keepdims)
     return made if isinstance(a, torch.Tensor) else wrap(made)
 
@@ -451,7 +529,7 @@ class ndarray:
 
     @property
     def flat(self):
-        return iter(self._tensor.reshape(-1).tolist())
+        return iter(ndarray(self._tensor.reshape(-1)))
 
     def __len__(self):
         if self._tensor.dim() == 0:
@@ -465,14 +543,14 @@ class ndarray:
 
     def __getitem__(self, key):
         tensor, key = _slice(self._tensor, _key(key))
-        if isinstance(key, int) and not -tensor.shape[0] <= key < tensor.shape[0]:
+        if is_whole(key) and not -tensor.shape[0] <= key < tensor.shape[0]:
             raise IndexError(
                 f"index {key} is out of bounds for axis 0 with size {tensor.shape[0]}"
             )
         return wrap(tensor[key])
 
     def __setitem__(self, key, value):
-        if not isinstance(value, (int, float)):
+        if not is_number(value):
             value = tensor_of(value).to(self._tensor.dtype)
         self._tensor[_key(key)] = value
 
@@ -628,7 +706,7 @@ class ndarray:
 
     def item(self, *index):
         picked = self._tensor
-        if len(index) == 1 and isinstance(index[0], int):
+        if len(index) == 1 and is_whole(index[0]):
             picked = picked.reshape(-1)[index[0]]
         elif index:
             picked = picked[index[0] if isinstance(index[0], tuple) else index]
@@ -673,7 +751,7 @@ class ndarray:
 
     def repeat(self, repeats, axis=None):
         t = self._tensor.reshape(-1) if axis is None else self._tensor
-        repeats = repeats if isinstance(repeats, int) else tensor_of(repeats)
+        repeats = repeats if is_whole(repeats) else tensor_of(repeats)
         return ndarray(t.repeat_interleave(repeats, dim=0 if axis is None else axis))
 
     def sum(self, axis=None, dtype=None, keepdims=False):
@@ -726,9 +804,9 @@ class ndarray:
     def clip(self, min=None, max=None):
         t = self._tensor
         if min is not None:
-            t = operate(torch.maximum, ndarray(t), asarray(min))._tensor if not isinstance(min, (int, float)) else pair(t, min)[0].clamp(min=min)
+            t = operate(torch.maximum, ndarray(t), asarray(min))._tensor if not is_plain(min) else pair(t, min)[0].clamp(min=min)
         if max is not None:
-            t = operate(torch.minimum, ndarray(t), asarray(max))._tensor if not isinstance(max, (int, float)) else pair(t, max)[0].clamp(max=max)
+            t = operate(torch.minimum, ndarray(t), asarray(max))._tensor if not is_plain(max) else pair(t, max)[0].clamp(max=max)
         return ndarray(t)
 
     def round(self, decimals=0):
@@ -739,7 +817,7 @@ class ndarray:
         return tuple([ndarray(index) for index in torch.nonzero(self._tensor, as_tuple=True)])
 
     def dot(self, other):
-        return operate(torch.matmul, self, other) if not isinstance(other, (int, float)) else self * other
+        return operate(torch.matmul, self, other) if not is_number(other) else self * other
 
     def take(self, indices, axis=None):
         t = self._tensor.reshape(-1) if axis is None else self._tensor

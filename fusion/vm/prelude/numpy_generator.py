@@ -19,7 +19,7 @@ def _words(entropy):
         for each in entropy:
             found.extend(_words(each))
         return found
-    if not isinstance(entropy, int):
+    if not numpy.is_whole(entropy):
         raise TypeError("SeedSequence expects int or sequence of ints for entropy not " + str(entropy))
     if entropy < 0:
         raise ValueError("expected non-negative integer")
@@ -135,6 +135,11 @@ class Generator(_numpy_draws.Distributions):
         return self._fill(self._decay, size, torch.float64, out)
 
     @_draws
+    def standard_gamma(self, shape, size=None, dtype=float, out=None):
+        self._wide("standard_gamma", dtype)
+        return self._spread(self._gamma, size if out is None else out.shape, shape)
+
+    @_draws
     def exponential(self, scale=1.0, size=None):
         return self._spread(lambda scale: scale * self._decay(), size, scale)
 
@@ -164,94 +169,6 @@ class Generator(_numpy_draws.Distributions):
         return self._fill(lambda: self._gauss() / self._gauss(), size)
 
     @_draws
-    def _gamma(self, shape):
-        """Marsaglia and Tsang's way, and Ahrens and Dieter's for shapes below 1."""
-        if shape == 1.0:
-            return self._decay()
-        if shape == 0.0:
-            return 0.0
-        if shape < 1.0:
-            while True:
-                u = self._unit()
-                v = self._decay()
-                if u <= 1.0 - shape:
-                    x = u ** (1.0 / shape)
-                    if x <= v:
-                        return x
-                else:
-                    y = -math.log((1.0 - u) / shape)
-                    x = (1.0 - shape + shape * y) ** (1.0 / shape)
-                    if x <= v + y:
-                        return x
-        b = shape - 1.0 / 3.0
-        c = 1.0 / math.sqrt(9.0 * b)
-        while True:
-            x = self._gauss()
-            v = 1.0 + c * x
-            while v <= 0.0:
-                x = self._gauss()
-                v = 1.0 + c * x
-            v = v * v * v
-            u = self._unit()
-            if u < 1.0 - 0.0331 * (x * x) * (x * x):
-                return b * v
-            if u == 0.0 or math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
-                return b * v
-
-    @_draws
-    def standard_gamma(self, shape, size=None, dtype=float, out=None):
-        self._wide("standard_gamma", dtype)
-        return self._spread(self._gamma, size if out is None else out.shape, shape)
-
-    @_draws
-    def gamma(self, shape, scale=1.0, size=None):
-        return self._spread(lambda shape, scale: scale * self._gamma(shape), size, shape, scale)
-
-    @_draws
-    def chisquare(self, df, size=None):
-        return self._spread(lambda df: 2.0 * self._gamma(df / 2.0), size, df)
-
-    @_draws
-    def standard_t(self, df, size=None):
-        return self._spread(self._student, size, df)
-
-    @_draws
-    def _student(self, df):
-        top = self._gauss()
-        return math.sqrt(df / 2.0) * top / math.sqrt(self._gamma(df / 2.0))
-
-    @_draws
-    def _beta(self, a, b):
-        if a > 1.0 or b > 1.0:
-            x = self._gamma(a)
-            return x / (x + self._gamma(b))
-        while True:
-            x = self._unit() ** (1.0 / a)
-            y = self._unit() ** (1.0 / b)
-            if 0.0 < x + y <= 1.0:
-                return x / (x + y)
-
-    @_draws
-    def beta(self, a, b, size=None):
-        return self._spread(self._beta, size, a, b)
-
-    @_draws
-    def _poisson(self, lam):
-        if lam >= 10:
-            raise NotImplementedError("Generator.poisson() draws rates below 10 in the language")
-        if lam == 0:
-            return 0
-        least, product, found = math.exp(-lam), self._unit(), 0
-        while product > least:
-            product *= self._unit()
-            found += 1
-        return found
-
-    @_draws
-    def poisson(self, lam=1.0, size=None):
-        return self._spread(self._poisson, size, lam, dtype=torch.int64)
-
-    @_draws
     def integers(self, low, high=None, size=None, dtype=int, endpoint=False):
         of = numpy.dtype(dtype)
         if high is None:
@@ -266,7 +183,7 @@ class Generator(_numpy_draws.Distributions):
             return int(low) + below(most)
 
         made = self._spread(draw, size, low, high, dtype=of.torch)
-        return bool(made) if of.kind == "b" and _numpy_draws.plain(made) else made
+        return numpy.as_number(made, of.name) if _numpy_draws.plain(made) else made
 
     @_draws
     def _below(self, most):
@@ -328,10 +245,10 @@ class Generator(_numpy_draws.Distributions):
 
     @_draws
     def permutation(self, x, axis=0):
-        order = list(range(x if isinstance(x, int) else numpy.shape(x)[axis]))
+        order = list(range(x if numpy.is_whole(x) else numpy.shape(x)[axis]))
         self._shuffled(order)
         index = torch.tensor(order, dtype=torch.int64)
-        return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x).index_select(axis, index))
+        return numpy.ndarray(index if numpy.is_whole(x) else numpy.tensor_of(x).index_select(axis, index))
 
     @_draws
     def permuted(self, x, *, axis=None, out=None):
@@ -349,9 +266,9 @@ class Generator(_numpy_draws.Distributions):
 
     @_draws
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-        n = a if isinstance(a, int) else len(a) if axis == 0 else numpy.shape(a)[axis]
+        n = a if numpy.is_whole(a) else len(a) if axis == 0 else numpy.shape(a)[axis]
         if n <= 0 and size != 0:
-            raise ValueError("a must be a positive integer unless no samples are taken" if isinstance(a, int) else "a cannot be empty unless no samples are taken")
+            raise ValueError("a must be a positive integer unless no samples are taken" if numpy.is_whole(a) else "a cannot be empty unless no samples are taken")
         count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when replace is False")
@@ -362,11 +279,11 @@ class Generator(_numpy_draws.Distributions):
         else:
             picked = self._apart(n, count, shuffle)
         if size is None:
-            return picked[0] if isinstance(a, int) else a[picked[0]] if axis == 0 else numpy.take(a, picked[0], axis)
+            return picked[0] if numpy.is_whole(a) else a[picked[0]] if axis == 0 else numpy.take(a, picked[0], axis)
         if isinstance(a, (list, tuple)) and isinstance(a[0], str):
             return [a[i] for i in picked]
         index = torch.tensor(picked, dtype=torch.int64)
-        if isinstance(a, int):
+        if numpy.is_whole(a):
             return numpy.ndarray(index.reshape(_numpy_draws.sizes(size)))
         t = numpy.tensor_of(a).index_select(axis, index)
         return numpy.ndarray(t.unflatten(axis, _numpy_draws.sizes(size)) if len(_numpy_draws.sizes(size)) > 1 else t)

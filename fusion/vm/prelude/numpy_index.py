@@ -44,10 +44,10 @@ def insert(arr, obj, values, axis=None):
     new = _of(values).to(t.dtype)
     one = list(t.shape)
     one[axis] = len(places)
-    if isinstance(obj, int) and new.dim() > 0 and t.dim() == 1:
+    if numpy.is_whole(obj) and new.dim() > 0 and t.dim() == 1:
         one[axis] = new.numel()
         places = places * new.numel()
-    elif new.dim() == 1 and t.dim() > 1 and isinstance(obj, int):
+    elif new.dim() == 1 and t.dim() > 1 and numpy.is_whole(obj):
         new = new.unsqueeze(axis)
     both = torch.cat((t, new.expand(one)), axis)
     order = sorted([(p, 0, n + i) for i, p in enumerate(places)] + [(i, 1, i) for i in range(n)])

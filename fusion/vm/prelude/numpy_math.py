@@ -11,8 +11,8 @@ def _elementwise(number, function, real=True):
     """A function of one: `number` of a plain number, `function` of a tensor."""
 
     def call(x):
-        if isinstance(x, (int, float)):
-            return number(x)
+        if numpy.is_number(x):
+            return numpy.as_number(number(numpy.python_number(x)), x)
         t = _of(x)
         if real and not t.dtype.is_floating_point:
             t = t.double()
@@ -38,7 +38,7 @@ def _exp(x):
 
 
 def _sign(x):
-    return (x > 0) - (x < 0) if isinstance(x, int) else float((x > 0) - (x < 0))
+    return (x > 0) - (x < 0) if numpy.is_whole(x) else float((x > 0) - (x < 0))
 
 
 sqrt = _elementwise(_positive(math.sqrt, 0.0), torch.sqrt)
@@ -95,9 +95,9 @@ def _tensors(f):
     """f, which takes tensors only, for operands that may be numbers."""
 
     def call(a, b):
-        if isinstance(a, (int, float)):
+        if numpy.is_number(a):
             a = torch.tensor(a, dtype=b.dtype)
-        if isinstance(b, (int, float)):
+        if numpy.is_number(b):
             b = torch.tensor(b, dtype=a.dtype)
         return f(a, b)
 
@@ -136,8 +136,8 @@ matmul = _binary(torch.matmul)
 
 
 def power(x1, x2):
-    if isinstance(x1, (int, float)) and isinstance(x2, (int, float)):
-        return x1**x2
+    if numpy.is_number(x1) and numpy.is_number(x2):
+        return numpy.as_number(x1**x2, None)
     return numpy.operate(lambda a, b: a**b, x1, x2)
 
 
@@ -145,7 +145,7 @@ float_power = power
 
 
 def dot(a, b):
-    if isinstance(a, (int, float)) or isinstance(b, (int, float)):
+    if numpy.is_number(a) or numpy.is_number(b):
         return numpy.operate(lambda a, b: a * b, a, b)
     if len(_of(a).shape) > 1 and len(_of(b).shape) > 2:
         raise NotImplementedError("numpy.dot() of more than 2 dimensions is not here; write np.matmul")
@@ -237,7 +237,7 @@ def identity(n, dtype=None):
 def arange(start, stop=None, step=1, dtype=None):
     if stop is None:
         start, stop = 0, start
-    whole = _all([isinstance(x, int) for x in (start, stop, step)])
+    whole = _all([numpy.is_whole(x) for x in (start, stop, step)])
     count = _max(0, math.ceil((stop - start) / step))
     steps = torch.arange(count, dtype=torch.int64 if whole else torch.float64)
     made = steps * step + start
@@ -377,7 +377,7 @@ def atleast_2d(x):
 def split(ary, indices_or_sections, axis=0):
     t = _of(ary)
     n = t.shape[axis]
-    if isinstance(indices_or_sections, int):
+    if numpy.is_whole(indices_or_sections):
         if n % indices_or_sections:
             raise ValueError("array split does not result in an equal division")
         size = n // indices_or_sections
@@ -389,7 +389,7 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    if not isinstance(indices_or_sections, int):
+    if not numpy.is_whole(indices_or_sections):
         return split(ary, indices_or_sections, axis)
     parts = indices_or_sections
     n = _of(ary).shape[axis]
@@ -445,7 +445,7 @@ def broadcast_arrays(*args):
 
 def flip(m, axis=None):
     t = _of(m)
-    axes = range(t.dim()) if axis is None else [axis] if isinstance(axis, int) else axis
+    axes = range(t.dim()) if axis is None else [axis] if numpy.is_whole(axis) else axis
     return _array(t.flip(list(axes)))
 
 
@@ -478,9 +478,9 @@ def repeat(a, repeats, axis=None):
 
 def pad(array, pad_width, mode="constant", constant_values=0):
     t = _of(array)
-    if isinstance(pad_width, int):
+    if numpy.is_whole(pad_width):
         pad_width = [(pad_width, pad_width)] * t.dim()
-    elif isinstance(pad_width[0], int):
+    elif numpy.is_whole(pad_width[0]):
         pad_width = [tuple(pad_width) if len(pad_width) == 2 else (pad_width[0],) * 2] * t.dim()
     if mode == "constant":
         widths = [n for pair in reversed(pad_width) for n in pair]
@@ -512,7 +512,7 @@ def where(condition, x=None, y=None):
     condition = _of(condition)
     if x is None:
         return _array(condition).nonzero()
-    numbers = isinstance(x, (int, float)) and isinstance(y, (int, float))
+    numbers = numpy.is_number(x) and numpy.is_number(y)
     if numbers:
         x, y = _of(x), _of(y)
     x, y = numpy.pair(x, y)
@@ -540,15 +540,16 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     if out is not None:
         out[...] = clip(a, a_min, a_max)
         return out
-    if isinstance(a, (int, float)):
-        a = a if a_min is None else _max(a, a_min)
-        return a if a_max is None else _min(a, a_max)
+    if numpy.is_number(a):
+        if numpy.is_plain(a) and numpy.is_plain(a_min) and numpy.is_plain(a_max):
+            return numpy.as_number(_min(_max(a, a_min), a_max) + 0 * (a + a_min + a_max), None)
+        return _wrap(_array(_of(a)).clip(a_min, a_max)._tensor)
     return _array(_of(a)).clip(a_min, a_max)
 
 
 def round(a, decimals=0):
-    if isinstance(a, (int, float)):
-        return _round(a, decimals) if decimals else type(a)(_round(a))
+    if numpy.is_number(a):
+        return numpy.as_number(_round(a, decimals) if decimals else numpy.python_number(a) if numpy.is_whole(a) else float(_round(a)), a)
     return _array(_of(a)).round(decimals)
 
 
@@ -619,7 +620,7 @@ def quantile(a, q, axis=None, keepdims=False):
 
 
 def percentile(a, q, axis=None, keepdims=False):
-    q = q / 100 if isinstance(q, (int, float)) else numpy.asarray(q) / 100
+    q = q / 100 if numpy.is_number(q) else numpy.asarray(q) / 100
     return _quantile(a, q, axis, keepdims)
 
 
@@ -674,7 +675,7 @@ def union1d(ar1, ar2):
 
 
 def searchsorted(a, v, side="left"):
-    made = torch.searchsorted(_of(a), _of(v).to(_of(a).dtype) if not isinstance(v, (int, float)) else torch.tensor(v, dtype=torch.float64), side=side)
+    made = torch.searchsorted(_of(a), _of(v).to(_of(a).dtype) if not numpy.is_number(v) else torch.tensor(v, dtype=torch.float64), side=side)
     return _wrap(made)
 
 
@@ -688,7 +689,7 @@ def bincount(x, weights=None, minlength=0):
 
 def histogram(a, bins=10, range=None):
     t = _of(a).double().reshape(-1)
-    if not isinstance(bins, int):
+    if not numpy.is_whole(bins):
         edges = _of(bins).double()
     else:
         low, high = (t.min().item(), t.max().item()) if range is None else range
@@ -787,7 +788,7 @@ def size(a, axis=None):
 
 
 def isscalar(element):
-    return isinstance(element, (int, float, str))
+    return isinstance(element, (int, float, str, numpy.generic))
 
 
 def unravel_index(indices, shape):
@@ -796,12 +797,8 @@ def unravel_index(indices, shape):
 
 
 def issubdtype(arg1, arg2):
-    if isinstance(arg2, type) and issubclass(arg2, numpy.generic):
-        kind = numpy.dtype(arg1).kind
-        if arg2 is numpy.floating:
-            return kind == "f"
-        return kind in "iu" if arg2 is numpy.integer else kind != "b"
-    return numpy.dtype(arg1) == arg2
+    of = arg1 if isinstance(arg1, type) and issubclass(arg1, numpy.generic) else numpy.dtype(arg1).type
+    return issubclass(of, arg2 if isinstance(arg2, type) and issubclass(arg2, numpy.generic) else numpy.dtype(arg2).type)
 
 
 def result_type(*args):

@@ -53,7 +53,7 @@ row_stack = numpy.vstack
 permute_dims = numpy.transpose
 ushort, uint = numpy.uint16, numpy.uint64
 uintp = ulong = ulonglong = uint
-True_, False_ = True, False
+True_, False_ = numpy.bool_(True), numpy.bool_(False)
 
 
 def positive(x):

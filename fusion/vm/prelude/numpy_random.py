@@ -81,8 +81,29 @@ class RandomState(_numpy_draws.Distributions):
         return self._fill(self._gauss, size)
 
     @_random_numbers
+    def _decay(self):
+        return -math.log(1.0 - self._unit())
+
+    @_random_numbers
     def exponential(self, scale=1.0, size=None):
-        return self._spread(lambda scale: -math.log(1.0 - self._unit()) * scale, size, scale)
+        return self._spread(lambda scale: self._decay() * scale, size, scale)
+
+    @_random_numbers
+    def standard_gamma(self, shape, size=None):
+        return self._spread(self._gamma, size, shape)
+
+    @_random_numbers
+    def standard_exponential(self, size=None):
+        return self._fill(self._decay, size)
+
+    @_random_numbers
+    def dirichlet(self, alpha, size=None):
+        shape = () if size is None else _numpy_draws.sizes(size)
+        rows = []
+        for _ in range(_numpy_draws.count(shape)):
+            drawn = [self._gamma(float(a)) for a in alpha]
+            rows.append([x / sum(drawn) for x in drawn])
+        return numpy.wrap(torch.tensor(rows, dtype=torch.float64).reshape(shape + (len(alpha),)))
 
     @_random_numbers
     def _below(self, most):
@@ -125,16 +146,16 @@ class RandomState(_numpy_draws.Distributions):
 
     @_random_numbers
     def permutation(self, x):
-        order = list(range(x if isinstance(x, int) else len(x)))
+        order = list(range(x if numpy.is_whole(x) else len(x)))
         self.shuffle(order)
         index = torch.tensor(order, dtype=torch.int64)
-        return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x)[index])
+        return numpy.ndarray(index if numpy.is_whole(x) else numpy.tensor_of(x)[index])
 
     @_random_numbers
     def choice(self, a, size=None, replace=True, p=None):
-        n = a if isinstance(a, int) else len(a)
+        n = a if numpy.is_whole(a) else len(a)
         if n <= 0:
-            raise ValueError("a must be greater than 0 unless no samples are taken" if isinstance(a, int) else "'a' cannot be empty unless no samples are taken")
+            raise ValueError("a must be greater than 0 unless no samples are taken" if numpy.is_whole(a) else "'a' cannot be empty unless no samples are taken")
         count = 1 if size is None else _numpy_draws.count(_numpy_draws.sizes(size))
         if not replace and count > n:
             raise ValueError("Cannot take a larger sample than population when 'replace=False'")
@@ -147,11 +168,11 @@ class RandomState(_numpy_draws.Distributions):
             self.shuffle(order)
             picked = order[:count]
         if size is None:
-            return picked[0] if isinstance(a, int) else a[picked[0]]
+            return picked[0] if numpy.is_whole(a) else a[picked[0]]
         if isinstance(a, (list, tuple)) and isinstance(a[0], str):
             return [a[i] for i in picked]
         index = torch.tensor(picked, dtype=torch.int64).reshape(_numpy_draws.sizes(size))
-        return numpy.ndarray(index if isinstance(a, int) else numpy.tensor_of(a)[index])
+        return numpy.ndarray(index if numpy.is_whole(a) else numpy.tensor_of(a)[index])
 
     @_random_numbers
     def _weighted(self, p, n, count, replace):
@@ -201,6 +222,14 @@ uniform = _shared.uniform
 exponential = _shared.exponential
 laplace = _shared.laplace
 gumbel = _shared.gumbel
+standard_gamma = _shared.standard_gamma
+gamma = _shared.gamma
+chisquare = _shared.chisquare
+standard_t = _shared.standard_t
+beta = _shared.beta
+dirichlet = _shared.dirichlet
+poisson = _shared.poisson
+standard_exponential = _shared.standard_exponential
 randint = _shared.randint
 random_integers = _shared.random_integers
 shuffle = _shared.shuffle

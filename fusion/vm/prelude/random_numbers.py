@@ -73,7 +73,7 @@ def exponential(like, lambd=1.0):
 
 def even(shape, bound, dtype, device):
     """Those of uniform_(-bound, bound), which layers begin with."""
-    dtype = torch.float32 if dtype is None else dtype
+    dtype = torch.get_default_dtype() if dtype is None else dtype
     if by_gpu(device):
         return torch._C.uniform(tuple(shape), dtype, "gpu", -bound, bound)
     # The bound in float32, one rounding for both steps.
@@ -93,6 +93,6 @@ def draw_again(module, fan_in):
 def normal(shape, dtype, device):
     """Those of normal_(), which embeddings begin with."""
     if by_gpu(device):
-        return torch._C.normal(tuple(shape), torch.float32 if dtype is None else dtype, False, "gpu")
+        return torch._C.normal(tuple(shape), torch.get_default_dtype() if dtype is None else dtype, False, "gpu")
     made = torch.randn(*shape)
     return made if dtype is None else made.to(dtype)

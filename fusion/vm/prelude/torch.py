@@ -1,4 +1,5 @@
 # torch: what of it is easiest to say in Python.
+import _prelude
 import _random_numbers
 import torch
 
@@ -25,8 +26,9 @@ strided = "torch.strided"
 
 
 def set_default_dtype(dtype):
-    if dtype is not torch.float32:
-        raise NotImplementedError("the default dtype is float32 here: give dtype= where tensors are made")
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _prelude.set_default_dtype(dtype)
 
 
 def set_default_device(device):
@@ -34,7 +36,11 @@ def set_default_device(device):
 
 
 def set_default_tensor_type(t):
-    pass
+    name = (t if isinstance(t, str) else t.__name__).split(".")[-1]
+    of = {"HalfTensor": torch.float16, "FloatTensor": torch.float32, "DoubleTensor": torch.float64, "BFloat16Tensor": torch.bfloat16}
+    if name not in of:
+        raise TypeError("only floating-point types are supported as the default type")
+    _prelude.set_default_dtype(of[name])
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
@@ -166,7 +172,7 @@ def normal(mean, std=1.0, size=None, *, generator=None):
     if generator is not None:
         return _random_numbers.by(generator, normal, mean, std, size)
     if size is not None and _random_numbers.by_gpu(None):
-        return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
+        return torch._C.normal(tuple(size), torch.get_default_dtype(), False, "gpu", float(mean), float(std))
     if size is not None:
         return torch.randn(size) * std + mean
     like = mean if isinstance(mean, torch.Tensor) else std

@@ -905,7 +905,7 @@ def angle(input, *, out=None):
 
 
 def _floats(input):
-    return input.dtype if input.dtype.is_floating_point else torch.float32
+    return input.dtype if input.dtype.is_floating_point else torch.get_default_dtype()
 
 
 def isreal(input):

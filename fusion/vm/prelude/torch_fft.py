@@ -176,12 +176,12 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, device=None, requires_grad=False)
     """One call: fft_fftfreq."""
     places = torch.arange(n)
     places = torch.where(places < (n + 1) // 2, places, places - n)
-    return places.to(dtype or torch.float32) * (1.0 / (n * d))
+    return places.to(dtype or torch.get_default_dtype()) * (1.0 / (n * d))
 
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, device=None, requires_grad=False):
     """One call: fft_rfftfreq."""
-    return torch.arange(n // 2 + 1).to(dtype or torch.float32) * (1.0 / (n * d))
+    return torch.arange(n // 2 + 1).to(dtype or torch.get_default_dtype()) * (1.0 / (n * d))
 
 
 def _shifted(input, dim, half):

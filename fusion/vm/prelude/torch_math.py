@@ -352,7 +352,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, out=None):
     """One call."""
     places = torch.linspace(start, end, steps, dtype=torch.float64)
-    return torch.pow(base, places).to(torch.float32 if dtype is None else dtype)
+    return torch.pow(base, places).to(torch.get_default_dtype() if dtype is None else dtype)
 
 
 def randint_like(input, low, high=None, *, dtype=None, device=None, requires_grad=False):
@@ -384,7 +384,7 @@ def result_type(tensor1, tensor2):
             at, dtype = (0 if x.dim() else 1), x.dtype
         else:
             at = 2
-            dtype = torch.bool if isinstance(x, bool) else torch.int64 if isinstance(x, int) else torch.float32
+            dtype = torch.bool if isinstance(x, bool) else torch.int64 if isinstance(x, int) else torch.get_default_dtype()
         found[at] = dtype if found[at] is None else torch.promote_types(found[at], dtype)
     made = None
     for dtype in found:

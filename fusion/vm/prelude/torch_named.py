@@ -66,11 +66,11 @@ def range(start=0, end=None, step=1):
     if end is None:
         start, end = 0, start
     n = int((end - start) / step) + 1
-    return torch.arange(n, dtype=torch.float32) * step + start
+    return torch.arange(n, dtype=torch.get_default_dtype()) * step + start
 
 
 def scalar_tensor(s, dtype=None):
-    return torch.tensor(s, dtype=torch.float32 if dtype is None else dtype)
+    return torch.tensor(s, dtype=torch.get_default_dtype() if dtype is None else dtype)
 
 
 def is_signed(input):

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 def _cosines(window_length, periodic, weights, dtype):
     """weights[0] - weights[1] cos(2 pi k / n) + weights[2] cos(4 pi k / n)"""
-    dtype = dtype or torch.float32
+    dtype = dtype or torch.get_default_dtype()
     if window_length <= 1:
         return torch.ones(window_length, dtype=dtype)
     n = window_length if periodic else window_length - 1
@@ -39,7 +39,7 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
 
 def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """One call."""
-    dtype = dtype or torch.float32
+    dtype = dtype or torch.get_default_dtype()
     if window_length <= 1:
         return torch.ones(window_length, dtype=dtype)
     n = window_length if periodic else window_length - 1
@@ -51,7 +51,7 @@ def kaiser_window(
     pin_memory=False, requires_grad=False,
 ):
     """One call."""
-    dtype = dtype or torch.float32
+    dtype = dtype or torch.get_default_dtype()
     if window_length <= 1:
         return torch.ones(window_length, dtype=dtype)
     n = window_length if periodic else window_length - 1

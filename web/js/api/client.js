@@ -212,6 +212,12 @@ export function findEvent(id, params, signal) {
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });
 
+/** Exports of a run that are being written. @param {string} id @returns {Promise<{exports: import("./types.js").ExportUnderWay[]}>} */
+export const getExports = (id) => request(`/runs/${encodeURIComponent(id)}/exports`);
+
+/** @param {string} id @param {number} which its id in getExports() */
+export const cancelExport = (id, which) => request(`/runs/${encodeURIComponent(id)}/exports/${which}`, { method: "DELETE" });
+
 /** @param {string} id @param {string} file "export", "script.py" or "trace.json" */
 export const fileUrl = (id, file) => `${API}/runs/${encodeURIComponent(id)}/${file}`;
 

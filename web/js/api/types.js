@@ -3,6 +3,8 @@
 // Those of a report come from report.d.ts, which is made from the table of its fields.
 
 /** @typedef {{name: string, extension: string, type: string, title: string}} Format of an export */
+/** @typedef {{id: number, format: string, author: string, started_ns: number, bytes: number, share: number, cancelled: boolean}} ExportUnderWay
+ *   bytes written so far; the share of the run's timeline that was read */
 /**
  * @typedef {"queued" | "running" | "done" | "failed" | "cancelled"} Status
  * @typedef {[number, number]} Interval low and high end, 95 %
