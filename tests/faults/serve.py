@@ -109,7 +109,7 @@ def prepared(options, folder):
     assert server.stop() == 0
 
 
-READS = ["/", "/docs/cli", "/api/v1/openapi.json", "/api/v1/ops?name=add", "/api/v1/passes", "/api/v1/backends", "/api/v1/examples", "/api/v1/formats",
+READS = ["/", "/docs/cli", "/api/v1/openapi.json", "/api/v1/ops?name=add", "/api/v1/passes", "/api/v1/backends", "/api/v1/examples", "/api/v1/formats", "/api/v1/runs/1/exports",
          "/api/v1/session", "/api/v1/audit", "/api/v1/files", "/api/v1/runs", "/api/v1/runs?facets=1&q=quick&sort=-speedup", "/api/v1/runs/1",
          "/api/v1/runs/3", "/api/v1/runs/5", "/api/v1/runs/6", "/api/v1/runs/7", "/api/v1/runs/1/report.json", "/api/v1/runs/1/script.py",
          "/api/v1/runs/1/timeline?mode=eager", "/api/v1/runs/3/timeline?q=a", "/api/v1/runs/3/timeline/find?q=a", "/api/v1/runs/1/trace.json",
