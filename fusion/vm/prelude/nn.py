@@ -122,7 +122,9 @@ class Module:
         """Refuses a name that cannot be a child's, or that something else has."""
         if not isinstance(name, str):
             raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
-        taken = hasattr(self, name) and name not in self._kept(kind)
+        # hasattr() would read the rest of Module's methods from their files
+        taken = name in vars(self) or any([name in vars(c) for c in type(self).__mro__])
+        taken = taken and name not in self._kept(kind)
         if "." in name and not (taken and what == "module"):
             raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
         if name == "":

@@ -1,7 +1,6 @@
 # torch.nn: modules and parameters by name or in a list.  Few programs have any, so that nn.py is
 # parsed without them.
 import _prelude
-from collections import OrderedDict
 from torch.nn import Module, Parameter
 
 
@@ -101,8 +100,11 @@ class ParameterDict(Module):
     def update(self, parameters):
         """Of a plain dict in the order of its names, as PyTorch does."""
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
-        if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
-            pairs = sorted(pairs, key=lambda pair: pair[0])
+        if isinstance(parameters, dict):
+            from collections import OrderedDict
+
+            if not isinstance(parameters, OrderedDict):
+                pairs = sorted(pairs, key=lambda pair: pair[0])
         for name, value in pairs:
             self[name] = value
 
