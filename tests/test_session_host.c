@@ -182,16 +182,18 @@ static void literals_choose_torchs_dtype(void **state)
 					 { value_int(1), value_float(2) },
 					 { value_bool(true), value_bool(false) },
 					 { value_bool(true), value_int(2) } };
-	const enum dtype want[] = { DTYPE_I64, DTYPE_F32, DTYPE_BOOL, DTYPE_I64 };
+	const enum dtype want[] = { DTYPE_I64, DTYPE_COUNT, DTYPE_BOOL, DTYPE_I64 };
+	const enum dtype defaults[] = { DTYPE_F32, DTYPE_F64 }; /* what floats are */
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
-		struct value list = value_list(rows[i], 2);
+	for (int i = 0; i < 8; i++) {
+		struct value list = value_list(rows[i % 4], 2);
 		struct arena arena = { 0 };
-		struct bound_literal literal = { .dtype = DTYPE_COUNT };
+		struct bound_literal literal = { .dtype = DTYPE_COUNT, .real = defaults[i / 4] };
 
 		assert_true(bind_literal(&arena, list, &literal, NULL));
-		assert_int_equal(literal.dtype, want[i]);
+		assert_int_equal(literal.dtype,
+				 want[i % 4] == DTYPE_COUNT ? literal.real : want[i % 4]);
 		assert_int_equal(literal.rank, 1);
 		assert_int_equal(literal.size[0], 2);
 		arena_finish(&arena);
