@@ -81,15 +81,17 @@ static void start(void)
 	app.events = app.db ? events_create(run_event, &app, (int)app.bounds.streams,
 					    (int)app.bounds.user_streams)
 			    : NULL;
+	app.exports = exports_create();
 	app.sandbox = sandbox_parts();
 	app.torch = lists_torch(NULL, false);
 	app.no_torch = "it is switched off";
-	app.jobs = app.events ? jobs_start(app.db, app.events,
-					   &(struct jobs_options){ .registry = app.registry,
-								   .files_folder = files,
-								   .run_seconds = 10 },
-					   &err)
-			      : NULL;
+	app.jobs = app.events && app.exports
+		       ? jobs_start(app.db, app.events,
+				    &(struct jobs_options){ .registry = app.registry,
+							    .files_folder = files,
+							    .run_seconds = 10 },
+				    &err)
+		       : NULL;
 	http = app.jobs ? http_start(&app, &routes, &options, &err) : NULL;
 	if (!http)
 		fail("the server does not start", &err);
