@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "db/internal.h"
+#include "fusion/base/buf.h"
 #include "fusion/base/refused.h"
 
 enum { BUSY_TIMEOUT_MS = 3000 };
@@ -239,10 +241,10 @@ static struct db *create(struct err *err)
 	return db;
 }
 
-static bool connect_readers(struct db *db, const char *path, struct err *err)
+static bool connect_readers(struct db *db, const char *path, int flags, struct err *err)
 {
 	for (int i = 0; i < N_READERS; i++) {
-		db->readers[i] = connect_to(path, SQLITE_OPEN_READONLY, err);
+		db->readers[i] = connect_to(path, SQLITE_OPEN_READONLY | flags, err);
 		if (!db->readers[i])
 			return false;
 	}
@@ -256,7 +258,7 @@ struct db *db_open(const char *path, struct err *err)
 	if (!db)
 		return NULL;
 	db->lock_fd = take_lock(path, err);
-	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, err))
+	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, 0, err))
 		return db;
 	db_close(db);
 	return NULL;
@@ -280,17 +282,82 @@ struct db *db_open_beside(const char *path, struct err *err)
 		ok = false;
 		*err = in_use;
 	}
-	if (ok && connect_readers(db, path, err))
+	if (ok && connect_readers(db, path, 0, err))
 		return db;
 	db_close(db);
 	return NULL;
 }
 
+static void disconnect_readers(struct db *db)
+{
+	for (int i = 0; i < N_READERS; i++) {
+		sqlite3_close(db->readers[i]);
+		db->readers[i] = NULL;
+	}
+}
+
+static bool connect_reading(struct db *db, const char *path, int flags, struct err *err)
+{
+	return connect_readers(db, path, flags, err) && check_version(db->readers[0], path, err);
+}
+
+/* Whether SQLite wants to write beside the store, which it may not. */
+static bool wants_to_write(const struct db *db)
+{
+	int code = db->readers[0] ? sqlite3_errcode(db->readers[0]) & 0xff : SQLITE_OK;
+
+	return code == SQLITE_READONLY || code == SQLITE_CANTOPEN;
+}
+
+/* What was written last and is not in the store itself yet. */
+static bool has_log_beside(const char *path)
+{
+	struct stat log;
+	char name[4096];
+
+	return snprintf(name, sizeof(name), "%s-wal", path) < (int)sizeof(name) &&
+	       stat(name, &log) == 0 && log.st_size > 0;
+}
+
+/* Reads the store as a file that nobody writes: neither do the locks of SQLite exist where it may
+ * not write, nor is there anyone whom they would tell. */
+static bool connect_immutable(struct db *db, const char *path, struct err *err)
+{
+	struct buf uri = { 0 };
+	bool ok;
+
+	if (has_log_beside(path))
+		return err_set(
+		    err, ERR_STORAGE,
+		    "the database %s has changes beside it, in %s-wal, that are not read "
+		    "where nothing may be written; copy both to a folder of yours",
+		    path, path);
+	buf_puts(&uri, "file:");
+	for (const char *c = path; *c; c++)
+		if (strchr("?#%", *c))
+			buf_printf(&uri, "%%%02x", (unsigned char)*c);
+		else
+			buf_printf(&uri, "%c", *c);
+	buf_puts(&uri, "?immutable=1");
+	ok = !uri.failed ? connect_reading(db, uri.data, SQLITE_OPEN_URI, err)
+			 : err_set(err, ERR_MEMORY, "out of memory while opening the database");
+	buf_finish(&uri);
+	return ok;
+}
+
 struct db *db_open_reading(const char *path, struct err *err)
 {
 	struct db *db = create(err);
+	struct err refused = { 0 };
+	bool ok = db && connect_reading(db, path, 0, &refused);
 
-	if (!db || (connect_readers(db, path, err) && check_version(db->readers[0], path, err)))
+	if (db && !ok && wants_to_write(db)) {
+		disconnect_readers(db);
+		ok = connect_immutable(db, path, err);
+	} else if (db && !ok) {
+		*err = refused;
+	}
+	if (ok)
 		return db;
 	db_close(db);
 	return NULL;
@@ -300,8 +367,7 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	for (int i = 0; i < N_READERS; i++)
-		sqlite3_close(db->readers[i]);
+	disconnect_readers(db);
 	sqlite3_close(db->writer);
 	if (db->lock_fd >= 0)
 		close(db->lock_fd);

@@ -32,8 +32,8 @@ void db_close(struct db *db); /* NULL is fine */
  * lock: where a server has it, the schema must be this version's. */
 struct db *db_open_beside(const char *path, struct err *err);
 
-/* To read alone, beside a server that has it: what writes must not be called.  NULL with
- * STORAGE where there is no such file, or it is of another version. */
+/* To read alone, beside a server that has it or where nothing may be written: what writes must not
+ * be called.  NULL with STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
 
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };

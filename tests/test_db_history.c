@@ -1,6 +1,8 @@
 /* tests/test_db_history.c -- figures over the runs of a workload, notes and baselines. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <sqlite3.h>
 
@@ -236,9 +238,69 @@ static void a_store_of_another_version_is_not_read(void **state)
 	assert_non_null(strstr(err.message, "breakeven serve --db brings it up to date"));
 }
 
+/* What a process finds that may write neither the store nor its folder, as an exit status: 0, the
+ * run; 1, an error; 2, the error that says where the rest lies. */
+static int read_as_stranger(const struct fixture *f)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct err err = { 0 };
+		struct run_row run;
+		struct arena arena = { 0 };
+		struct db *db;
+		int found = 1;
+
+		if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+			_exit(9);
+		db = db_open_reading(f->path, &err);
+		if (db && db_run_get(db, 1, &arena, &run, &err) && strcmp(run.name, "chain") == 0)
+			found = 0;
+		else if (strstr(err.message, "store.db-wal, that are not read"))
+			found = 2;
+		db_close(db);
+		arena_finish(&arena);
+		_exit(found);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
+
+static void a_store_is_read_where_nothing_may_be_written(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	char log[112];
+	FILE *file;
+
+	done(f, "chain", "", "{}");
+	db_close(f->db);
+	f->db = NULL;
+	assert_int_equal(chmod(f->path, 0444), 0);
+	assert_int_equal(chmod(f->folder, 0555), 0);
+	assert_int_equal(read_as_stranger(f), 0);
+	/* what a server that was killed left: the store alone is not all */
+	assert_int_equal(chmod(f->folder, 0755), 0);
+	snprintf(log, sizeof(log), "%s-wal", f->path);
+	file = fopen(log, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite("x", 1, 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(f->folder, 0555), 0);
+	assert_int_equal(read_as_stranger(f), 2);
+	assert_int_equal(chmod(f->folder, 0755), 0);
+	assert_int_equal(chmod(f->path, 0644), 0);
+	assert_int_equal(unlink(log), 0);
+	f->db = db_open(f->path, &err);
+	assert_non_null(f->db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_store_is_read_where_nothing_may_be_written,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(runs_come_oldest_first_with_the_figure_asked_for,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_run_without_figures_is_asked_for_once, set_up,
