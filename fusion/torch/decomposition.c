@@ -555,8 +555,12 @@ static bool count_steps(const struct decomposer *c, struct value start, struct v
 		a = start.kind == VALUE_FLOAT ? a : (double)i;
 		b = end.kind == VALUE_FLOAT ? b : (double)j;
 		by = step.kind == VALUE_FLOAT ? by : (double)k;
-		if (by == 0 || !(fabs((b - a) / by) < 0x1p40))
-			return err_set(err, ERR_OP, "arange: the step is 0, or far too small");
+		if (by == 0)
+			return err_set(err, ERR_OP, "arange: the step is 0");
+		if (!(fabs((b - a) / by) < 0x1p40))
+			return err_set(err, ERR_OP,
+				       "arange: from %g to %g by %g are more than 2^31 elements", a,
+				       b, by);
 		n = by > 0 ? b < a : b > a ? -1 : 0;
 		n = n ? -1 : (int64_t)ceil((b - a) / by);
 	}

@@ -104,6 +104,33 @@ static int take_bounds(struct draw_call *d, const struct value *args, int n)
 	return 2;
 }
 
+/* Whether the dtype holds what is drawn; worded as PyTorch does. */
+static bool holds_bounds(const struct draw_call *d, struct err *err)
+{
+	static const struct {
+		enum dtype dtype;
+		const char *name; /* C++'s */
+		int64_t least, most;
+	} kinds[] = { { DTYPE_BOOL, "bool", 0, 1 },
+		      { DTYPE_U8, "unsigned char", 0, UINT8_MAX },
+		      { DTYPE_I8, "signed char", INT8_MIN, INT8_MAX },
+		      { DTYPE_I16, "short int", INT16_MIN, INT16_MAX },
+		      { DTYPE_I32, "int", INT32_MIN, INT32_MAX } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].dtype != d->dtype.dtype)
+			continue;
+		if (d->low.kind == VALUE_INT &&
+		    (d->low.i < kinds[i].least || d->low.i > kinds[i].most))
+			return err_set(err, ERR_OP, "from is out of bounds for %s", kinds[i].name);
+		if (d->high.kind == VALUE_INT &&
+		    (d->high.i <= kinds[i].least || d->high.i - 1 > kinds[i].most))
+			return err_set(err, ERR_OP, "to - 1 is out of bounds for %s",
+				       kinds[i].name);
+	}
+	return true;
+}
+
 /* rand(2, 3), rand((2, 3)), randint(low, high, size) */
 static bool numbers(const struct decomposer *c, int id, const char *name,
 		    const struct arguments *args, struct value *out, struct err *err)
@@ -142,7 +169,7 @@ static bool numbers(const struct decomposer *c, int id, const char *name,
 		if (d.size.kind == VALUE_UNSET)
 			return torch_no_memory(err);
 	}
-	ok = draw(c, &d, name, out, err);
+	ok = (!ints || holds_bounds(&d, err)) && draw(c, &d, name, out, err);
 	if (own)
 		value_unref(d.size);
 	return ok;
