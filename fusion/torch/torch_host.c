@@ -228,6 +228,20 @@ bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 	return true;
 }
 
+/* Where all is given by name, what is written comes first: input=x. */
+static void lead_with_input(struct torch_form *form)
+{
+	for (int i = 1; form->n == form->kw.n && i < form->n; i++)
+		if (strcmp(form->names[i].str->text, "input") == 0) {
+			struct value name = form->names[0], value = form->args[0];
+
+			form->names[0] = form->names[i];
+			form->args[0] = form->args[i];
+			form->names[i] = name;
+			form->args[i] = value;
+		}
+}
+
 bool torch_says_inplace(const struct native *f, const struct arguments *args,
 			struct torch_form *form)
 {
@@ -253,6 +267,9 @@ bool torch_says_inplace(const struct native *f, const struct arguments *args,
 		form->args[form->n++] = args->at[i];
 	}
 	form->kw.names = form->names;
+	lead_with_input(form);
+	/* what is no tensor is refused as without the word */
+	form->inplace = form->inplace && form->n > 0 && form->args[0].kind == VALUE_TENSOR;
 	return true;
 }
 
