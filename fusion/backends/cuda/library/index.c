@@ -351,6 +351,18 @@ static long long bits_of(const struct arg *value, int64_t number, enum dtype dty
 	return bits;
 }
 
+/* Room of so many numbers for args.winner; false with MEMORY. */
+static bool take_winner(const struct cuda_call *c, struct indexing *s, size_t n, struct err *err)
+{
+	s->winner_bytes = n * sizeof(unsigned);
+	if (s->winner_bytes)
+		s->args.winner = (unsigned *)cuda_take(c->device, s->winner_bytes);
+	return !s->winner_bytes || s->args.winner ||
+	       err_set(err, ERR_MEMORY,
+		       "There is no memory left on the device for %s; use smaller inputs.",
+		       c->call->node->fx);
+}
+
 static enum placing bind_put(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct lookup *l = c->call->state;
@@ -366,17 +378,7 @@ static enum placing bind_put(const struct cuda_call *c, void **state, struct err
 		return ON_HOST;
 	if (!l->from)
 		s->args.bits = bits_of(&c->call->node->args[3], c->call->number[3], out->dtype);
-	s->winner_bytes = (size_t)out->numel * sizeof(unsigned);
-	if (s->winner_bytes) {
-		s->args.winner = (unsigned *)cuda_take(c->device, s->winner_bytes);
-		if (!s->args.winner) {
-			err_set(err, ERR_MEMORY,
-				"There is no memory left on the device for %s; use smaller inputs.",
-				c->call->node->fx);
-			return NOWHERE;
-		}
-	}
-	return ON_DEVICE;
+	return take_winner(c, s, (size_t)out->numel, err) ? ON_DEVICE : NOWHERE;
 }
 
 static void run_put(const struct cuda_call *c, void *state, void *const *buffers)
@@ -472,16 +474,10 @@ static enum placing bind_rows(const struct cuda_call *c, struct indexing *s, str
 	int64_t wanted = 1 + ROWS_ALL_WARPS / places;
 
 	s->args.tiles = (int)(tiles < wanted ? tiles : wanted);
-	s->winner_bytes = sizeof(unsigned) *
-			  (size_t)(4 + 2 * places + 2 * s->args.length + s->args.length / ROWS_FEW);
-	s->args.winner = (unsigned *)cuda_take(c->device, s->winner_bytes);
-	if (!s->args.winner) {
-		err_set(err, ERR_MEMORY,
-			"There is no memory left on the device for %s; use smaller inputs.",
-			c->call->node->fx);
-		return NOWHERE;
-	}
-	return cuda_function(c, "count", &s->count, err) &&
+	return take_winner(
+		   c, s, (size_t)(4 + 2 * places + 2 * s->args.length + s->args.length / ROWS_FEW),
+		   err) &&
+		       cuda_function(c, "count", &s->count, err) &&
 		       cuda_function(c, "start", &s->start, err) &&
 		       cuda_function(c, "list", &s->list, err) &&
 		       cuda_function(c, "rows", &s->rows, err) &&
