@@ -829,16 +829,17 @@ static int torch_ruleset(int version, const char *folder, const char *files,
 }
 
 /* A ruleset for what a process of the host may write on a GPU but the names of its own threads,
- * which it adds before it takes it as a second layer.  Programs inherit it.  -1 with errno. */
+ * which it adds before it takes it as a second layer.  Programs inherit it.  Files
+ * are moved from folder to folder only where each layer says so.  -1 with errno. */
 static int torch_writes(int version, const char *folder)
 {
-	const struct ruleset r = { .files = MAY_WRITE };
+	const struct ruleset r = { .files = (MAY_WRITE | MAY_REFER) & all_rights(version) };
 	int ruleset = create_ruleset(version, &r);
 
 	if (ruleset < 0 || fcntl(ruleset, F_SETFD, 0) != 0)
 		return -1;
 	allow(ruleset, version, "/dev/null", MAY_WRITE);
-	allow(ruleset, version, folder, MAY_WRITE);
+	allow(ruleset, version, folder, r.files);
 	allow_device_files(ruleset, version, MAY_WRITE);
 	return ruleset;
 }

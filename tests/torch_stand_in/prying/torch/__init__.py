@@ -42,12 +42,18 @@ TRIES = {
 }
 NEEDS = {
     "its folder": lambda: write(os.path.join(tempfile.mkdtemp(), "x")),
+    "moves to another folder": lambda: move(tempfile.mkdtemp(), tempfile.mkdtemp()),
     "a compiler": lambda: subprocess.run(["sh", "-c", "true"], check=True),
     "pairs of sockets": socket.socketpair,
     "its weights": lambda: torch.load("net.pt"),
     # as the driver of a GPU does; a folder with a driver's name in it stands for one
     "names of threads": lambda: "gpu" not in os.environ.get("LD_LIBRARY_PATH", "") or write("/proc/self/task/%d/comm" % threading.get_native_id()),
 }
+
+
+def move(here, there):
+    write(os.path.join(here, "x"))
+    os.replace(os.path.join(here, "x"), os.path.join(there, "x"))
 
 
 def own_program():
