@@ -2,6 +2,7 @@
  * they do with no more. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +37,8 @@ int cmd_confine(int argc, char **argv, const struct registry *registry)
 {
 	struct flags none = { .command = "confine" };
 	struct err err = { 0 };
-	int status, at = 3;
+	int status, at = 3, writes;
+	char number[16];
 
 	(void)registry;
 	while (at < argc && strcmp(argv[at], "--") != 0)
@@ -50,9 +52,12 @@ int cmd_confine(int argc, char **argv, const struct registry *registry)
 	}
 	argv[at] = NULL;
 	end_with_parent(STDIN_FILENO);
-	if (!sandbox_torch(argv[1], argv[2], (const char *const *)argv + 3, &err)) {
+	if (!sandbox_torch(argv[1], argv[2], (const char *const *)argv + 3, &writes, &err)) {
 		fprintf(stderr, "breakeven confine: %s\n", err.message);
 		return EXIT_FAILED;
 	}
+	snprintf(number, sizeof(number), "%d", writes);
+	if (writes >= 0 && setenv("BREAKEVEN_WRITES", number, 1) != 0)
+		return EXIT_FAILED;
 	return run_confined(argv + at + 1);
 }

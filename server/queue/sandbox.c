@@ -77,13 +77,19 @@ static uint64_t all_rights(int version)
 	       (version >= 5 ? MAY_IOCTL : 0);
 }
 
+static int create_ruleset(int version, const struct ruleset *r)
+{
+	size_t bytes = version < 4 ? 8 : version < 6 ? 16 : sizeof(*r);
+
+	return (int)syscall(LANDLOCK_CREATE, r, bytes, 0);
+}
+
 static int new_ruleset(int version, bool network)
 {
 	/* connections of TCP; signals and abstract sockets to whom it does not contain */
 	const struct ruleset r = { all_rights(version), network ? 0 : 3, 3 };
-	size_t bytes = version < 4 ? 8 : version < 6 ? 16 : sizeof(r);
 
-	return (int)syscall(LANDLOCK_CREATE, &r, bytes, 0);
+	return create_ruleset(version, &r);
 }
 
 static void allow(int ruleset, int version, const char *path, uint64_t rights)
@@ -118,19 +124,66 @@ static void allow_links(int ruleset, int version, const char *folder, uint64_t r
 		closedir(dir);
 }
 
-/* Each absolute folder of a list like PATH. */
+/* The next absolute folder of a list like PATH; NULL after the last. */
+static const char *next_folder(const char **list, char path[PATH_MAX])
+{
+	while (*list && **list) {
+		size_t n = strcspn(*list, ":");
+		bool taken = **list == '/' && n > 1 && n < PATH_MAX;
+
+		if (taken)
+			snprintf(path, PATH_MAX, "%.*s", (int)n, *list);
+		*list += n + ((*list)[n] == ':');
+		if (taken)
+			return path;
+	}
+	return NULL;
+}
+
 static void allow_list(int ruleset, int version, const char *list, uint64_t rights)
 {
 	char path[PATH_MAX];
 
-	for (const char *at = list ? list : ""; *at; at += *at == ':') {
-		size_t n = strcspn(at, ":");
+	while (next_folder(&list, path))
+		allow(ruleset, version, path, rights);
+}
 
-		if (*at == '/' && n > 1 && n < sizeof(path)) {
-			snprintf(path, sizeof(path), "%.*s", (int)n, at);
+/* What lies beside the folder of programs `bin`: a compiler that is installed in /opt/gcc has its
+ * parts in lib, libexec and include there, and in a folder named for the machine. */
+static void allow_beside(int ruleset, int version, const char *bin, uint64_t rights)
+{
+	static const char *const parts[] = { "lib", "lib64", "libexec", "include" };
+	const char *end = strrchr(bin, '/');
+	int prefix = (int)(end - bin);
+	char path[PATH_MAX + 264];
+	DIR *dir;
+
+	if (strcmp(end, "/bin") != 0 || prefix == 0)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", prefix, bin, parts[i]);
+		allow(ruleset, version, path, rights);
+	}
+	snprintf(path, sizeof(path), "%.*s", prefix, bin);
+	dir = opendir(path);
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (strstr(e->d_name, "-linux-")) {
+			snprintf(path, sizeof(path), "%.*s/%s", prefix, bin, e->d_name);
 			allow(ruleset, version, path, rights);
 		}
-		at += n;
+	if (dir)
+		closedir(dir);
+}
+
+/* Each folder of PATH. */
+static void allow_programs(int ruleset, int version, uint64_t rights)
+{
+	const char *list = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (next_folder(&list, path)) {
+		allow(ruleset, version, path, rights);
+		allow_beside(ruleset, version, path, rights);
 	}
 }
 
@@ -163,25 +216,38 @@ static const char *const system_paths[] = {
 	"/dev/urandom",
 };
 
+/* And the libraries of a GPU: what the driver says of the cards, and where its profiles lie. */
+static const char *const device_paths[] = {
+	"/proc/devices",
+	"/proc/driver",
+	"/proc/sys/vm/mmap_min_addr",
+	"/sys/bus/pci",
+	"/sys/devices",
+	"/sys/module",
+	"/etc/nvidia",
+	"/run/nvidia-persistenced",
+	"/opt/cuda",
+	"/opt/nvidia",
+};
+
 static const char *const device_files[] = { "/dev/nvidiactl",
 					    "/dev/nvidia-uvm",
 					    "/dev/nvidia-uvm-tools",
 					    "/dev/nvidia-modeset",
 					    "/dev/nvidia-caps",
+					    "/dev/nvidia-caps-imex-channels",
 					    "/dev/dri",
+					    "/dev/dxg",
 					    "/dev/shm" };
 bool sandbox_has_gpu(void)
 {
 	const char *list = getenv("LD_LIBRARY_PATH");
-	char path[PATH_MAX];
+	char path[PATH_MAX], driver[PATH_MAX + 16];
 
-	for (const char *at = list ? list : ""; *at; at += *at == ':') {
-		size_t n = strcspn(at, ":");
-
-		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)(n < 4000 ? n : 4000), at);
-		if (n > 0 && access(path, R_OK) == 0)
+	while (next_folder(&list, path)) {
+		snprintf(driver, sizeof(driver), "%s/libcuda.so.1", path);
+		if (access(driver, R_OK) == 0)
 			return true;
-		at += n;
 	}
 	return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
@@ -211,20 +277,61 @@ static void allow_system(int ruleset, int version, uint64_t rights)
 	}
 }
 
+/* Each folder that a file of ld.so.conf.d names on a line of its own. */
+static void allow_loader_file(int ruleset, int version, const char *file, uint64_t rights)
+{
+	FILE *lines = fopen(file, "re");
+	char line[PATH_MAX];
+
+	while (lines && fgets(line, sizeof(line), lines)) {
+		line[strcspn(line, " \t\r\n#")] = '\0';
+		if (*line == '/' && line[1])
+			allow(ruleset, version, line, rights);
+	}
+	if (lines)
+		fclose(lines);
+}
+
+/* The folders in which the system's loader looks for libraries beside those of /usr. */
+static void allow_loader(int ruleset, int version, uint64_t rights)
+{
+	DIR *dir = opendir("/etc/ld.so.conf.d");
+	char path[PATH_MAX];
+
+	allow_loader_file(ruleset, version, "/etc/ld.so.conf", rights);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		snprintf(path, sizeof(path), "/etc/ld.so.conf.d/%s", e->d_name);
+		if (*e->d_name != '.')
+			allow_loader_file(ruleset, version, path, rights);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void allow_device_files(int ruleset, int version, uint64_t rights)
+{
+	char path[32];
+
+	ALLOW_EACH(device_files, rights);
+	for (int i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		allow(ruleset, version, path, rights);
+	}
+}
+
 static void allow_device(int ruleset, int version, const struct sandbox_needs *needs)
 {
 	const uint64_t rights = MAY_READ | MAY_LIST | MAY_EXECUTE;
 	char path[PATH_MAX];
 
-	allow(ruleset, version, "/", rights); /* libraries of a GPU lie anywhere */
-	ALLOW_EACH(device_files, all_rights(version));
+	ALLOW_EACH(device_paths, rights);
+	allow_device_files(ruleset, version, all_rights(version));
+	allow(ruleset, version, getenv("CUDA_HOME"), rights);
+	allow(ruleset, version, getenv("CUDA_PATH"), rights);
+	allow_loader(ruleset, version, rights);
 	/* cuInit() names its threads in /proc/self/task/N/comm, and gives up where it cannot.  What
 	 * /proc/sys holds root may write without a capability: no more of /proc is opened. */
 	allow(ruleset, version, "/proc/self/task", rights | MAY_WRITE | MAY_TRUNCATE);
-	for (int i = 0; i < 16; i++) {
-		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
-		allow(ruleset, version, path, all_rights(version));
-	}
 	/* NVRTC compiles within the process, which keeps what it makes itself: in a folder that
 	 * nothing is loaded from into a processor. */
 	if (needs->cache_dir) {
@@ -266,7 +373,7 @@ static int builder_ruleset(int version, const struct sandbox_needs *needs)
 	if (ruleset < 0)
 		return ruleset;
 	allow_system(ruleset, version, run);
-	allow_list(ruleset, version, getenv("PATH"), run);
+	allow_programs(ruleset, version, run);
 	allow(ruleset, version, needs->cache_dir, all_rights(version));
 	allow(ruleset, version, needs->temporary, all_rights(version));
 	return ruleset;
@@ -703,31 +810,52 @@ static int torch_ruleset(int version, const char *folder, const char *files,
 	if (ruleset < 0)
 		return ruleset;
 	allow_system(ruleset, version, run);
-	allow_list(ruleset, version, getenv("PATH"), run);
+	allow_programs(ruleset, version, run);
 	allow(ruleset, version, files, MAY_READ | MAY_LIST);
 	allow_links(ruleset, version, *files ? files : NULL, MAY_READ);
 	for (; *paths; paths++)
 		if (strcmp(*paths, "/") != 0)
 			allow(ruleset, version, *paths, run);
-	/* its host counts what its processes hold; the kernel shows no more of others than ps does
-	 */
-	allow(ruleset, version, "/proc", MAY_READ | MAY_LIST);
+	/* Its host counts what its processes hold; the kernel shows no more of others than ps does.
+	 * Which of them names its threads on a GPU the host cannot know before: the rest of /proc
+	 * is closed by torch_writes(), in each of them. */
+	allow(ruleset, version, "/proc",
+	      MAY_READ | MAY_LIST | (sandbox_has_gpu() ? MAY_WRITE | MAY_TRUNCATE : 0));
 	allow(ruleset, version, "/dev/shm", keep); /* locks between processes */
 	allow(ruleset, version, folder, keep);
-	if (sandbox_has_gpu()) {
-		allow(ruleset, version, getenv("CUDA_HOME"), run);
+	if (sandbox_has_gpu())
 		allow_device(ruleset, version, &none);
-	}
 	return ruleset;
 }
 
-bool sandbox_torch(const char *folder, const char *files, const char *const *paths, struct err *err)
+/* A ruleset for what a process of the host may write on a GPU but the names of its own threads,
+ * which it adds before it takes it as a second layer.  Programs inherit it.  Files
+ * are moved from folder to folder only where each layer says so.  -1 with errno. */
+static int torch_writes(int version, const char *folder)
+{
+	const struct ruleset r = { .files = (MAY_WRITE | MAY_REFER) & all_rights(version) };
+	int ruleset = create_ruleset(version, &r);
+
+	if (ruleset < 0 || fcntl(ruleset, F_SETFD, 0) != 0)
+		return -1;
+	allow(ruleset, version, "/dev/null", MAY_WRITE);
+	allow(ruleset, version, folder, r.files);
+	allow_device_files(ruleset, version, MAY_WRITE);
+	return ruleset;
+}
+
+bool sandbox_torch(const char *folder, const char *files, const char *const *paths, int *writes,
+		   struct err *err)
 {
 	int version = landlock_version(), code;
 
 	/* What it starts sees no process but its own to signal, and ends when the first of them
 	 * does. The driver of a GPU looks for processes by their numbers in /proc. */
 	give_up_rights(CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID), 0);
+	*writes = version > 0 && sandbox_has_gpu() ? torch_writes(version, folder) : -1;
+	if (*writes < 0 && version > 0 && sandbox_has_gpu())
+		return err_set(err, ERR_WORKER, "Landlock has no second ruleset: %s",
+			       strerror(errno));
 	code = version > 0 ? restrict_files(torch_ruleset(version, folder, files, paths)) : 0;
 	if (code != 0)
 		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",

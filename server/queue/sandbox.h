@@ -58,8 +58,10 @@ bool sandbox_enter(const struct sandbox_needs *needs, struct err *err);
 /* All of the above for a process that is to start a Python with PyTorch, and all that this starts;
  * its first child is the first process of a namespace, where the kernel has them:
  * leaves it `files`, a folder of files or of links to some, `paths`, which end with NULL, and the
- * system's programs to be read, and `folder` to be written.  False with WORKER. */
-bool sandbox_torch(const char *folder, const char *files, const char *const *paths,
+ * system's programs to be read, and `folder` to be written.  *writes: where a GPU is here, a
+ * ruleset of Landlock that programs inherit, which each process that executes what is posted adds
+ * its /proc/self/task to and takes; else -1.  False with WORKER. */
+bool sandbox_torch(const char *folder, const char *files, const char *const *paths, int *writes,
 		   struct err *err);
 
 /* What this kernel lets a worker have: {"landlock": its version, 0 without, "seccomp": bool,
