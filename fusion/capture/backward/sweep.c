@@ -317,6 +317,8 @@ static bool function_spoiled(const struct gradient_sweep *s, const struct traced
 		by |= f->results[i] >= 0 ? reached[f->results[i]] : 0;
 	for (int i = 0; by && i < f->n_inputs; i++)
 		reached[f->inputs[i]] |= by;
+	for (int i = 0; by && i < f->n_saved; i++)
+		spoiled |= save(s->from, f->saved[i], by, saved) >= f->end;
 	for (int id = f->first; by && id < f->end; id++) {
 		const struct node *n = s->from->nodes[id];
 

@@ -132,8 +132,9 @@ struct traced_context {
  * which stand for their gradients: nothing else reads those (backward/function.h).
  */
 struct traced_function {
-	int n_inputs, n_results;
+	int n_inputs, n_results, n_saved;
 	const int *inputs;  /* the nodes of its tensors */
+	const int *saved;   /* of what ctx has saved */
 	const int *results; /* -1: it has no gradient */
 	const int *seeds;   /* by result */
 	const int *grads;   /* by input: what backward() gave; -1: None */
