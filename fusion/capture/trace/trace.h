@@ -142,6 +142,14 @@ struct traced_function {
 	int first, end;     /* of the seeds and what is made of them; -1: backward() runs */
 };
 
+/* A side of a branch on a tensor: its nodes, and when the program would have taken it.  What a
+ * gradient has there is none of the program's elsewhere. */
+struct traced_side {
+	int first, end;
+	int condition; /* a node: a bool of 0 dims */
+	bool holds;    /* the side is for where that holds */
+};
+
 /* Why the attempt could not go on, and where. */
 struct trace_break {
 	enum break_id id; /* BREAK_NONE: it could */
@@ -267,6 +275,7 @@ struct trace {
 	VEC(struct traced_grad) grads;
 	VEC(struct value) leaves; /* made by the piece: references */
 	VEC(struct leaf_value) leaf_values;
+	VEC(struct traced_side) sides; /* those inside of another before it */
 	VEC(struct traced_context) contexts;
 	VEC(struct traced_function) functions;
 	VEC(struct value) function_views; /* results that were views, and their bases: references */
