@@ -143,12 +143,12 @@ static void what_is_alone_is_compared_with_nothing(void **state)
 	struct found found = find("{\"breakeven\": 1, \"modes\": {\"static\": " MODE("5", "") "}}");
 
 	(void)state;
-	says(&found.f->answer, "static takes 5.00 us (5.00–5.00) a call. Eager was not measured, "
+	says(&found.f->answer, "static takes 5.00 µs (5.00–5.00) a call. Eager was not measured, "
 			       "so nothing is compared.");
 	assert_ptr_equal(findings_sentence(found.f, 0), &found.f->answer);
 	done(&found);
 	found = find("{\"breakeven\": 1, \"modes\": {\"eager\": " MODE("5", "") "}}");
-	says(&found.f->answer, "eager takes 5.00 us (5.00–5.00) a call. No compiled mode was "
+	says(&found.f->answer, "eager takes 5.00 µs (5.00–5.00) a call. No compiled mode was "
 			       "measured, so nothing is compared.");
 	assert_null(found.f->mode);
 	done(&found);
@@ -394,11 +394,11 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 	assert_string_equal(m->median->text, "140");
 	assert_string_equal(
 	    found.f->points.at[1].split,
-	    "static spends 68 % of a call in kernels. Its floor, 0.500 us of guards, "
+	    "static spends 68 % of a call in kernels. Its floor, 0.500 µs of guards, "
 	    "dispatch, allocation and launch, stays however short the kernels are.");
 	assert_string_equal(
 	    found.f->points.at[2].split,
-	    "eager spends 50 % of a call in kernels. Its floor, 0.400 us of guards, "
+	    "eager spends 50 % of a call in kernels. Its floor, 0.400 µs of guards, "
 	    "dispatch, allocation and launch, stays however short the kernels are. "
 	    "30 % are not attributed to any phase.");
 	done(&found);
@@ -448,7 +448,7 @@ static void when_compiling_is_repaid_is_told_in_figures(void **state)
 
 	(void)state;
 	assert_null(report_get(found.f->points.at[0].modes, "eager")->repay);
-	assert_string_equal(r->compile, "1,000 us");
+	assert_string_equal(r->compile, "1,000 µs");
 	assert_string_equal(r->saved->text, "8");
 	assert_string_equal(r->saved->low, "7");
 	assert_string_equal(r->after->text, "125 calls");

@@ -128,11 +128,11 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 	assert_string_equal(k[0].occupancy, "50 %");
 	assert_null(k[1].operations);
 	assert_string_equal(m->kernels->bytes_unit, "MB");
-	/* 30 of 50 us: the second is faster than a copy, and takes nothing off. */
+	/* 30 of 50 µs: the second is faster than a copy, and takes nothing off. */
 	assert_string_equal(
 	    m->kernels->sentence,
 	    "1 kernel of 2 takes more than twice as long as a copy of as many bytes; "
-	    "30 us of 50 us, 60 %, are no memory time.");
+	    "30 µs of 50 µs, 60 %, are no memory time.");
 	done(&found);
 }
 
@@ -178,33 +178,33 @@ static void breaks_are_told_once_each_with_what_they_cost(void **state)
 		   NULL);
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("-3.2", "-4.1", "-2.3", "")),
-	    "2 breaks cost nothing in static: a call takes 3.2 us (2.3–4.1) less than one "
+	    "2 breaks cost nothing in static: a call takes 3.2 µs (2.3–4.1) less than one "
 	    "graph's kernels would make it take.",
 	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
 	    "no kernel runs, and what kernels take more than those of one graph would.");
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("-40", "-120", "20", "")),
-	    "What 2 breaks cost cannot be told apart from 0: at most 20 us of every 40 us call "
+	    "What 2 breaks cost cannot be told apart from 0: at most 20 µs of every 40 µs call "
 	    "in static.",
 	    NULL);
 	breaks_say(BROKEN(BREAK("3", "capture", "1"), COSTS("25", "20", "30", "")),
-		   "1 break costs 25 us (20–30) of a call in static.", NULL);
+		   "1 break costs 25 µs (20–30) of a call in static.", NULL);
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("24", "22", "26", "1"))),
-	    "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-	    "is 24 us (22–26) shorter, as timed.",
+	    "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
+	    "is 24 µs (22–26) shorter, as timed.",
 	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
 	    "no kernel runs, and what kernels take more than those of one graph would. Timed "
 	    "beside it, round by round: the same function with lines 3, 5 changed so that "
 	    "nothing breaks there. The computed cost of those breaks is 1.0x (0.9–1.1) of the "
 	    "time saved without them.");
 	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("1", "-2", "4", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
+		   "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
 		   "is no shorter, as far as the timing can tell.",
 		   NULL);
 	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("-3", "-4", "-2", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-		   "is 3 us (2–4) longer, as timed.",
+		   "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
+		   "is 3 µs (2–4) longer, as timed.",
 		   NULL);
 }
 
@@ -259,7 +259,7 @@ static void distinct_breaks_have_their_costs_and_kinds_the_dearest_first(void **
 	assert_null(m->distinct.at[2].cost);
 	assert_int_equal(m->break_kinds.n, 3);
 	assert_string_equal(m->break_kinds.at[0].kind, "scalar-read");
-	assert_string_equal(m->break_kinds.at[0].says, "1 break, 45 us a call");
+	assert_string_equal(m->break_kinds.at[0].says, "1 break, 45 µs a call");
 	assert_string_equal(m->break_kinds.at[2].says, "1 break");
 	assert_int_equal(m->break_kinds.at[1].rows.at[0], 1);
 	done(&found);
@@ -286,14 +286,14 @@ static void a_cost_whose_interval_holds_0_is_no_figure(void **state)
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "40", "[-10, 90]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
 	assert_string_equal(m->distinct.at[0].cost_open,
-			    "cannot be told apart from 0: at most 90 us");
+			    "cannot be told apart from 0: at most 90 µs");
 	done(&found);
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "1.14", "[0.49, 3.9]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
 	break_is(&m->distinct.at[0], 0, 1, "1.1", "1.1"); /* above 0, and in one's digits */
 	assert_string_equal(m->distinct.at[0].cost->low, "0.5");
 	assert_null(m->distinct.at[0].cost_open);
-	assert_string_equal(m->break_kinds.at[0].says, "1 break, 1.1 us a call");
+	assert_string_equal(m->break_kinds.at[0].says, "1 break, 1.1 µs a call");
 	done(&found);
 }
 

@@ -124,11 +124,11 @@ static void each_verdict_claims_what_its_interval_holds(void **state)
 	REPORT_SET(slow, n, 30);
 	assert_string_equal(
 	    said(pair(slow, "SLOWER")),
-	    "B takes 2.99x (2.93–3.05) as long as A under static at n = 30: 77.2 us "
-	    "against 25.8 us.");
+	    "B takes 2.99x (2.93–3.05) as long as A under static at n = 30: 77.2 µs "
+	    "against 25.8 µs.");
 	assert_string_equal(said_of("latency", 30, 10, "FASTER"),
-			    "B is 3.00x (2.94–3.06) faster than A under static: 10.0 us against "
-			    "30.0 us.");
+			    "B is 3.00x (2.94–3.06) faster than A under static: 10.0 µs against "
+			    "30.0 µs.");
 	assert_string_equal(said_of("latency", 10, 10, "SAME"),
 			    "B is as fast as A under static: 1.00x (0.98–1.02).");
 	open->ci = (struct report_interval){ 0.9, 1.3 };
@@ -138,8 +138,8 @@ static void each_verdict_claims_what_its_interval_holds(void **state)
 	    "B may take anywhere from 0.9x to 1.3x as long as A under static, so no "
 	    "verdict is given.");
 	assert_string_equal(said_of("latency", 1, 2, "NOT ENOUGH"),
-			    "Too few rounds to tell B from A under static: 2.00 us against 1.00 "
-			    "us.");
+			    "Too few rounds to tell B from A under static: 2.00 µs against 1.00 "
+			    "µs.");
 	assert_string_equal(said_of("speedup", 4, 2, "SLOWER"),
 			    "The speedup of static over eager in B is 0.50x (0.49–0.51) of A's: "
 			    "2.00x against 4.00x.");
@@ -190,9 +190,9 @@ static void breaks_of_its_mode_follow_with_what_they_cost(void **state)
 	const struct {
 		struct report_break_change_list breaks;
 		const char *end;
-	} rows[] = { { { added, 3 }, " 2 new breaks cost 51.4 us a call." },
-		     { { unknown, 1 }, " against 10.0 us. 1 new break." },
-		     { { gone, 1 }, " 1 break gone, which cost 3 us a call." } };
+	} rows[] = { { { added, 3 }, " 2 new breaks cost 51.4 µs a call." },
+		     { { unknown, 1 }, " against 10.0 µs. 1 new break." },
+		     { { gone, 1 }, " 1 break gone, which cost 3 µs a call." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -248,7 +248,7 @@ static void a_figure_is_shown_in_its_unit(void **state)
 		double most;
 		const char *text, *low;
 	} rows[] = {
-		{ { 25, 25.6, 26 }, "us", 25.6, "25.6 us", "25.0" },
+		{ { 25, 25.6, 26 }, "us", 25.6, "25.6 µs", "25.0" },
 		{ { NAN, 25.6, NAN }, "us", 12e3, "0.0256 ms", NULL },
 		{ { 24800, 25000, 25300 }, "us", 25000, "25.0 ms", "24.8" },
 		{ { NAN, 2048, NAN }, "B", 0, "2.05 kB", NULL },

@@ -22,7 +22,7 @@ static const char *at(struct wording *w, const struct report_compared_figure *f)
 
 /* ---- what it says */
 
-/* Both sides: "77.2 us against 25.8 us". */
+/* Both sides: "77.2 µs against 25.8 µs". */
 static void say_sides(struct sentence *s, const struct report_compared_figure *f)
 {
 	sentence_add(s, PART_PLAIN, ": %s against %s.", f->b->shown->text, f->a->shown->text);

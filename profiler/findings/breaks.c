@@ -165,7 +165,7 @@ static bool holds_zero(const struct report_figure *f)
 static const char *open_text(struct maker *m, double high)
 {
 	return maker_text(m, "cannot be told apart from 0%s%s%s", high > 0 ? ": at most " : "",
-			  high > 0 ? figure_text(m, high) : "", high > 0 ? " us" : "");
+			  high > 0 ? figure_text(m, high) : "", high > 0 ? " µs" : "");
 }
 
 /* Of a break that was met for several sizes the intervals add up. */
@@ -193,16 +193,16 @@ static void say_cost(struct maker *m, struct sentence *s, const char *mode,
 	} else if (all->ci_us.high < 0) {
 		f = turned(m, all->sum_us, all->ci_us);
 		sentence_add(s, PART_CLAIM, "%s nothing", costs);
-		sentence_add(s, PART_PLAIN, " in %s: a call takes %s us", mode, text_of(f));
+		sentence_add(s, PART_PLAIN, " in %s: a call takes %s µs", mode, text_of(f));
 		sentence_interval(s, f);
 		sentence_add(s, PART_PLAIN, " less than one graph's kernels would make it take.");
 		return;
 	} else {
-		sentence_add(s, PART_CLAIM, "%s %s us", costs, text_of(f));
+		sentence_add(s, PART_CLAIM, "%s %s µs", costs, text_of(f));
 		sentence_interval(s, f);
 	}
 	if (at->latency)
-		sentence_add(s, PART_PLAIN, " of every %s us call in %s.",
+		sentence_add(s, PART_PLAIN, " of every %s µs call in %s.",
 			     figure_text(m, at->latency->median_us), mode);
 	else
 		sentence_add(s, PART_PLAIN, " of a call in %s.", mode);
@@ -226,7 +226,7 @@ static void say_without(struct maker *m, struct sentence *s, const struct report
 		sentence_add(s, PART_PLAIN, ", as far as the timing can tell.");
 		return;
 	}
-	sentence_add(s, PART_CLAIM, "%s us", text_of(by));
+	sentence_add(s, PART_CLAIM, "%s µs", text_of(by));
 	sentence_interval(s, by);
 	sentence_add(s, PART_PLAIN, "%s, as timed.", high < 0 ? " longer" : " shorter");
 }
@@ -372,7 +372,7 @@ static void put_facts(struct maker *m, const struct report_break_cost *c, bool o
 	if (c->met != 1)
 		put_fact(&facts, "Met", maker_text(m, "%s times a call", figure_text(m, c->met)));
 	if (*finer)
-		put_fact(&facts, "In detail, us", finer);
+		put_fact(&facts, "In detail, µs", finer);
 	if (c->eager_launches > 0)
 		eager = maker_text(m, ", %s of them single ops in eager",
 				   figure_text(m, c->eager_launches));
@@ -530,7 +530,7 @@ static void put_kind(struct maker *m, const struct broken_list *l, const struct 
 		REPORT_SET(
 		    to, says,
 		    k->open ? maker_text(m, "%s, whose cost cannot be told apart from 0", to->says)
-			    : maker_text(m, "%s, %s us a call", to->says,
+			    : maker_text(m, "%s, %s µs a call", to->says,
 					 step_text(m, k->us, k->step)));
 }
 

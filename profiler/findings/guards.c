@@ -63,7 +63,7 @@ static const char *guards_method(struct maker *m, const struct report_mode *at,
 	const char *looking = "";
 
 	if (at->split_us && at->split_us->has.guards)
-		looking = maker_text(m, " Looking for a version takes %s us of a call.",
+		looking = maker_text(m, " Looking for a version takes %s µs of a call.",
 				     figure_text(m, at->split_us->guards));
 	return maker_text(m,
 			  "A version is used where all its guards hold; where none fits, the frame "

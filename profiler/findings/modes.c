@@ -314,8 +314,8 @@ static const char *say_beyond(struct maker *m, const struct beyond *b)
 				  "bytes: %d %% of their time is no memory time.",
 				  percent);
 	return maker_text(m,
-			  "%s of %lld %s more than twice as long as a copy of as many bytes; %s us "
-			  "of %s us, %d %%, are no memory time.",
+			  "%s of %lld %s more than twice as long as a copy of as many bytes; %s µs "
+			  "of %s µs, %d %%, are no memory time.",
 			  plural(m, b->far, "kernel", "kernels"), (long long)b->kernels,
 			  b->far == 1 ? "takes" : "take", figure_text(m, b->over_us),
 			  figure_text(m, b->whole_us), percent);

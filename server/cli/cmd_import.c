@@ -25,7 +25,7 @@ static void print_total(const struct report_total *total, const char *title, FIL
 	if (!total || total->count == 0)
 		return;
 	rows = &total->by_name;
-	fprintf(out, "\n%s: %lld, %.1f us\n", title, (long long)total->count, total->total_us);
+	fprintf(out, "\n%s: %lld, %.1f µs\n", title, (long long)total->count, total->total_us);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct report_name_total *row = &rows->at[i];
 
@@ -43,7 +43,7 @@ static void print_break(const struct report_import_break *b, FILE *out)
 	fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", report_text(b->file),
 		(long long)b->line, b->kind, report_text(b->gb), (long long)b->count, b->message);
 	if (b->cost && b->cost->has.host_us_per_call)
-		fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
+		fprintf(out, "    %.1f µs of the host a call, %.1f µs of lookups\n",
 			b->cost->host_us_per_call, b->cost->lookup_us_per_call);
 }
 

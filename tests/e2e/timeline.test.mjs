@@ -138,7 +138,7 @@ test("the mouse drags, zooms once the canvas has the focus, and points", async (
   await tip.waitFor({ state: "visible" });
   const seen = await tip.innerText();
   assert.match(seen, /^fused_\w+\n/);
-  assert.match(seen, /us/);
+  assert.match(seen, /µs/);
 });
 
 test("a finger drags, two pinch, and up and down is left to the page", async () => {
@@ -189,7 +189,7 @@ test("events are found by name over the whole run, and gone through with keys an
   await open(page, long, "");
   await page.keyboard.press("/");
   await page.keyboard.type("NEEDLE");
-  await told(page, "250 found, 250 us in all");
+  await told(page, "250 found, 250 µs in all");
   assert.equal(query(page, "q"), "NEEDLE");
   await page.keyboard.press("Enter");
   await told(page, "1 of 250");
@@ -304,7 +304,7 @@ test("a link opens the same moment, selection, search and slice", async () => {
   await told(page, "250 found");
   await page.getByRole("heading", { name: "needle" }).waitFor();
   await page.getByRole("heading", { name: "Selection" }).waitFor();
-  assert.match(await page.locator(".three header", { hasText: "Selection" }).innerText(), /200 us/);
+  assert.match(await page.locator(".three header", { hasText: "Selection" }).innerText(), /200 µs/);
   const params = new URL(page.url()).searchParams;
   assert.deepEqual(Object.fromEntries(params), { t0: "1000000", t1: "2000000", s0: "1200000", s1: "1400000", q: "needle", on: "1-1203000-1000" });
 });
@@ -316,7 +316,7 @@ test("the launch of a kernel is found where the picture has no room for it", asy
   await page.locator(".tl canvas").focus();
   await page.keyboard.press("Enter");
   await page.locator("dt", { hasText: "Launched" }).waitFor();
-  assert.match(await page.locator("dt:has-text('Launched') + dd").innerText(), /^3(\.00)? us before$/);
+  assert.match(await page.locator("dt:has-text('Launched') + dd").innerText(), /^3(\.00)? µs before$/);
 });
 
 test("the events are a list too, from which the canvas is reached", async () => {

@@ -2537,7 +2537,7 @@ export interface ReportComparedValue {
   value: number | null;
   /** its interval */
   ci: [number, number] | null;
-  /** the same with its unit, as it is shown: 25.6 us; times of both sides in one unit */
+  /** the same with its unit, as it is shown: 25.6 µs; times of both sides in one unit */
   shown: ReportFigure;
   /** rounds that it rests on */
   samples: number;
@@ -2913,7 +2913,7 @@ export interface ReportFindings {
   answer: ReportSentencePart[];
   /** the mode that it speaks of: static, else the first compiled one; null without one */
   mode: string | null;
-  /** of all medians: us, ms, s or min */
+  /** of all medians: µs, ms, s or min */
   time_unit: string;
   /** of all compile times: ms, s or min */
   compile_unit: string;
@@ -2951,7 +2951,7 @@ export interface ReportFindingsPoint {
   how: string;
   /** where the time of a call goes, in the mode that is spoken of; none where no call was watched */
   split?: string;
-  /** of the parts of a call: us, ms, s or min */
+  /** of the parts of a call: µs, ms, s or min */
   split_unit?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
@@ -3237,7 +3237,7 @@ export interface ReportFindingsGraph {
 export interface ReportFindingsKernels {
   /** how many are held up by more than memory */
   sentence: string;
-  /** of all medians: us, ms, s or min */
+  /** of all medians: µs, ms, s or min */
   time_unit: string;
   /** of all that kernels move: B, kB, MB or GB */
   bytes_unit: string;

@@ -45,7 +45,7 @@ export const WORDS = {
   Sweep: "The same program at several sizes, or with 1, 5, 10 statements in its body: n.",
 };
 
-/** The term of a head, "Median" of "Median, us"; "" where it needs no words. @param {string} head */
+/** The term of a head, "Median" of "Median, µs"; "" where it needs no words. @param {string} head */
 export function termOf(head) {
   const name = head.split(",")[0];
   return Object.hasOwn(GLOSSARY, name) ? name : "";

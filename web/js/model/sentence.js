@@ -17,7 +17,7 @@ export const asText = (parts) => parts.map((p) => p.text).join("").replace(/\u00
 export const saidOf = (run, point, mode) => run.findings?.points.find((p) => (p.n ?? null) === (point.n ?? null))?.modes[mode];
 
 /** An equation and a figure with its unit stay on one line. @param {string} text */
-export const unbroken = (text) => text.replace(/ = (?=\d)/g, "\u00a0=\u00a0").replace(/(\d) (us|ms|s|min|B|kB|MB|GB)(?![\w-])/g, "$1\u00a0$2");
+export const unbroken = (text) => text.replace(/ = (?=\d)/g, "\u00a0=\u00a0").replace(/(\d) (µs|ms|s|min|B|kB|MB|GB)(?![\w-])/g, "$1\u00a0$2");
 
 /** "(3.54–3.55)", with a word where an end is negative; "" where none was measured.
  * @param {import("../api/report.js").ReportFigure | null | undefined} f */

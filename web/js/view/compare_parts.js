@@ -40,11 +40,11 @@ export function breaksPart(pair) {
     const lines = [...new Set([b.a?.line, b.b?.line].filter((l) => l !== undefined))].join(" → ");
     const file = (b.b ?? b.a)?.file;
     const where = h("td", { class: "wrap" }, file ? `${file}, ` : "", `line ${lines}`, ": ", h("code", {}, b.text));
-    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, us"), us(b.b, `${pair.b}, us`), where);
+    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, µs"), us(b.b, `${pair.b}, µs`), where);
   });
   const where = all.length ? at(all[0].n) : "";
   const note = `${tally(all, ["added", "gone", "kept"])}${where}`;
-  return part("Breaks", all.length ? note : "", rows, [[null, "", "Change"], "Break", ["A, us", "r"], [`${pair.b}, us`, "r"], "Where"], "Neither breaks.");
+  return part("Breaks", all.length ? note : "", rows, [[null, "", "Change"], "Break", ["A, µs", "r"], [`${pair.b}, µs`, "r"], "Where"], "Neither breaks.");
 }
 
 /** @param {Pair} pair */
@@ -53,12 +53,12 @@ export function kernelsPart(pair) {
   const rows = all.map((k) => {
     const r = k.ratio === undefined ? null : ratio(k.ratio, k.ci);
     const told = r ? [r.text, ...ci(r.interval)] : [k.form ? `${k.form}, ` : "", plural(k.ops ?? 0, "op")];
-    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a, "A, us"), us(k.b, `${pair.b}, us`), h("td", { class: "wrap" }, told));
+    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a, "A, µs"), us(k.b, `${pair.b}, µs`), h("td", { class: "wrap" }, told));
   });
   const same = pair.kernels_same ?? 0;
   const note = `${tally(all, ["added", "gone", "slower", "faster"])}, ${same} as before${all.length ? at(all[0].n) : ""}`;
   const none = same ? `${same === 1 ? "The one kernel is" : `All ${same} kernels are`} as they were.` : "Neither has kernels.";
-  return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, us", "r"], [`${pair.b}, us`, "r"], "What changed"], none);
+  return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, µs", "r"], [`${pair.b}, µs`, "r"], "What changed"], none);
 }
 
 /** @param {Pair} pair */

@@ -96,7 +96,7 @@ function chartSection(s, eager) {
 /** @param {Shown} s @param {number} i */
 function momentTable(s, i) {
   const moment = memory.momentOf(s.m, i);
-  const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} us`;
+  const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} µs`;
   const unit = bytesUnit([moment.used]);
   const share = shares([...moment.rows.map((r) => r.bytes), moment.rest], moment.used);
   const rows = moment.rows.map((r, k) => tensorRow(s, r, unit, share[k], moment.used));
@@ -145,7 +145,7 @@ function lifeBar(m, tensors) {
   const x = (/** @type {number} */ us) => Math.round((us / (m.duration_us || 1)) * LIFE * 10) / 10;
   const first = tensors[0];
   const end = (/** @type {import("../model/memory.js").MemoryTensor} */ t) => t.to_us ?? m.duration_us;
-  const said = `from ${number(first.from_us)} us ${first.to_us === null ? "on, beyond the call" : `to ${number(first.to_us)} us`}`;
+  const said = `from ${number(first.from_us)} µs ${first.to_us === null ? "on, beyond the call" : `to ${number(first.to_us)} µs`}`;
   const label = tensors.length > 1 ? `${tensors.length}, the first ${said}` : said;
   const bars = tensors.map((t) => svg("rect", { class: t.graph === null ? "ea" : "fu", x: x(t.from_us), y: 3, width: Math.max(1, x(end(t)) - x(t.from_us)), height: 8 }));
   const peak = x(m.peak_us);
