@@ -153,10 +153,10 @@ static void what_disagrees_or_is_refused_says_why(void **state)
 	struct report_compared *c = pair(NULL, "REFUSED");
 
 	(void)state;
-	REPORT_SET(f, why, "its values are not eager's in the second run");
+	REPORT_SET(f, why, "its values differ from eager's in the second run");
 	assert_string_equal(
 	    said(pair(f, "DISAGREES")),
-	    "static compares with nothing: its values are not eager's in the second "
+	    "static has nothing to compare with: its values differ from eager's in the second "
 	    "run.");
 	c->has.figures = false;
 	REPORT_SET(c, refused, "not comparable: threads 1 against 16; device cpu against cuda");
@@ -220,21 +220,20 @@ static void how_far_it_reaches(void **state)
 	REPORT_SET(only, a, (struct report_texts){ names, 2 });
 	REPORT_SET(c, only, only);
 	said(c);
-	assert_string_equal(joined_texts(c->how),
-			    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, moved too "
-			    "(1.30x) with the "
-			    "same source and version, so the machine may have: the speedups are "
-			    "measured within each "
-			    "run. One run a side: what differs from process to process is not in "
-			    "the intervals, the "
-			    "margin covers it. A verdict needs its whole 95 % interval beyond 5 %, "
-			    "and to hold among "
-			    "the 1 figure judged (Holm, 5 %). In A alone: graphs, lazy.");
+	assert_string_equal(
+	    joined_texts(c->how),
+	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, moved too "
+	    "(1.30x) with the "
+	    "same source and version, so the machine may have changed: speedups are measured "
+	    "within each run. One run each: process-to-process variation is not measured; the "
+	    "margin allows for it. A verdict needs its whole 95 % interval beyond 5 %, "
+	    "and has to hold among the 1 figure judged (Holm, 5 %). Only in A: graphs, lazy.");
 	c->control->verdict = "SAME";
 	c->headline->a->repeats = 5;
 	said(c);
 	assert_has(joined_texts(c->how), "Eager, the control, is the same in both.");
-	assert_has(joined_texts(c->how), "The intervals hold what 5 runs of the same differ by.");
+	assert_has(joined_texts(c->how),
+		   "The intervals include how 5 runs of the same workload differ.");
 	c->headline->mode = "eager";
 	said(c);
 	assert_null(strstr(joined_texts(c->how), "the control"));
@@ -321,7 +320,7 @@ static void a_history_says_the_newest_figure_and_the_baselines(void **state)
 			    "static speedup over eager at n = 30: 6.00x (5.94–6.06) in the newest "
 			    "of 1 run.");
 	assert_string_equal(joined(&history_of(&none, 1, 1, false)->sentence),
-			    "No run of it has this figure.");
+			    "No run of it measured this figure.");
 }
 
 static void what_a_history_does_not_know_is_said(void **state)
@@ -333,9 +332,9 @@ static void what_a_history_does_not_know_is_said(void **state)
 	(void)state;
 	text = joined_texts(history_of(runs, 4, 9, true)->how);
 	assert_string_equal(
-	    text, "Change points are not computed: the runs are as they were measured, oldest "
-		  "first. No run is marked as the baseline. 1 run failed. 1 run with other values "
-		  "than eager's has no place on the line. 1 run did not measure this figure. The "
+	    text, "Change points are not computed. Runs are shown as measured, oldest first. No "
+		  "run is marked as the baseline. 1 run failed. 1 run with values that differ from "
+		  "eager's is not on the line. 1 run did not measure this figure. The "
 		  "newest 4 of 9 runs. Older runs are still being read: ask again for more.");
 	runs[3].baseline = true;
 	text = joined_texts(history_of(&runs[3], 1, 1, false)->how);

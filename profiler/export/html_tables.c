@@ -233,7 +233,7 @@ static void break_row(void *self, const struct job_break *item)
 	if (b->rows++ == 0)
 		begin_table(
 		    o, "Breaks", "What ends a graph, and what it costs a call.",
-		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Met|r:Cost, µs|Message|Hint");
+		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Hits|r:Cost, µs|Message|Hint");
 	if (b->rows > MOST_ROWS)
 		return;
 	snprintf(place, sizeof(place), "%.250s%s%lld", file, *file ? ":" : "",

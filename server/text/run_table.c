@@ -184,7 +184,7 @@ static void print_values(struct buf *out, const struct report_torch_mode *m)
 	if (values->agree)
 		buf_printf(out, "agree within %.2g%s", values->max_abs_error,
 			   strcmp(report_text(values->judge), "float64") == 0
-			       ? ", as float64 judges"
+			       ? ", judged by float64"
 			       : "");
 	else
 		buf_printf(out, "DISAGREES: %s%s",
@@ -405,7 +405,7 @@ static void print_disagreements(struct buf *out, const struct report_run *run)
 			print_where(out, at.n);
 			buf_printf(out, ": %s\n",
 				   m->disagreement ? m->disagreement
-						   : "its values are not eager's");
+						   : "its values differ from eager's");
 		}
 	}
 	if (out->len > began)

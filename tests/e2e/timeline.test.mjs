@@ -59,10 +59,10 @@ test("one call is in sight, its parts add up, and its kernels lead to their line
   assert.ok(idle.some((r) => r[0] === "end of the call"));
   assert.deepEqual(idle.slice(-2).map((r) => r[0]), ["Device idle", "Device busy"]);
   assert.equal(percents(idle.slice(-2).map((r) => r[3])), 100);
-  const kernels = await rows(page, "Kernels in sight");
+  const kernels = await rows(page, "Kernels in the visible range");
   assert.equal(kernels.length, 2);
   assert.deepEqual(kernels.map((r) => r[2]), ["1", "1"]);
-  await page.getByRole("region", { name: "Kernels in sight" }).getByRole("link", { name: "4" }).click();
+  await page.getByRole("region", { name: "Kernels in the visible range" }).getByRole("link", { name: "4" }).click();
   await page.waitForURL(/\/source\?.*line=4$/);
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
@@ -175,7 +175,7 @@ test("a finger drags, two pinch, and up and down is left to the page", async () 
 test("a point of the sweep and a mode are chosen as in other views", async () => {
   const { page } = await openPage(browser);
   await open(page, swept, "mode=eager&n=3");
-  assert.equal((await rows(page, "Kernels in sight")).length, 4);
+  assert.equal((await rows(page, "Kernels in the visible range")).length, 4);
   await page.locator("#graph-point").selectOption("0");
   await page.waitForFunction(() => document.querySelectorAll(".kernels tbody tr").length === 2);
 });

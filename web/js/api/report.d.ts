@@ -3077,15 +3077,15 @@ export interface ReportFindingsBreak {
 
 /** what a break costs, in us; the parts add up to the cost as they are written */
 export interface ReportFindingsParts {
-  /** us: what ended the graph runs as it is written */
+  /** us: what ended the graph runs in eager */
   statement: string;
-  /** us: results go back to the frame, the interpreter steps on */
+  /** us: results return to the frame, the interpreter goes on */
   frame: string;
-  /** us: the compiled version for what follows is looked for */
+  /** us: the cache entry for what follows is looked up */
   guards: string;
-  /** us: sizes are bound, memory is taken, the kernel is launched */
+  /** us: sizes are bound, memory is allocated, the kernel is launched */
   launch: string;
-  /** us: one kernel more, and the bytes that one kernel of both would not move */
+  /** us: one more kernel, and the bytes that a single kernel would not move */
   kernel: string;
 }
 

@@ -1,5 +1,7 @@
 // js/model/sentence.js -- sentences in parts: the server's findings, and those of comparisons, suites and histories.
 
+import { number } from "./format.js";
+
 /** @typedef {import("../api/report.js").ReportSentencePart} Part claim: in bold; interval: in grey; plain without */
 
 export const DISAGREES = "DISAGREES";
@@ -7,6 +9,15 @@ export const DISAGREES = "DISAGREES";
 /** The CSS class of a verdict or status word. @param {string} word */
 export function chipClass(word) {
   return word.toLowerCase().replace(/[^a-z]/g, "");
+}
+
+/** Where the curve of a mode meets eager's.  Curves that do not cross lie at every point as at the last, whose verdict the
+ * row has. @param {import("../api/types.js").Summary} s */
+export function meetsEager(s) {
+  if (s.speedup === null) return "none";
+  if (typeof s.crossover_n === "number") return `n = ${number(s.crossover_n)}`;
+  if (typeof s.at_n !== "number") return "no sweep";
+  return { FASTER: "always ahead", SLOWER: "always behind" }[s.verdict] ?? "no crossing";
 }
 
 /** @param {readonly Part[]} parts @returns {string} */

@@ -82,7 +82,7 @@ function parts(m, said, shown) {
   const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows), pick: (line) => pick({ line }) });
   const priced = rows.some(costTold);
-  const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
+  const unit = priced ? h("p", { class: "small dim" }, "µs a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
   const list = breakList(rows, shown);
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);

@@ -65,7 +65,7 @@ export function kernelsPart(pair) {
 export function graphsPart(pair) {
   const rows = (pair.graphs ?? []).map((g) => {
     const ops = g.ops.map((o) => `${o.op} ${o.a} → ${o.b}`).join(", ");
-    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
+    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, split elsewhere"));
   });
   const n = pair.graphs?.[0]?.n ?? null;
   return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they occur"], "The same graphs of the same ops.");
@@ -78,7 +78,7 @@ export function sourcePart(pair) {
   const note = s?.lines ? `${pair.b} beside A: ${plural(s.added ?? 0, "line")} added, ${number(s.gone ?? 0)} gone${at(s.n ?? null)}` : "";
   add(box, h("header", { class: "bar" }, h("h2", {}, "Source"), h("p", { class: "small dim" }, note)));
   if (!s?.lines) {
-    add(box, h("p", { class: "sub" }, s?.added === 0 ? "The same, to the letter." : "Too long to be shown line by line."));
+    add(box, h("p", { class: "sub" }, s?.added === 0 ? "Identical." : "Too long to be shown line by line."));
     return box;
   }
   const ol = h("ol");

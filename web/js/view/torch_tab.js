@@ -62,7 +62,7 @@ function breaksTable(t) {
     ),
   );
   if (!rows.length) return t.log ? section("Breaks by mode", "", null, h("p", {}, "Its log names no break.")) : null;
-  const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Met", "r"], "Message"]);
+  const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Hits", "r"], "Message"]);
   return section("Breaks by mode", "", null, scroller("Breaks of PyTorch, table", h("table", { id: "torch-breaks" }, head, h("tbody", {}, rows))));
 }
 
