@@ -15,7 +15,6 @@ import resource
 import select
 import signal
 import socket
-import struct
 import time
 
 import worker
@@ -24,7 +23,6 @@ WATCH_S, IDLE_S = 0.5, 120
 LISTEN_FD, ORDER_BYTES, ORDER_S = 3, 1 << 16, 5
 TAIL_BYTES = 8 << 10
 SET_PDEATHSIG, NO_NEW_PRIVS, SET_CHILD_SUBREAPER = 1, 38, 36
-LANDLOCK_ADD, LANDLOCK_RESTRICT, LANDLOCK_BENEATH, MAY_WRITE = 445, 446, 1, 2
 HOME = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -229,21 +227,6 @@ def confine(limits):
     limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
 
 
-def narrow_writes():
-    """Where a GPU is here its driver names threads in /proc/self/task, another folder in each process: the host may
-    write all of /proc, and a servant gives that up before it has what was posted (server/queue/sandbox.h)."""
-    ruleset = int(os.environ.pop("BREAKEVEN_WRITES", "-1"))
-    if ruleset < 0:
-        return
-    tasks = os.open("/proc/self/task", os.O_PATH)
-    rule = struct.pack("=Qi", MAY_WRITE, tasks)
-    kernel = ctypes.CDLL(None, use_errno=True).syscall
-    if kernel(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, rule, 0) != 0 or kernel(LANDLOCK_RESTRICT, ruleset, 0) != 0:
-        raise OSError(ctypes.get_errno(), "Landlock: " + os.strerror(ctypes.get_errno()))
-    os.close(ruleset)
-    os.close(tasks)
-
-
 def obey(channel, log):
     """Jobs, one after the other; the process ends with the host."""
     host = os.getppid()
@@ -257,7 +240,6 @@ def obey(channel, log):
     with contextlib.suppress(OSError):  # when memory runs out the system ends us, not the server
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
-    narrow_writes()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # torch maps more than it uses

@@ -20,10 +20,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,19 +79,13 @@ static uint64_t all_rights(int version)
 	       (version >= 5 ? MAY_IOCTL : 0);
 }
 
-static int create_ruleset(int version, const struct ruleset *r)
-{
-	size_t bytes = version < 4 ? 8 : version < 6 ? 16 : sizeof(*r);
-
-	return (int)syscall(LANDLOCK_CREATE, r, bytes, 0);
-}
-
 static int new_ruleset(int version, bool network)
 {
 	/* connections of TCP; signals and abstract sockets to whom it does not contain */
 	const struct ruleset r = { all_rights(version), network ? 0 : 3, 3 };
+	size_t bytes = version < 4 ? 8 : version < 6 ? 16 : sizeof(r);
 
-	return create_ruleset(version, &r);
+	return (int)syscall(LANDLOCK_CREATE, &r, bytes, 0);
 }
 
 static void allow(int ruleset, int version, const char *path, uint64_t rights)
@@ -308,24 +304,17 @@ static void allow_loader(int ruleset, int version, uint64_t rights)
 		closedir(dir);
 }
 
-static void allow_device_files(int ruleset, int version, uint64_t rights)
-{
-	char path[32];
-
-	ALLOW_EACH(device_files, rights);
-	for (int i = 0; i < 16; i++) {
-		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
-		allow(ruleset, version, path, rights);
-	}
-}
-
 static void allow_device(int ruleset, int version, const struct sandbox_needs *needs)
 {
 	const uint64_t rights = MAY_READ | MAY_LIST | MAY_EXECUTE;
 	char path[PATH_MAX];
 
 	ALLOW_EACH(device_paths, rights);
-	allow_device_files(ruleset, version, all_rights(version));
+	ALLOW_EACH(device_files, all_rights(version));
+	for (int i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		allow(ruleset, version, path, all_rights(version));
+	}
 	allow(ruleset, version, getenv("CUDA_HOME"), rights);
 	allow(ruleset, version, getenv("CUDA_PATH"), rights);
 	allow_loader(ruleset, version, rights);
@@ -767,7 +756,7 @@ void sandbox_limit(int what, rlim_t value)
 	setrlimit((__rlimit_resource_t)what, &now);
 }
 
-static void give_up_rights(int spaces, int cpu_seconds)
+static void give_up_what_all_do(int cpu_seconds)
 {
 	cgroup_enter();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -777,14 +766,14 @@ static void give_up_rights(int spaces, int cpu_seconds)
 		/* When memory runs out the system ends it, not the server. */
 		write_line("/proc/self/oom_score_adj", "1000");
 	}
-	if (spaces && !leave(spaces) && spaces != CLONE_NEWNET)
-		leave(CLONE_NEWNET);
-	drop_capabilities();
 }
 
 void sandbox_begin(bool network, int cpu_seconds)
 {
-	give_up_rights(network ? 0 : CLONE_NEWNET, cpu_seconds);
+	give_up_what_all_do(cpu_seconds);
+	if (!network)
+		leave(CLONE_NEWNET);
+	drop_capabilities();
 }
 
 void sandbox_builder(void *self)
@@ -799,8 +788,59 @@ void sandbox_builder(void *self)
 
 /* ---- PyTorch */
 
-static int torch_ruleset(int version, const char *folder, const char *files,
-			 const char *const *paths)
+/* A /proc that shows this namespace of processes alone, in which nothing changes the system. */
+static bool mount_own_proc(void)
+{
+	static const char *const of_system[] = { "/proc/sys",  "/proc/sysrq-trigger",
+						 "/proc/irq",  "/proc/bus",
+						 "/proc/fs",   "/proc/acpi",
+						 "/proc/scsi", "/proc/driver" };
+	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("proc", "/proc", "proc", flags, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(of_system) / sizeof(of_system[0]); i++)
+		if (access(of_system[i], F_OK) == 0 &&
+		    (mount(of_system[i], of_system[i], NULL, MS_BIND, NULL) != 0 ||
+		     mount(NULL, of_system[i], NULL, MS_BIND | MS_REMOUNT | MS_RDONLY | flags,
+			   NULL) != 0))
+			return false;
+	return true;
+}
+
+enum { SPACES_OF_TORCH = CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS };
+
+/* The status of a child that tries; it is the first process of its namespace. */
+static bool can_mount_own_proc(void)
+{
+	pid_t outer = fork(), inner;
+	int status = 1;
+
+	if (outer == 0) {
+		inner = leave(SPACES_OF_TORCH) ? fork() : -1;
+		if (inner == 0)
+			_exit(mount_own_proc() ? 0 : 1);
+		_exit(inner > 0 && waitpid(inner, &status, 0) == inner && status == 0 ? 0 : 1);
+	}
+	if (outer > 0)
+		while (waitpid(outer, &status, 0) < 0 && errno == EINTR)
+			;
+	return outer > 0 && status == 0;
+}
+
+/* Whether what runs here may write all of /proc: cuInit() names its threads in that of its own
+ * process, and gives up where it cannot; which processes there will be nobody knows before. */
+static bool may_write_proc(bool own_proc)
+{
+	struct statvfs of_system;
+
+	return sandbox_has_gpu() &&
+	       (own_proc || geteuid() != 0 ||
+		(statvfs("/proc/sys", &of_system) == 0 && (of_system.f_flag & ST_RDONLY)));
+}
+
+static int torch_ruleset(int version, const struct torch_places *at, bool own_proc)
 {
 	const uint64_t run = MAY_READ | MAY_LIST | MAY_EXECUTE;
 	const uint64_t keep = all_rights(version) & ~(uint64_t)MAY_EXECUTE;
@@ -811,52 +851,31 @@ static int torch_ruleset(int version, const char *folder, const char *files,
 		return ruleset;
 	allow_system(ruleset, version, run);
 	allow_programs(ruleset, version, run);
-	allow(ruleset, version, files, MAY_READ | MAY_LIST);
-	allow_links(ruleset, version, *files ? files : NULL, MAY_READ);
-	for (; *paths; paths++)
-		if (strcmp(*paths, "/") != 0)
-			allow(ruleset, version, *paths, run);
-	/* Its host counts what its processes hold; the kernel shows no more of others than ps does.
-	 * Which of them names its threads on a GPU the host cannot know before: the rest of /proc
-	 * is closed by torch_writes(), in each of them. */
+	allow(ruleset, version, at->files, MAY_READ | MAY_LIST);
+	allow_links(ruleset, version, *at->files ? at->files : NULL, MAY_READ);
+	for (const char *const *path = at->read; *path; path++)
+		if (strcmp(*path, "/") != 0)
+			allow(ruleset, version, *path, run);
+	/* its host counts what its processes hold; the kernel shows no more of others than ps does
+	 */
 	allow(ruleset, version, "/proc",
-	      MAY_READ | MAY_LIST | (sandbox_has_gpu() ? MAY_WRITE | MAY_TRUNCATE : 0));
+	      MAY_READ | MAY_LIST | (may_write_proc(own_proc) ? MAY_WRITE | MAY_TRUNCATE : 0));
 	allow(ruleset, version, "/dev/shm", keep); /* locks between processes */
-	allow(ruleset, version, folder, keep);
+	allow(ruleset, version, at->folder, keep);
 	if (sandbox_has_gpu())
 		allow_device(ruleset, version, &none);
 	return ruleset;
 }
 
-/* A ruleset for what a process of the host may write on a GPU but the names of its own threads,
- * which it adds before it takes it as a second layer.  Programs inherit it.  Files
- * are moved from folder to folder only where each layer says so.  -1 with errno. */
-static int torch_writes(int version, const char *folder)
-{
-	const struct ruleset r = { .files = (MAY_WRITE | MAY_REFER) & all_rights(version) };
-	int ruleset = create_ruleset(version, &r);
-
-	if (ruleset < 0 || fcntl(ruleset, F_SETFD, 0) != 0)
-		return -1;
-	allow(ruleset, version, "/dev/null", MAY_WRITE);
-	allow(ruleset, version, folder, r.files);
-	allow_device_files(ruleset, version, MAY_WRITE);
-	return ruleset;
-}
-
-bool sandbox_torch(const char *folder, const char *files, const char *const *paths, int *writes,
-		   struct err *err)
+/* Of the first process of the namespace, before it has what was posted. */
+static bool confine_torch(const struct torch_places *at, bool own_proc, struct err *err)
 {
 	int version = landlock_version(), code;
 
-	/* What it starts sees no process but its own to signal, and ends when the first of them
-	 * does. The driver of a GPU looks for processes by their numbers in /proc. */
-	give_up_rights(CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID), 0);
-	*writes = version > 0 && sandbox_has_gpu() ? torch_writes(version, folder) : -1;
-	if (*writes < 0 && version > 0 && sandbox_has_gpu())
-		return err_set(err, ERR_WORKER, "Landlock has no second ruleset: %s",
-			       strerror(errno));
-	code = version > 0 ? restrict_files(torch_ruleset(version, folder, files, paths)) : 0;
+	if (own_proc && !mount_own_proc())
+		return err_set(err, ERR_WORKER, "/proc could not be mounted: %s", strerror(errno));
+	drop_capabilities();
+	code = version > 0 ? restrict_files(torch_ruleset(version, at, own_proc)) : 0;
 	if (code != 0)
 		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
 			       strerror(code));
@@ -866,6 +885,26 @@ bool sandbox_torch(const char *folder, const char *files, const char *const *pat
 				   : refuse_calls(REFUSED(socket_calls), NULL, 0);
 	return code == 0 ||
 	       err_set(err, ERR_WORKER, "seccomp could not be put in force: %s", strerror(-code));
+}
+
+pid_t sandbox_fork_torch(const struct torch_places *at, struct err *err)
+{
+	bool own_proc = can_mount_own_proc();
+	pid_t pid;
+
+	give_up_what_all_do(0);
+	/* What it starts sees no process but its own to signal, and ends when the first of them
+	 * does.  The driver of a GPU looks for processes by their numbers in /proc. */
+	if (!leave(own_proc ? SPACES_OF_TORCH
+			    : CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID)))
+		leave(CLONE_NEWNET);
+	pid = fork();
+	if (pid == 0)
+		return confine_torch(at, own_proc, err) ? 0 : -1;
+	if (pid < 0)
+		err_set(err, ERR_WORKER, "no process: %s", strerror(errno));
+	drop_capabilities();
+	return pid;
 }
 
 #if ADDRESS_SANITIZED

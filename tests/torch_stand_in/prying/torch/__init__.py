@@ -37,8 +37,7 @@ TRIES = {
     "by a program": lambda: subprocess.run(["cat", SECRET], check=True, capture_output=True),
     "mount": lambda: subprocess.run(["mount", "-t", "tmpfs", "x", tempfile.gettempdir()], check=True, capture_output=True),
     "an own program": lambda: own_program(),
-    "change what the kernel keeps of it": lambda: write("/proc/self/oom_score_adj", "1000"),
-    "change what it keeps of the host": lambda: write("/proc/%d/oom_score_adj" % os.getppid(), "1000"),
+    "change the system": lambda: write("/proc/sys/kernel/panic_on_oops", read("/proc/sys/kernel/panic_on_oops").decode()),
 }
 NEEDS = {
     "its folder": lambda: write(os.path.join(tempfile.mkdtemp(), "x")),
