@@ -18,6 +18,7 @@
 struct compiler {
 	int lines_before;      /* of the file */
 	bool expression;       /* the module is one, whose value it returns */
+	bool texts;            /* from __future__ import annotations: they are their texts */
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
 	struct lang_names keys; /* of constants, to find equal ones */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "fusion/lang/annotation.h"
+
 bool refuse_at(struct builder *b, int line, int column, const char *what, const char *instead)
 {
 	return err_at(b->c->err, ERR_UNSUPPORTED, line, column,
@@ -45,8 +47,7 @@ static bool compile_plain(struct builder *b, const struct import_name *name)
 	return compile_store_name(b, at, name->first);
 }
 
-/* Its features are the language's own, or about annotations, which are never
- * evaluated. */
+/* Its features are the language's own; the first makes annotations texts. */
 static bool compile_future(struct builder *b, const struct ast_import *import)
 {
 	static const char *const features[] = {
@@ -64,6 +65,7 @@ static bool compile_future(struct builder *b, const struct ast_import *import)
 		if (k == n)
 			return err_at(b->c->err, ERR_SYNTAX, name->line, name->column,
 				      "__future__ has no feature %s", name->name);
+		b->c->texts |= k == 0;
 	}
 	return true;
 }
@@ -388,31 +390,22 @@ static bool compile_assign(struct builder *b, const struct ast_node *node)
 	return true;
 }
 
-/* Annotations are not evaluated; a class keeps a word of them. */
-static struct lang_const annotation_word(const struct ast_node *annotation)
-{
-	while (annotation->kind == NODE_ATTRIBUTE || annotation->kind == NODE_SUBSCRIPT) {
-		if (annotation->kind == NODE_ATTRIBUTE)
-			return const_str(annotation->attribute.name,
-					 strlen(annotation->attribute.name));
-		annotation = annotation->subscript.value;
-	}
-	if (annotation->kind == NODE_NAME)
-		return const_str(annotation->name, strlen(annotation->name));
-	if (annotation->kind == NODE_STRING)
-		return const_str(annotation->string.text, annotation->string.len);
-	return const_str("", 0);
-}
-
-/* of an ANN_ASSIGN */
+/* Annotations are not evaluated; a class keeps their texts.  Of an ANN_ASSIGN. */
 static bool compile_annotation(struct builder *b, const struct ast_node *node)
 {
 	const struct ast_node *target = node->annotated.target;
 	struct code_place at = place_of(target);
+	struct buf text = { 0 };
+	const char *kept;
 
 	if (b->scope->kind != SCOPE_CLASS || target->kind != NODE_NAME || target->in_brackets)
 		return true;
-	return emit_const(b, at, annotation_word(node->annotated.annotation)) &&
+	annotation_write(&text, node->annotated.annotation, b->c->texts);
+	kept = text.failed ? NULL : arena_strdup(b->c->program, text.data);
+	buf_finish(&text);
+	if (!kept)
+		return out_of_memory(b);
+	return emit_const(b, at, const_str(kept, strlen(kept))) &&
 	       emit_name(b, at, CODE_LOAD_NAME, b->c->known->annotations) &&
 	       emit_const(b, at, const_str(target->name, strlen(target->name))) &&
 	       emit(b, at, CODE_STORE_SUBSCR, 0);

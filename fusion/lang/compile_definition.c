@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fusion/lang/annotation.h"
+
 static bool compile_defaults(struct builder *b, struct code_place at,
 			     const struct ast_parameters *p)
 {
@@ -82,6 +84,46 @@ static uint64_t unused_parameters(const struct code *code)
 	return unused;
 }
 
+/* In the order of the text: *args stands before what is given by keyword alone. */
+static const struct ast_node *annotation_of(const struct ast_function *f, int i, const char **name)
+{
+	const struct ast_parameters *p = &f->parameters;
+	int rest = p->n_positional + p->n_keyword_only;
+
+	*name = "return";
+	if (i == p->n)
+		return f->returns;
+	if (p->has_varargs && i >= p->n_positional && i <= rest)
+		i = i == p->n_positional ? rest : i - 1;
+	*name = p->at[i].name;
+	return p->at[i].annotation;
+}
+
+/* The text of the dict that __annotations__ is; what was compiled keeps it. */
+static bool note_annotations(struct builder *b, const struct ast_function *f, struct code *code)
+{
+	struct buf text = { 0 };
+	int n = 0;
+	bool ok;
+
+	for (int i = 0; i <= f->parameters.n; i++) {
+		const char *name;
+		const struct ast_node *of = annotation_of(f, i, &name);
+
+		if (!of)
+			continue;
+		buf_printf(&text, "%s'%s': ", n++ ? ", " : "{", name);
+		annotation_write(&text, of, b->c->texts);
+	}
+	if (!n)
+		return true;
+	buf_putc(&text, '}');
+	code->annotations = text.failed ? NULL : arena_strdup(b->c->program, text.data);
+	ok = code->annotations != NULL;
+	buf_finish(&text);
+	return ok || out_of_memory(b);
+}
+
 static struct code *function_code(struct builder *outer, const struct ast_node *node)
 {
 	const struct ast_function *f = node->function;
@@ -102,7 +144,7 @@ static struct code *function_code(struct builder *outer, const struct ast_node *
 	code->has_varargs = f->parameters.has_varargs;
 	code->has_kwargs = f->parameters.has_kwargs;
 	code->unused = unused_parameters(code);
-	return code;
+	return note_annotations(outer, f, code) ? code : NULL;
 }
 
 static bool compile_decorators(struct builder *b, const struct node_list *decorators)

@@ -120,11 +120,12 @@ struct lang_comprehension {
  * List, set and dict comprehensions run inside the code around them, as
  * in CPython 3.12. */
 struct code {
-	const char *name;  /* "model", "<module>", "<lambda>" */
-	const char *doc;   /* the string that its body begins with; NULL */
-	const char *owner; /* the class whose method it is; NULL */
-	int line;          /* where it is defined */
-	int lines_before;  /* its file's: a line of that is so much less */
+	const char *name;        /* "model", "<module>", "<lambda>" */
+	const char *doc;         /* the string that its body begins with; NULL */
+	const char *owner;       /* the class whose method it is; NULL */
+	const char *annotations; /* of parameters and result, "{'x': int}"; NULL: there are none */
+	int line;                /* where it is defined */
+	int lines_before;        /* its file's: a line of that is so much less */
 	struct lang_inst *insts;
 	int n_insts;
 	int stack_depth; /* deepest operand stack */
@@ -155,8 +156,8 @@ struct code {
 	bool is_generator; /* a call makes a generator; a generator expression has one
 			    * parameter, .0, the iterator of its first `for` */
 	/* A class body: LOAD_NAME and STORE_NAME go to its dict.  Where it annotates names,
-	 * __annotations__ there has them in order, each with the first name of its annotation
-	 * as text ("" where there is none): what a dataclass is made from. */
+	 * __annotations__ there has them in order, each with its annotation as text: what a
+	 * dataclass is made from. */
 	bool has_namespace;
 };
 

@@ -655,11 +655,20 @@ static bool names_a_kind(const char *name)
 	return false;
 }
 
+/* As torch.device("cpu") is. */
+static bool device_of(const char *name, struct value *out, struct err *err)
+{
+	*out = value_str(name, strlen(name));
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->str->is_device = true;
+	return true;
+}
+
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
 		    struct value *out, struct err *err)
 {
 	struct value dims[MAX_RANK], values[3] = { t };
-	const char *device;
 	enum dtype dtype;
 	int rank;
 	bool ok;
@@ -682,11 +691,8 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		*out = value_none();
 		return true;
 	}
-	if (strcmp(name, "device") == 0) { /* as torch.device("cpu") is, a name */
-		device = random_on_gpu(c, t) ? "cuda:0" : "cpu";
-		*out = value_str(device, strlen(device));
-		return out->kind != VALUE_UNSET || torch_no_memory(err);
-	}
+	if (strcmp(name, "device") == 0)
+		return device_of(random_on_gpu(c, t) ? "cuda:0" : "cpu", out, err);
 	if (strcmp(name, "real") == 0) { /* no tensor is complex */
 		*out = value_ref(t);
 		return true;

@@ -573,7 +573,10 @@ static bool device_named(const struct value *args, int n, struct value *out, str
 		snprintf(text, sizeof(text), "%.60s", type.str->text);
 	}
 	*out = value_str(text, strlen(text));
-	return out->kind != VALUE_UNSET || torch_no_memory(err);
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->str->is_device = true;
+	return true;
 }
 
 /* ---- files of the run ---- */

@@ -7,6 +7,7 @@
 #include "fusion/vm/placement.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/files.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/base/nearest.h"
@@ -365,6 +366,21 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 	return true;
 }
 
+/* with torch.device("cuda"): */
+static bool device_context(struct vm *vm, struct value o, bool enter, struct value *out,
+			   struct err *err)
+{
+	struct value f;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "torch", enter ? "enter_device" : "leave_device", &f, &found,
+			       err))
+		return false;
+	ok = found && vm_keep(vm, value_method(f, o), out, err);
+	value_unref(f);
+	return ok;
+}
+
 static bool method(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		   struct value *out, struct err *err)
 {
@@ -376,6 +392,9 @@ static bool method(struct vm *vm, struct attr_site *site, struct value o, const 
 				keys */
 	if (site && site->kind == o.kind)
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
+	if (o.kind == VALUE_STR && o.str->is_device &&
+	    (strcmp(name, "__enter__") == 0 || strcmp(name, "__exit__") == 0))
+		return device_context(vm, o, name[2] == 'e' && name[3] == 'n', out, err);
 	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */
 		return vm_keep(vm, value_str(o.str->text, strcspn(o.str->text, ":")), out, err);
 	if (o.kind == VALUE_STR && strcmp(name, "index") == 0 && placement_device(o.str->text, out))
@@ -467,6 +486,8 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 			   : value_ref(value_of(f->defaults));
 		return true;
 	}
+	if (strcmp(name, "__annotations__") == 0)
+		return typing_annotations(vm, o, out, err);
 	if (strcmp(name, "__kwdefaults__") == 0) {
 		*out = f->kwdefaults ? value_ref(value_of(f->kwdefaults)) : value_none();
 		return true;
@@ -529,7 +550,11 @@ static bool native_own(struct vm *vm, struct value o, const char *name, struct v
 	if (names_itself(name))
 		return text(vm, dot ? dot + 1 : o.native->name, out, err);
 	if (strcmp(name, "__module__") == 0)
-		return text(vm, o.native->builtin ? "builtins" : "torch", out, err);
+		return text(vm,
+			    native_is_typing(o.native) ? "typing"
+			    : o.native->builtin        ? "builtins"
+						       : "torch",
+			    out, err);
 	if (strcmp(name, "__self__") == 0 && o.native->self.kind != VALUE_UNSET) {
 		*out = value_ref(o.native->self);
 		return true;

@@ -252,8 +252,7 @@ static bool is_everyones(struct value base)
 {
 	if (base.kind == VALUE_CLASS)
 		return base.class->builtin == CLASS_OBJECT;
-	return base.kind == VALUE_NATIVE && base.native->builtin &&
-	       strcmp(builtin_row(base.native->id)->scope, "typing") == 0;
+	return base.kind == VALUE_NATIVE && native_is_typing(base.native);
 }
 
 /* The bases without those. */

@@ -128,6 +128,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 
 /* Whether a native stands for a type: int, torch.Tensor. */
 bool native_is_type(const struct native *f);
+/* typing.List, Generic, T of T = TypeVar("T"): they stand for types. */
+bool native_is_typing(const struct native *f);
 
 /* Appends str(v) (plain) or repr(v) of an instance. */
 bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err);

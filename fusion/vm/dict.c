@@ -174,7 +174,7 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		return true;
 	switch (a.kind) {
 	case VALUE_STR:
-		return a.str->len == b.str->len &&
+		return a.str->len == b.str->len && a.str->is_device == b.str->is_device &&
 		       memcmp(a.str->text, b.str->text, a.str->len) == 0;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
@@ -195,6 +195,8 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		       equal(a.slice->step, b.slice->step, depth + 1);
 	case VALUE_NATIVE: /* a builtin may be made again by each lookup */
 		return a.native->id == b.native->id && a.native->builtin == b.native->builtin &&
+		       (!native_is_typing(a.native) ||
+			strcmp(a.native->name, b.native->name) == 0) &&
 		       a.native->self.kind == b.native->self.kind &&
 		       (!value_counted(a.native->self) ||
 			a.native->self.object == b.native->self.object);

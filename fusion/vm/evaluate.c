@@ -21,9 +21,8 @@ enum { MOST_TEXTS = 4096, MOST_BYTES = 1 << 16, MOST_NAMES = 64 };
 
 static const char result_name[] = "__evaluated__";
 
-/* Runs the text as a module; *owner is what its globals belong to: as it is where `fresh` is
- * false, else a new owner. */
-static bool run_text(struct vm *vm, const char *text, bool fresh, struct evaluated **out,
+/* Compiles the text as a module, whose globals are those of the code `in`; NULL: its own. */
+static bool run_text(struct vm *vm, const char *text, const struct unit *in, struct evaluated **out,
 		     struct err *err)
 {
 	const struct frame *f = vm_visible_frame(vm);
@@ -46,8 +45,10 @@ static bool run_text(struct vm *vm, const char *text, bool fresh, struct evaluat
 	e->n = e->before ? e->before->n + 1 : 1;
 	vm->evaluated = e;
 	e->unit = (struct unit){ .code = e->program->module,
-				 .owner = fresh || !f ? (const void *)e->program : f->unit->owner,
-				 .home = f ? f->unit->home : NULL };
+				 .owner = in ? in->owner : (const void *)e->program,
+				 .home = in  ? in->home
+					 : f ? f->unit->home
+					     : NULL };
 	*out = e;
 	return true;
 }
@@ -125,9 +126,22 @@ static void find_names(struct read_names *r, const char *text, const struct dict
 	}
 }
 
-/* The value of an expression, which reads `locals`. */
-static bool evaluate(struct vm *vm, const char *text, const struct dict *globals,
-		     const struct dict *locals, struct value *out, struct err *err)
+/* What the program runs at the moment. */
+static const struct unit *current(struct vm *vm)
+{
+	const struct frame *f = vm_visible_frame(vm);
+
+	return f ? f->unit : NULL;
+}
+
+struct around {                     /* what an expression reads */
+	const struct unit *in;      /* the code whose globals it has without those below */
+	const struct dict *globals; /* NULL */
+	const struct dict *locals;
+};
+
+static bool evaluate(struct vm *vm, const char *text, const struct around *around,
+		     struct value *out, struct err *err)
 {
 	struct read_names read = { 0 };
 	struct buf source = { 0 };
@@ -136,12 +150,13 @@ static bool evaluate(struct vm *vm, const char *text, const struct dict *globals
 	bool ok;
 
 	text += strspn(text, " \t\r\n");
-	find_names(&read, text, locals);
+	find_names(&read, text, around->locals);
 	buf_printf(&source, "%s = lambda %s: (%s\n)", result_name, read.n ? read.names.data : "",
 		   text);
 	ok = !source.failed && !read.names.failed;
-	ok = ok ? run_text(vm, source.data, globals != NULL, &e, err) : vm_out_of_memory(vm, err);
-	ok = ok && (!globals || fill_globals(vm, e->unit.owner, globals, err)) &&
+	ok = ok ? run_text(vm, source.data, around->globals ? NULL : around->in, &e, err)
+		: vm_out_of_memory(vm, err);
+	ok = ok && (!around->globals || fill_globals(vm, e->unit.owner, around->globals, err)) &&
 	     vm_run_unit(vm, &e->unit, NULL, err) && take_result(vm, e->unit.owner, &f, err);
 	if (ok) {
 		ok = vm_invoke(vm, f, &(struct arguments){ read.values, read.n, NULL }, out, err);
@@ -206,12 +221,40 @@ bool builtin_eval(struct vm *vm, const struct builtin_call *call, struct value *
 		value_unref(locals);
 		ok = vm_keep(vm, value_dict(), &locals, err);
 	}
-	ok = ok &&
-	     evaluate(vm, call->args[0].str->text, globals.kind == VALUE_DICT ? globals.dict : NULL,
-		      locals.dict, out, err);
+	ok = ok && evaluate(vm, call->args[0].str->text,
+			    &(struct around){ current(vm),
+					      globals.kind == VALUE_DICT ? globals.dict : NULL,
+					      locals.dict },
+			    out, err);
 	value_unref(globals);
 	value_unref(locals);
 	return ok;
+}
+
+/* Of a class that no `class` made, and of anything else, the globals of the code that asks. */
+bool prelude_annotation(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const struct unit *in = current(vm);
+	const struct dict none = { 0 };
+
+	if (call->args[1].kind == VALUE_FUNCTION)
+		in = call->args[1].function->unit;
+	else if (call->args[1].kind == VALUE_CLASS && call->args[1].class->body)
+		in = call->args[1].class->body;
+	return check_text(vm, call, err) &&
+	       evaluate(vm, call->args[0].str->text, &(struct around){ in, NULL, &none }, out, err);
+}
+
+bool prelude_annotations(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
+{
+	const char *text = call->args[0].kind == VALUE_FUNCTION
+			       ? call->args[0].function->code->annotations
+			       : NULL;
+
+	*out = value_none();
+	return !text || vm_keep(vm, value_str(text, strlen(text)), out, err);
 }
 
 bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -230,7 +273,7 @@ bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *
 		return err_set(err, ERR_UNSUPPORTED,
 			       "exec() in a function takes the dict that its names go to: "
 			       "exec(text, names)");
-	ok = run_text(vm, call->args[0].str->text, within, &e, err) &&
+	ok = run_text(vm, call->args[0].str->text, within ? NULL : current(vm), &e, err) &&
 	     (!within || fill_globals(vm, e->unit.owner, globals.dict, err)) &&
 	     vm_run_unit(vm, &e->unit, NULL, err) &&
 	     (!within || take_globals(vm, e->unit.owner, globals.dict, err));
@@ -261,7 +304,8 @@ bool builtin_import(struct vm *vm, const struct builtin_call *call, struct value
 				(int)strcspn(name, "."), name);
 	buf_printf(&source, "import %.*s as %s\n",
 		   whole ? (int)strlen(name) : (int)strcspn(name, "."), name, result_name);
-	ok = source.failed ? vm_out_of_memory(vm, err) : run_text(vm, source.data, false, &e, err);
+	ok = source.failed ? vm_out_of_memory(vm, err)
+			   : run_text(vm, source.data, current(vm), &e, err);
 	ok = ok && vm_run_unit(vm, &e->unit, NULL, err) && take_result(vm, e->unit.owner, out, err);
 	buf_finish(&source);
 	return ok;

@@ -709,8 +709,7 @@ static bool offers(struct vm *vm, const struct module *m, const char *name)
 /* A module, or what stands for any type: it takes no name that means something. */
 static bool is_vague(struct value v)
 {
-	return v.kind == VALUE_MODULE || (v.kind == VALUE_NATIVE && v.native->builtin &&
-					  strcmp(builtin_row(v.native->id)->scope, "typing") == 0);
+	return v.kind == VALUE_MODULE || (v.kind == VALUE_NATIVE && native_is_typing(v.native));
 }
 
 static bool take_offered(struct vm *vm, const void *owner, struct value module, const char *name,
@@ -731,13 +730,52 @@ static bool take_offered(struct vm *vm, const void *owner, struct value module, 
 	return true;
 }
 
+/* The names in the text of an annotation. */
+static bool take_words(struct vm *vm, const void *owner, struct value module, const char *text,
+		       struct err *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	const char *name;
+
+	while (*(text += strcspn(text, letters))) {
+		size_t len = strspn(text, letters);
+
+		name = arena_strndup(&vm->arena, text, len);
+		if (!name)
+			return vm_out_of_memory(vm, err);
+		if (offers(vm, module.module, name) && !take_offered(vm, owner, module, name, err))
+			return false;
+		text += len;
+	}
+	return true;
+}
+
+/* The text of an annotation, where the instruction loads one that a class keeps; NULL. */
+static const char *annotation_at(const struct code *code, int at)
+{
+	const struct lang_inst *inst = &code->insts[at];
+
+	return code->has_namespace && at + 1 < code->n_insts && inst->op == CODE_LOAD_CONST &&
+		       inst[1].op == CODE_LOAD_NAME &&
+		       strcmp(code->names[inst[1].arg], "__annotations__") == 0 &&
+		       code->consts[inst->arg].kind == CONST_STR
+		   ? code->consts[inst->arg].str
+		   : NULL;
+}
+
 /* Of such a module: the names that the code, or what is nested in it, reads. */
 static bool take_read(struct vm *vm, const void *owner, struct value module,
 		      const struct code *code, struct err *err)
 {
+	if (code->annotations && !take_words(vm, owner, module, code->annotations, err))
+		return false;
 	for (int i = 0; i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
+		const char *annotation = annotation_at(code, i);
 
+		if (annotation && !take_words(vm, owner, module, annotation, err))
+			return false;
 		if ((inst->op == CODE_LOAD_GLOBAL || inst->op == CODE_LOAD_NAME) &&
 		    offers(vm, module.module, code->names[inst->arg]) &&
 		    !take_offered(vm, owner, module, code->names[inst->arg], err))

@@ -696,6 +696,25 @@ static bool run_body(struct vm *vm, struct function *body, struct value namespac
 	return vm_run(vm, g, out, err);
 }
 
+/* Of List[int] among the bases, what a class derives from: list. */
+static bool plain_bases(struct vm *vm, struct value *bases, int n, struct err *err)
+{
+	struct value r;
+	bool found;
+
+	for (int i = 0; i < n; i++) {
+		if (bases[i].kind != VALUE_INSTANCE)
+			continue;
+		if (!instance_call(vm,
+				   &(struct method_call){ &bases[i], "__mro_entries__", NULL, 0 },
+				   &r, &found, err))
+			return false;
+		if (found)
+			store(&bases[i], r);
+	}
+	return true;
+}
+
 static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
@@ -714,7 +733,7 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 	if (vm->host->may_define && !f->unit->hidden &&
 	    !vm->host->may_define(vm_host_here(vm)->self, body.function->code->name, err))
 		return false;
-	if (!vm_keep(vm, value_dict(), &namespace, err))
+	if (!plain_bases(vm, bases, n, err) || !vm_keep(vm, value_dict(), &namespace, err))
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
@@ -723,7 +742,7 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 							namespace.dict, keywords, NULL },
 				 &r, err);
 		if (ok && r.kind == VALUE_CLASS)
-			r.class->hidden = f->unit->hidden;
+			r.class->hidden = f->unit->hidden, r.class->body = f->unit;
 		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
 			store(&cell.cell->content, value_ref(r));
 		value_unref(cell);

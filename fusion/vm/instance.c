@@ -9,6 +9,7 @@
 #include "fusion/base/nearest.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/files.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/inst.h"
@@ -920,6 +921,8 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 	struct value *place = class_lookup(o.class, name);
 	bool found;
 
+	if (strcmp(name, "__annotations__") == 0)
+		return typing_annotations(vm, o, out, err);
 	if (place)
 		return bind_place(vm, place, UNSET, o.class, out, err);
 	if (o.class->names && strcmp(name, "_make") == 0)

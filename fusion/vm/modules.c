@@ -33,7 +33,8 @@ static const char *const modules[] = { "math",          "time",
 				       "_dtypes",       "_complex",
 				       "cmath",         "inspect",
 				       "types",         "typing_extensions",
-				       "_iterators",    "builtins" };
+				       "_iterators",    "builtins",
+				       "_typing" };
 
 bool module_is_native(const char *name)
 {
@@ -254,11 +255,83 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	return found || unknown(module, name, err);
 }
 
+bool typing_ask(struct vm *vm, const char *function, const struct value *args, int n,
+		struct value *out, struct err *err)
+{
+	struct value f;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "_typing", function, &f, &found, err))
+		return false;
+	ok = found ? vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err)
+		   : err_set(err, ERR_INTERNAL, "typing has no %s", function);
+	if (found)
+		value_unref(f);
+	return ok;
+}
+
+/* A capture guards the texts, so it leaves them as they are. */
+static bool class_annotations(struct vm *vm, struct value o, struct value *out, struct err *err)
+{
+	struct value *place = value_dict_find(o.class->attributes, "__annotations__");
+	const struct dict *texts;
+	struct value args[2] = { o };
+	bool ok = true;
+
+	if (place && !realize(vm, place, err))
+		return false;
+	texts = place && place->kind == VALUE_DICT ? place->dict : NULL;
+
+	if (place && (o.class->annotated || !texts)) {
+		*out = value_ref(*place);
+		return true;
+	}
+	if (!vm_keep(vm, value_dict(), &args[1], err))
+		return false;
+	for (int i = 0; ok && texts && i < texts->len; i++)
+		ok = texts->keys[i].kind != VALUE_STR ||
+		     (realize(vm, &texts->values[i], err) &&
+		      store_named(vm, args[1].dict, texts->keys[i].str->text, texts->values[i],
+				  err));
+	ok = ok && typing_ask(vm, "annotations_of_class", args, 2, out, err);
+	value_unref(args[1]);
+	if (!ok || vm->host->load_global)
+		return ok;
+	o.class->annotated = true;
+	return store_named(vm, o.class->attributes, "__annotations__", *out, err);
+}
+
+bool typing_annotations(struct vm *vm, struct value o, struct value *out, struct err *err)
+{
+	struct value fresh;
+
+	if (o.kind == VALUE_CLASS)
+		return class_annotations(vm, o, out, err);
+	if (!typing_ask(vm, "annotations_of_function", &o, 1, out, err))
+		return false;
+	if (!o.function->attributes) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		o.function->attributes = fresh.dict;
+	}
+	return store_named(vm, o.function->attributes, "__annotations__", *out, err);
+}
+
+/* T = TypeVar("T"), which prints as ~T. */
 bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct value *out,
 		     struct err *err)
 {
-	(void)call;
-	return native_attribute(vm, "typing", "Any", out, err);
+	const char *name;
+
+	if (call->args[0].kind != VALUE_STR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s: name is a str, not %s",
+				call->row->name, value_type_name(call->args[0]));
+	name = arena_strdup(&vm->arena, call->args[0].str->text);
+	return name ? vm_keep(vm,
+			      value_native(name, builtin_find("typing", "TypeVar"), true,
+					   (struct value){ .kind = VALUE_NONE }),
+			      out, err)
+		    : vm_out_of_memory(vm, err);
 }
 
 bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct value *out,

@@ -33,6 +33,14 @@ bool module_file(struct vm *vm, const char *module, const char *name, struct val
 bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,
 		   struct err *err);
 
+/* __annotations__ of a class or function: its own from now on. */
+bool typing_annotations(struct vm *vm, struct value o, struct value *out, struct err *err);
+
+/* What the prelude's function of typing makes of so many arguments: the value of annotations, and
+ * of types that [] and | make. */
+bool typing_ask(struct vm *vm, const char *function, const struct value *args, int n,
+		struct value *out, struct err *err);
+
 /* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err);

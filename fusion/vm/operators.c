@@ -1,5 +1,6 @@
 /* fusion/vm/operators.c -- operators on any values: who computes, and
  * in what order sequences are compared. */
+#include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
 
@@ -133,17 +134,7 @@ static bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *e
 static bool is_type(struct value v)
 {
 	return v.kind == VALUE_CLASS || v.kind == VALUE_NONE ||
-	       (v.kind == VALUE_NATIVE &&
-		(native_is_type(v.native) ||
-		 (v.native->builtin && strcmp(builtin_row(v.native->id)->scope, "typing") == 0)));
-}
-
-/* A type, or what | made of several: a pair, whose first may be a pair again. */
-static bool is_type_or_union(struct value v)
-{
-	while (v.kind == VALUE_TUPLE && v.list->len == 2 && is_type(v.list->at[1]))
-		v = v.list->at[0];
-	return is_type(v);
+	       (v.kind == VALUE_NATIVE && (native_is_type(v.native) || native_is_typing(v.native)));
 }
 
 bool set_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
@@ -188,9 +179,9 @@ static bool set_or_type_binary(struct vm *vm, const struct binary *x, struct val
 	if ((is_set_view(a) || is_set_view(b)) &&
 	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
 		return view_binary(vm, op, a, b, out, err);
-	if (op == BIN_OR && is_type_or_union(a) && is_type(b) &&
+	if (op == BIN_OR && is_type(a) && is_type(b) &&
 	    (a.kind != VALUE_NONE || b.kind != VALUE_NONE))
-		return vm_keep(vm, value_tuple(pair, 2), out, err);
+		return typing_ask(vm, "type_joined", pair, 2, out, err);
 	*found = false;
 	return true;
 }

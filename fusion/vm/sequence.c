@@ -8,6 +8,7 @@
 #include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/operators.h"
@@ -595,6 +596,13 @@ bool op_no_key(struct vm *vm, struct value key, struct err *err)
 }
 
 /* Objects by __getitem__; list[int] and its like are annotations: the type. */
+/* Generic and Protocol, which are the same for all types. */
+static bool is_promise(struct value o)
+{
+	return o.kind == VALUE_NATIVE && native_is_typing(o.native) &&
+	       (strcmp(o.native->name, "Generic") == 0 || strcmp(o.native->name, "Protocol") == 0);
+}
+
 static bool subscript_other(struct vm *vm, struct value o, struct value index, struct value *out,
 			    struct err *err)
 {
@@ -614,12 +622,14 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 			return call_with_self(vm, place->descriptor->get, o,
 					      &(struct arguments){ &index, 1, NULL }, out, err);
 	}
-	if (o.kind == VALUE_CLASS || (o.kind == VALUE_NATIVE && o.native->builtin &&
-				      (native_is_type(o.native) ||
-				       strcmp(builtin_row(o.native->id)->scope, "typing") == 0))) {
+	if (o.kind == VALUE_CLASS || is_promise(o)) {
 		*out = value_ref(o);
 		return true;
 	}
+	if (o.kind == VALUE_NATIVE && o.native->builtin &&
+	    (native_is_type(o.native) || native_is_typing(o.native)))
+		return typing_ask(vm, "type_subscripted", (struct value[]){ o, index }, 2, out,
+				  err);
 	if (absent_module_is(vm, o) && absent_module_may_wait(vm)) {
 		*out = value_ref(o);
 		return true;

@@ -38,6 +38,11 @@ bool native_is_type(const struct native *f)
 	return false;
 }
 
+bool native_is_typing(const struct native *f)
+{
+	return f->builtin && strcmp(builtin_row(f->id)->scope, "typing") == 0;
+}
+
 static const char *last_word(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -59,7 +64,9 @@ static bool is_of_native(struct value v, const struct native *f)
 	if (strcmp(name, "FloatTensor") == 0 || strcmp(name, "LongTensor") == 0)
 		return v.kind == VALUE_TENSOR;
 	if (strcmp(f->name, "torch.device") == 0)
-		return v.kind == VALUE_STR; /* devices are their names here */
+		return v.kind == VALUE_STR && v.str->is_device;
+	if (v.kind == VALUE_STR && v.str->is_device)
+		return false;
 	if (strcmp(name, "int") == 0 && (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT ||
 					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_DEFERRED_BOOL))
 		return true;
@@ -399,6 +406,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 		return torch_type(vm, "Tensor", out, err);
 	if (v.kind == VALUE_TUPLE && v.list->is_size)
 		name = "Size";
+	if (v.kind == VALUE_STR && v.str->is_device)
+		return torch_type(vm, "device", out, err);
 	if (v.kind == VALUE_NATIVE && native_is_type(v.native))
 		name = "type";
 	id = builtin_find("", name);

@@ -32,7 +32,8 @@ extern const struct scalar_info scalar_infos[SCALAR_COUNT];
 struct str {
 	struct object head;
 	size_t len;
-	char text[]; /* NUL terminated */
+	bool is_device; /* what torch.device() makes: the text is its name; its maker sets it */
+	char text[];    /* NUL terminated */
 };
 
 struct list { /* VALUE_TUPLE and VALUE_LIST */
@@ -194,6 +195,8 @@ struct class
 	bool has_getattr;         /* it or a base has __getattr__ */
 	bool has_setattr;         /* ... __setattr__ */
 	bool has_slots;           /* it and its bases have __slots__: no other attributes */
+	bool annotated;           /* its __annotations__ are no texts any more */
+	const struct unit *body;  /* whose globals its annotations read; NULL: of no `class` */
 	const char *const *names; /* a namedtuple's fields, count_names of them; owned */
 	int count_names;
 	struct list *defaults; /* a namedtuple's, of its last fields; may be NULL */

@@ -9,6 +9,7 @@
 
 #include "fusion/base/narrow.h"
 #include "fusion/base/utf8.h"
+#include "fusion/vm/classes.h"
 #include "fusion/vm/value.h"
 
 enum { DEEPEST = 100, DIGITS = 17 };
@@ -117,6 +118,16 @@ static void print_str(struct buf *out, const struct str *s)
 		}
 	}
 	buf_putc(out, quote);
+}
+
+static void print_device(struct buf *out, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	buf_printf(out, "device(type='%.*s'", (int)strcspn(name, ":"), name);
+	if (colon)
+		buf_printf(out, ", index=%s", colon + 1);
+	buf_putc(out, ')');
 }
 
 static void print(struct printer *p, struct value v, bool plain, const struct ancestor *up);
@@ -266,7 +277,9 @@ static void print_native(struct buf *out, const struct native *f)
 			buf_printf(out, "<class '%s'>", f->name);
 			return;
 		}
-	if (strcmp(f->name, "torch.Tensor") == 0)
+	if (native_is_typing(f))
+		buf_printf(out, "%s%s", f->self.kind == VALUE_NONE ? "~" : "typing.", f->name);
+	else if (!f->builtin && native_is_type(f))
 		buf_printf(out, "<class '%s'>", f->name);
 	else if (f->builtin && strcmp(f->name, "NotImplemented") == 0)
 		buf_puts(out, f->name);
@@ -347,6 +360,8 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 	case VALUE_STR:
 		if (plain)
 			buf_add(p->out, v.str->text, v.str->len);
+		else if (v.str->is_device)
+			print_device(p->out, v.str->text);
 		else
 			print_str(p->out, v.str);
 		break;

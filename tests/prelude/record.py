@@ -5,6 +5,7 @@ import glob
 import io
 import os
 import sys
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.remove(HERE)  # einops.py is a program there
@@ -12,7 +13,8 @@ names = sys.argv[1:] or [os.path.basename(p)[:-3] for p in sorted(glob.glob(HERE
 for name in names:
     if name == "record":
         continue
-    scope = {"__name__": "model"}
+    sys.modules["__main__"] = types.ModuleType("__main__")  # where typing looks a class's names up
+    scope = vars(sys.modules["__main__"])
     printed = io.StringIO()
     with open(f"{HERE}/{name}.py") as source:
         exec(compile(source.read(), name, "exec"), scope)

@@ -22,7 +22,7 @@ static bool same_value(struct value a, struct value b)
 	case VALUE_DTYPE:
 		return a.dtype == b.dtype;
 	case VALUE_STR:
-		return a.str->len == b.str->len &&
+		return a.str->len == b.str->len && a.str->is_device == b.str->is_device &&
 		       memcmp(a.str->text, b.str->text, a.str->len) == 0;
 	default:
 		return a.i == b.i; /* floats by their bits */

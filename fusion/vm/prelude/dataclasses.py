@@ -33,8 +33,19 @@ class Field:
         self.metadata = {} if metadata is None else metadata
         self.kw_only = kw_only
         self.name = None
-        self.type = None
+        self._type = None  # a text until it is asked for
+        self._owner = None
         self._kept = True  # False: of __init__ and __post_init__ alone
+
+    @property
+    def type(self):
+        from _typing import annotation_value
+
+        return annotation_value(self._type, self._owner)
+
+    @type.setter
+    def type(self, kind):
+        self._type = kind
 
 
 def field(
@@ -45,8 +56,13 @@ def field(
     return Field(default, default_factory, init, repr, hash, compare, metadata, kw_only)
 
 
-# A class keeps the first word of each annotation; those of Python's own types are types again.
-_TYPES = {of.__name__: of for of in (int, float, str, bool, bytes, complex, list, tuple, dict, set, frozenset, object)}
+def _word(text):
+    """The last name of an annotation's text without what is in brackets."""
+    if not isinstance(text, str):
+        return getattr(text, "__name__", "")
+    if text[:1] in ("'", '"'):
+        text = text[1:-1]
+    return text.split("[")[0].split(".")[-1]
 
 
 def _collect(cls, kw_only):
@@ -55,9 +71,10 @@ def _collect(cls, kw_only):
         found.update(vars(base).get("__dataclass_fields__", {}))
     own = vars(cls)
     for name, kind in own.get("__annotations__", {}).items():
-        if kind == "ClassVar":
+        word = _word(kind)
+        if word == "ClassVar":
             continue
-        if kind == "KW_ONLY":
+        if word == "KW_ONLY":
             kw_only = True
             continue
         value = own.get(name, MISSING)
@@ -67,8 +84,9 @@ def _collect(cls, kw_only):
             )
         entry = value if isinstance(value, Field) else field(default=value)
         entry.name = name
-        entry.type = _TYPES.get(kind, kind)
-        entry._kept = kind != "InitVar"
+        entry._type = kind
+        entry._owner = cls
+        entry._kept = word != "InitVar"
         if entry.kw_only is MISSING:
             entry.kw_only = kw_only
         found[name] = entry

@@ -13,11 +13,16 @@ class Parameter:
     KEYWORD_ONLY = 3
     VAR_KEYWORD = 4
 
-    def __init__(self, name, kind, default=_Empty):
+    def __init__(self, name, kind, default=_Empty, annotation=_Empty, of=None):
         self.name = name
         self.kind = kind
         self.default = default
-        self.annotation = _Empty
+        self._annotation = annotation
+        self._of = of  # the function whose annotations count
+
+    @property
+    def annotation(self):
+        return self._annotation if self._of is None else self._of.__annotations__.get(self.name, _Empty)
 
 
 class BoundArguments:
@@ -67,8 +72,14 @@ class BoundArguments:
 class Signature:
     empty = _Empty
 
-    def __init__(self, parameters):
+    def __init__(self, parameters, return_annotation=_Empty, of=None):
         self.parameters = parameters
+        self._return = return_annotation
+        self._of = of
+
+    @property
+    def return_annotation(self):
+        return self._return if self._of is None else self._of.__annotations__.get("return", _Empty)
 
     def _bind(self, args, kwargs, partial):
         rest, named, found = list(args), dict(kwargs), {}
@@ -132,8 +143,8 @@ def signature(obj):
             kind = Parameter.VAR_POSITIONAL
         else:
             kind = Parameter.VAR_KEYWORD
-        found[name] = Parameter(name, kind, default)
-    return Signature(dict(sorted(found.items(), key=lambda pair: pair[1].kind)))
+        found[name] = Parameter(name, kind, default, of=obj)
+    return Signature(dict(sorted(found.items(), key=lambda pair: pair[1].kind)), of=obj)
 
 
 def isfunction(obj):

@@ -31,8 +31,37 @@ def set_default_dtype(dtype):
     _prelude.set_default_dtype(dtype)
 
 
+_devices = [None]  # of set_default_device() and the `with torch.device(...)` inside it
+
+
+def _default(device):
+    _devices[-1] = None if device is None else torch.device(device)
+    if device is not None:
+        torch.empty(0, device=device)  # says what is wrong with it
+    torch._C._default_gpu("cpu" if device is None else str(device))
+
+
 def set_default_device(device):
-    torch._C._default_gpu(device)
+    _default(device)
+
+
+def get_default_device():
+    return torch.device("cpu") if _devices[-1] is None else _devices[-1]
+
+
+def enter_device(device):
+    _devices.append(None)
+    try:
+        _default(device)
+    except BaseException:
+        _devices.pop()
+        raise
+    return device
+
+
+def leave_device(device, kind, value, trace):
+    _devices.pop()
+    _default(_devices[-1])
 
 
 def set_default_tensor_type(t):

@@ -149,10 +149,6 @@ def set_num_interop_threads(n):
     pass
 
 
-def get_default_device():
-    return torch.device("cpu")
-
-
 def is_anomaly_enabled():
     return torch.autograd.anomaly["on"]
 

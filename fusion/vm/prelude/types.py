@@ -37,6 +37,10 @@ class _Bound:
 MethodType = type(_Bound().method)
 
 
+class UnionType:  # of int | None
+    pass
+
+
 class MappingProxyType:
     def __init__(self, mapping):
         self._mapping = mapping
