@@ -166,7 +166,7 @@ test("a head explains itself where it is, by keys, and the help has every term",
   await term.waitFor({ state: "detached" });
   await page.keyboard.press("?");
   assert.ok((await page.locator("#help-terms dt").count()) > 30);
-  assert.match(await page.locator("#help-terms").innerText(), /Recompile\s+A guard failed/);
+  assert.match(await page.locator("#help-terms").innerText(), /Recompile\s+No cache entry matched/);
   assert.deepEqual(await findings(page), []);
 });
 
