@@ -169,6 +169,20 @@ PROGRAMS = {
     "convolutions_turned": ("F.conv_transpose2d(a, b, c, 2, 1, 1), F.conv_transpose2d(a, b), F.conv_transpose2d(a, b[:, :, :2, :2], None, 2), F.conv_transpose1d(a[:, :, 0], b[:, :, 0], c, 3, 1), F.conv_transpose2d(a, b, c, 1, 1), "
                             "torch.autograd.grad(F.conv2d(a.requires_grad_(), b.requires_grad_().transpose(0, 1), None, 2, 1).square().sum(), (a, b))",
                             [tensor(2, 4, 7, 6), tensor(4, 5, 3, 3, seed=2), tensor(5, seed=3)]),
+    # Gradients in calls of their own: groups, steps that leave elements out, one dim, one sample; of transposed ones too.
+    "convolutions_back": ("torch.autograd.grad(F.conv2d(a.requires_grad_(), b.requires_grad_(), None, (2, 1), (1, 2), (1, 2), 2).square().sum(), (a, b)), torch.autograd.grad(F.conv2d(a.requires_grad_(), b.requires_grad_(), c, 3, 1, 1, 2).sum(), (a, b)), "
+                          "torch.autograd.grad(F.conv1d(a.requires_grad_()[:, :, 0], b.requires_grad_()[:, :, 0], None, 2, 1, 1, 2).square().sum(), (a, b)), torch.autograd.grad(F.conv2d(a.requires_grad_()[0], b.requires_grad_(), None, 1, 1, 1, 2).square().sum(), (a, b)), "
+                          "torch.autograd.grad(F.conv_transpose2d(a.requires_grad_(), b.requires_grad_()[:4], None, (2, 3), (1, 0), (1, 2), 2, (1, 2)).square().sum(), (a, b)), F.conv_transpose2d(a.double(), b[:4].double(), None, 2, 0, 0, 2), "
+                          "torch.autograd.grad(F.conv2d(a.requires_grad_().transpose(2, 3), b.requires_grad_().transpose(2, 3), None, 1, 0, 1, 2).square().sum(), (a, b))",
+                          [tensor(2, 4, 7, 6), tensor(6, 2, 3, 3, seed=2), tensor(6, seed=3)]),
+    # Rows that are short have several to a thread, and those that no vector divides several loads.
+    "rows_short": ("a.sum(1), a[:, :13].sum(1), (a * 2).amax(1), torch.softmax(a, 1), torch.softmax(a[:, :13], 1), F.layer_norm(a, (16,), b, b + 1), a.half().sum(1), (a > 0).sum(1), a[:32765].sum(1) + a[:32765, 0], a.view(4096, 8, 16).sum(1), "
+                   "c.sum(1), (c * 2).amax(1), torch.softmax(c, 1), c[:, :49].mean(1), c[:1025].double().sum(1), (c - c.mean(1, keepdim=True)).square().sum(1)",
+                   [tensor(32768, 16), tensor(16, seed=4), tensor(1100, 1023, seed=3)]),
+    # Views of parts and of what is broadcast, in the kernel that reads them; copies that reshape would make.
+    "views_inside": ("overlaps(a[:, :4], b), F.pixel_shuffle(c, 2) * 0.5 + a[:4, :1, None], F.pixel_shuffle(c, 4).relu() - 1, F.pixel_unshuffle(c, 2) * 2, F.max_pool2d(F.relu(c), 3, 2, 1), F.max_pool2d(F.relu(c) + 0, 2), F.adaptive_max_pool2d(F.relu(c), 3), "
+                     "[x * 2 for x in F.silu(a + a[0]).chunk(2, 1)], (c.transpose(1, 3).reshape(2, 20, -1) + 1).sum(2), (c * a[0, 0] + a[:16, 0, None, None]).permute(0, 2, 3, 1)[:, 1:, ::2] * 2, F.pixel_shuffle(c.half(), 2) + 1, (c.transpose(2, 3).flatten(1) * 2).flip(1)",
+                     [tensor(150, 8), tensor(77, 4, seed=3), tensor(2, 16, 36, 20, seed=4)]),
     "losses": ("F.cross_entropy(a, b), F.cross_entropy(a, b, reduction='none'), F.cross_entropy(a, b, label_smoothing=0.1), F.nll_loss(a, b, ignore_index=2), "
                "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
                [tensor(20, 7), ints(20, high=7), tensor(7)]),
@@ -213,6 +227,12 @@ def attend(q, k, v, scale):
 
 def linear(x, w, b):
     return F.linear(x.bfloat16(), w.bfloat16(), b.bfloat16())
+
+
+def overlaps(a, b):
+    wh = (torch.min(a[:, None, 2:], b[None, :, 2:]) - torch.max(a[:, None, :2], b[None, :, :2])).clamp(min=0)
+    inter = wh[..., 0] * wh[..., 1]
+    return inter / (((a[:, 2] - a[:, 0]) * (a[:, 3] - a[:, 1])).abs()[:, None] + ((b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1])).abs() + inter + 1)
 
 
 def put(a, b, c):

@@ -261,7 +261,12 @@ def strided(z, at, step, sizes):
 
 
 def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
-    """A convolution of g, spread out by the stride, with the weight turned around."""
+    """A convolution of g, spread out by the stride, with the weight turned around; on a GPU
+    a call of its own."""
+    if g.is_cuda:
+        return torch._C.conv_x(
+            g.contiguous(), weight.contiguous(), x_shape[2:], stride, padding, dilation, groups
+        )
     shape = list(g.shape)
     before = []
     cut = []  # so much that the padding has of its own, beyond the reach of the weight
@@ -283,7 +288,12 @@ def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
 
 
 def conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups):
-    """A convolution of x with g, the batch in the place of the channels."""
+    """A convolution of x with g, the batch in the place of the channels; on a GPU a call of
+    its own."""
+    if g.is_cuda:
+        return torch._C.conv_weight(
+            g.contiguous(), x.contiguous(), weight_shape[2:], stride, padding, dilation, groups
+        )
     n, c, h, w = x.shape
     o = g.shape[1]
     turned = x.reshape(n, groups, c // groups, h, w).permute(2, 1, 0, 3, 4)
@@ -306,6 +316,22 @@ def conv2d_all(g, needs, x, x_shape, weight, weight_shape, stride, padding, dila
     if needs[1]:
         for_weight = conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups)
     return for_x, for_weight, g.sum((0, 2, 3)) if needs[2] else None
+
+
+def conv_x_y(g, weight, stride, padding, dilation, groups):
+    return F.conv2d(g, weight, None, stride, padding, dilation, groups)
+
+
+def conv_x_weight(g, y, weight_shape, stride, padding, dilation, groups):
+    return conv_for_weight(y, g, weight_shape, stride, padding, dilation, groups)
+
+
+def conv_weight_y(g, x, stride, padding, dilation, groups):
+    return F.conv2d(x, g, None, stride, padding, dilation, groups)
+
+
+def conv_weight_x(g, y, x_shape, stride, padding, dilation, groups):
+    return conv_for_x(y, x_shape, g, stride, padding, dilation, groups)
 
 
 def flat_pair(v, otherwise):

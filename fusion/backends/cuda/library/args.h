@@ -106,9 +106,9 @@ struct window_args {
 struct conv_args {
 	long long batch, channels, groups, out_channels; /* channels: of a group */
 	long long in_size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
-	long long x_stride[4], w_stride[4];
-	const void *x, *w;
-	void *out, *packed; /* packed: the filters row by row, for cuDNN */
+	long long x_stride[4], w_stride[4], y_stride[4];
+	const void *x, *w, *y; /* y: of gradients, that of the windows */
+	void *out, *packed;    /* packed: the filters row by row, for cuDNN */
 };
 
 struct create_args {

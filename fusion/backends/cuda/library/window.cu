@@ -159,6 +159,70 @@ template <class E> WORD void convolve(const conv_args &c)
 	}
 }
 
+// The gradient of x: an element is in the windows from which its own place is a whole step.
+template <class E> WORD void convolve_x(const conv_args &c)
+{
+	const i64 of_group = quotient(c.out_channels, c.groups), all = c.channels * c.groups;
+
+	EACH_POINT(p, c.batch * all * c.in_size[0] * c.in_size[1]) {
+		i64 n = p, across = take_index(n, c.in_size[1]), down = take_index(n, c.in_size[0]);
+		const i64 channel = take_index(n, all), group = quotient(channel, c.channels);
+		const typename E::mem *y = (const typename E::mem *)c.y + n * c.y_stride[0] +
+					   group * of_group * c.y_stride[1];
+		const typename E::mem *w = (const typename E::mem *)c.w +
+					   group * of_group * c.w_stride[0] +
+					   (channel - group * c.channels) * c.w_stride[1];
+		typename E::wide sum = 0;
+
+		for (i64 i = 0; i < c.kernel[0]; i++)
+			for (i64 j = 0; j < c.kernel[1]; j++) {
+				const i64 r = down + c.padding[0] - i * c.dilation[0];
+				const i64 s = across + c.padding[1] - j * c.dilation[1];
+
+				if (r < 0 || s < 0 || r % c.stride[0] != 0 || s % c.stride[1] != 0 ||
+				    r >= c.out_size[0] * c.stride[0] || s >= c.out_size[1] * c.stride[1])
+					continue;
+				for (i64 o = 0; o < of_group; o++)
+					sum += E::get(y[o * c.y_stride[1] +
+							r / c.stride[0] * c.y_stride[2] +
+							s / c.stride[1] * c.y_stride[3]]) *
+					       E::get(w[o * c.w_stride[0] + i * c.w_stride[2] +
+							j * c.w_stride[3]]);
+			}
+		((typename E::mem *)c.out)[p] = E::put(sum);
+	}
+}
+
+// That of the filters: an element is in all windows of its channel.
+template <class E> WORD void convolve_weight(const conv_args &c)
+{
+	const i64 of_group = quotient(c.out_channels, c.groups);
+
+	EACH_POINT(p, c.out_channels * c.channels * c.kernel[0] * c.kernel[1]) {
+		i64 o = p;
+		const i64 j = take_index(o, c.kernel[1]), i = take_index(o, c.kernel[0]);
+		const i64 of = take_index(o, c.channels), k = quotient(o, of_group) * c.channels + of;
+		typename E::wide sum = 0;
+
+		for (i64 n = 0; n < c.batch; n++)
+			for (i64 r = 0; r < c.out_size[0]; r++)
+				for (i64 s = 0; s < c.out_size[1]; s++) {
+					const i64 y = r * c.stride[0] - c.padding[0] + i * c.dilation[0];
+					const i64 z = s * c.stride[1] - c.padding[1] + j * c.dilation[1];
+
+					if (y < 0 || y >= c.in_size[0] || z < 0 || z >= c.in_size[1])
+						continue;
+					sum += E::get(((const typename E::mem *)
+							   c.x)[n * c.x_stride[0] + k * c.x_stride[1] +
+								y * c.x_stride[2] + z * c.x_stride[3]]) *
+					       E::get(((const typename E::mem *)
+							   c.y)[n * c.y_stride[0] + o * c.y_stride[1] +
+								r * c.y_stride[2] + s * c.y_stride[3]]);
+				}
+		((typename E::mem *)c.out)[p] = E::put(sum);
+	}
+}
+
 // Filters that lie otherwise, row by row.
 template <class T> WORD void pack_filters(const conv_args &c)
 {
