@@ -72,6 +72,11 @@ PROGRAMS = {
                      "a.double().index_add(0, b % 7, c.double()), a.long().index_add(0, b % 300, (c * 5).long()), a[:, None].repeat(1, 5, 1).index_add(0, b[:130] % 300, c[:130, None].expand(130, 5, 40)), 1 / (-torch.relu(a) * (a > 9)).index_add(0, b[:200] % 150, c[:200]), "
                      "torch.scatter_add(a, 0, (b % 300)[:, None].expand(5000, 34), c[:, :34]), a.index_put((b % 300,), c, accumulate=True), a.view(30, 10, 40).index_put((b % 30, b % 7), c, accumulate=True), a.index_add(0, torch.arange(300) % 2, c[:300])",
                      [tensor(300, 40), ints(5000, high=600), tensor(5000, 40, seed=3)]),
+    # Few rows of a place: teams of lanes, and lists that are longer than a team, or crowds; rows of several tiles; 16 bytes of each dtype.
+    "sums_of_rows_wide": ("a.index_add(0, b[:2000] % 300, c), a.index_add(0, b[:900] % 300 // 30, c[:900]), a.index_add(0, b[:2000] * 0 + 3, c), 1 / (-torch.relu(a) * (a > 9)).index_add(0, b[:200] % 150, c[:200]), torch.zeros(300, 40).index_add(0, b[:200] % 300, c[:200]), "
+                          "(a * 4).round().half().index_add(0, b[:900] % 300, (c[:900] * 4).round().half()).float(), a.double().index_add(0, b[:300] % 7 + b[:300] // 7 % 250, c[:300].double()), a.long().index_add(0, b[:300] % 300, (c[:300] * 5).long()), "
+                          "a.repeat(1, 5).index_add(0, b[:900] % 300, c[:900].repeat(1, 5)), a[:, :36].index_add(0, b[:200] % 300, c[:200, 4:]), torch.zeros_like(a).index_put((b[:700] % 300,), c[:700], accumulate=True), (a * 2).index_add(0, b[:200] % 300, c[:200]), a.scatter(0, b[:40, None].expand(40, 40) % 300, c[:40]) * 1",
+                          [tensor(300, 40), ints(2000, high=600), tensor(2000, 40, seed=3)]),
     # Threads that all have points, and such that have none.
     "shares": ("torch.softmax(a, 1), torch.softmax(a[:, :1000], 1), a[:, :256].sum(1), a[:, :0].sum(1), a[:5].sum(0), a[:5, :33].sum(0), a[:5, :0].sum(0), F.layer_norm(a, (1024,), b, b + 1), "
                "a[:3, :64].amax(1), a[:4].sum(), a[:0].sum(1), a * 2.5 - b, a[:7, :99] * 2.5",
@@ -215,7 +220,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
+TOLERANCES = {"narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
 SOURCE = """import math
 import torch
 import torch.nn.functional as F

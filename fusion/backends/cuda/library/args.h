@@ -70,7 +70,8 @@ struct lookup_args {
 	const void *base; /* scatter_add: what is added to; lies as the target does */
 	int parts;        /* of its lines */
 	int across;       /* its lines lie side by side */
-	int tiles;        /* sums of whole rows: parts of a row that have warps of their own */
+	int tiles;        /* sums of whole rows: parts of a row that have warps of their own; */
+	int team;         /* of rows that lie together, lanes of a warp that share one */
 };
 
 /* Lines along one dim: where each begins in the operand, and how it goes on. */
