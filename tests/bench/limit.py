@@ -1,6 +1,6 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--only a,b] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
@@ -25,10 +25,11 @@ from blocks import PREFIX, filled, h, index, sample_us, t
 
 GRAD = """def model(x, w, g):
     y = F.conv2d(x.requires_grad_(), w.requires_grad_(), None, %s)
-    return torch.autograd.grad(y, (x, w), g)
+    return (y.detach(),) + torch.autograd.grad(y, (x, w), g)
 """
 GRAD_TORCH = """def model(x, w, g):
-    return torch.ops.aten.convolution_backward(g, x, w, [0], [%d, %d], [%d, %d], [1, 1], False, [0, 0], %d, [True, True, False])[:2]
+    made = torch.ops.aten.convolution_backward(g, x, w, [0], [%d, %d], [%d, %d], [1, 1], False, [0, 0], %d, [True, True, False])
+    return F.conv2d(x, w, None, %s), made[0], made[1]
 """
 TRANSPOSED = "def model(x, w):\n    return F.conv_transpose2d(x, w, None, 2, 1)\n"
 IOU = """def model(a, b):
@@ -47,7 +48,7 @@ EMBEDDING = "def model(w, i, g):\n    return torch.zeros_like(w).index_put((i,),
 
 
 def grad(stride, padding, groups=1):
-    return GRAD % f"{stride}, {padding}, 1, {groups}", GRAD_TORCH % (stride, stride, padding, padding, groups)
+    return GRAD % f"{stride}, {padding}, 1, {groups}", GRAD_TORCH % (stride, stride, padding, padding, groups, f"{stride}, {padding}, 1, {groups}")
 
 
 def conv(dtype, n, c, o, size, k, stride, padding, groups=1):
@@ -134,6 +135,8 @@ def sides_of(name, arguments):
     args = [filled(s, "cuda") for s in inputs(name, arguments)]
     sides = {}
     for mode, how in {"eager": None, "compiled": {"dynamic": False}, "graphs": {"mode": "reduce-overhead"}}.items():
+        if mode in arguments.without.split(","):
+            continue
         function = space["model"] if how is None else torch.compile(space["model"], **how)
         signal.signal(signal.SIGALRM, late)
         signal.alarm(25)
@@ -149,6 +152,13 @@ def sides_of(name, arguments):
     return sides
 
 
+def kernels_in(part):
+    """All that a part of a report says of kernels, those of gradients too."""
+    if isinstance(part, dict):
+        return part.get("kernel_details", []) + [k for x in part.values() for k in kernels_in(x)]
+    return [k for x in part for k in kernels_in(x)] if isinstance(part, list) else []
+
+
 def run_ours(binary, name, arguments):
     workload = {"name": name, "source": PREFIX + BLOCKS[name][0], "device": "cuda", "modes": ["static", "graphs"],
                 "calls": [[{"random": s} for s in inputs(name, arguments)]], "seconds": arguments.seconds}
@@ -162,8 +172,7 @@ def run_ours(binary, name, arguments):
         print(f"{name}: {done.stderr.strip()[:200] or report.get('verdict')}", flush=True)
     modes = report["modes"]
     found = {m: modes[m]["latency"]["median_us"] for m in modes if modes[m].get("latency")}
-    kernels = [(k["name"], k.get("median_us"), k.get("read_bytes", 0) + k.get("written_bytes", 0))
-               for g in modes.get("static", {}).get("graphs", []) for k in g.get("kernel_details", [])]
+    kernels = [(k["name"], k.get("median_us"), k.get("read_bytes", 0) + k.get("written_bytes", 0)) for k in kernels_in(modes.get("static"))]
     return found, kernels
 
 
@@ -248,6 +257,7 @@ def main():
     parser.add_argument("--hidden", action="store_true")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--without", default="", help="modes of PyTorch that are left out")
     parser.add_argument("--seconds", type=float, default=0.08)
     parser.add_argument("--wall", type=float, default=360)
     parser.add_argument("--json")

@@ -453,7 +453,7 @@ static void choose_rows_each(struct cuda_kernel *c, const struct cuda_extent *e)
 	const struct kernel *k = c->kernel;
 	int64_t most = CUDA_SLOT_POINTS / c->lanes / (k->n_slots + c->n_kept + 1);
 
-	if (k->form != FORM_ROWS || c->threads > WARP || c->splits || !cuda_kernel_is_one_step(c) ||
+	if (k->form != FORM_ROWS || k->n_stages > 1 || c->threads > WARP || c->splits || !cuda_kernel_is_one_step(c) ||
 	    cuda_scans_rows(k) || cuda_looks_up(k) || k->library)
 		return;
 	while (2 * c->rows_each <= CUDA_ROWS_EACH && 2 * c->rows_each <= most &&

@@ -31,6 +31,7 @@ enum {
 	TOP_ROOM = 4096,     /* and has room for so many */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
 	DEPTHWISE_THREADS = 128,
+	POOL_ROWS = 4, /* windows of a thread, one below the other, where there are many */
 	ATTEND_THREADS = 128,
 	ATTEND_KEYS = 64, /* that a block looks at together */
 };
@@ -99,7 +100,7 @@ struct window_args {
 	long long in_size[2], in_stride[2], out_size[2];
 	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
 	int all;                                                 /* avg_pool2d: padding counts */
-	int near; /* offsets and points are below 2^31 */
+	int near; /* offsets and points are below 2^31; 2: and there are many */
 	const void *in;
 	void *out;
 };

@@ -1,6 +1,7 @@
 /* fusion/backends/cuda/library/conv.c -- convolutions by cuDNN; without it by a kernel of our own.
  *
- * Sums of float32 are of float32: TF32 stays off.
+ * Sums of float32 are of float32: TF32 stays off.  float64, and float32 of which a graph of cuDNN
+ * has no engine, are its older function.
  */
 #include <stdlib.h>
 
@@ -167,8 +168,8 @@ static void drop_descriptors(struct cudnn_convolution *s)
 
 static struct conv_operands operands_of(const struct library_call *call)
 {
-	return (struct conv_operands){ &call->arg[0], &call->arg[1], &call->out, call->number[5],
-				       CONV_Y };
+	return (struct conv_operands){ &call->arg[0],   &call->arg[1], &call->out,
+				       call->number[5], CONV_Y,        false };
 }
 
 static bool is_narrow(enum dtype dtype)
@@ -212,9 +213,9 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	suits = !s->own_filters && cuda_conv_suits(&o);
 	if (suits && !cuda_row_by_row(o.w) && !c->module)
 		return WANTS_KERNELS;
-	if (suits && is_narrow(c->call->out.dtype))
+	if (suits && c->call->out.dtype != DTYPE_F64)
 		s->graph = cuda_conv_graph(c, &s->args, &o);
-	else if (suits)
+	if (suits && !s->graph && !is_narrow(c->call->out.dtype))
 		s->dnn = dnn_open(c->device);
 	if (s->dnn && (describe(s->dnn, s, c->call) != DNN_DONE || !choose(c, s)))
 		drop_descriptors(s);

@@ -13,6 +13,7 @@ struct conv_operands {
 	const struct operand *x, *w, *y;
 	int64_t groups;
 	enum conv_result result;
+	bool varies; /* sums may come in another order each time */
 };
 
 void cuda_conv_fill(struct conv_args *a, const struct library_call *call,

@@ -4,7 +4,7 @@
 
 #include "fusion/backends/cuda/library/conv.h"
 
-enum { ARG_GROUPS = 6 };
+enum { ARG_GROUPS = 6, ARG_ORDERED };
 
 struct convolution_back {
 	CUfunction function; /* our own */
@@ -23,9 +23,12 @@ static struct conv_operands operands_of(const struct library_call *call)
 	const struct operand *g = &call->arg[0], *other = &call->arg[1];
 
 	if (makes_x(call->node))
-		return (struct conv_operands){ &call->out, other, g, call->number[ARG_GROUPS],
-					       CONV_X };
-	return (struct conv_operands){ other, &call->out, g, call->number[ARG_GROUPS], CONV_W };
+		return (struct conv_operands){ &call->out, other,
+					       g,          call->number[ARG_GROUPS],
+					       CONV_X,     !call->number[ARG_ORDERED] };
+	return (struct conv_operands){ other,  &call->out,
+				       g,      call->number[ARG_GROUPS],
+				       CONV_W, !call->number[ARG_ORDERED] };
 }
 
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)

@@ -99,7 +99,8 @@ static uint64_t key_of(const struct conv_args *a, const struct conv_operands *o)
 	struct conv_args sizes = *a;
 
 	sizes.x = sizes.w = sizes.y = sizes.out = sizes.packed = NULL;
-	return hash_bytes(&sizes, sizeof(sizes), (uint64_t)o->result * DTYPE_COUNT + o->y->dtype);
+	return hash_bytes(&sizes, sizeof(sizes),
+			  ((uint64_t)o->result * 2 + o->varies) * DTYPE_COUNT + o->y->dtype);
 }
 
 /* Elements from the first to the last. */
@@ -138,6 +139,7 @@ struct dnn_graph *cuda_conv_graph(const struct cuda_call *c, const struct conv_a
 	if (!g)
 		return NULL;
 	g->exact = dtype == DTYPE_F32;
+	g->varies = o->varies;
 	for (int i = 0; i < IDS; i++) {
 		trial.id[i] = ID_X + i;
 		trial.bytes[i] = reach_of(&shapes[i]) * dtype_bytes(dtype);

@@ -107,14 +107,17 @@ enum {
 	BY_FALLBACK = 2,
 	NOTE_TENSOR_CORES = 0, /* CUDNN_NUMERICAL_NOTE_TENSOR_CORE */
 	NOTE_NARROWS = 1,      /* CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS */
+	NOTE_FFT = 3,          /* CUDNN_NUMERICAL_NOTE_FFT */
 	NOTE_VARIES = 4,       /* CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC */
+	NOTE_WINOGRAD = 5,     /* CUDNN_NUMERICAL_NOTE_WINOGRAD */
+	NOTE_SHORT_SUMS = 2,   /* CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION */
 	MOST_NOTES = 16,
-	MOST_ENGINES = 16,
+	MOST_ENGINES = 256,
 	ALIGNMENT = 16,
 	TRIAL_NS = 1000000,          /* of an engine, */
-	TRIALS_NS = 60000000,        /* of a graph, */
-	MOST_TRIALS_NS = 1000000000, /* of all graphs: then they have the first engine */
-	MOST_TRIED = 8,
+	TRIALS_NS = 250000000,       /* of a graph, */
+	MOST_TRIALS_NS = 2000000000, /* of all graphs: then they have the first engine */
+	MOST_TRIED = 6,
 	MOST_RUNS = 20
 };
 
@@ -347,24 +350,42 @@ void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op)
 
 /* ---- engines */
 
-/* Whether the engine of a configuration sums in an order that varies, or rounds on the way. */
-static bool is_refused(struct dnn_graph *g, dnn_item configuration)
+/* A bit for each of cuDNN's notes on the numbers of a configuration's engine. */
+static unsigned notes_of(const struct dnn_graph *g, dnn_item configuration)
 {
-	dnn_item engine = create(g, ITEM_ENGINE);
+	const struct cuda_dnn *dnn = g->dnn;
 	int notes[MOST_NOTES] = { 0 };
+	dnn_item engine = NULL;
+	unsigned bits = 0;
 	int64_t n = 0;
 
-	if (g->failed ||
-	    g->dnn->cudnnBackendGetAttribute(configuration, CONFIGURATION_ENGINE, IS_ITEM, 1, &n,
-					     &engine) != DNN_DONE ||
-	    g->dnn->cudnnBackendGetAttribute(engine, ENGINE_NOTES, IS_NOTE, MOST_NOTES, &n,
-					     notes) != DNN_DONE)
-		return false;
+	if (dnn->cudnnBackendCreateDescriptor(ITEM_ENGINE, &engine) != DNN_DONE)
+		return 0;
+	if (dnn->cudnnBackendGetAttribute(configuration, CONFIGURATION_ENGINE, IS_ITEM, 1, &n,
+					  &engine) != DNN_DONE ||
+	    dnn->cudnnBackendGetAttribute(engine, ENGINE_NOTES, IS_NOTE, MOST_NOTES, &n, notes) !=
+		DNN_DONE)
+		n = 0;
 	for (int64_t i = 0; i < n && i < MOST_NOTES; i++)
-		if (notes[i] == NOTE_VARIES ||
-		    (g->exact && (notes[i] == NOTE_TENSOR_CORES || notes[i] == NOTE_NARROWS)))
-			return true;
-	return false;
+		bits |= 1u << notes[i];
+	dnn->cudnnBackendDestroyDescriptor(engine);
+	return bits;
+}
+
+/* Whether an engine sums in an order that varies where that counts, or rounds float32 on the way.
+ */
+static bool is_refused(const struct dnn_graph *g, unsigned notes)
+{
+	return (!g->varies && notes >> NOTE_VARIES & 1) ||
+	       (g->exact && (notes >> NOTE_TENSOR_CORES & 1 || notes >> NOTE_NARROWS & 1));
+}
+
+/* What a faster engine than the first one may not do unless the first one does. */
+static bool rounds_more(unsigned notes, unsigned first)
+{
+	const unsigned rounding = 1u << NOTE_FFT | 1u << NOTE_WINOGRAD | 1u << NOTE_SHORT_SUMS;
+
+	return (notes & rounding & ~first) != 0;
 }
 
 static void drop_plan(struct dnn_graph *g, struct dnn_plan *plan)
@@ -486,17 +507,20 @@ struct engines {
 static int try_engines(struct dnn_graph *g, const struct engines *e, const struct trying *y)
 {
 	int64_t best = -1, begin = clock_ns();
+	unsigned first = ~0u;
 	int chosen = -1;
 
 	for (int i = 0, tried = 0; i < e->n && tried < MOST_TRIED; i++) {
+		unsigned notes = e->at[i] ? notes_of(g, e->at[i]) : 0;
 		struct dnn_plan plan;
 		int64_t ns;
 
 		if (chosen >= 0 && clock_ns() - begin > TRIALS_NS)
 			break;
-		if (!e->at[i] || is_refused(g, e->at[i]) || !make_plan(g, e->at[i], &plan))
+		if (!e->at[i] || is_refused(g, notes) || rounds_more(notes, first) ||
+		    !make_plan(g, e->at[i], &plan))
 			continue;
-		tried++;
+		first = tried++ ? first : notes;
 		ns = try_plan(g, &plan, y, best);
 		if (ns < 0) {
 			drop_plan(g, &plan);
@@ -514,7 +538,7 @@ static int try_engines(struct dnn_graph *g, const struct engines *e, const struc
 static void take_engine(struct dnn_graph *g, const struct engines *e, int first)
 {
 	for (int i = first; i < e->n && !g->plan.item; i++)
-		if (e->at[i] && !is_refused(g, e->at[i]))
+		if (e->at[i] && !is_refused(g, notes_of(g, e->at[i])))
 			make_plan(g, e->at[i], &g->plan);
 }
 
@@ -557,16 +581,17 @@ static bool choose(struct dnn_graph *g, dnn_item graph, int mode, const struct d
 	set_item(g, heuristics, HEURISTICS_GRAPH, graph);
 	set_enum(g, heuristics, HEURISTICS_MODE, IS_HEURISTICS_MODE, mode);
 	finish(g, heuristics);
-	for (int i = 0; i < MOST_ENGINES; i++)
-		if (g->failed ||
-		    g->dnn->cudnnBackendCreateDescriptor(ITEM_CONFIGURATION, &e.at[i]) != DNN_DONE)
-			e.at[i] = NULL;
-	if (!g->failed && g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM,
-							   MOST_ENGINES, &n, e.at) != DNN_DONE)
-		n = 0;
+	if (g->failed || g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM,
+							  0, &n, NULL) != DNN_DONE)
+		return false;
 	e.n = n < MOST_ENGINES ? (int)n : MOST_ENGINES;
-	choose_engine(g, &e, trial);
-	for (int i = 0; i < MOST_ENGINES; i++)
+	for (int i = 0; i < e.n; i++)
+		if (g->dnn->cudnnBackendCreateDescriptor(ITEM_CONFIGURATION, &e.at[i]) != DNN_DONE)
+			e.at[i] = NULL;
+	if (g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM, e.n, &n,
+					     e.at) == DNN_DONE)
+		choose_engine(g, &e, trial);
+	for (int i = 0; i < e.n; i++)
 		if (e.at[i])
 			g->dnn->cudnnBackendDestroyDescriptor(e.at[i]);
 	return g->plan.item != NULL;

@@ -100,7 +100,9 @@ struct dnn_graph {
 	dnn_item items[DNN_ITEMS], ops[DNN_OPS];
 	int n_items, n_ops, n_tensors;
 	bool failed;
-	bool exact; /* float32 is not rounded to TF32 or less on the way: set before dnn_finish() */
+	/* Set before dnn_finish(): float32 is not rounded to TF32 or less on the way; sums may
+	 * come in another order each time. */
+	bool exact, varies;
 	struct dnn_plan plan;
 };
 
@@ -148,8 +150,8 @@ struct dnn_trial {
 	size_t bytes[DNN_MOST_TENSORS];
 };
 
-/* With a trial the fastest of the first engines, else the first one.  False: cuDNN has no
- * engine for it. */
+/* With a trial the fastest of the first engines, of those that round no more than the very
+ * first; else the first one.  False: cuDNN has no engine for it. */
 bool dnn_finish(struct dnn_graph *g, const struct dnn_trial *trial);
 
 /* Where the tensors with these ids are.  False: cuDNN refused. */

@@ -25,44 +25,54 @@ WORD window_range range_of(const window_args &w, int axis, i64 index)
 	return r;
 }
 
-// The largest of a window of DOWN x ACROSS, where offsets are below 2^31: all its loads are
-// under way at once.
-template <class E, int DOWN, int ACROSS> WORD void pool_near(const window_args &w)
+// The largest of windows of DOWN x ACROSS, where offsets are below 2^31: a thread has R windows, one
+// below the other, and all its loads are under way at once.
+template <class E, int DOWN, int ACROSS, int R> WORD void pool_near(const window_args &w)
 {
 	typedef typename E::wide X;
-	const u32 across = (u32)w.out_size[1], window = (u32)w.out_size[0] * across;
-	const u32 points = (u32)w.planes.points * window;
+	const u32 across = (u32)w.out_size[1], groups = ((u32)w.out_size[0] + R - 1) / R;
+	const u32 window = groups * across, points = (u32)w.planes.points * window;
 
 	for (u32 p = blockIdx.x * blockDim.x + threadIdx.x; p < points; p += gridDim.x * blockDim.x) {
-		const u32 plane = p / window, at = p - plane * window, down = at / across;
-		const int r = (int)(down * (u32)w.stride[0]) - (int)w.padding[0];
-		const int c = (int)((at - down * across) * (u32)w.stride[1]) - (int)w.padding[1];
-		typename E::mem x[DOWN][ACROSS];
-		bool inside[DOWN][ACROSS];
+		const u32 plane = p / window, at = p - plane * window, down = at / across * R;
+		const u32 column = at - at / across * across;
+		const int c = (int)(column * (u32)w.stride[1]) - (int)w.padding[1];
+		typename E::mem x[R][DOWN][ACROSS];
+		bool inside[R][DOWN][ACROSS];
 		i64 from[1];
-		X most = E::floats ? (X)-INF_f32 : (X)LOWEST_i64;
 
 		seek(w.planes, (i64)plane, from);
 		const typename E::mem *in = (const typename E::mem *)w.in + from[0];
 #pragma unroll
-		for (int i = 0; i < DOWN; i++)
+		for (int k = 0; k < R; k++)
 #pragma unroll
-			for (int j = 0; j < ACROSS; j++) {
-				const int y = r + i * (int)w.dilation[0], z = c + j * (int)w.dilation[1];
+			for (int i = 0; i < DOWN; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++) {
+					const int y = (int)((down + k) * (u32)w.stride[0]) - (int)w.padding[0] +
+						      i * (int)w.dilation[0];
+					const int z = c + j * (int)w.dilation[1];
 
-				inside[i][j] = (u32)y < (u32)w.in_size[0] && (u32)z < (u32)w.in_size[1];
-				if (inside[i][j])
-					x[i][j] = in[y * (int)w.in_stride[0] + z * (int)w.in_stride[1]];
-			}
+					inside[k][i][j] = (u32)y < (u32)w.in_size[0] && (u32)z < (u32)w.in_size[1];
+					if (inside[k][i][j])
+						x[k][i][j] = in[y * (int)w.in_stride[0] + z * (int)w.in_stride[1]];
+				}
 #pragma unroll
-		for (int i = 0; i < DOWN; i++)
-#pragma unroll
-			for (int j = 0; j < ACROSS; j++) {
-				const X value = inside[i][j] ? E::get(x[i][j]) : most;
+		for (int k = 0; k < R; k++) {
+			X most = E::floats ? (X)-INF_f32 : (X)LOWEST_i64;
 
-				most = value > most || value != value ? value : most;
-			}
-		((typename E::mem *)w.out)[p] = E::put(most);
+#pragma unroll
+			for (int i = 0; i < DOWN; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++) {
+					const X value = inside[k][i][j] ? E::get(x[k][i][j]) : most;
+
+					most = value > most || value != value ? value : most;
+				}
+			if (R == 1 || down + k < (u32)w.out_size[0])
+				((typename E::mem *)w.out)[(plane * (u32)w.out_size[0] + down + k) * across + column] =
+				    E::put(most);
+		}
 	}
 }
 
@@ -73,7 +83,10 @@ template <class E, bool LARGEST, int DOWN, int ACROSS> WORD void pool(const wind
 
 	if constexpr (LARGEST && DOWN > 0)
 		if (w.near) {
-			pool_near<E, DOWN, ACROSS>(w);
+			if (w.near > 1)
+				pool_near<E, DOWN, ACROSS, DOWN * ACROSS <= 9 ? POOL_ROWS : 1>(w);
+			else
+				pool_near<E, DOWN, ACROSS, 1>(w);
 			return;
 		}
 	EACH_POINT(p, w.planes.points * window) {
