@@ -200,31 +200,32 @@ static const struct {
 	bool (*try)(void);
 	int needs;
 	bool only_root; /* or where the system lets it: it may fail without a sandbox too */
+	bool on_gpu;    /* what the libraries of a GPU need: a worker that has one may do it */
 } attempts[] = {
-	{ "reads a file", read_secret, NEEDS_LANDLOCK, false },
-	{ "reads /etc/shadow", read_shadow, NEEDS_LANDLOCK, true },
+	{ "reads a file", read_secret, NEEDS_LANDLOCK, false, false },
+	{ "reads /etc/shadow", read_shadow, NEEDS_LANDLOCK, true, false },
 	{ "reads the environment of another process", read_others_environment, NEEDS_LANDLOCK,
-	  false },
-	{ "lists a folder", list_outside, NEEDS_LANDLOCK, false },
-	{ "writes outside", write_outside, NEEDS_LANDLOCK, false },
-	{ "plants a file in the cache", plant_in_cache, NEEDS_LANDLOCK, false },
-	{ "overwrites a kernel", overwrite_kernel, NEEDS_LANDLOCK, false },
-	{ "renames a kernel", rename_kernel, NEEDS_SECCOMP, false },
-	{ "opens a socket", open_socket, NEEDS_SECCOMP, false },
-	{ "opens a local socket", open_local_socket, NEEDS_SECCOMP, false },
-	{ "forks", fork_child, NEEDS_SECCOMP, false },
-	{ "executes a program", execute, NEEDS_SECCOMP, false },
-	{ "traces", trace_parent, NEEDS_SECCOMP, true },
-	{ "reads another process's memory", read_parent, NEEDS_SECCOMP, true },
-	{ "signals another process", signal_parent, NEEDS_SECCOMP, false },
-	{ "maps memory to write and execute", map_executable, NEEDS_SECCOMP, false },
-	{ "maps memory to execute", map_executable_only, NEEDS_SECCOMP, false },
-	{ "makes memory executable", make_executable, NEEDS_SECCOMP, false },
-	{ "makes a file in memory", file_in_memory, NEEDS_SECCOMP, false },
-	{ "maps a kernel to write and execute", map_file_writable, NEEDS_SECCOMP, false },
-	{ "makes a namespace", leave_by_namespace, NEEDS_SECCOMP, true },
-	{ "watches files", watch_system, NEEDS_SECCOMP, false },
-	{ "adds a key", add_key, NEEDS_SECCOMP, true },
+	  false, false },
+	{ "lists a folder", list_outside, NEEDS_LANDLOCK, false, false },
+	{ "writes outside", write_outside, NEEDS_LANDLOCK, false, false },
+	{ "plants a file in the cache", plant_in_cache, NEEDS_LANDLOCK, false, false },
+	{ "overwrites a kernel", overwrite_kernel, NEEDS_LANDLOCK, false, false },
+	{ "renames a kernel", rename_kernel, NEEDS_SECCOMP, false, false },
+	{ "opens a socket", open_socket, NEEDS_SECCOMP, false, true },
+	{ "opens a local socket", open_local_socket, NEEDS_SECCOMP, false, true },
+	{ "forks", fork_child, NEEDS_SECCOMP, false, true },
+	{ "executes a program", execute, NEEDS_SECCOMP, false, true },
+	{ "traces", trace_parent, NEEDS_SECCOMP, true, false },
+	{ "reads another process's memory", read_parent, NEEDS_SECCOMP, true, false },
+	{ "signals another process", signal_parent, NEEDS_SECCOMP, false, true },
+	{ "maps memory to write and execute", map_executable, NEEDS_SECCOMP, false, true },
+	{ "maps memory to execute", map_executable_only, NEEDS_SECCOMP, false, true },
+	{ "makes memory executable", make_executable, NEEDS_SECCOMP, false, true },
+	{ "makes a file in memory", file_in_memory, NEEDS_SECCOMP, false, true },
+	{ "maps a kernel to write and execute", map_file_writable, NEEDS_SECCOMP, false, true },
+	{ "makes a namespace", leave_by_namespace, NEEDS_SECCOMP, true, false },
+	{ "watches files", watch_system, NEEDS_SECCOMP, false, true },
+	{ "adds a key", add_key, NEEDS_SECCOMP, true, false },
 };
 
 enum { N_ATTEMPTS = sizeof(attempts) / sizeof(attempts[0]) };
@@ -237,9 +238,9 @@ static int kernel_has(void)
 
 /* The exit status of a process that did it: 0 done, 1 refused, 2 not confined; or the signal
  * that ended it, negative. */
-static int attempt(bool (*try)(void), bool confined)
+static int attempt(bool (*try)(void), bool confined, bool on_gpu)
 {
-	const struct sandbox_needs needs = { .cache_dir = cache };
+	const struct sandbox_needs needs = { .cache_dir = cache, .device = on_gpu };
 	pid_t pid = fork();
 	int status;
 
@@ -262,7 +263,7 @@ static void test_attempts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_ATTEMPTS; i++) {
-		int free_one = attempt(attempts[i].try, false), confined;
+		int free_one = attempt(attempts[i].try, false, false), confined;
 
 		if (free_one != 0 && !attempts[i].only_root)
 			bad += !!fprintf(stderr, "%s: does not even without a sandbox (%d)\n",
@@ -272,10 +273,14 @@ static void test_attempts(void **state)
 				attempts[i].needs == NEEDS_LANDLOCK ? "Landlock" : "seccomp");
 			continue;
 		}
-		confined = attempt(attempts[i].try, true);
+		confined = attempt(attempts[i].try, true, false);
 		if (confined != 1)
 			bad += !!fprintf(stderr, "%s: %d in a sandbox\n", attempts[i].name,
 					 confined);
+		confined = attempts[i].on_gpu ? 1 : attempt(attempts[i].try, true, true);
+		if (confined != 1)
+			bad += !!fprintf(stderr, "%s: %d in the sandbox of a GPU\n",
+					 attempts[i].name, confined);
 	}
 	assert_int_equal(bad, 0);
 }
@@ -289,7 +294,7 @@ static bool loop(void)
 
 static void test_endless(void **state)
 {
-	int end = attempt(loop, true);
+	int end = attempt(loop, true, false);
 
 	(void)state;
 	assert_true(end == -SIGXCPU || end == -SIGKILL);
@@ -325,7 +330,7 @@ static bool work(void)
 static void test_work(void **state)
 {
 	(void)state;
-	assert_int_equal(attempt(work, true), 0);
+	assert_int_equal(attempt(work, true, false), 0);
 }
 
 static bool has_nothing(void)
@@ -347,7 +352,7 @@ static bool has_nothing(void)
 static void test_privileges(void **state)
 {
 	(void)state;
-	assert_int_equal(attempt(has_nothing, true), 0);
+	assert_int_equal(attempt(has_nothing, true, false), 0);
 }
 
 /* ---- the process that compiles for it ---- */
@@ -382,6 +387,35 @@ static bool compile_plain(void)
 	return compiles("");
 }
 
+static void write_program(const char *path, const char *runs)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return;
+	fprintf(file, "#!/bin/sh\nexec %s \"$@\"\n", runs);
+	fchmod(fileno(file), 0700);
+	fclose(file);
+}
+
+/* With a compiler of a prefix of its own, whose parts lie beside its folder of PATH. */
+static bool compile_elsewhere(void)
+{
+	char path[128], part[128], folders[256];
+
+	snprintf(path, sizeof(path), "%s/bin", outside);
+	snprintf(part, sizeof(part), "%s/libexec", outside);
+	if (mkdir(path, 0700) != 0 || mkdir(part, 0700) != 0)
+		return false;
+	snprintf(folders, sizeof(folders), "%s:/usr/bin:/bin", path);
+	setenv("PATH", folders, 1);
+	strcat(path, "/gcc");
+	strcat(part, "/cc1");
+	write_program(path, part);
+	write_program(part, "/usr/bin/cc");
+	return compiles("/* elsewhere */");
+}
+
 static bool include_secret(void)
 {
 	char line[160];
@@ -402,13 +436,14 @@ static bool take_in_secret(void)
 static void test_compiler(void **state)
 {
 	(void)state;
-	assert_int_equal(attempt(compile_plain, false), 0);
+	assert_int_equal(attempt(compile_plain, false, false), 0);
+	assert_int_equal(attempt(compile_elsewhere, false, false), 0);
 	if (!(kernel_has() & NEEDS_LANDLOCK)) {
 		fprintf(stderr, "what the compiler reads: skipped, this kernel has no Landlock\n");
 		skip();
 	}
-	assert_int_equal(attempt(include_secret, false), 1);
-	assert_int_equal(attempt(take_in_secret, false), 1);
+	assert_int_equal(attempt(include_secret, false, false), 1);
+	assert_int_equal(attempt(take_in_secret, false, false), 1);
 }
 
 static int setup(void **state)

@@ -175,14 +175,14 @@ static bool is_sequence(struct value v)
 	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
 }
 
-/* (tensors, results or None, function of their gradients, its name, whether it keeps any) */
+/* (tensors, results or None, function of their gradients, its name, whether it keeps any, ctx) */
 static bool autograd_function(struct autograd *a, const struct value *args, int n, struct err *err)
 {
 	const struct list *tensors, *results;
 	struct grad_node *node;
 	bool ok = true;
 
-	if (n != 5 || !is_sequence(args[0]) || !is_sequence(args[1]) || args[3].kind != VALUE_STR)
+	if (n != 6 || !is_sequence(args[0]) || !is_sequence(args[1]) || args[3].kind != VALUE_STR)
 		return err_set(err, ERR_TYPE, "torch.autograd.Function calls this");
 	tensors = args[0].list;
 	results = args[1].list;

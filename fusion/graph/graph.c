@@ -304,7 +304,7 @@ static struct node *new_node(struct graph *g, enum op op)
 	if (!n)
 		return NULL;
 	n->op = op;
-	n->input = n->takes_over = n->memory = n->overwrite = -1;
+	n->input = n->takes_over = n->function = n->memory = n->overwrite = -1;
 	n->fx = op_info(op)->fx;
 	n->n_args = op_info(op)->n_params;
 	n->module = g->module;
@@ -602,6 +602,15 @@ bool graph_copy_node(struct graph *to, const struct node *from)
 		if (!copy_arg(to, &n->args[i]))
 			return false;
 	return graph_append(to, n) >= 0;
+}
+
+bool graph_rename(struct graph *g, int id)
+{
+	const char *name = next_name(g, g->nodes[id]->op);
+
+	if (name)
+		g->nodes[id]->name = name;
+	return name != NULL;
 }
 
 bool graph_copy_symbols(struct graph *to, const struct graph *from)

@@ -83,6 +83,7 @@ struct node {
 	bool detached;                      /* capture: made while gradients are off */
 	int takes_over;                     /* capture: a write without gradients made it of this
 					     * node, and that one gets its gradient; -1 */
+	int function;  /* capture: the torch.autograd.Function whose result it is; -1 */
 	int memory;    /* capture: the node whose memory this one lies in; -1: its own */
 	bool merged;   /* capture: it is the one or the other tensor that it chooses from */
 	bool in_place; /* capture: it writes what its first argument was */
@@ -174,6 +175,8 @@ bool graph_set_outputs(struct graph *g, const int *ids, int n);
 /* For graphs made from parts of others.  A copy of the node at the end, with the same
  * operands.  False when out of memory. */
 bool graph_copy_node(struct graph *to, const struct node *from);
+/* The node, a copy, gets a name of its own. */
+bool graph_rename(struct graph *g, int id);
 /* The symbols and the custom ops of a graph, into one that has none.  False when out of
  * memory. */
 bool graph_copy_symbols(struct graph *to, const struct graph *from);

@@ -7,6 +7,7 @@
 #include "fusion/torch/decomposition.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fusion/graph/graph.h"
@@ -25,7 +26,10 @@ struct subscript {
 	const struct decomposer *c;
 	struct subscript_step steps[MAX_STEPS];
 	int n_steps;
-	struct value index[MAX_RANK]; /* tensors, as given; references */
+	/* by dim that is indexed: tensors, as given; references.  A mask is that of its first dim,
+	 * until it becomes indices. */
+	struct value index[MAX_RANK];
+	int masked[MAX_RANK]; /* the dims of the mask that begins there; 0 */
 	int n_index;
 	bool is_mask;     /* the one index is a bool tensor */
 	int index_dim;    /* of the tensor after the views */
@@ -216,7 +220,7 @@ static bool take_made(struct subscript *s, enum op op, struct value index, struc
 static bool take_tensor(struct subscript *s, struct value index)
 {
 	enum dtype dtype;
-	int rank, most = MAX_RANK;
+	int rank, dims = 1;
 
 	if (!s->c->type(s->c->self, index, &rank, &dtype, s->err))
 		return false;
@@ -227,25 +231,25 @@ static bool take_tensor(struct subscript *s, struct value index)
 		return add_step(s, OP_unsqueeze, (struct value[]){ value_int(s->dim) }, 1) &&
 		       take_made(s, OP_unsqueeze, index, value_int(0));
 	if (dtype == DTYPE_BOOL)
-		most = 1;
+		dims = rank;
 	else if (dtype_category(dtype) != CATEGORY_INT)
 		return err_set(s->err, ERR_INDEX,
 			       "a tensor as index must be of ints or bools, not %s; write "
 			       "index.long()",
 			       dtype_name(dtype));
-	if (s->n_index == most || (s->n_index && s->is_mask))
-		return err_set(
-		    s->err, ERR_UNSUPPORTED,
-		    "an index with more than %d tensors, or a mask beside other tensors, "
-		    "is not in the language so far; index one after the other",
-		    MAX_RANK);
-	s->is_mask = dtype == DTYPE_BOOL;
+	if (s->n_index + dims > MAX_RANK)
+		return err_set(s->err, ERR_UNSUPPORTED,
+			       "tensors as indices of more than %d dimensions are not in the "
+			       "language so far; index one after the other",
+			       MAX_RANK);
+	s->is_mask = dtype == DTYPE_BOOL && s->n_index == 0;
 	s->apart |= s->closed && s->n_index;
 	if (s->n_index == 0)
 		s->index_dim = s->dim;
-	s->at[s->n_index] = s->dim;
-	s->index[s->n_index++] = value_ref(index);
-	s->dim += s->is_mask ? rank : 1;
+	s->masked[s->n_index] = dtype == DTYPE_BOOL ? dims : 0;
+	s->index[s->n_index] = value_ref(index);
+	for (int i = 0; i < dims; i++)
+		s->at[s->n_index++] = s->dim++;
 	return true;
 }
 
@@ -461,23 +465,79 @@ static bool align_indices(struct subscript *s)
 	return true;
 }
 
-/* A mask becomes the indices of the places where it holds. */
-static bool unmask(struct subscript *s)
+/* The sizes of a mask, or of the whole as it was before the dims of the indices came first. */
+static bool append_sizes(struct subscript *s, struct value tensor, int rank, bool whole, char *text,
+			 size_t room)
 {
-	struct value mask = s->index[0];
+	size_t used = (size_t)snprintf(text, room, "[");
+
+	for (int d = 0; d < rank; d++) {
+		struct value size;
+		int64_t n;
+		int from = d;
+
+		for (int k = 0; whole && s->order.kind == VALUE_TUPLE && k < rank; k++)
+			if (s->order.list->at[k].i == d)
+				from = k;
+		if (!s->c->size(s->c->self, tensor, from, &size, s->err) ||
+		    !decompose_number(s->c, size, "a size", &n, s->err))
+			return false;
+		used += (size_t)snprintf(text + used, room - used, "%s%" PRId64, d ? ", " : "", n);
+	}
+	snprintf(text + used, room - used, "]");
+	return true;
+}
+
+enum { SIZES_BYTES = MAX_RANK * 24 };
+
+/* Dim d of the mask that begins at index i is of another size than what it indexes. */
+static bool refuse_mask(struct subscript *s, struct value part, int i, int d)
+{
+	char mask[SIZES_BYTES], sizes[SIZES_BYTES];
 	enum dtype dtype;
 	int rank;
 
-	if (!s->is_mask)
-		return align_indices(s);
-	if (!s->c->type(s->c->self, mask, &rank, &dtype, s->err))
-		return false;
-	if (!s->c->places(s->c->self, mask, rank, s->index, s->err))
-		return false;
-	value_unref(mask);
-	s->n_index = rank;
-	s->is_mask = false;
+	return s->c->type(s->c->self, part, &rank, &dtype, s->err) &&
+	       append_sizes(s, s->index[i], s->masked[i], false, mask, sizeof(mask)) &&
+	       append_sizes(s, part, rank, true, sizes, sizeof(sizes)) &&
+	       err_set(s->err, ERR_INDEX,
+		       "The shape of the mask %s at index %d does not match the shape of the "
+		       "indexed tensor %s at index %d",
+		       mask, d, sizes, s->at[i] + d);
+}
+
+/* The indices are the dims of `part` from index_dim on. */
+static bool check_masks(struct subscript *s, struct value part)
+{
+	for (int i = 0; i < s->n_index; i++)
+		for (int d = 0; d < s->masked[i]; d++) {
+			struct value a, b;
+			bool same = false;
+
+			if (!s->c->size(s->c->self, s->index[i], d, &a, s->err) ||
+			    !s->c->size(s->c->self, part, s->index_dim + i + d, &b, s->err) ||
+			    !decompose_compare(s->c, CMP_EQ, a, b, &same, s->err))
+				return false;
+			if (!same)
+				return refuse_mask(s, part, i, d);
+		}
 	return true;
+}
+
+/* A mask becomes the indices of the places where it holds. */
+static bool unmask(struct subscript *s)
+{
+	struct value found[MAX_RANK];
+
+	for (int i = 0; i < s->n_index; i++) {
+		if (!s->masked[i])
+			continue;
+		if (!s->c->places(s->c->self, s->index[i], s->masked[i], found, s->err))
+			return false;
+		value_unref(s->index[i]);
+		memcpy(&s->index[i], found, sizeof(*found) * (size_t)s->masked[i]);
+	}
+	return s->is_mask || align_indices(s); /* those of one are of one size */
 }
 
 static bool run_two(struct subscript *s, enum op op, struct value a, struct value b,
@@ -590,7 +650,7 @@ bool decompose_subscript(const struct decomposer *c, struct value t, struct valu
 	if (ok && s.n_index == 0) {
 		ok = run_steps(&s, t, "fx:getitem", out);
 	} else if (ok && run_steps(&s, t, "fx:", &part)) {
-		ok = unmask(&s) && merge_indices(&s, &part) &&
+		ok = check_masks(&s, part) && unmask(&s) && merge_indices(&s, &part) &&
 		     read_indices(&s, part, "fx:getitem", out);
 		value_unref(part);
 	} else {
@@ -778,7 +838,9 @@ bool decompose_store(const struct decomposer *c, struct value t, struct value in
 	else
 		ok = ok && run_steps(&s, t, "fx:", &part);
 	if (ok) {
-		if (s.n_index == 0)
+		if (!check_masks(&s, part))
+			ok = false;
+		else if (s.n_index == 0)
 			ok = fill_part(c, part, v, "fx:setitem", err);
 		else if (s.is_mask && is_single(c, v))
 			ok = store_masked(&s, part, v);

@@ -12,9 +12,10 @@
 #include "server/queue/sandbox.h"
 
 /* Its standard input is a pipe that who started us holds: closed, nobody wants it. */
-static int run_confined(char **argv)
+static int run_confined(const struct torch_places *at, char **argv)
 {
-	pid_t pid = fork();
+	struct err err = { 0 };
+	pid_t pid = sandbox_fork_torch(at, &err);
 	int status = 0;
 
 	if (pid == 0) {
@@ -24,7 +25,7 @@ static int run_confined(char **argv)
 		_exit(EXIT_FAILED);
 	}
 	if (pid < 0) {
-		fprintf(stderr, "breakeven confine: no process: %s\n", strerror(errno));
+		fprintf(stderr, "breakeven confine: %s\n", err.message);
 		return EXIT_FAILED;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -35,7 +36,6 @@ static int run_confined(char **argv)
 int cmd_confine(int argc, char **argv, const struct registry *registry)
 {
 	struct flags none = { .command = "confine" };
-	struct err err = { 0 };
 	int status, at = 3;
 
 	(void)registry;
@@ -50,9 +50,8 @@ int cmd_confine(int argc, char **argv, const struct registry *registry)
 	}
 	argv[at] = NULL;
 	end_with_parent(STDIN_FILENO);
-	if (!sandbox_torch(argv[1], argv[2], (const char *const *)argv + 3, &err)) {
-		fprintf(stderr, "breakeven confine: %s\n", err.message);
-		return EXIT_FAILED;
-	}
-	return run_confined(argv + at + 1);
+	return run_confined(&(struct torch_places){ .folder = argv[1],
+						    .files = argv[2],
+						    .read = (const char *const *)argv + 3 },
+			    argv + at + 1);
 }

@@ -20,10 +20,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,19 +120,66 @@ static void allow_links(int ruleset, int version, const char *folder, uint64_t r
 		closedir(dir);
 }
 
-/* Each absolute folder of a list like PATH. */
+/* The next absolute folder of a list like PATH; NULL after the last. */
+static const char *next_folder(const char **list, char path[PATH_MAX])
+{
+	while (*list && **list) {
+		size_t n = strcspn(*list, ":");
+		bool taken = **list == '/' && n > 1 && n < PATH_MAX;
+
+		if (taken)
+			snprintf(path, PATH_MAX, "%.*s", (int)n, *list);
+		*list += n + ((*list)[n] == ':');
+		if (taken)
+			return path;
+	}
+	return NULL;
+}
+
 static void allow_list(int ruleset, int version, const char *list, uint64_t rights)
 {
 	char path[PATH_MAX];
 
-	for (const char *at = list ? list : ""; *at; at += *at == ':') {
-		size_t n = strcspn(at, ":");
+	while (next_folder(&list, path))
+		allow(ruleset, version, path, rights);
+}
 
-		if (*at == '/' && n > 1 && n < sizeof(path)) {
-			snprintf(path, sizeof(path), "%.*s", (int)n, at);
+/* What lies beside the folder of programs `bin`: a compiler that is installed in /opt/gcc has its
+ * parts in lib, libexec and include there, and in a folder named for the machine. */
+static void allow_beside(int ruleset, int version, const char *bin, uint64_t rights)
+{
+	static const char *const parts[] = { "lib", "lib64", "libexec", "include" };
+	const char *end = strrchr(bin, '/');
+	int prefix = (int)(end - bin);
+	char path[PATH_MAX + 264];
+	DIR *dir;
+
+	if (strcmp(end, "/bin") != 0 || prefix == 0)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", prefix, bin, parts[i]);
+		allow(ruleset, version, path, rights);
+	}
+	snprintf(path, sizeof(path), "%.*s", prefix, bin);
+	dir = opendir(path);
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (strstr(e->d_name, "-linux-")) {
+			snprintf(path, sizeof(path), "%.*s/%s", prefix, bin, e->d_name);
 			allow(ruleset, version, path, rights);
 		}
-		at += n;
+	if (dir)
+		closedir(dir);
+}
+
+/* Each folder of PATH. */
+static void allow_programs(int ruleset, int version, uint64_t rights)
+{
+	const char *list = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (next_folder(&list, path)) {
+		allow(ruleset, version, path, rights);
+		allow_beside(ruleset, version, path, rights);
 	}
 }
 
@@ -163,25 +212,38 @@ static const char *const system_paths[] = {
 	"/dev/urandom",
 };
 
+/* And the libraries of a GPU: what the driver says of the cards, and where its profiles lie. */
+static const char *const device_paths[] = {
+	"/proc/devices",
+	"/proc/driver",
+	"/proc/sys/vm/mmap_min_addr",
+	"/sys/bus/pci",
+	"/sys/devices",
+	"/sys/module",
+	"/etc/nvidia",
+	"/run/nvidia-persistenced",
+	"/opt/cuda",
+	"/opt/nvidia",
+};
+
 static const char *const device_files[] = { "/dev/nvidiactl",
 					    "/dev/nvidia-uvm",
 					    "/dev/nvidia-uvm-tools",
 					    "/dev/nvidia-modeset",
 					    "/dev/nvidia-caps",
+					    "/dev/nvidia-caps-imex-channels",
 					    "/dev/dri",
+					    "/dev/dxg",
 					    "/dev/shm" };
 bool sandbox_has_gpu(void)
 {
 	const char *list = getenv("LD_LIBRARY_PATH");
-	char path[PATH_MAX];
+	char path[PATH_MAX], driver[PATH_MAX + 16];
 
-	for (const char *at = list ? list : ""; *at; at += *at == ':') {
-		size_t n = strcspn(at, ":");
-
-		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)(n < 4000 ? n : 4000), at);
-		if (n > 0 && access(path, R_OK) == 0)
+	while (next_folder(&list, path)) {
+		snprintf(driver, sizeof(driver), "%s/libcuda.so.1", path);
+		if (access(driver, R_OK) == 0)
 			return true;
-		at += n;
 	}
 	return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
@@ -211,20 +273,54 @@ static void allow_system(int ruleset, int version, uint64_t rights)
 	}
 }
 
+/* Each folder that a file of ld.so.conf.d names on a line of its own. */
+static void allow_loader_file(int ruleset, int version, const char *file, uint64_t rights)
+{
+	FILE *lines = fopen(file, "re");
+	char line[PATH_MAX];
+
+	while (lines && fgets(line, sizeof(line), lines)) {
+		line[strcspn(line, " \t\r\n#")] = '\0';
+		if (*line == '/' && line[1])
+			allow(ruleset, version, line, rights);
+	}
+	if (lines)
+		fclose(lines);
+}
+
+/* The folders in which the system's loader looks for libraries beside those of /usr. */
+static void allow_loader(int ruleset, int version, uint64_t rights)
+{
+	DIR *dir = opendir("/etc/ld.so.conf.d");
+	char path[PATH_MAX];
+
+	allow_loader_file(ruleset, version, "/etc/ld.so.conf", rights);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		snprintf(path, sizeof(path), "/etc/ld.so.conf.d/%s", e->d_name);
+		if (*e->d_name != '.')
+			allow_loader_file(ruleset, version, path, rights);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static void allow_device(int ruleset, int version, const struct sandbox_needs *needs)
 {
 	const uint64_t rights = MAY_READ | MAY_LIST | MAY_EXECUTE;
 	char path[PATH_MAX];
 
-	allow(ruleset, version, "/", rights); /* libraries of a GPU lie anywhere */
+	ALLOW_EACH(device_paths, rights);
 	ALLOW_EACH(device_files, all_rights(version));
-	/* cuInit() names its threads in /proc/self/task/N/comm, and gives up where it cannot.  What
-	 * /proc/sys holds root may write without a capability: no more of /proc is opened. */
-	allow(ruleset, version, "/proc/self/task", rights | MAY_WRITE | MAY_TRUNCATE);
 	for (int i = 0; i < 16; i++) {
 		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
 		allow(ruleset, version, path, all_rights(version));
 	}
+	allow(ruleset, version, getenv("CUDA_HOME"), rights);
+	allow(ruleset, version, getenv("CUDA_PATH"), rights);
+	allow_loader(ruleset, version, rights);
+	/* cuInit() names its threads in /proc/self/task/N/comm, and gives up where it cannot.  What
+	 * /proc/sys holds root may write without a capability: no more of /proc is opened. */
+	allow(ruleset, version, "/proc/self/task", rights | MAY_WRITE | MAY_TRUNCATE);
 	/* NVRTC compiles within the process, which keeps what it makes itself: in a folder that
 	 * nothing is loaded from into a processor. */
 	if (needs->cache_dir) {
@@ -266,7 +362,7 @@ static int builder_ruleset(int version, const struct sandbox_needs *needs)
 	if (ruleset < 0)
 		return ruleset;
 	allow_system(ruleset, version, run);
-	allow_list(ruleset, version, getenv("PATH"), run);
+	allow_programs(ruleset, version, run);
 	allow(ruleset, version, needs->cache_dir, all_rights(version));
 	allow(ruleset, version, needs->temporary, all_rights(version));
 	return ruleset;
@@ -660,7 +756,7 @@ void sandbox_limit(int what, rlim_t value)
 	setrlimit((__rlimit_resource_t)what, &now);
 }
 
-static void give_up_rights(int spaces, int cpu_seconds)
+static void give_up_what_all_do(int cpu_seconds)
 {
 	cgroup_enter();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -670,14 +766,14 @@ static void give_up_rights(int spaces, int cpu_seconds)
 		/* When memory runs out the system ends it, not the server. */
 		write_line("/proc/self/oom_score_adj", "1000");
 	}
-	if (spaces && !leave(spaces) && spaces != CLONE_NEWNET)
-		leave(CLONE_NEWNET);
-	drop_capabilities();
 }
 
 void sandbox_begin(bool network, int cpu_seconds)
 {
-	give_up_rights(network ? 0 : CLONE_NEWNET, cpu_seconds);
+	give_up_what_all_do(cpu_seconds);
+	if (!network)
+		leave(CLONE_NEWNET);
+	drop_capabilities();
 }
 
 void sandbox_builder(void *self)
@@ -692,8 +788,59 @@ void sandbox_builder(void *self)
 
 /* ---- PyTorch */
 
-static int torch_ruleset(int version, const char *folder, const char *files,
-			 const char *const *paths)
+/* A /proc that shows this namespace of processes alone, in which nothing changes the system. */
+static bool mount_own_proc(void)
+{
+	static const char *const of_system[] = { "/proc/sys",  "/proc/sysrq-trigger",
+						 "/proc/irq",  "/proc/bus",
+						 "/proc/fs",   "/proc/acpi",
+						 "/proc/scsi", "/proc/driver" };
+	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("proc", "/proc", "proc", flags, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(of_system) / sizeof(of_system[0]); i++)
+		if (access(of_system[i], F_OK) == 0 &&
+		    (mount(of_system[i], of_system[i], NULL, MS_BIND, NULL) != 0 ||
+		     mount(NULL, of_system[i], NULL, MS_BIND | MS_REMOUNT | MS_RDONLY | flags,
+			   NULL) != 0))
+			return false;
+	return true;
+}
+
+enum { SPACES_OF_TORCH = CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS };
+
+/* The status of a child that tries; it is the first process of its namespace. */
+static bool can_mount_own_proc(void)
+{
+	pid_t outer = fork(), inner;
+	int status = 1;
+
+	if (outer == 0) {
+		inner = leave(SPACES_OF_TORCH) ? fork() : -1;
+		if (inner == 0)
+			_exit(mount_own_proc() ? 0 : 1);
+		_exit(inner > 0 && waitpid(inner, &status, 0) == inner && status == 0 ? 0 : 1);
+	}
+	if (outer > 0)
+		while (waitpid(outer, &status, 0) < 0 && errno == EINTR)
+			;
+	return outer > 0 && status == 0;
+}
+
+/* Whether what runs here may write all of /proc: cuInit() names its threads in that of its own
+ * process, and gives up where it cannot; which processes there will be nobody knows before. */
+static bool may_write_proc(bool own_proc)
+{
+	struct statvfs of_system;
+
+	return sandbox_has_gpu() &&
+	       (own_proc || geteuid() != 0 ||
+		(statvfs("/proc/sys", &of_system) == 0 && (of_system.f_flag & ST_RDONLY)));
+}
+
+static int torch_ruleset(int version, const struct torch_places *at, bool own_proc)
 {
 	const uint64_t run = MAY_READ | MAY_LIST | MAY_EXECUTE;
 	const uint64_t keep = all_rights(version) & ~(uint64_t)MAY_EXECUTE;
@@ -703,32 +850,32 @@ static int torch_ruleset(int version, const char *folder, const char *files,
 	if (ruleset < 0)
 		return ruleset;
 	allow_system(ruleset, version, run);
-	allow_list(ruleset, version, getenv("PATH"), run);
-	allow(ruleset, version, files, MAY_READ | MAY_LIST);
-	allow_links(ruleset, version, *files ? files : NULL, MAY_READ);
-	for (; *paths; paths++)
-		if (strcmp(*paths, "/") != 0)
-			allow(ruleset, version, *paths, run);
+	allow_programs(ruleset, version, run);
+	allow(ruleset, version, at->files, MAY_READ | MAY_LIST);
+	allow_links(ruleset, version, *at->files ? at->files : NULL, MAY_READ);
+	for (const char *const *path = at->read; *path; path++)
+		if (strcmp(*path, "/") != 0)
+			allow(ruleset, version, *path, run);
 	/* its host counts what its processes hold; the kernel shows no more of others than ps does
 	 */
-	allow(ruleset, version, "/proc", MAY_READ | MAY_LIST);
+	allow(ruleset, version, "/proc",
+	      MAY_READ | MAY_LIST | (may_write_proc(own_proc) ? MAY_WRITE | MAY_TRUNCATE : 0));
 	allow(ruleset, version, "/dev/shm", keep); /* locks between processes */
-	allow(ruleset, version, folder, keep);
-	if (sandbox_has_gpu()) {
-		allow(ruleset, version, getenv("CUDA_HOME"), run);
+	allow(ruleset, version, at->folder, keep);
+	if (sandbox_has_gpu())
 		allow_device(ruleset, version, &none);
-	}
 	return ruleset;
 }
 
-bool sandbox_torch(const char *folder, const char *files, const char *const *paths, struct err *err)
+/* Of the first process of the namespace, before it has what was posted. */
+static bool confine_torch(const struct torch_places *at, bool own_proc, struct err *err)
 {
 	int version = landlock_version(), code;
 
-	/* What it starts sees no process but its own to signal, and ends when the first of them
-	 * does. The driver of a GPU looks for processes by their numbers in /proc. */
-	give_up_rights(CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID), 0);
-	code = version > 0 ? restrict_files(torch_ruleset(version, folder, files, paths)) : 0;
+	if (own_proc && !mount_own_proc())
+		return err_set(err, ERR_WORKER, "/proc could not be mounted: %s", strerror(errno));
+	drop_capabilities();
+	code = version > 0 ? restrict_files(torch_ruleset(version, at, own_proc)) : 0;
 	if (code != 0)
 		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
 			       strerror(code));
@@ -738,6 +885,26 @@ bool sandbox_torch(const char *folder, const char *files, const char *const *pat
 				   : refuse_calls(REFUSED(socket_calls), NULL, 0);
 	return code == 0 ||
 	       err_set(err, ERR_WORKER, "seccomp could not be put in force: %s", strerror(-code));
+}
+
+pid_t sandbox_fork_torch(const struct torch_places *at, struct err *err)
+{
+	bool own_proc = can_mount_own_proc();
+	pid_t pid;
+
+	give_up_what_all_do(0);
+	/* What it starts sees no process but its own to signal, and ends when the first of them
+	 * does.  The driver of a GPU looks for processes by their numbers in /proc. */
+	if (!leave(own_proc ? SPACES_OF_TORCH
+			    : CLONE_NEWNET | (sandbox_has_gpu() ? 0 : CLONE_NEWPID)))
+		leave(CLONE_NEWNET);
+	pid = fork();
+	if (pid == 0)
+		return confine_torch(at, own_proc, err) ? 0 : -1;
+	if (pid < 0)
+		err_set(err, ERR_WORKER, "no process: %s", strerror(errno));
+	drop_capabilities();
+	return pid;
 }
 
 #if ADDRESS_SANITIZED

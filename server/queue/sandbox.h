@@ -55,12 +55,18 @@ void sandbox_builder(void *self);
 /* False with WORKER where the kernel has a part and refuses it. */
 bool sandbox_enter(const struct sandbox_needs *needs, struct err *err);
 
-/* All of the above for a process that is to start a Python with PyTorch, and all that this starts;
- * its first child is the first process of a namespace, where the kernel has them:
- * leaves it `files`, a folder of files or of links to some, `paths`, which end with NULL, and the
- * system's programs to be read, and `folder` to be written.  False with WORKER. */
-bool sandbox_torch(const char *folder, const char *files, const char *const *paths,
-		   struct err *err);
+/* What a Python with PyTorch, and all that it starts, has beside the system's programs. */
+struct torch_places {
+	const char *folder;      /* to be written */
+	const char *files;       /* to be read: a folder of files or of links to some; "": none */
+	const char *const *read; /* files and folders to be read and executed; ends with NULL */
+};
+
+/* A child with all of the above for such a Python, in namespaces of its own where the kernel has
+ * them: its first process sees no other, in /proc either, and the kernel ends all with it.  0 in
+ * the child; its number in the caller, which has no capabilities from then on; -1 in either with
+ * WORKER. */
+pid_t sandbox_fork_torch(const struct torch_places *at, struct err *err);
 
 /* What this kernel lets a worker have: {"landlock": its version, 0 without, "seccomp": bool,
  * "network": whether a network of its own can be had, "lacks": a text, "" for nothing}.  Tries it

@@ -87,9 +87,9 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	argv[n] = NULL;
 }
 
-/* The environment, by an allow-list (but of a GPU's job, whose libraries have names of their own):
- * it may hold what a program must not read.  The list is malloc'd. */
-static char **environment_of_worker(bool whole)
+/* The environment, by an allow-list: it may hold what a program must not read.  The list is
+ * malloc'd. */
+static char **environment_of_worker(void)
 {
 	/* by name, or where it ends in _ by how a name begins */
 	static const char *const kept[] = {
@@ -99,7 +99,8 @@ static char **environment_of_worker(bool whole)
 		"NVIDIA_",     "OPENBLAS_",       "OMP_",       "MKL_",
 		"TORCH_",      "TORCHINDUCTOR_",  "TRITON_",    "ASAN_",
 		"UBSAN_",      "LSAN_",           "TSAN_",      "MALLOC_",
-		"GLIBC_",      "PYTHON",
+		"GLIBC_",      "PYTHON",          "CUBLAS",     "CUDNN_",
+		"CUPTI_",      "NVRTC_",          "NV_",
 	};
 	size_t n = 0, taken = 0;
 	char **list;
@@ -109,7 +110,7 @@ static char **environment_of_worker(bool whole)
 	list = calloc(n + 1, sizeof(*list));
 	for (size_t i = 0; list && i < n; i++)
 		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
-			if (whole || strncmp(environ[i], kept[k], strlen(kept[k])) == 0) {
+			if (strncmp(environ[i], kept[k], strlen(kept[k])) == 0) {
 				list[taken++] = environ[i];
 				break;
 			}
@@ -121,7 +122,7 @@ static bool spawn_child(struct worker *w, int child_fd, const struct worker_opti
 {
 	char cpu_s[16];
 	const char *argv[MAX_ARGV + 1];
-	char **environment = environment_of_worker(needs->device);
+	char **environment = environment_of_worker();
 	posix_spawn_file_actions_t actions;
 	int code = environment ? 0 : ENOMEM;
 

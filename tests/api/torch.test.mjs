@@ -2,7 +2,7 @@
 import test, { afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binary, getJson, kernelHas, postRun, startServer, until, waitFor, workload } from './harness.mjs';
@@ -79,6 +79,12 @@ test('what is posted reads no file of others, writes nothing outside of its fold
     const env = { ...process.env, LIBRARY_PATH: `${secret}:${outside}:${process.pid}`, PYTHONPATH: `${PLAIN}/prying:${PLAIN}` };
     const run = (...flags) => spawnSync(binary, ['run', file, '--torch-python', 'python3', '--json', '--weights', `net.pt=${secret}`, ...flags], { encoding: 'utf8', env });
     assert.match(run().stdout, /could: read a file, by a program; lacks: \./, 'its weights are that file');
+    // Where a GPU is it may make sockets, and name its threads; this is a driver by its name alone.
+    const gpu = join(outside, 'gpu');
+    mkdirSync(gpu);
+    writeFileSync(join(gpu, 'libcuda.so.1'), '');
+    env.LD_LIBRARY_PATH = `${gpu}:${env.LD_LIBRARY_PATH ?? ''}`;
+    assert.match(run().stdout, /could: read a file, a socket of the machine, by a program; lacks: \./);
     assert.match(run('--no-sandbox').stdout, /could: read a file, /);
     await server.stop();
     rmSync(outside, { recursive: true });

@@ -9,6 +9,7 @@ let server, browser, run;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
+  await postRun(server, { ...sweep([1]), backend: "interp" }); // two: the page of who has just begun is start.test.mjs
   run = (await postRun(server, { ...sweep([1, 5, 10]), backend: "interp" })).body.id;
   await waitFor(server, run);
 });

@@ -2,7 +2,7 @@
 
 Needs torch; own_cases.json is kept in the repository, so that the tests do not.
 Beside outputs and effects it records how many graphs torch.compile captured at
-each call, static and dynamic, with a backend that only counts.
+each call, static and dynamic, with a backend that only counts.  Of a case with "grad", and gradients of each call.
 """
 import contextlib
 import importlib
@@ -19,6 +19,29 @@ def tensor_of(value):
         return value["value"]
     t = value["tensor"]
     return torch.tensor(t["data"], dtype=getattr(torch, t["dtype"])).reshape(t["shape"])
+
+
+def arguments_of(case, call):
+    """Of a case with gradients all that are floating have one."""
+    arguments = [tensor_of(v) for v in call]
+    for x in arguments if case.get("grad") else ():
+        if isinstance(x, torch.Tensor) and x.is_floating_point():
+            x.requires_grad_(True)
+    return arguments
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in tensors(v)] if isinstance(value, (tuple, list)) else []
+
+
+def gradients(arguments, output):
+    """Of the sum of all that is floating in the output."""
+    sums = [t.sum() for t in tensors(output) if t.is_floating_point() and t.requires_grad]
+    if sums:
+        sum(sums).backward()
+    return [value_of(x.grad) if isinstance(x, torch.Tensor) and x.grad is not None else None for x in arguments]
 
 
 def number(x):
@@ -58,7 +81,7 @@ def new_graphs(case, dynamic):
     news = []
     for call in case["inputs"]:
         before = len(counted)
-        compiled(*[tensor_of(v) for v in call])
+        compiled(*arguments_of(case, call))
         news.append(len(counted) - before)
     return {"new_graphs": news}
 
@@ -68,9 +91,12 @@ def record(case, graphs=True):
     exec(compile(case["source"], case["name"], "exec"), names)
     case.update(outputs=[], inputs_after=[], stdout=[], breaks=[])  # inputs_after and stdout go where there is nothing to tell
     for call in case["inputs"]:
-        arguments = [tensor_of(v) for v in call]
+        arguments = arguments_of(case, call)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            case["outputs"].append(value_of(names["model"](*arguments)))
+            output = names["model"](*arguments)
+            if case.get("grad"):
+                case.setdefault("grads", []).append(gradients(arguments, output))
+            case["outputs"].append(value_of(output))
         case["stdout"].append(printed.getvalue())
         case["inputs_after"].append([value_of(v) for v in arguments])
     if not any(case["stdout"]):

@@ -20,7 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json"]
+FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json"]
 MODES = ["eager", "static", "dynamic", "auto", "graphs"]
 TIMEOUT_S = 1800  # nothing takes that long, however busy the machine: it hangs
 TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}
@@ -127,7 +127,8 @@ def disagreement(binary, device, names, settings, case):
             found = differs(call["output"], case["outputs"][i], f"{mode}, call {i}")
             for k, after in enumerate(case.get("inputs_after", case["inputs"])[i]):
                 found = found or differs(call["inputs_after"][k], after, f"{mode}, call {i}, input {k} afterwards")
-            for k, grad in enumerate(case.get("grads", [])):
+            grads = case.get("grads", [])
+            for k, grad in enumerate(grads[i] if grads and isinstance(grads[0], list) else grads):
                 ours = call["grads"][k]
                 found = found or (differs(ours, grad, f"{mode}, call {i}, gradient {k}") if grad else None if ours is None else f"{mode}: gradient {k}")
             if found:

@@ -28,7 +28,7 @@ bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, 
 			tracked[id] = leaf[id] < g->n_inputs ? wanted[leaf[id]] : whole;
 	for (size_t i = 0; !whole && i < t->spent.len; i++)
 		stops[t->spent.at[i]] = true;
-	return sweep_spread(t->autograd, g, tracked, stops, err) ? tracked : NULL;
+	return sweep_spread(t, g, tracked, stops, err) ? tracked : NULL;
 }
 
 /* ---- the copy */

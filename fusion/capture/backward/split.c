@@ -519,7 +519,7 @@ static bool find_spent(struct entry *e, struct trace *t, const struct tracking *
 		stops[t->spent.at[i]] = true;
 	for (int id = 0; id < c->n_nodes; id++)
 		fresh[id] = by->leaf[id] >= c->n_inputs;
-	if (!sweep_spread(t->autograd, c, fresh, stops, err))
+	if (!sweep_spread(t, c, fresh, stops, err))
 		return false;
 	for (int i = 0; i < c->n_outputs; i++) {
 		int of = c->outputs[i];

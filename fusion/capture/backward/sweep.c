@@ -3,7 +3,18 @@
 
 #include <string.h>
 
-bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+#include "fusion/capture/backward/function.h"
+
+/* Whether a result of it leads to a tensor that is asked for. */
+static bool function_leads(const struct traced_function *f, const bool *tracked)
+{
+	for (int i = 0; i < f->n_inputs; i++)
+		if (tracked[f->inputs[i]])
+			return true;
+	return false;
+}
+
+bool sweep_spread(const struct trace *t, const struct graph *g, bool *tracked, const bool *stops,
 		  struct err *err)
 {
 	bool known;
@@ -16,12 +27,17 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 			tracked[id] |= tracked[n->takes_over];
 			continue;
 		}
+		if (n->function >= 0) {
+			tracked[id] |= !(stops && stops[id]) &&
+				       function_leads(&t->functions.at[n->function], tracked);
+			continue;
+		}
 		for (int i = 0; i < op_n_read(n->op, n->n_args); i++)
 			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
 		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
 		    dtype_category(n->dtype) != CATEGORY_FLOAT)
 			continue;
-		if (!grad_rule_known(a, n->op, &known, err))
+		if (!grad_rule_known(t->autograd, n->op, &known, err))
 			return false;
 		tracked[id] = known;
 	}
@@ -180,6 +196,83 @@ static bool run_node(struct gradient_sweep *s, const struct node *n, struct valu
 	return ok;
 }
 
+/* ---- results of torch.autograd.Function */
+
+/* The nodes that backward() is to have for the gradients of the results: *any is one of them. */
+static bool function_seeds(struct gradient_sweep *s, const struct traced_function *f, int *seeds,
+			   bool *any)
+{
+	*any = false;
+	for (int i = 0; i < f->n_results; i++)
+		*any |= f->results[i] >= 0 && s->given[f->results[i]].kind == VALUE_TENSOR;
+	for (int i = 0; *any && i < f->n_results; i++) {
+		struct value of, g;
+		bool ok = true;
+
+		if (f->results[i] < 0)
+			continue;
+		g = value_ref(s->given[f->results[i]]);
+		if (g.kind != VALUE_TENSOR) { /* it is zero */
+			ok = trace_wrap(s->t, s->map[f->results[i]], &of, s->err);
+			if (!ok)
+				return false;
+			ok = trace_op(
+			    s->t, &(struct op_call){ OP_zeros_like, "fx:", false, &of, 1, NULL },
+			    &g, s->err);
+			value_unref(of);
+		}
+		seeds[i] = ok ? trace_node(s->t, g, s->err) : -1;
+		if (ok)
+			value_unref(g);
+		if (seeds[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool give_function(struct gradient_sweep *s, const struct traced_function *f,
+			  const int *made)
+{
+	for (int i = 0; i < f->n_inputs; i++) {
+		struct value g;
+		bool ok;
+
+		if (made[i] < 0)
+			continue;
+		if (!trace_wrap(s->t, made[i], &g, s->err))
+			return false;
+		ok = fit(s, s->t->graph->nodes[s->map[f->inputs[i]]], &g) &&
+		     add_to(s, &s->given[f->inputs[i]], g);
+		value_unref(g);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* The gradients of all results are there. */
+static bool run_function(struct gradient_sweep *s, const struct traced_function *f)
+{
+	struct arena *arena = s->t->graph->arena;
+	const struct node *before = s->t->ruled;
+	int *seeds = ARENA_ARRAY(arena, int, (size_t)f->n_results + 1),
+	    *made = ARENA_ARRAY(arena, int, (size_t)f->n_inputs + 1);
+	bool any, ok;
+
+	if (!seeds || !made)
+		return trace_no_memory(s->err);
+	if (f->end < 0)
+		return err_set(s->err, ERR_UNSUPPORTED,
+			       "backward() of a torch.autograd.Function asks for its own gradient");
+	s->t->ruled = s->from->nodes[f->from];
+	ok = function_seeds(s, f, seeds, &any) &&
+	     (!any || (functions_in_trace.replay(s, f, seeds, made) && give_function(s, f, made)));
+	s->t->ruled = before;
+	if (s->ran)
+		s->ran[f->from] |= any;
+	return ok;
+}
+
 /* ---- writes */
 
 /* A rule reads the node's elements: the op that wrote last where they lie, -1: none. */
@@ -213,6 +306,28 @@ static bool is_spoiled(const struct gradient_sweep *s, const struct node *n, uin
 	return true;
 }
 
+/* backward() reads what forward() has read and made: as eager, where it was written since. */
+static bool function_spoiled(const struct gradient_sweep *s, const struct traced_function *f,
+			     uint64_t *reached, uint64_t *saved)
+{
+	bool spoiled = false;
+	uint64_t by = 0;
+
+	for (int i = 0; i < f->n_results; i++)
+		by |= f->results[i] >= 0 ? reached[f->results[i]] : 0;
+	for (int i = 0; by && i < f->n_inputs; i++)
+		reached[f->inputs[i]] |= by;
+	for (int id = f->first; by && id < f->end; id++) {
+		const struct node *n = s->from->nodes[id];
+
+		for (int i = 0; i < n->n_args; i++)
+			if (n->args[i].kind == ARG_NODE &&
+			    function_saves(s->from, f, n->args[i].node))
+				spoiled |= save(s->from, n->args[i].node, by, saved) >= f->end;
+	}
+	return spoiled;
+}
+
 bool sweep_spoiled(const struct gradient_sweep *s, uint64_t *reached, uint64_t *saved,
 		   bool *spoiled, struct err *err)
 {
@@ -220,6 +335,13 @@ bool sweep_spoiled(const struct gradient_sweep *s, uint64_t *reached, uint64_t *
 	for (int id = s->n - 1; id >= 0; id--) {
 		const struct node *n = s->from->nodes[id];
 
+		if (n->function >= 0) {
+			const struct traced_function *f = &s->t->functions.at[n->function];
+
+			*spoiled |= id == f->from && s->tracked[id] &&
+				    function_spoiled(s, f, reached, saved);
+			continue;
+		}
 		if (!reached[id] || !s->tracked[id] || n->op == OP_input ||
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;
@@ -369,6 +491,13 @@ bool sweep_run(struct gradient_sweep *s)
 			return false;
 		if (n->op == OP_slice && s->covers[n->args[0].node].n)
 			continue; /* comes with the others */
+		if (n->function >= 0) {
+			const struct traced_function *f = &s->t->functions.at[n->function];
+
+			if (id == f->from && s->tracked[id] && !run_function(s, f))
+				return false;
+			continue;
+		}
 		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input ||
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;

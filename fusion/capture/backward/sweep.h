@@ -44,7 +44,7 @@ bool sweep_run(struct gradient_sweep *s);
 
 /* tracked[i] for all nodes that are computed from those for which it is set; not through
  * a node that detaches, nor one that `stops` (may be NULL).  False with *err. */
-bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+bool sweep_spread(const struct trace *t, const struct graph *g, bool *tracked, const bool *stops,
 		  struct err *err);
 
 /* x.detach(), x.data and what was made while gradients were off. */

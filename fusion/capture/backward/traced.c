@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "fusion/capture/backward/function.h"
 #include "fusion/capture/backward/joint.h"
 #include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/torch_host.h"
@@ -198,7 +199,7 @@ static bool prepare(struct traced_pass *p)
 	for (int i = 0; i < p->c.b.n_inputs; i++)
 		if (p->inputs[i] >= 0)
 			tracked[p->inputs[i]] = true;
-	if (!sweep_spread(t->autograd, t->graph, tracked, NULL, p->err))
+	if (!sweep_spread(t, t->graph, tracked, NULL, p->err))
 		return false;
 	return !has_loop(p, tracked) || give_up(p, "a loop of the graph is on the way");
 }
@@ -233,6 +234,26 @@ static bool seed(struct traced_pass *p, int index)
 	return ok;
 }
 
+static bool note_function(struct traced_pass *p, const struct traced_function *f)
+{
+	struct trace *t = p->t;
+	bool saves = false;
+
+	for (int id = f->first; id < f->end; id++)
+		for (int i = 0; i < t->graph->nodes[id]->n_args; i++)
+			saves |= t->graph->nodes[id]->args[i].kind == ARG_NODE &&
+				 function_saves(t->graph, f, t->graph->nodes[id]->args[i].node);
+	for (int i = 0; saves && i < f->n_results; i++) {
+		if (f->results[i] < 0)
+			continue;
+		if (p->spent[f->results[i]])
+			return give_up(p, "the backward pass has been run");
+		if (!p->c.b.keep && !VEC_PUSH(&t->spent, f->results[i]))
+			return no_memory(p);
+	}
+	return true;
+}
+
 /* A rule that reads elements runs once, unless retain_graph says otherwise. */
 static bool note_spent(struct traced_pass *p)
 {
@@ -245,6 +266,11 @@ static bool note_spent(struct traced_pass *p)
 
 		if (!p->s.ran[id])
 			continue;
+		if (n->function >= 0) {
+			if (!note_function(p, &t->functions.at[n->function]))
+				return false;
+			continue;
+		}
 		for (int i = 0; i < n->n_args; i++) {
 			if (op_info(n->op)->params[i].kind == PARAM_TENSOR_SCALAR)
 				kept |= 1u << i; /* a number too, as torch */
@@ -458,4 +484,8 @@ static bool traced_call(struct trace *t, const struct native *f, const struct ar
 	return ok;
 }
 
-const struct trace_backward backward_in_trace = { .call = traced_call, .tracked = joint_tracked };
+const struct trace_backward backward_in_trace = {
+	.call = traced_call,
+	.tracked = joint_tracked,
+	.functions = &functions_in_trace,
+};

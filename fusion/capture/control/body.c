@@ -71,7 +71,7 @@ static bool judge(const struct cond *k, bool writes_tensors, struct value result
 			   "a body that answers with more than tensors", err);
 }
 
-bool body_call(struct trace *t, bool writes_tensors, const struct arguments *args,
+bool body_call(struct trace *t, const struct trace_body *body, const struct arguments *args,
 	       struct value *out, struct err *err)
 {
 	struct arguments rest = { args->at + 1, args->n - 1, args->kw };
@@ -80,11 +80,11 @@ bool body_call(struct trace *t, bool writes_tensors, const struct arguments *arg
 			  .frame = t->vm->frame,
 			  .inst = t->vm->frame->inst,
 			  .birth = t->vm->heap->births,
-			  .tensor_birth = t->n_tensors,
+			  .tensor_birth = body->tensor_birth,
 			  .condition = { .kind = VALUE_UNSET } };
 	bool ok;
 
-	if (t->native)
+	if (t->native && !body->native)
 		return vm_call(t->vm, args->at[0], &rest, out, err);
 	if (!cond_save(&k)) {
 		ok = k.why[0] ? trace_break(t, BREAK_TOO_LARGE, k.why, err) : trace_no_memory(err);
@@ -94,7 +94,7 @@ bool body_call(struct trace *t, bool writes_tensors, const struct arguments *arg
 	t->bodies = &k;
 	ok = vm_call(t->vm, args->at[0], &rest, out, err);
 	t->bodies = k.up;
-	if (ok && !judge(&k, writes_tensors, *out, err)) {
+	if (ok && !judge(&k, body->writes_tensors, *out, err)) {
 		value_unref(*out);
 		ok = false;
 	}

@@ -102,7 +102,7 @@ bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err 
 const char *while_loop_refusal(const struct trace *t, const struct lang_inst *inst);
 
 /* body.c: trace_control.body */
-bool body_call(struct trace *t, bool writes_tensors, const struct arguments *args,
+bool body_call(struct trace *t, const struct trace_body *body, const struct arguments *args,
 	       struct value *out, struct err *err);
 
 /* Between the files: false is out of memory, or *why is set. */

@@ -571,6 +571,9 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
 		     struct value *out, struct err *err)
 {
+	*out = value_none();
+	if (f->id == GRAD_FUNCTION)
+		return t->backward->functions->end(t, args, err);
 	if (trace_differentiates(t) && t->backward->call(t, f, args, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)

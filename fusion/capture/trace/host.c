@@ -399,9 +399,14 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
 	*out = value_none();
 	if (f->id == CONTROL_FUNCTION_CONTEXT)
-		return trace_mark_context(t, err);
+		return trace_mark_context(t, err) &&
+		       (args->n == 0 || t->backward->functions->begin(t, args, err));
 	if (f->id == CONTROL_BODY || f->id == CONTROL_PURE_BODY)
-		return t->control->body(t, f->id == CONTROL_BODY, args, out, err);
+		return t->control->body(
+		    t,
+		    &(struct trace_body){ .writes_tensors = f->id == CONTROL_BODY,
+					  .tensor_birth = t->n_tensors },
+		    args, out, err);
 	if (f->id == CONTROL_DERIVATIVE)
 		return torch_control_derivative(f, args, &t->derivatives, out, err);
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)

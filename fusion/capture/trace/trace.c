@@ -101,6 +101,15 @@ void trace_init(struct trace *t, struct torch_names *names, const struct torch_o
 	trace_host_init(t);
 }
 
+static void forget_functions(struct trace *t)
+{
+	for (size_t i = 0; i < t->contexts.len; i++)
+		value_unref(t->contexts.at[i].ctx);
+	for (size_t i = 0; i < t->function_views.len; i++)
+		value_unref(t->function_views.at[i]);
+	t->contexts.len = t->functions.len = t->function_views.len = 0;
+}
+
 static void drop_stand_ins(struct trace *t)
 {
 	for (int i = 0; i < t->sources->n; i++) {
@@ -119,6 +128,7 @@ static void drop_stand_ins(struct trace *t)
 	deferred_text_forget(t);
 	trace_forget_grads(t);
 	trace_forget_leaves(t);
+	forget_functions(t);
 }
 
 void trace_finish(struct trace *t)
@@ -129,6 +139,9 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->leaves);
 	VEC_FREE(&t->leaf_values);
 	VEC_FREE(&t->spent);
+	VEC_FREE(&t->contexts);
+	VEC_FREE(&t->functions);
+	VEC_FREE(&t->function_views);
 	VEC_FREE(&t->lifted);
 	VEC_FREE(&t->conditions);
 	VEC_FREE(&t->inputs);
@@ -625,7 +638,8 @@ static bool add_op(struct trace *t, const struct op_call *given, struct value *o
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
 	    (inplace && call->at[0].kind == VALUE_TENSOR &&
-	     !t->control->may_write(t, call->at[0], err)))
+	     (!t->control->may_write(t, call->at[0], err) ||
+	      !t->backward->functions->may_write(t, call->at[0], err))))
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), call, args, err))
 		return bind_failed(t, call->at, call->n, err);

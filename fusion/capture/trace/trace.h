@@ -121,6 +121,26 @@ struct leaf_value {
 	struct value of; /* the tensor: a reference */
 };
 
+/* A call of torch.autograd.Function that has begun: forward() is next. */
+struct traced_context {
+	struct value ctx;  /* a reference */
+	int begin, n_ops;  /* nodes, and those of FX, before it */
+	const int *inputs; /* the nodes of its tensors */
+};
+
+/* One that the graph holds.  Its nodes are the RESULTS, and what its backward() made of SEEDS,
+ * which stand for their gradients: nothing else reads those (backward/function.h).
+ */
+struct traced_function {
+	int n_inputs, n_results;
+	const int *inputs;  /* the nodes of its tensors */
+	const int *results; /* -1: it has no gradient */
+	const int *seeds;   /* by result */
+	const int *grads;   /* by input: what backward() gave; -1: None */
+	int from;           /* the first result that has a gradient */
+	int first, end;     /* of the seeds and what is made of them; -1: backward() runs */
+};
+
 /* Why the attempt could not go on, and where. */
 struct trace_break {
 	enum break_id id; /* BREAK_NONE: it could */
@@ -145,15 +165,21 @@ struct trace_choice {
 
 struct trace;
 
+/* What a body may do. */
+struct trace_body {
+	bool writes_tensors; /* write to older tensors */
+	int tensor_birth;    /* those born before are older */
+	bool native;         /* whether policy native looks at what it does, too */
+};
+
 /* What a trace asks of control flow on tensors: control/control.h. */
 struct trace_control {
 	/* vm_host.branch, vm_host.any */
 	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 	bool (*any)(void *self, const struct any_call *call, bool *handled, struct value *out,
 		    struct err *err);
-	/* The call args->at[0](*rest), whose callee is a body of torch's.  Without `writes_tensors`
-	 * it may not write to older tensors either. */
-	bool (*body)(struct trace *t, bool writes_tensors, const struct arguments *args,
+	/* The call args->at[0](*rest), whose callee is a body of torch's. */
+	bool (*body)(struct trace *t, const struct trace_body *body, const struct arguments *args,
 		     struct value *out, struct err *err);
 	/* An in-place op on the tensor.  False with *err: it may mean another one. */
 	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
@@ -167,6 +193,23 @@ struct trace_control {
 	const char *(*loop_refusal)(const struct trace *t, const struct lang_inst *inst);
 };
 
+struct gradient_sweep; /* backward/sweep.h */
+struct traced_function;
+
+/* What a trace and its sweeps ask of torch.autograd.Function: backward/function.h. */
+struct trace_functions {
+	/* (ctx, tensors): forward() is next */
+	bool (*begin)(struct trace *t, const struct arguments *args, struct err *err);
+	/* What torch._C._function is given. */
+	bool (*end)(struct trace *t, const struct arguments *args, struct err *err);
+	/* A tensor is about to be written.  False with *err: a Function gave a view of it. */
+	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
+	/* Adds what backward() makes of the nodes `seeds`, by result.  made[i] is the gradient of
+	 * input i: -1, it has none, or none is asked for. */
+	bool (*replay)(struct gradient_sweep *s, const struct traced_function *f, const int *seeds,
+		       int *made);
+};
+
 /* What a trace asks of backward passes: backward/backward.h. */
 struct trace_backward {
 	/* backward(), torch.autograd.backward(), torch.autograd.grad().  False, with a break or
@@ -178,6 +221,7 @@ struct trace_backward {
 	 * one, that a backward pass of the piece has used up.  NULL with *err. */
 	bool *(*tracked)(struct trace *t, const struct graph *g, const bool *wanted, bool whole,
 			 struct err *err);
+	const struct trace_functions *functions;
 };
 
 struct autograd; /* autograd.h */
@@ -198,9 +242,10 @@ struct trace {
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
 
-	bool no_leaves; /* what makes a leaf ends the piece */
-	bool native;    /* the policy: branches on tensors are followed both ways */
-	bool in_round;  /* the piece is what follows a break in a round of a for loop */
+	bool no_leaves;    /* what makes a leaf ends the piece */
+	bool no_functions; /* so does a torch.autograd.Function that has a gradient */
+	bool native;       /* the policy: branches on tensors are followed both ways */
+	bool in_round;     /* the piece is what follows a break in a round of a for loop */
 	VEC(struct trace_refused_branch) refused;
 	VEC(struct while_loop_note) loops;
 
@@ -221,9 +266,12 @@ struct trace {
 	VEC(struct traced_grad) grads;
 	VEC(struct value) leaves; /* made by the piece: references */
 	VEC(struct leaf_value) leaf_values;
-	VEC(int) spent;  /* nodes that a backward pass of the piece has used up */
-	bool unrecorded; /* a write goes through x.detach() or x.data */
-	int writer;      /* the node of the in-place op under way */
+	VEC(struct traced_context) contexts;
+	VEC(struct traced_function) functions;
+	VEC(struct value) function_views; /* results that were views, and their bases: references */
+	VEC(int) spent;                   /* nodes that a backward pass of the piece has used up */
+	bool unrecorded;                  /* a write goes through x.detach() or x.data */
+	int writer;                       /* the node of the in-place op under way */
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stand_ins; /* objects from outside and their stand-ins: sources */
 	struct cond *cond;                /* the innermost that is open */

@@ -31,8 +31,12 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group):
-        group = dict(param_group)
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        group = param_group
         params = group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")
         group["params"] = [params] if isinstance(params, torch.Tensor) else list(params)
         for p in group["params"]:
             if not isinstance(p, torch.Tensor):
@@ -112,21 +116,28 @@ class Optimizer:
         return {"state": {numbers[p]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
+        loaded = state_dict["param_groups"]
+        if len(loaded) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any([len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, loaded)]):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         states = [state for states in self._states for state in states]
         for k, state in state_dict["state"].items():
             states[k].clear()
             states[k].update({
                 name: v.clone() if isinstance(v, torch.Tensor) else v for name, v in state.items()
             })
-        for group, packed in zip(self.param_groups, state_dict["param_groups"]):
-            for name, value in packed.items():
-                if name != "params":
-                    group[name] = value
+        # other dicts than those that the program gave
+        self.param_groups = [
+            {**group, **packed, "params": group["params"]} for group, packed in zip(self.param_groups, loaded)
+        ]
 
     def __repr__(self):
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
+            lines += [""] * (i > 0) + [f"Parameter Group {i}"]
             for name in sorted(group):
                 if name != "params":
                     lines.append(f"    {name}: {group[name]}")
@@ -169,6 +180,9 @@ class SGD(Optimizer):
                 "weight_decay": weight_decay,
                 "nesterov": nesterov,
                 "maximize": maximize,
+                "foreach": foreach,
+                "differentiable": differentiable,
+                "fused": fused,
             },
         )
 
@@ -222,7 +236,10 @@ class Adam(Optimizer):
                 "eps": eps,
                 "weight_decay": weight_decay,
                 "amsgrad": amsgrad,
-                "maximize": maximize,
+                **({"foreach": foreach, "maximize": maximize} if self.decoupled else {"maximize": maximize, "foreach": foreach}),
+                "capturable": capturable,
+                "differentiable": differentiable,
+                "fused": fused,
             },
         )
 
@@ -288,7 +305,19 @@ class AdamW(Adam):
         differentiable=False,
         fused=None,
     ):
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+        )
 
 
 class RMSprop(Optimizer):
@@ -311,12 +340,15 @@ class RMSprop(Optimizer):
             params,
             {
                 "lr": lr,
+                "momentum": momentum,
                 "alpha": alpha,
                 "eps": eps,
-                "weight_decay": weight_decay,
-                "momentum": momentum,
                 "centered": centered,
+                "weight_decay": weight_decay,
+                "capturable": capturable,
+                "foreach": foreach,
                 "maximize": maximize,
+                "differentiable": differentiable,
             },
         )
 
@@ -374,7 +406,10 @@ class Adagrad(Optimizer):
                 "eps": eps,
                 "weight_decay": weight_decay,
                 "initial_accumulator_value": initial_accumulator_value,
+                "foreach": foreach,
                 "maximize": maximize,
+                "differentiable": differentiable,
+                "fused": fused,
             },
         )
 

@@ -120,6 +120,7 @@ class Function:
             torch._C._function_context()
             return cls._run(ctx, args)
         tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
+        torch._C._function_context(ctx, tensors)
         with torch.no_grad():
             out = cls._run(ctx, args)
             made = list(out) if isinstance(out, tuple) else [out]
@@ -134,7 +135,7 @@ class Function:
             else None
             for each in made
         ]
-        shapes = [None if each is None else (each.shape, each.dtype) for each in results]
+        shapes = [(each.shape, each.dtype) if isinstance(each, torch.Tensor) else None for each in made]
 
         def backward(*grads):
             given = list(grads)
@@ -153,6 +154,6 @@ class Function:
             return [g for arg, g in zip(args, found) if isinstance(arg, torch.Tensor)]
 
         torch._C._function(
-            tensors, results, backward, cls.__name__ + "Backward", len(ctx._saved) > 0
+            tensors, results, backward, cls.__name__ + "Backward", len(ctx._saved) > 0, ctx
         )
         return tuple(made) if isinstance(out, tuple) else made[0]

@@ -66,6 +66,22 @@ function makeFigures(run, report, own, signal) {
 }
 
 /**
+ * The speedup alone, drawn once it is in the page; null where eager was not measured.
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ * @param {string | null} mode the one whose crossover is marked
+ * @param {AbortSignal} signal
+ */
+export function speedupFigure(run, report, mode, signal) {
+  const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
+  const figure = makeFigures(run, report, own, signal)[1];
+  requestAnimationFrame(() => {
+    if (!signal.aborted) figure?.update(own.speedup, own.cross);
+  });
+  return figure?.figure ?? null;
+}
+
+/**
  * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").Report} report
  * @param {string | null} mode the one whose crossover is marked

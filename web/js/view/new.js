@@ -45,15 +45,11 @@ const COMMANDS = { curl: "curl", run: "breakeven run", json: "JSON" };
 /** @param {import("./router.js").Context} ctx */
 export async function newView(ctx) {
   ctx.setTitle("New run");
-  const [{ Editor }, { examples }, { passes }, { backends, engines = [] }] = await Promise.all([
-    import("./editor.js"),
-    getExamples(ctx.signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
-    getPasses(ctx.signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
-    getBackends(ctx.signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]), engines: [] })),
-  ]);
+  const having = await parts(ctx.signal);
+  const { examples } = having;
   const from = ctx.query.get("from");
   const draft = new Draft(ctx.query);
-  const page = new NewPage({ Editor, examples, passes, backends, engines, draft });
+  const page = new NewPage({ ...having, draft });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else if (from) {
@@ -65,6 +61,32 @@ export async function newView(ctx) {
   ctx.main.replaceChildren(...page.elements());
   const line = Number(ctx.query.get("line"));
   if (line > 0) page.goTo(line, Number(ctx.query.get("column")) || 1);
+}
+
+/**
+ * The editor, a function in it, its inputs and *Run*: all else that a run may have is in the form, which has the same
+ * draft.
+ * @param {AbortSignal} signal
+ */
+export async function startForm(signal) {
+  const having = await parts(signal);
+  const draft = new Draft(new URLSearchParams());
+  const page = new NewPage({ ...having, draft, brief: true });
+  const kept = draft.read();
+  if (kept) page.restore(kept);
+  else page.load((having.examples.find((e) => !e.workload.sweep) ?? having.examples[0])?.workload ?? blank(), "");
+  return page.brief();
+}
+
+/** What the form is made of. @param {AbortSignal} signal */
+async function parts(signal) {
+  const [{ Editor }, { examples }, { passes }, { backends, engines = [] }] = await Promise.all([
+    import("./editor.js"),
+    getExamples(signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
+    getPasses(signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
+    getBackends(signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]), engines: [] })),
+  ]);
+  return { Editor, examples, passes, backends, engines };
 }
 
 /**
@@ -134,7 +156,8 @@ class NewPage {
 
   /**
    * @param {{Editor: typeof import("./editor.js").Editor, examples: readonly Example[], passes: readonly PassInfo[],
-   *   backends: readonly BackendInfo[], engines: readonly import("../api/types.js").EngineInfo[], draft: Draft}} having
+   *   backends: readonly BackendInfo[], engines: readonly import("../api/types.js").EngineInfo[], draft: Draft,
+   *   brief?: boolean}} having brief: of the settings the inputs alone
    */
   constructor(having) {
     this.#with = having;
@@ -169,9 +192,7 @@ class NewPage {
       },
     };
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
-    const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
-    this.#files.append(this.#editor.el);
-    const well = h("div", { class: "well" }, this.#files, findings);
+    const well = this.#well();
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
     const bar = h("div", { class: "bar" }, this.#title, this.#origin, entry);
     const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings);
@@ -180,6 +201,21 @@ class NewPage {
       h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), acts),
       grid,
     ];
+  }
+
+  /** Of the first page. */
+  brief() {
+    const all = h("a", { class: "btn", href: "/new" }, "All settings");
+    all.addEventListener("click", () => this.#with.draft.write(this.#form));
+    const bar = h("div", { class: "bar" }, this.#title, this.#origin, h("div", { class: "acts" }, this.#run));
+    return [bar, this.#well(), this.#settings, h("div", { class: "acts" }, all)];
+  }
+
+  /** The editor, and what was found in what is in it. */
+  #well() {
+    const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
+    this.#files.append(this.#editor.el);
+    return h("div", { class: "well" }, this.#files, findings);
   }
 
   /**
@@ -309,6 +345,7 @@ class NewPage {
       this.#check();
     };
     const form = this.#form;
+    if (this.#with.brief) return this.#settings.replaceChildren(inputsPart(form, changed, this.#proposed), this.#why);
     this.#sweep = sweepPart(form, changed);
     const parts = [
       inputsPart(form, changed, this.#proposed),
@@ -329,7 +366,7 @@ class NewPage {
       this.#followSource();
       this.#changed();
     });
-    this.#entry.replaceChildren(chooser);
+    return this.#entry.replaceChildren(chooser);
   }
 
   /** @returns {string[]} what may be the entry; the one that is, also while it is being renamed */

@@ -3,15 +3,14 @@
 // The list is asked again every two seconds while something waits or runs; only the rows
 // in sight are replaced, and the focus stays on the run where it was.
 
-import { h, button, say, select, stateWell } from "./dom.js";
-import { go, pause, remember } from "./router.js";
-import { onKeys, jobsChanged } from "./frame.js";
+import { h, button, select, stateWell } from "./dom.js";
+import { pause, remember } from "./router.js";
+import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
-import { getExamples, listRuns, postRun } from "../api/client.js";
+import { listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
-import { runLine } from "../model/commands.js";
 
 /** @typedef {{text: string, status: string, sort: string}} Filter */
 
@@ -19,6 +18,8 @@ const NEWEST = "-age";
 const LIVE_MS = 2000;
 const IDLE_MS = 15000;
 const TYPING_MS = 200;
+/** With more runs than these somebody knows what this is. */
+const START_MOST = 1;
 const STATUSES = ["running", "queued", "done", "failed", "cancelled"];
 /** Also what the heads of the table say, which a narrow page has not. @type {[string, string][]} */
 const SORTS = [
@@ -65,6 +66,9 @@ class RunsPage {
   #list;
   #total = h("span", { class: "sub small nw", id: "run-count" });
   #place = h("div", { id: "run-list", "aria-busy": "true" });
+  #start = h("div");
+  /** @type {HTMLElement[]} what is above the list; without a run there is nothing to look for */
+  #heads = [];
   #asked = 0;
   #picked = new Picked();
 
@@ -135,7 +139,8 @@ class RunsPage {
       this.#change({ text: this.#search.value });
     });
     this.#picked.watch(this.#place);
-    return [head, form, this.#place, this.#picked.bar];
+    this.#heads = [head, form];
+    return [this.#start, head, form, this.#place, this.#picked.bar];
   }
 
   /** @returns {Promise<boolean>} whether something still waits or runs */
@@ -144,6 +149,7 @@ class RunsPage {
     const { offset, limit } = this.#list.inSight;
     const answer = await this.#ask(offset, limit, true);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
+    await this.#begin(answer);
     this.#draw(answer, offset);
     return answer.runs.some((r) => r.status === "running" || r.status === "queued");
   }
@@ -168,14 +174,22 @@ class RunsPage {
     const total = answer.total ?? answer.runs.length;
     place.setAttribute("aria-busy", "false");
     this.#total.textContent = total ? plural(total, "run") : "";
+    for (const el of this.#heads) el.hidden = !total && !text && !status;
     this.#fillFields(answer.facets);
     if (total) {
       const focus = /** @type {HTMLElement | null} */ (place.querySelector(":focus"))?.dataset.sort;
       if (!place.contains(this.#list.el)) place.replaceChildren(this.#list.el);
       this.#list.take(answer, offset);
       if (focus) /** @type {HTMLElement | null} */ (place.querySelector(`[data-sort="${focus}"]`))?.focus();
-    } else if (text || status) place.replaceChildren(this.#noMatch());
-    else if (!place.querySelector(".state")) place.replaceChildren(empty());
+    } else place.replaceChildren(...(text || status ? [this.#noMatch()] : []));
+  }
+
+  /** The first minute stands above the list before that is drawn. @param {import("../api/types.js").RunList} answer */
+  async #begin(answer) {
+    const { text, status } = this.#filter;
+    if ((answer.total ?? answer.runs.length) > START_MOST || text || status || this.#start.hasChildNodes()) return;
+    const { startSection } = await import("./start.js");
+    if (!this.#ctx.signal.aborted && !this.#start.hasChildNodes()) this.#start.append(startSection(this.#ctx.signal, answer.runs[0]?.id ?? null));
   }
 
   /** What can be chosen, with how many runs have it. @param {import("../api/types.js").Facets | undefined} facets */
@@ -202,51 +216,4 @@ class RunsPage {
     const title = `No run matches ${parts.map((p) => p.label).join(" ")}`;
     return stateWell(title, h("p", {}, hint), h("div", { class: "acts" }, acts));
   }
-}
-
-/** The first minute of the product: the first example is one press away. */
-function empty() {
-  const why = h("p", { class: "errline" });
-  const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The same as a command", hidden: true });
-  const acts = h("div", { class: "acts" }, h("a", { class: "btn", href: "/new" }, "Write a function"));
-  getExamples().then(
-    ({ examples }) => {
-      if (!examples?.length) return;
-      acts.prepend(starter(examples[0], why));
-      command.textContent = runLine(examples[0].workload);
-      command.hidden = false;
-    },
-    () => {
-      /* writing a function still works */
-    },
-  );
-  const text =
-    "Post a function and see whether compiling it pays. The chain sweep measures a body of 1 to 30 " +
-    "statements in every mode, on this machine.";
-  return stateWell("No runs yet", h("p", {}, text), acts, why, command);
-}
-
-/**
- * A button that runs an example.
- * @param {import("../api/types.js").Example} example
- * @param {HTMLElement} why where a refusal is shown
- */
-function starter(example, why) {
-  const start = button(
-    `Run ${example.name.replace(/_/g, " ")}`,
-    async () => {
-      start.setAttribute("disabled", "");
-      try {
-        const { id } = await postRun(example.workload);
-        jobsChanged();
-        go(`/runs/${encodeURIComponent(id)}`);
-      } catch (e) {
-        start.removeAttribute("disabled");
-        why.textContent = e instanceof Error ? e.message : String(e);
-        say(why.textContent);
-      }
-    },
-    { class: "btn primary" },
-  );
-  return start;
 }

@@ -453,8 +453,8 @@ static void choose_rows_each(struct cuda_kernel *c, const struct cuda_extent *e)
 	const struct kernel *k = c->kernel;
 	int64_t most = CUDA_SLOT_POINTS / c->lanes / (k->n_slots + c->n_kept + 1);
 
-	if (k->form != FORM_ROWS || k->n_stages > 1 || c->threads > WARP || c->splits || !cuda_kernel_is_one_step(c) ||
-	    cuda_scans_rows(k) || cuda_looks_up(k) || k->library)
+	if (k->form != FORM_ROWS || k->n_stages > 1 || c->threads > WARP || c->splits ||
+	    !cuda_kernel_is_one_step(c) || cuda_scans_rows(k) || cuda_looks_up(k) || k->library)
 		return;
 	while (2 * c->rows_each <= CUDA_ROWS_EACH && 2 * c->rows_each <= most &&
 	       e->rows >= 2 * (int64_t)c->rows_each * c->rows_a_block * CUDA_ENOUGH_BLOCKS)

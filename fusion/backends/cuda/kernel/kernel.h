@@ -76,8 +76,8 @@ enum {
 	CUDA_SOME_ROWS = 1024,
 	CUDA_SINGLE_LOADS = 8,
 	/* Rows that a warp or less has in one step and one stage: threads have several, as long as
-	 * there are so many blocks: on an H200 sums of rows of 64 took a sixth less, and a layer norm
-	 * of 96, which has more stages, a quarter more. */
+	 * there are so many blocks: on an H200 sums of rows of 64 took a sixth less, and a layer
+	 * norm of 96, which has more stages, a quarter more. */
 	CUDA_ROWS_EACH = 4,
 	CUDA_ENOUGH_BLOCKS = 4096,
 };

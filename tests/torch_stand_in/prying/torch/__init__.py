@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -14,9 +15,9 @@ sys.path.pop(0)
 SECRET, OUTSIDE = os.environ["LIBRARY_PATH"].split(":")[:2]  # one of the variables that it is left
 
 
-def write(path):
+def write(path, text="x"):
     with open(path, "w", encoding="ascii") as file:
-        file.write("x")
+        file.write(text)
 
 
 def read(path):
@@ -36,13 +37,22 @@ TRIES = {
     "by a program": lambda: subprocess.run(["cat", SECRET], check=True, capture_output=True),
     "mount": lambda: subprocess.run(["mount", "-t", "tmpfs", "x", tempfile.gettempdir()], check=True, capture_output=True),
     "an own program": lambda: own_program(),
+    "change the system": lambda: write("/proc/sys/kernel/panic_on_oops", read("/proc/sys/kernel/panic_on_oops").decode()),
 }
 NEEDS = {
     "its folder": lambda: write(os.path.join(tempfile.mkdtemp(), "x")),
+    "moves to another folder": lambda: move(tempfile.mkdtemp(), tempfile.mkdtemp()),
     "a compiler": lambda: subprocess.run(["sh", "-c", "true"], check=True),
     "pairs of sockets": socket.socketpair,
     "its weights": lambda: torch.load("net.pt"),
+    # as the driver of a GPU does; a folder with a driver's name in it stands for one
+    "names of threads": lambda: "gpu" not in os.environ.get("LD_LIBRARY_PATH", "") or write("/proc/self/task/%d/comm" % threading.get_native_id()),
 }
+
+
+def move(here, there):
+    write(os.path.join(here, "x"))
+    os.replace(os.path.join(here, "x"), os.path.join(there, "x"))
 
 
 def own_program():

@@ -1,0 +1,78 @@
+// tests/e2e/start.test.mjs -- the first page of a store without runs, and with one.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { postRun, startServer, sweep, waitFor } from "../api/harness.mjs";
+import { drawn, openPage, sideways, sound, sourceOf, startBrowser, writeSource } from "./browser.mjs";
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const BREAKS = "import torch\n\ndef model(x):\n    if x.sum() > 0:\n        return x * 2\n    return x - 1\n";
+const first = async (how) => {
+  const opened = await openPage(browser, how);
+  await opened.page.addInitScript(() => {
+    globalThis.shifts = [];
+    new PerformanceObserver((list) => globalThis.shifts.push(...list.getEntries().map((e) => e.value))).observe({ type: "layout-shift", buffered: true });
+  });
+  await opened.page.goto(server.url);
+  await drawn(opened.page);
+  return opened;
+};
+const moved = (page) => page.evaluate(() => globalThis.shifts.reduce((sum, v) => sum + v, 0));
+
+test("without a run it says what this is, and a function that is pasted gets its verdict", async () => {
+  for (const how of [{ width: 390, theme: "dark" }, {}]) {
+    const { page, context, complaints } = await first(how);
+    await page.getByText("what each break costs").waitFor();
+    assert.equal(await page.getByRole("search").count(), 0, "there is nothing to look for yet");
+    assert.equal(await sideways(page), 0);
+    await sound(page, complaints);
+    await context.close();
+  }
+  const { page } = await first();
+  await writeSource(page, BREAKS);
+  await page.locator("#diags .sev.b").waitFor();
+  await page.getByLabel("Shape of x").fill("64, 64");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/1$/);
+  await page.locator("#verdict").waitFor();
+});
+
+test("with one run its answer and its curve stand beside the editor, and what was written goes into the form", async () => {
+  const other = await startServer();
+  const { page, complaints } = await openPage(browser);
+  const id = (await postRun(other, { ...sweep([1, 5, 10]), backend: "interp" })).body.id;
+  await page.goto(other.url);
+  await page.getByRole("heading", { name: "The first run" }).waitFor();
+  const { findings } = await waitFor(other, id);
+  await page.locator("#start figure canvas").waitFor();
+  const text = await page.locator("#start").getByText("than eager at n = 10").innerText();
+  assert.ok(text.startsWith(findings.answer.map((part) => part.text ?? part).join("").slice(0, 12)), text);
+  await sound(page, complaints);
+  await writeSource(page, BREAKS);
+  await page.getByRole("link", { name: "All settings" }).click();
+  await page.waitForURL(/\/new$/);
+  await page.locator("#source").waitFor();
+  assert.equal(await sourceOf(page), BREAKS);
+  await postRun(other, { ...sweep([1, 5]), backend: "interp" });
+  await page.goto(other.url);
+  await page.locator(".runs tbody tr").nth(1).waitFor();
+  assert.equal(await page.locator("#start").count(), 0, "who has two runs knows");
+  await other.stop();
+});
+
+test("what comes later moves nothing", async () => {
+  for (const width of [1440, 390]) {
+    const { page, context } = await first({ width });
+    await page.waitForLoadState("networkidle");
+    assert.ok((await moved(page)) < 0.01, `${width} px: ${await moved(page)}`);
+    await context.close();
+  }
+});
