@@ -118,6 +118,7 @@ enum {
 	TRIALS_NS = 250000000,       /* of a graph, */
 	MOST_TRIALS_NS = 2000000000, /* of all graphs: then they have the first engine */
 	MOST_TRIED = 6,
+	MOST_ROOM = 1 << 30, /* bytes that an engine may have of its own, as long as its graph is */
 	MOST_RUNS = 20
 };
 
@@ -413,7 +414,9 @@ static bool make_plan(struct dnn_graph *g, dnn_item configuration, struct dnn_pl
 	    n->cudnnBackendFinalize(plan->item) == DNN_DONE &&
 	    n->cudnnBackendGetAttribute(plan->item, PLAN_ROOM, IS_INT64, 1, &count, &bytes) ==
 		DNN_DONE) {
-		plan->room = bytes > 0 ? (void *)cuda_take(g->device, (size_t)bytes) : NULL;
+		plan->room = bytes > 0 && bytes <= MOST_ROOM
+				 ? (void *)cuda_take(g->device, (size_t)bytes)
+				 : NULL;
 		plan->room_bytes = plan->room ? (size_t)bytes : 0;
 		if (bytes <= 0 || plan->room)
 			return true;
