@@ -340,7 +340,7 @@ NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_fl
 
 
 def run(binary, workload, environment, cache):
-    done = subprocess.run([binary, "run", "-", "--json", "--no-timing", "--cache", cache], input=json.dumps(workload), capture_output=True,
+    done = subprocess.run([binary, "run", "-", "--json", "--no-timing", "--no-sandbox", "--cache", cache], input=json.dumps(workload), capture_output=True,
                           text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
