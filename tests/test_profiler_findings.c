@@ -143,12 +143,12 @@ static void what_is_alone_is_compared_with_nothing(void **state)
 	struct found found = find("{\"breakeven\": 1, \"modes\": {\"static\": " MODE("5", "") "}}");
 
 	(void)state;
-	says(&found.f->answer, "static takes 5.00 us (5.00–5.00) a call. Eager was not measured, "
+	says(&found.f->answer, "static takes 5.00 µs (5.00–5.00) a call. Eager was not measured, "
 			       "so nothing is compared.");
 	assert_ptr_equal(findings_sentence(found.f, 0), &found.f->answer);
 	done(&found);
 	found = find("{\"breakeven\": 1, \"modes\": {\"eager\": " MODE("5", "") "}}");
-	says(&found.f->answer, "eager takes 5.00 us (5.00–5.00) a call. No compiled mode was "
+	says(&found.f->answer, "eager takes 5.00 µs (5.00–5.00) a call. No compiled mode was "
 			       "measured, so nothing is compared.");
 	assert_null(found.f->mode);
 	done(&found);
@@ -200,13 +200,12 @@ static void wrong_values_claim_no_speed(void **state)
 	const struct report_wrong_mode *w = &found.f->wrong_modes.at[0];
 
 	(void)state;
-	says(&found.f->answer, "static DISAGREES: its values are not eager's at n = 5.");
+	says(&found.f->answer, "static DISAGREES: its values differ from eager's at n = 5.");
 	says(&found.f->wrong,
-	     "static DISAGREES with eager: its values are wrong, so how quick it is "
-	     "is not compared.");
+	     "static DISAGREES with eager: its values are wrong, so its speed is not compared.");
 	assert_string_equal(found.f->points.at[0].how,
-			    "Median of 20 rounds, modes in turn in each; 95 % intervals. static: "
-			    "other values than eager's.");
+			    "Median of 20 rounds, modes interleaved; 95 % intervals. static: "
+			    "values differ from eager's.");
 	assert_int_equal(found.f->wrong_modes.n, 1);
 	assert_string_equal(w->place, "static at n = 1");
 	assert_string_equal(w->text, "output of calls[0] is 0.273. Also at n = 5.");
@@ -218,6 +217,39 @@ static void wrong_values_claim_no_speed(void **state)
 	done(&found);
 }
 
+#define EXACT                                                                                      \
+	", \"agrees\": true, \"agreement\": {\"verdict\": \"exact\", \"judge\": \"bits\", "        \
+	"\"elements\": 4, \"differing\": 0, \"largest_error\": 0, \"eager_error\": null, "         \
+	"\"over_allowed\": null, \"where\": null}"
+
+/* Not where one of them was not judged, or by its difference alone: 0 and -0 differ by none. */
+static void all_modes_match_bit_for_bit_only_where_all_do(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "\"eager\": " MODE("2", "") ", \"static\": " MODE("1", EXACT),
+		  " All modes match eager bit for bit." },
+		{ "\"static\": " MODE("1", EXACT) ", \"auto\": " MODE("1", ""),
+		  " static: bit for bit as eager." },
+		{ "\"static\": " MODE("1", ", \"max_abs_error\": 0"),
+		  " All modes give eager's values." },
+		{ "\"eager\": " MODE("2", "") ", \"static\": " MODE("1", ""), "" },
+	};
+	char report[4096], how[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct found found;
+
+		snprintf(report, sizeof(report), "{\"breakeven\": 1, \"modes\": {%s}}",
+			 cases[i][0]);
+		snprintf(how, sizeof(how),
+			 "Median of 20 rounds, modes interleaved; 95 %% intervals.%s", cases[i][1]);
+		found = find(report);
+		assert_string_equal(found.f->points.at[0].how, how);
+		done(&found);
+	}
+}
+
 static void what_a_dtype_allows_is_said_and_by_whom(void **state)
 {
 	struct found found = find("{\"breakeven\": 1, \"modes\": {\"static\": " MODE(
@@ -225,15 +257,15 @@ static void what_a_dtype_allows_is_said_and_by_whom(void **state)
 
 	(void)state;
 	assert_string_equal(found.f->points.at[0].how,
-			    "Median of 20 rounds, modes in turn in each; 95 % intervals. static, "
-			    "auto: within what the dtype allows, as float64 judges.");
+			    "Median of 20 rounds, modes interleaved; 95 % intervals. static, "
+			    "auto: within the dtype's tolerance, judged by float64.");
 	assert_int_equal(found.f->wrong.n, 0);
 	done(&found);
 	found = find("{\"breakeven\": 1, \"modes\": {\"static\": " MODE(
 	    "1", NEAR("bound")) ", \"auto\": " MODE("1", ", \"max_abs_error\": \"nan\"") "}}");
 	assert_string_equal(found.f->points.at[0].how,
-			    "Median of 20 rounds, modes in turn in each; 95 % intervals. static: "
-			    "within what the dtype allows.");
+			    "Median of 20 rounds, modes interleaved; 95 % intervals. static: "
+			    "within the dtype's tolerance.");
 	done(&found);
 }
 
@@ -338,12 +370,11 @@ static void memory_of_a_call_is_told_beside_eagers(void **state)
 						       "true") ", " TENSOR("\"div\"", "9", "9000",
 									   "false");
 	static const char *const says_of[][2] = {
-		{ "eager",
-		  "A call in eager adds 1.54 kB at its peak to the 512 B held before it; the "
-		  "largest there is 800 B by add, line 3." },
+		{ "eager", "A call in eager adds 1.54 kB at its peak to the 512 B held before it; "
+			   "the largest tensor there is 800 B by add, line 3." },
 		{ "static",
 		  "A call in static adds 768 B at its peak to the 1.02 kB held before it; the "
-		  "largest there is 768 B by no op, but between calls it keeps 512 B more "
+		  "largest tensor there is 768 B by no op, but between calls it keeps 512 B more "
 		  "than eager. Eager adds 1.54 kB, 2x as much." },
 		{ "auto",
 		  "A call in auto needs no memory beyond what is held before it. Eager adds "
@@ -392,15 +423,13 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 	m = report_get(found.f->points.at[1].modes, "eager");
 	assert_string_equal(m->split->median, "140");
 	assert_string_equal(m->median->text, "140");
-	assert_string_equal(
-	    found.f->points.at[1].split,
-	    "static spends 68 % of a call in kernels. Its floor, 0.500 us of guards, "
-	    "dispatch, allocation and launch, stays however short the kernels are.");
-	assert_string_equal(
-	    found.f->points.at[2].split,
-	    "eager spends 50 % of a call in kernels. Its floor, 0.400 us of guards, "
-	    "dispatch, allocation and launch, stays however short the kernels are. "
-	    "30 % are not attributed to any phase.");
+	assert_string_equal(found.f->points.at[1].split,
+			    "static spends 68 % of a call in kernels. Fixed overhead per call: "
+			    "0.500 µs (guards, dispatch, allocation, launch).");
+	assert_string_equal(found.f->points.at[2].split,
+			    "eager spends 50 % of a call in kernels. Fixed overhead per call: "
+			    "0.400 µs (guards, dispatch, allocation, launch). "
+			    "30 % are not attributed to any phase.");
 	done(&found);
 }
 
@@ -448,7 +477,7 @@ static void when_compiling_is_repaid_is_told_in_figures(void **state)
 
 	(void)state;
 	assert_null(report_get(found.f->points.at[0].modes, "eager")->repay);
-	assert_string_equal(r->compile, "1,000 us");
+	assert_string_equal(r->compile, "1,000 µs");
 	assert_string_equal(r->saved->text, "8");
 	assert_string_equal(r->saved->low, "7");
 	assert_string_equal(r->after->text, "125 calls");
@@ -472,6 +501,7 @@ int main(void)
 		cmocka_unit_test(figures_share_units_and_have_the_digits_of_their_intervals),
 		cmocka_unit_test(what_is_alone_is_compared_with_nothing),
 		cmocka_unit_test(wrong_values_claim_no_speed),
+		cmocka_unit_test(all_modes_match_bit_for_bit_only_where_all_do),
 		cmocka_unit_test(what_a_dtype_allows_is_said_and_by_whom),
 		cmocka_unit_test(alike_warnings_are_one),
 		cmocka_unit_test(autocast_is_told_as_plainly_where_it_loses),

@@ -30,11 +30,11 @@ a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason(
 {
 	static const char *const none[] = { NULL };
 	static const char *const made[] = {
-		"1 recording, replayed 7 times; 2 pointers set again; 512 B held between calls",
+		"1 recording, replayed 7 times; 2 pointers updated; 512 B held between calls",
 		"Launched kernel by kernel: cumsum runs on the host",
 		"Recorded again: x.size(0) is 5, was 4",
-		"Guards of the program's objects left out in 5 calls",
-		"Backward: 2 recordings, replayed 7 times; 2 pointers set again; 512 B held "
+		"Guards on the program's objects skipped in 5 calls",
+		"Backward: 2 recordings, replayed 7 times; 2 pointers updated; 512 B held "
 		"between "
 		"calls",
 		"Backward: 1 recording launched kernel by kernel: cumsum runs on the host",
@@ -42,10 +42,10 @@ a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason(
 		NULL
 	};
 	static const char *const refused[] = { "Not recorded, runs as in static: it prints",
-					       "All guards are checked in each call: it writes",
+					       "All guards are checked in every call: it writes",
 					       NULL };
 	static const char *const empty[] = { "Nothing to record: no kernel is launched",
-					     "Guards of the program's objects left out in 5 calls",
+					     "Guards on the program's objects skipped in 5 calls",
 					     NULL };
 	struct found found = find(IN_GRAPHS(GRAPH(
 	    ", \"recording\": " RECORDING("1", "0", "null", "1", "\"x.size(0) is 5, was 4\"", "null") ", \"backward_recording\": " RECORDING(
@@ -87,7 +87,7 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 					     "used by 3 calls",
 					     NULL };
 	static const char *const later[] = { "1 op", "1 kernel",
-					     "compiled for a later call, as timing began", NULL };
+					     "compiled for a later call, when timing began", NULL };
 	struct found found = find(IN_GRAPHS(
 	    GRAPH(", \"id\": 4, \"frame\": \"model\", \"compile\": \"0/1\", \"compile_ms\": "
 		  "12, "
@@ -128,11 +128,11 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 	assert_string_equal(k[0].occupancy, "50 %");
 	assert_null(k[1].operations);
 	assert_string_equal(m->kernels->bytes_unit, "MB");
-	/* 30 of 50 us: the second is faster than a copy, and takes nothing off. */
+	/* 30 of 50 µs: the second is faster than a copy, and takes nothing off. */
 	assert_string_equal(
 	    m->kernels->sentence,
 	    "1 kernel of 2 takes more than twice as long as a copy of as many bytes; "
-	    "30 us of 50 us, 60 %, are no memory time.");
+	    "30 µs of 50 µs, 60 %, exceed the time of such copies.");
 	done(&found);
 }
 
@@ -168,43 +168,42 @@ static void breaks_are_told_once_each_with_what_they_cost(void **state)
 {
 #define LATENCY ", \"latency\": {\"median_us\": 40, \"ci_us\": [39, 41], \"n\": 20}"
 	(void)state;
-	breaks_say(
-	    BROKEN("", ""), "static captured without a break: 0 graphs.",
-	    "A break is where a graph has to end: what follows is captured again, or runs in "
-	    "eager.");
+	breaks_say(BROKEN("", ""), "static captured without a break: 0 graphs.",
+		   "A break is where a graph has to end: what follows is captured as another "
+		   "graph, or runs in eager.");
 	breaks_say(BROKEN(TWO ", " BREAK("3", "capture", "4") ", " BREAK("9", "lowering", "1"), ""),
-		   "2 breaks in static, met 6 times; static captured 0 graphs. 1 op fell back to a "
+		   "2 breaks in static, hit 6 times; static captured 0 graphs. 1 op fell back to a "
 		   "library call in lowering.",
 		   NULL);
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("-3.2", "-4.1", "-2.3", "")),
-	    "2 breaks cost nothing in static: a call takes 3.2 us (2.3–4.1) less than one "
-	    "graph's kernels would make it take.",
-	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
-	    "no kernel runs, and what kernels take more than those of one graph would.");
+	    "2 breaks cost nothing in static: a call takes 3.2 µs (2.3–4.1) less than it would "
+	    "with the kernels of one graph.",
+	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which no "
+	    "kernel runs, and the time that their kernels take beyond those of one graph.");
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("-40", "-120", "20", "")),
-	    "What 2 breaks cost cannot be told apart from 0: at most 20 us of every 40 us call "
+	    "What 2 breaks cost cannot be told apart from 0: at most 20 µs of every 40 µs call "
 	    "in static.",
 	    NULL);
 	breaks_say(BROKEN(BREAK("3", "capture", "1"), COSTS("25", "20", "30", "")),
-		   "1 break costs 25 us (20–30) of a call in static.", NULL);
+		   "1 break costs 25 µs (20–30) of a call in static.", NULL);
 	breaks_say(
 	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("24", "22", "26", "1"))),
-	    "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-	    "is 24 us (22–26) shorter, as timed.",
-	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
-	    "no kernel runs, and what kernels take more than those of one graph would. Timed "
+	    "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
+	    "is 24 µs (22–26) shorter, as timed.",
+	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which no "
+	    "kernel runs, and the time that their kernels take beyond those of one graph. Timed "
 	    "beside it, round by round: the same function with lines 3, 5 changed so that "
-	    "nothing breaks there. The computed cost of those breaks is 1.0x (0.9–1.1) of the "
-	    "time saved without them.");
+	    "nothing breaks there. The computed cost of those breaks is 1.0x (0.9–1.1) of the time "
+	    "saved without them.");
 	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("1", "-2", "4", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
+		   "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
 		   "is no shorter, as far as the timing can tell.",
 		   NULL);
 	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("-3", "-4", "-2", "null"))),
-		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
-		   "is 3 us (2–4) longer, as timed.",
+		   "2 breaks cost 25 µs (20–30) of every 40 µs call in static. Without them a call "
+		   "is 3 µs (2–4) longer, as timed.",
 		   NULL);
 }
 
@@ -249,17 +248,16 @@ static void distinct_breaks_have_their_costs_and_kinds_the_dearest_first(void **
 	assert_string_equal(one->parts->launch, "7");
 	assert_string_equal(one->parts->kernel, "5");
 	assert_int_equal(one->facts.n, 5);
-	assert_string_equal(
-	    one->facts.at[0].value,
-	    "results into the frame 1, interpreter 6, the call's own frame 3; sizes "
-	    "0.500, memory 1.50, launch 5");
+	assert_string_equal(one->facts.at[0].value,
+			    "results to the frame 1, interpreter 6, the call's own frame 3; sizes "
+			    "0.500, allocation 1.50, launch 5");
 	assert_string_equal(one->facts.at[3].value,
-			    "1.02 kB: written by one piece and read by the next, each time");
+			    "1.02 kB: written by one graph and read by the next, each time");
 	assert_int_equal(m->distinct.at[2].first, 0);
 	assert_null(m->distinct.at[2].cost);
 	assert_int_equal(m->break_kinds.n, 3);
 	assert_string_equal(m->break_kinds.at[0].kind, "scalar-read");
-	assert_string_equal(m->break_kinds.at[0].says, "1 break, 45 us a call");
+	assert_string_equal(m->break_kinds.at[0].says, "1 break, 45 µs a call");
 	assert_string_equal(m->break_kinds.at[2].says, "1 break");
 	assert_int_equal(m->break_kinds.at[1].rows.at[0], 1);
 	done(&found);
@@ -286,14 +284,14 @@ static void a_cost_whose_interval_holds_0_is_no_figure(void **state)
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "40", "[-10, 90]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
 	assert_string_equal(m->distinct.at[0].cost_open,
-			    "cannot be told apart from 0: at most 90 us");
+			    "cannot be told apart from 0: at most 90 µs");
 	done(&found);
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "1.14", "[0.49, 3.9]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
 	break_is(&m->distinct.at[0], 0, 1, "1.1", "1.1"); /* above 0, and in one's digits */
 	assert_string_equal(m->distinct.at[0].cost->low, "0.5");
 	assert_null(m->distinct.at[0].cost_open);
-	assert_string_equal(m->break_kinds.at[0].says, "1 break, 1.1 us a call");
+	assert_string_equal(m->break_kinds.at[0].says, "1 break, 1.1 µs a call");
 	done(&found);
 }
 
@@ -312,7 +310,7 @@ static void what_follows_a_break_and_what_a_rewrite_gains_is_said(void **state)
 			    "Each side is captured when it is first taken.");
 	assert_null(m->distinct.at[0].gain);
 	assert_string_equal(m->distinct.at[1].then,
-			    "It runs in eager, and the function is captured again after it.");
+			    "It runs in eager; a resume function compiles the rest.");
 	assert_string_equal(m->distinct.at[1].gain,
 			    "These calls come out the same, with the 2 other rewrites: graphs 5 → "
 			    "2, breaks 4 → 1.");
@@ -334,17 +332,24 @@ static void recompiles_are_told_with_what_they_took(void **state)
 	struct found one = find(BROKEN(
 	    "", ", \"tree\": [{\"frame\": \"f\", \"entries\": [" ENTRY("10", "9", "null") "]}]"));
 	struct found none = find(BROKEN("", ""));
+	struct found full = find(BROKEN(
+	    "", ", \"tree\": [{\"frame\": \"gate\", \"run_only\": true, \"entries\": [" ENTRY(
+		    "10", "9", "null") ", " ENTRY("20", "1", "\"x is 5, was 4\"") "]}]"));
 
 	(void)state;
+	assert_string_equal(
+	    report_get(full.f->points.at[0].modes, "static")->frames.at[0].notice,
+	    "`gate` hit the recompile limit (2). Calls matching no cache entry run in eager.");
+	done(&full);
 	says(&report_get(found.f->points.at[0].modes, "static")->guards->sentence,
-	     "2 recompiles in static took 50 ms, 83 % of all compiling. 2 of 3 versions served one "
-	     "call at most.");
-	assert_string_equal(report_get(found.f->points.at[0].modes, "static")->guards->how,
-			    "A version is used where all its guards hold; where none fits, the "
-			    "frame is compiled again. 6 guards in all. Uses are those of the calls "
-			    "in order, before timing.");
+	     "2 recompiles in static took 50 ms, 83 % of all compile time. 2 of 3 cache entries "
+	     "served at most one call.");
+	assert_string_equal(
+	    report_get(found.f->points.at[0].modes, "static")->guards->how,
+	    "A cache entry is used where all its guards hold; where none matches, the frame is "
+	    "recompiled. 6 guards in all. Counts cover warm-up calls only.");
 	says(&report_get(one.f->points.at[0].modes, "static")->guards->sentence,
-	     "No guard failed in static: 1 version serves every call.");
+	     "No guard failed in static: 1 cache entry serves every call.");
 	assert_null(report_get(none.f->points.at[0].modes, "static")->guards);
 	done(&found);
 	done(&one);
@@ -384,13 +389,13 @@ static void what_would_fit_depends_on_what_failed_and_on_the_mode(void **state)
 	(void)state;
 	fits("static", "", "x.size(1) is 5, was 4", "Mode auto makes a size");
 	fits("graphs", "", "x.size(1) is 5, was 4", "A recording has one size");
-	fits("auto", "", "x.size(1) is 5, was 4", "Say \"dynamic_dims\": [1] of that input");
+	fits("auto", "", "x.size(1) is 5, was 4", "Give that input \"dynamic_dims\": [1]");
 	fits("auto", s0, "x.size(1) is 5, was 4", "(s0 = x.size(1), 2 <= s0)");
 	fits("auto", "", "x.size(1) is 1, was 2 or more", "Sizes 0 and 1");
 	fits("static", "", "operand 0 is 341.42, was 339.3", "Keep it a tensor");
-	fits("static", "", "n is 5, was 4", "Mode auto makes one");
+	fits("static", "", "n is 5, was 4", "Mode auto makes an int");
 	fits("static", "", "x.dtype is float16, was float32", "Cast to one dtype");
-	fits("static", "", "torch.is_grad_enabled() is False, was True", "a version each");
+	fits("static", "", "torch.is_grad_enabled() is False, was True", "one cache entry each");
 	fits("static", "", "len(xs) is 3, was 2", "Stack the list");
 	fits("static", "", "x is another object", "keep one");
 	fits("static", "", "something new", NULL);
@@ -413,7 +418,7 @@ static void versions_are_told_with_the_guards_that_failed(void **state)
 	const struct report_findings_version *v = frames->at[0].versions.at;
 
 	(void)state;
-	assert_string_equal(frames->at[0].facts, "3 versions · 30 ms · 6 uses");
+	assert_string_equal(frames->at[0].facts, "3 cache entries · 30 ms · 6 uses");
 	assert_string_equal(frames->at[1].facts, "runs in eager");
 	assert_int_equal(v[0].failed.n, 2);
 	assert_int_equal(v[0].failed.at[0].guard, 1);
@@ -447,10 +452,11 @@ static void what_passes_made_of_graphs_and_how_often_ops_are_there(void **state)
 	(void)state;
 	says(&m->passes->sentence,
 	     "3 nodes became 2 nodes in 1 kernel: 1 of 2 passes changed the graph of static.");
-	assert_string_equal(m->passes->how,
-			    "Rules fired 5 times. The passes were run again for this view, outside "
-			    "all figures. Switched off in this run: cse. 2 kB of graphs are left "
-			    "out of the report: they are over its limits.");
+	assert_string_equal(
+	    m->passes->how,
+	    "Rules fired 5 times. The passes were run again for this view; no figure includes "
+	    "that. Switched off in this run: cse. 2 kB of graphs are left "
+	    "out of the report: they are over its limits.");
 	assert_string_equal(m->graphs.at[0].op_counts, "2 add, mul");
 	done(&found);
 }

@@ -124,11 +124,11 @@ static void each_verdict_claims_what_its_interval_holds(void **state)
 	REPORT_SET(slow, n, 30);
 	assert_string_equal(
 	    said(pair(slow, "SLOWER")),
-	    "B takes 2.99x (2.93–3.05) as long as A under static at n = 30: 77.2 us "
-	    "against 25.8 us.");
+	    "B takes 2.99x (2.93–3.05) as long as A under static at n = 30: 77.2 µs "
+	    "against 25.8 µs.");
 	assert_string_equal(said_of("latency", 30, 10, "FASTER"),
-			    "B is 3.00x (2.94–3.06) faster than A under static: 10.0 us against "
-			    "30.0 us.");
+			    "B is 3.00x (2.94–3.06) faster than A under static: 10.0 µs against "
+			    "30.0 µs.");
 	assert_string_equal(said_of("latency", 10, 10, "SAME"),
 			    "B is as fast as A under static: 1.00x (0.98–1.02).");
 	open->ci = (struct report_interval){ 0.9, 1.3 };
@@ -138,8 +138,8 @@ static void each_verdict_claims_what_its_interval_holds(void **state)
 	    "B may take anywhere from 0.9x to 1.3x as long as A under static, so no "
 	    "verdict is given.");
 	assert_string_equal(said_of("latency", 1, 2, "NOT ENOUGH"),
-			    "Too few rounds to tell B from A under static: 2.00 us against 1.00 "
-			    "us.");
+			    "Too few rounds to tell B from A under static: 2.00 µs against 1.00 "
+			    "µs.");
 	assert_string_equal(said_of("speedup", 4, 2, "SLOWER"),
 			    "The speedup of static over eager in B is 0.50x (0.49–0.51) of A's: "
 			    "2.00x against 4.00x.");
@@ -153,10 +153,10 @@ static void what_disagrees_or_is_refused_says_why(void **state)
 	struct report_compared *c = pair(NULL, "REFUSED");
 
 	(void)state;
-	REPORT_SET(f, why, "its values are not eager's in the second run");
+	REPORT_SET(f, why, "its values differ from eager's in the second run");
 	assert_string_equal(
 	    said(pair(f, "DISAGREES")),
-	    "static compares with nothing: its values are not eager's in the second "
+	    "static has nothing to compare with: its values differ from eager's in the second "
 	    "run.");
 	c->has.figures = false;
 	REPORT_SET(c, refused, "not comparable: threads 1 against 16; device cpu against cuda");
@@ -190,9 +190,9 @@ static void breaks_of_its_mode_follow_with_what_they_cost(void **state)
 	const struct {
 		struct report_break_change_list breaks;
 		const char *end;
-	} rows[] = { { { added, 3 }, " 2 new breaks cost 51.4 us a call." },
-		     { { unknown, 1 }, " against 10.0 us. 1 new break." },
-		     { { gone, 1 }, " 1 break gone, which cost 3 us a call." } };
+	} rows[] = { { { added, 3 }, " 2 new breaks cost 51.4 µs a call." },
+		     { { unknown, 1 }, " against 10.0 µs. 1 new break." },
+		     { { gone, 1 }, " 1 break gone, which cost 3 µs a call." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -220,21 +220,20 @@ static void how_far_it_reaches(void **state)
 	REPORT_SET(only, a, (struct report_texts){ names, 2 });
 	REPORT_SET(c, only, only);
 	said(c);
-	assert_string_equal(joined_texts(c->how),
-			    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, moved too "
-			    "(1.30x) with the "
-			    "same source and version, so the machine may have: the speedups are "
-			    "measured within each "
-			    "run. One run a side: what differs from process to process is not in "
-			    "the intervals, the "
-			    "margin covers it. A verdict needs its whole 95 % interval beyond 5 %, "
-			    "and to hold among "
-			    "the 1 figure judged (Holm, 5 %). In A alone: graphs, lazy.");
+	assert_string_equal(
+	    joined_texts(c->how),
+	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, moved too "
+	    "(1.30x) with the "
+	    "same source and version, so the machine may have changed: speedups are measured "
+	    "within each run. One run each: process-to-process variation is not measured; the "
+	    "margin allows for it. A verdict needs its whole 95 % interval beyond 5 %, "
+	    "and has to hold among the 1 figure judged (Holm, 5 %). Only in A: graphs, lazy.");
 	c->control->verdict = "SAME";
 	c->headline->a->repeats = 5;
 	said(c);
 	assert_has(joined_texts(c->how), "Eager, the control, is the same in both.");
-	assert_has(joined_texts(c->how), "The intervals hold what 5 runs of the same differ by.");
+	assert_has(joined_texts(c->how),
+		   "The intervals include how 5 runs of the same workload differ.");
 	c->headline->mode = "eager";
 	said(c);
 	assert_null(strstr(joined_texts(c->how), "the control"));
@@ -248,7 +247,7 @@ static void a_figure_is_shown_in_its_unit(void **state)
 		double most;
 		const char *text, *low;
 	} rows[] = {
-		{ { 25, 25.6, 26 }, "us", 25.6, "25.6 us", "25.0" },
+		{ { 25, 25.6, 26 }, "us", 25.6, "25.6 µs", "25.0" },
 		{ { NAN, 25.6, NAN }, "us", 12e3, "0.0256 ms", NULL },
 		{ { 24800, 25000, 25300 }, "us", 25000, "25.0 ms", "24.8" },
 		{ { NAN, 2048, NAN }, "B", 0, "2.05 kB", NULL },
@@ -321,7 +320,7 @@ static void a_history_says_the_newest_figure_and_the_baselines(void **state)
 			    "static speedup over eager at n = 30: 6.00x (5.94–6.06) in the newest "
 			    "of 1 run.");
 	assert_string_equal(joined(&history_of(&none, 1, 1, false)->sentence),
-			    "No run of it has this figure.");
+			    "No run of it measured this figure.");
 }
 
 static void what_a_history_does_not_know_is_said(void **state)
@@ -333,9 +332,9 @@ static void what_a_history_does_not_know_is_said(void **state)
 	(void)state;
 	text = joined_texts(history_of(runs, 4, 9, true)->how);
 	assert_string_equal(
-	    text, "Change points are not computed: the runs are as they were measured, oldest "
-		  "first. No run is marked as the baseline. 1 run failed. 1 run with other values "
-		  "than eager's has no place on the line. 1 run did not measure this figure. The "
+	    text, "Change points are not computed. Runs are shown as measured, oldest first. No "
+		  "run is marked as the baseline. 1 run failed. 1 run with values that differ from "
+		  "eager's is not on the line. 1 run did not measure this figure. The "
 		  "newest 4 of 9 runs. Older runs are still being read: ask again for more.");
 	runs[3].baseline = true;
 	text = joined_texts(history_of(&runs[3], 1, 1, false)->how);

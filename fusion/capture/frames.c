@@ -351,7 +351,7 @@ static bool refuse(struct session *s, struct resume_point *p)
 	p->run_only = true;
 	s->report.frames.at[p->frame_index].run_only = true;
 	snprintf(reason, sizeof(reason),
-		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
+		 "the recompile limit (%d) is reached: calls matching no cache entry run in eager",
 		 p->n_entries);
 	b.at.id = BREAK_RECOMPILE_LIMIT;
 	if (s->options.policy == FUSION_NATIVE && decide_round_end(p->code, p->inst) >= 0) {

@@ -44,7 +44,7 @@ static void say(struct sentence *s, const struct history_runs *h, const struct t
 	struct report_figure *newest = t->newest ? shown(s->wording, h, t->newest) : NULL, *base;
 
 	if (!newest) {
-		sentence_add(s, PART_CLAIM, "No run of it has this figure");
+		sentence_add(s, PART_CLAIM, "No run of it measured this figure");
 		sentence_add(s, PART_PLAIN, ".");
 		return;
 	}
@@ -72,18 +72,16 @@ static struct report_texts how(struct wording *w, const struct history_runs *h,
 	w->failed |= !at;
 	if (!at)
 		return (struct report_texts){ 0 };
-	at[n++] = "Change points are not computed: the runs are as they were measured, oldest "
-		  "first.";
+	at[n++] = "Change points are not computed. Runs are shown as measured, oldest first.";
 	if (!t->baseline)
 		at[n++] = "No run is marked as the baseline.";
 	if (t->failed)
 		at[n++] = wording_text(w, "%s failed.",
 				       wording_plural(w, t->failed, "run", "runs"));
 	if (t->disagree)
-		at[n++] = wording_text(w,
-				       "%s with other values than eager's %s no place on the line.",
-				       wording_plural(w, t->disagree, "run", "runs"),
-				       t->disagree == 1 ? "has" : "have");
+		at[n++] = wording_text(
+		    w, "%s with values that differ from eager's %s not on the line.",
+		    wording_plural(w, t->disagree, "run", "runs"), t->disagree == 1 ? "is" : "are");
 	if (t->unmeasured)
 		at[n++] = wording_text(w, "%s did not measure this figure.",
 				       wording_plural(w, t->unmeasured, "run", "runs"));

@@ -22,7 +22,7 @@ static const char *at(struct wording *w, const struct report_compared_figure *f)
 
 /* ---- what it says */
 
-/* Both sides: "77.2 us against 25.8 us". */
+/* Both sides: "77.2 µs against 25.8 µs". */
 static void say_sides(struct sentence *s, const struct report_compared_figure *f)
 {
 	sentence_add(s, PART_PLAIN, ": %s against %s.", f->b->shown->text, f->a->shown->text);
@@ -140,7 +140,7 @@ static void say_verdict(struct sentence *s, const struct report_compared *c)
 		sentence_add(s, PART_CLAIM, "%s and A have no timed figure in common", c->b);
 		sentence_add(s, PART_PLAIN, ": there is nothing to judge.");
 	} else if (is(c->verdict, VERDICT_DISAGREES)) {
-		sentence_add(s, PART_CLAIM, "%s compares with nothing", f->mode);
+		sentence_add(s, PART_CLAIM, "%s has nothing to compare with", f->mode);
 		sentence_add(s, PART_PLAIN, "%s: %s.", at(s->wording, f), f->why);
 	} else if (is(c->verdict, VERDICT_NOT_ENOUGH) || !f->times || !f->times->low) {
 		sentence_add(s, PART_CLAIM, "Too few rounds to tell %s from A", c->b);
@@ -207,10 +207,11 @@ static const char *control_said(struct wording *w, const struct report_compared 
 			   : "Eager, the control, is the same in both.";
 	if (!is(eager->verdict, VERDICT_SLOWER) && !is(eager->verdict, VERDICT_FASTER))
 		return "";
-	return wording_text(w,
-			    "Eager, the control, moved too (%s) with the same source and version, "
-			    "so the machine may have: the speedups are measured within each run.",
-			    eager->times->text);
+	return wording_text(
+	    w,
+	    "Eager, the control, moved too (%s) with the same source and version, "
+	    "so the machine may have changed: speedups are measured within each run.",
+	    eager->times->text);
 }
 
 /* What the intervals hold. */
@@ -222,10 +223,10 @@ static const char *spread_said(struct wording *w, const struct report_compared_f
 		return "";
 	a = headline->a->repeats;
 	b = headline->b->repeats;
-	return a || b ? wording_text(w, "The intervals hold what %s of the same differ by.",
+	return a || b ? wording_text(w, "The intervals include how %s of the same workload differ.",
 				     wording_plural(w, a > b ? a : b, "run", "runs"))
-		      : "One run a side: what differs from process to process is not in the "
-			"intervals, the margin covers it.";
+		      : "One run each: process-to-process variation is not measured; the margin "
+			"allows for it.";
 }
 
 static const char *rule_said(struct wording *w, const struct report_compared *c, double margin)
@@ -234,8 +235,8 @@ static const char *rule_said(struct wording *w, const struct report_compared *c,
 
 	number_plain(percent, 100 * margin);
 	return wording_text(w,
-			    "A verdict needs its whole 95 %% interval beyond %s %%, and to hold "
-			    "among the %s judged (Holm, 5 %%).",
+			    "A verdict needs its whole 95 %% interval beyond %s %%, and has to "
+			    "hold among the %s judged (Holm, 5 %%).",
 			    percent, wording_plural(w, c->family, "figure", "figures"));
 }
 
@@ -247,7 +248,7 @@ static const char *only_said(struct wording *w, const char *side, struct report_
 		list = wording_text(w, "%s%s%s", list, i ? ", " : "", names.at[i]);
 	if (names.n > MOST_NAMES)
 		list = wording_text(w, "%s and %zu more", list, names.n - MOST_NAMES);
-	return names.n ? wording_text(w, "In %s alone: %s.", side, list) : "";
+	return names.n ? wording_text(w, "Only in %s: %s.", side, list) : "";
 }
 
 static void say_how(struct how *h, const struct report_compared *c, double margin)

@@ -226,23 +226,22 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 	if (info_of(j)->kind == FIGURE_COUNTED)
 		return "";
 	if (j->verdict == VERDICT_DISAGREES)
-		return arena_printf(arena, "its values are not eager's in %s",
+		return arena_printf(arena, "its values differ from eager's in %s",
 				    j->a.disagrees && j->b.disagrees ? "either run"
 				    : j->a.disagrees                 ? "the first run"
 								     : "the second run");
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
 		return arena_printf(arena,
-				    "measured once a run; an interval takes %d points of a sweep",
+				    "measured once a run; an interval needs %d points of a sweep",
 				    STATS_MIN_SAMPLES);
 	if (j->verdict == VERDICT_NOT_ENOUGH)
 		return arena_printf(arena, "at least %d rounds are needed on each side",
 				    STATS_MIN_SAMPLES);
 	if (j->verdict == VERDICT_AMBIGUOUS && j->alone)
-		return arena_printf(arena,
-				    "alone it would stand; among %d figures one like it may be "
-				    "chance",
-				    family);
-	return j->verdict == VERDICT_AMBIGUOUS ? "its interval reaches over the margin" : "";
+		return arena_printf(
+		    arena, "it would stand alone; among %d figures one like it may be chance",
+		    family);
+	return j->verdict == VERDICT_AMBIGUOUS ? "its interval crosses the margin" : "";
 }
 
 void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,

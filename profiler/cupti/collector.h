@@ -25,7 +25,7 @@ struct collector_sink {
 /* Kernels, copies, sets and CUPTI's overhead are always recorded; besides: */
 struct collector_options {
 	const char *library; /* path of a libcupti; NULL: the loaded, else an installed one */
-	bool api;            /* calls of the driver and the runtime: 0.2 us more a launch */
+	bool api;            /* calls of the driver and the runtime: 0.2 µs more a launch */
 	bool ranges;         /* of NVTX; collector_nvtx() brings them */
 	bool memory;         /* allocations and releases */
 	bool external;       /* which launches are between collector_push() and _pop() */

@@ -198,7 +198,7 @@ static void place_labels(struct chart *c)
 
 static void draw(struct export_job *job, bool is_speedup)
 {
-	const char *title = is_speedup ? "Speedup over eager" : "Latency of a call, us";
+	const char *title = is_speedup ? "Speedup over eager" : "Latency of a call, µs";
 	struct chart c = { .is_speedup = is_speedup };
 	struct out *o = &job->out;
 

@@ -179,8 +179,8 @@ static void put_modes(struct export_job *job, const struct report_findings *foun
 		return;
 	snprintf(heads, sizeof(heads),
 		 "Mode|r:n|r:Median, %s|r:Over eager|Verdict|r:Compiled in, %s|r:Repaid after, "
-		 "calls|r:Launches|r:Breaks|r:Peak, %s|r:Guards, us|r:Dispatch, us|r:Launch, us|"
-		 "r:Kernels, us",
+		 "calls|r:Launches|r:Breaks|r:Peak, %s|r:Guards, µs|r:Dispatch, µs|r:Launch, µs|"
+		 "r:Kernels, µs",
 		 found->time_unit, found->compile_unit, found->bytes_unit);
 	begin_table(&job->out, "Modes", "", heads);
 	job_modes(job, mode_row, &modes);
@@ -233,7 +233,7 @@ static void break_row(void *self, const struct job_break *item)
 	if (b->rows++ == 0)
 		begin_table(
 		    o, "Breaks", "What ends a graph, and what it costs a call.",
-		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Met|r:Cost, us|Message|Hint");
+		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Hits|r:Cost, µs|Message|Hint");
 	if (b->rows > MOST_ROWS)
 		return;
 	snprintf(place, sizeof(place), "%.250s%s%lld", file, *file ? ":" : "",
@@ -380,10 +380,10 @@ static bool put_kernels(struct export_job *job, struct err *err)
 
 	if (ok && k.n) {
 		number_short(sum, (double)k.sum_ns / 1e3);
-		snprintf(note, sizeof(note), "%lld recorded, %s us in all%s", (long long)k.events,
+		snprintf(note, sizeof(note), "%lld recorded, %s µs in all%s", (long long)k.events,
 			 sum, k.n > MOST_ROWS ? "; the 500 that took longest" : "");
 		begin_table(&job->out, "Kernels", note,
-			    "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
+			    "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, µs|r:Mean, µs|r:Longest, µs");
 		for (size_t i = 0; i < k.n && i < MOST_ROWS; i++)
 			kernel_row(job, &k.slots[i]);
 		end_table(&job->out);
@@ -402,7 +402,7 @@ static void write_sums(struct export_job *job, const struct report_import *impor
 	out_printf(
 	    &job->out,
 	    "<p class=\"verdict\">%lld graphs, %zu compilations, %zu breaks, %zu recompiles, "
-	    "%lld kernels of %s us</p>\n",
+	    "%lld kernels of %s µs</p>\n",
 	    (long long)import->graphs, import->compiles.n, import->breaks.n, import->recompiles.n,
 	    (long long)import->kernels->count, sum);
 }

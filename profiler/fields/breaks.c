@@ -66,7 +66,7 @@ int64_t break_times_met(const struct report_break_list *breaks, size_t i)
 const char *break_outcome_words(const char *outcome)
 {
 	static const char *const words[][2] = {
-		{ "resume", "runs in eager, and the function is captured again after it" },
+		{ "resume", "runs in eager; a resume function compiles the rest" },
 		{ "jump", "each side is captured when it is first taken" },
 		{ "step", "the rest of the function runs in eager" },
 		{ "skip", "the whole function runs in eager" },

@@ -165,7 +165,7 @@ static bool holds_zero(const struct report_figure *f)
 static const char *open_text(struct maker *m, double high)
 {
 	return maker_text(m, "cannot be told apart from 0%s%s%s", high > 0 ? ": at most " : "",
-			  high > 0 ? figure_text(m, high) : "", high > 0 ? " us" : "");
+			  high > 0 ? figure_text(m, high) : "", high > 0 ? " µs" : "");
 }
 
 /* Of a break that was met for several sizes the intervals add up. */
@@ -193,16 +193,16 @@ static void say_cost(struct maker *m, struct sentence *s, const char *mode,
 	} else if (all->ci_us.high < 0) {
 		f = turned(m, all->sum_us, all->ci_us);
 		sentence_add(s, PART_CLAIM, "%s nothing", costs);
-		sentence_add(s, PART_PLAIN, " in %s: a call takes %s us", mode, text_of(f));
+		sentence_add(s, PART_PLAIN, " in %s: a call takes %s µs", mode, text_of(f));
 		sentence_interval(s, f);
-		sentence_add(s, PART_PLAIN, " less than one graph's kernels would make it take.");
+		sentence_add(s, PART_PLAIN, " less than it would with the kernels of one graph.");
 		return;
 	} else {
-		sentence_add(s, PART_CLAIM, "%s %s us", costs, text_of(f));
+		sentence_add(s, PART_CLAIM, "%s %s µs", costs, text_of(f));
 		sentence_interval(s, f);
 	}
 	if (at->latency)
-		sentence_add(s, PART_PLAIN, " of every %s us call in %s.",
+		sentence_add(s, PART_PLAIN, " of every %s µs call in %s.",
 			     figure_text(m, at->latency->median_us), mode);
 	else
 		sentence_add(s, PART_PLAIN, " of a call in %s.", mode);
@@ -226,7 +226,7 @@ static void say_without(struct maker *m, struct sentence *s, const struct report
 		sentence_add(s, PART_PLAIN, ", as far as the timing can tell.");
 		return;
 	}
-	sentence_add(s, PART_CLAIM, "%s us", text_of(by));
+	sentence_add(s, PART_CLAIM, "%s µs", text_of(by));
 	sentence_interval(s, by);
 	sentence_add(s, PART_PLAIN, "%s, as timed.", high < 0 ? " longer" : " shorter");
 }
@@ -250,16 +250,14 @@ static const char *say_explained(struct maker *m, const struct report_unbroken *
 		f = wording_figure(
 		    &m->wording, &(struct interval){ w->ratio_ci.low, w->ratio, w->ratio_ci.high },
 		    "x");
-		return maker_text(m,
-				  "The computed cost of those breaks is %s%s of the time saved "
-				  "without them.",
-				  text_of(f),
-				  f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
+		return maker_text(
+		    m, "The computed cost of those breaks is %s%s of the time saved without them.",
+		    text_of(f), f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
 	}
 	if (w->measured_ci_us.high < 0)
-		return "The changed function is slower as a whole, so that the two cannot be "
-		       "compared.";
-	return w->has.ratio ? "The computed cost of those breaks varies by more than itself."
+		return "The changed function is slower as a whole, so the two cannot be compared.";
+	return w->has.ratio ? "The interval of those breaks' computed cost reaches 0, so the two "
+			      "cannot be compared."
 			    : "The two differ by no more than the timing does from round to round.";
 }
 
@@ -272,8 +270,8 @@ static const char *cost_method(struct maker *m, const struct report_break_costs 
 	number_print(calls, (double)all->calls, 1);
 	from = maker_text(m,
 			  "From timelines of %s calls in %lld groups: the time between two graphs "
-			  "in which no kernel runs, and what kernels take more than those of one "
-			  "graph would.",
+			  "in which no kernel runs, and the time that their kernels take beyond "
+			  "those of one graph.",
 			  calls, (long long)all->groups);
 	if (!w)
 		return from;
@@ -300,7 +298,7 @@ static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
 		sentence_add(s, PART_CLAIM, "%s in %s", plural(m, t.captured, "break", "breaks"),
 			     mode);
 		if (t.met > t.captured)
-			sentence_add(s, PART_PLAIN, ", met %lld times", (long long)t.met);
+			sentence_add(s, PART_PLAIN, ", hit %lld times", (long long)t.met);
 		sentence_add(s, PART_PLAIN, "; %s captured %s.", mode, graphs);
 	} else {
 		sentence_add(s, PART_CLAIM, "%s captured without a break", mode);
@@ -321,7 +319,7 @@ static void put_fact(struct report_named_value_list *to, const char *name, const
 	REPORT_SET(fact, value, value);
 }
 
-/* Parts of a part, where the report tells them apart: "sizes 0.500, memory 1.50, launch 5". */
+/* Parts of a part, where the report tells them apart: "sizes 0.500, allocation 1.50, launch 5". */
 static const char *finer_parts(struct maker *m, const struct report_break_cost *c)
 {
 	const struct {
@@ -329,13 +327,13 @@ static const char *finer_parts(struct maker *m, const struct report_break_cost *
 		bool has, last; /* last of its part */
 		double us;
 	} all[] = {
-		{ "results into the frame", c->has.outputs_us, false, c->outputs_us },
+		{ "results to the frame", c->has.outputs_us, false, c->outputs_us },
 		{ "interpreter", c->has.frame_us, false, c->frame_us },
 		{ "the call's own frame", c->has.entry_us, true, c->entry_us },
-		{ "search", c->has.guards_us, false, c->guards_us },
-		{ "no replay of one graph", c->has.replay_us, true, c->replay_us },
+		{ "cache lookup", c->has.guards_us, false, c->guards_us },
+		{ "no replay as one graph", c->has.replay_us, true, c->replay_us },
 		{ "sizes", c->has.dispatch_us, false, c->dispatch_us },
-		{ "memory", c->has.alloc_us, false, c->alloc_us },
+		{ "allocation", c->has.alloc_us, false, c->alloc_us },
 		{ "launch", c->has.launch_us, true, c->launch_us },
 	};
 	const char *text = "", *part = "";
@@ -370,17 +368,17 @@ static void put_facts(struct maker *m, const struct report_break_cost *c, bool o
 	if (m->wording.failed)
 		return;
 	if (c->met != 1)
-		put_fact(&facts, "Met", maker_text(m, "%s times a call", figure_text(m, c->met)));
+		put_fact(&facts, "Hit", maker_text(m, "%s times a call", figure_text(m, c->met)));
 	if (*finer)
-		put_fact(&facts, "In detail, us", finer);
+		put_fact(&facts, "In detail, µs", finer);
 	if (c->eager_launches > 0)
 		eager = maker_text(m, ", %s of them single ops in eager",
 				   figure_text(m, c->eager_launches));
-	put_fact(&facts, "More launches",
+	put_fact(&facts, "Extra launches",
 		 maker_text(m, "%s a call%s", figure_text(m, c->launches), eager));
-	put_fact(&facts, "More guards", figure_text(m, c->guards));
+	put_fact(&facts, "Extra guards", figure_text(m, c->guards));
 	put_fact(&facts, "Moved twice",
-		 maker_text(m, "%s: written by one piece and read by the next, each time",
+		 maker_text(m, "%s: written by one graph and read by the next, each time",
 			    size_text(m, c->moved_bytes)));
 	put_fact(&facts, "Kept alive",
 		 maker_text(m, "%s made in this call and held across the break",
@@ -530,7 +528,7 @@ static void put_kind(struct maker *m, const struct broken_list *l, const struct 
 		REPORT_SET(
 		    to, says,
 		    k->open ? maker_text(m, "%s, whose cost cannot be told apart from 0", to->says)
-			    : maker_text(m, "%s, %s us a call", to->says,
+			    : maker_text(m, "%s, %s µs a call", to->says,
 					 step_text(m, k->us, k->step)));
 }
 
@@ -561,7 +559,7 @@ void put_breaks(struct maker *m, const char *mode, const struct report_mode *at,
 	REPORT_SET(verdict, how,
 		   at->break_cost ? cost_method(m, at->break_cost)
 				  : "A break is where a graph has to end: what follows is captured "
-				    "again, or runs in eager.");
+				    "as another graph, or runs in eager.");
 	REPORT_SET(to, breaks, verdict);
 	REPORT_SET(to, distinct,
 		   (struct report_findings_break_list){

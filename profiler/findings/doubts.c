@@ -189,14 +189,14 @@ static struct report_wrong_mode_list find_wrong(struct maker *m)
 		for (size_t k = 0; k < m->points[i].modes.n; k++) {
 			const struct report_mode *of = &m->points[i].modes.at[k];
 			const struct report_agreement *a = of->agreement;
-			struct wrong_at at = {
-				m->points[i].modes.keys[k],
-				of->has.disagreement ? of->disagreement : "its values are not eager's",
-				a ? a->where : NULL,
-				a && a->has.over_allowed ? a->over_allowed : NAN,
-				m->points[i].has.n,
-				m->points[i].n
-			};
+			struct wrong_at at = { m->points[i].modes.keys[k],
+					       of->has.disagreement
+						   ? of->disagreement
+						   : "its values differ from eager's",
+					       a ? a->where : NULL,
+					       a && a->has.over_allowed ? a->over_allowed : NAN,
+					       m->points[i].has.n,
+					       m->points[i].n };
 
 			if (of->has.agrees && !of->agrees)
 				add_wrong(m, &w, "", &at);

@@ -101,7 +101,7 @@ static void say_verdict(struct maker *m, struct sentence *s, const struct report
 		return;
 	if (is(verdict, VERDICT_DISAGREES)) {
 		sentence_add(s, PART_CLAIM, "%s DISAGREES", mode);
-		sentence_add(s, PART_PLAIN, ": its values are not eager's%s.", place_at(m, p));
+		sentence_add(s, PART_PLAIN, ": its values differ from eager's%s.", place_at(m, p));
 		return;
 	}
 	if (is(verdict, VERDICT_FASTER) || is(verdict, VERDICT_SLOWER))
@@ -219,8 +219,8 @@ static void say_wrong(struct maker *m, struct sentence *s)
 	if (!n)
 		return;
 	sentence_add(s, PART_CLAIM, "%s %s with eager", names, n == 1 ? "DISAGREES" : "DISAGREE");
-	sentence_add(s, PART_PLAIN, ": %s values are wrong, so how quick %s is not compared.",
-		     n == 1 ? "its" : "their", n == 1 ? "it is" : "they are");
+	sentence_add(s, PART_PLAIN, ": %s values are wrong, so %s speed is not compared.",
+		     n == 1 ? "its" : "their", n == 1 ? "its" : "their");
 }
 
 /* ---- autocast ---- */
@@ -289,28 +289,34 @@ static const char *say_autocast(struct maker *m, const struct report_autocast *a
 /* Of modes whose agreement was judged; "" where none was. */
 static const char *values_judged(struct maker *m, const struct report_point *p)
 {
-	const char *wrong = NULL, *near = NULL;
-	bool any = false, by_float64 = true;
+	const char *wrong = NULL, *near = NULL, *same = NULL;
+	bool all = true, by_float64 = true;
 
 	for (size_t i = 0; i < p->modes.n; i++) {
 		const struct report_agreement *a = p->modes.at[i].agreement;
 
-		if (!p->modes.at[i].latency || !a)
+		if (!p->modes.at[i].latency || !a) {
+			all &= !p->modes.at[i].latency || strcmp(p->modes.keys[i], "eager") == 0;
 			continue;
-		any = true;
+		}
 		if (strcmp(a->verdict, "disagrees") == 0)
 			gather(m, &wrong, p->modes.keys[i]);
+		if (strcmp(a->verdict, "exact") == 0)
+			gather(m, &same, p->modes.keys[i]);
 		if (strcmp(a->verdict, "within_dtype") != 0)
 			continue;
 		gather(m, &near, p->modes.keys[i]);
 		by_float64 &= strcmp(a->judge, "float64") == 0;
 	}
 	if (wrong)
-		return maker_text(m, " %s: other values than eager's.", wrong);
+		return maker_text(m, " %s: values differ from eager's.", wrong);
 	if (near)
-		return maker_text(m, " %s: within what the dtype allows%s.", near,
-				  by_float64 ? ", as float64 judges" : "");
-	return any ? " Every mode gives eager's bits." : "";
+		return maker_text(m, " %s: within the dtype's tolerance%s.", near,
+				  by_float64 ? ", judged by float64" : "");
+	if (!same)
+		return "";
+	return all ? " All modes match eager bit for bit."
+		   : maker_text(m, " %s: bit for bit as eager.", same);
 }
 
 /* Of a report from before agreements were kept. */
@@ -330,8 +336,8 @@ static const char *values_within(struct maker *m, const struct report_point *p)
 	}
 	number_error(text, most);
 	return most < 0    ? ""
-	       : most == 0 ? " Every mode gives eager's bits."
-			   : maker_text(m, " Every mode agrees with eager within %s.", text);
+	       : most == 0 ? " All modes give eager's values."
+			   : maker_text(m, " All modes agree with eager within %s.", text);
 }
 
 /* And whether values agree. */
@@ -359,7 +365,7 @@ static const char *say_how(struct maker *m, const struct report_point *p)
 		rounds = maker_text(m, " of %s round%s", few, least == 1 ? "" : "s");
 	else if (most > 0)
 		rounds = maker_text(m, " of %s to %s rounds", few, many);
-	return maker_text(m, "Median%s, modes in turn in each; 95 %% intervals.%s", rounds,
+	return maker_text(m, "Median%s, modes interleaved; 95 %% intervals.%s", rounds,
 			  *values ? values : values_within(m, p));
 }
 

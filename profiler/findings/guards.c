@@ -38,7 +38,7 @@ static struct version_tally versions_of(const struct report_mode *at)
 static void say_guards(struct maker *m, struct sentence *s, const char *mode,
 		       const struct version_tally *t)
 {
-	const char *versions = plural(m, t->versions, "version", "versions");
+	const char *versions = plural(m, t->versions, "cache entry", "cache entries");
 	char took[NUMBER_BYTES];
 
 	if (!t->again) {
@@ -50,10 +50,10 @@ static void say_guards(struct maker *m, struct sentence *s, const char *mode,
 	number_duration(took, t->again_ms * 1e3);
 	sentence_add(s, PART_CLAIM, "%s in %s took %s",
 		     plural(m, t->again, "recompile", "recompiles"), mode, took);
-	sentence_add(s, PART_PLAIN, ", %d %% of all compiling.",
+	sentence_add(s, PART_PLAIN, ", %d %% of all compile time.",
 		     t->compile_ms > 0 ? (int)round(100 * t->again_ms / t->compile_ms) : 0);
 	if (t->once)
-		sentence_add(s, PART_PLAIN, " %lld of %s served one call at most.",
+		sentence_add(s, PART_PLAIN, " %lld of %s served at most one call.",
 			     (long long)t->once, versions);
 }
 
@@ -63,12 +63,11 @@ static const char *guards_method(struct maker *m, const struct report_mode *at,
 	const char *looking = "";
 
 	if (at->split_us && at->split_us->has.guards)
-		looking = maker_text(m, " Looking for a version takes %s us of a call.",
+		looking = maker_text(m, " Looking up a cache entry takes %s µs of a call.",
 				     figure_text(m, at->split_us->guards));
 	return maker_text(m,
-			  "A version is used where all its guards hold; where none fits, the frame "
-			  "is compiled again. %s in all. Uses are those of the calls in order, "
-			  "before timing.%s",
+			  "A cache entry is used where all its guards hold; where none matches, "
+			  "the frame is recompiled. %s in all. Counts cover warm-up calls only.%s",
 			  plural(m, t->guards, "guard", "guards"), looking);
 }
 
@@ -153,52 +152,46 @@ static const struct remedy {
 	const char *text;
 } remedies[] = {
 	{ "\\.size\\([0-9]+\\) is [01], was 2 or more", "",
-	  "Sizes 0 and 1 have a version of their own, as in torch.compile: one more version serves "
-	  "them all." },
+	  "Sizes 0 and 1 are specialized, as in torch.compile: one more cache entry serves all "
+	  "others." },
 	{ "\\.size\\([0-9]+\\) is [0-9]+, was equal to", "",
-	  "Two sizes that were equal in the first call are taken for one. Where they may differ, "
-	  "let "
+	  "Two sizes that were equal in the first call share a symbol. If they may differ, let "
 	  "them differ in the first call." },
 	{ "\\.size\\(([0-9]+)\\) is [0-9]+, was [0-9]+", "graphs",
-	  "A recording has one size: pad to a few sizes that come again." },
+	  "A recording has one size: pad to a few sizes that recur." },
 	{ "\\.size\\(([0-9]+)\\) is [0-9]+, was [0-9]+", "static",
-	  "Mode auto makes a size that changes a symbol, dynamic every size from the first call: "
-	  "one "
-	  "version then serves all." },
+	  "The size was specialized. Mode auto makes a size that changes symbolic, mode dynamic "
+	  "all sizes from the first call: one cache entry then serves all." },
 	{ "\\.size\\(([0-9]+)\\) is [0-9]+, was [0-9]+", "",
-	  "Say \"dynamic_dims\": [%s] of that input, so that its size is a symbol from the first "
+	  "Give that input \"dynamic_dims\": [%s], so that its size is a symbol from the first "
 	  "call." },
 	{ "\\.dim\\(\\) is", "",
-	  "Another number of dimensions is another program: reshape before the call." },
+	  "The number of dimensions was specialized: reshape before the call." },
 	{ "\\.dtype is", "",
-	  "Cast to one dtype before the call; else a version for each dtype serves them all." },
+	  "Cast to one dtype before the call; otherwise each dtype has its own cache entry." },
 	{ "\\.stride\\([0-9]+\\) is|is not contiguous", "",
-	  "Call .contiguous() before, so that every call has one layout." },
+	  "Call .contiguous() before, so that all calls have one layout." },
 	{ "requires_grad is|is_grad_enabled|autocast", "",
-	  "Calls with and without it need a version each: two serve them all." },
+	  "Calls with and without it need one cache entry each: two serve all calls." },
 	{ "^len\\(", "",
-	  "The length is a constant of the graph. Stack the list into one tensor: its size can be "
-	  "a "
-	  "symbol." },
+	  "The length was specialized. Stack the list into one tensor: its size can be a symbol." },
 	{ "^list\\(", "",
-	  "The keys are constants of the graph: give the dict the same keys, in the same order, in "
-	  "every call." },
+	  "The keys were specialized: give the dict the same keys, in the same order, in every "
+	  "call." },
 	{ " is -?[0-9]+, was -?[0-9]+$", "static",
-	  "The int is a constant of the graph. Mode auto makes one that changes a symbol; as a "
-	  "tensor "
-	  "its value is no guard." },
+	  "The value was specialized. Mode auto makes an int that changes symbolic; a tensor's "
+	  "value is not guarded." },
 	{ " is -?[0-9]+, was -?[0-9]+$", "graphs",
-	  "The int is a constant of the graph. Mode auto makes one that changes a symbol; as a "
-	  "tensor "
-	  "its value is no guard." },
+	  "The value was specialized. Mode auto makes an int that changes symbolic; a tensor's "
+	  "value is not guarded." },
 	{ " is -?[0-9]+, was -?[0-9]+$", "",
-	  "The int is a constant of the graph. As a tensor its value is no guard." },
+	  "The value was specialized. Make it a tensor: a tensor's value is not guarded." },
 	{ " is " NUMBER ", was " NUMBER "$", "",
-	  "The number is a constant of the graph, so each new one compiles again. Keep it a tensor "
-	  "(no "
-	  ".item(), no float()): its value is then no guard." },
+	  "The value was specialized, so each new one is a recompile. Keep it a tensor (no "
+	  ".item(), no float()): a tensor's value is not guarded." },
 	{ " is (an?|the) [^,]*, was |is another ", "",
-	  "It is another object than before: keep one, and give what differs as an argument." },
+	  "The object's identity is guarded: keep one object, and pass what differs as an "
+	  "argument." },
 };
 
 enum { REMEDIES = sizeof(remedies) / sizeof(remedies[0]) };
@@ -250,8 +243,8 @@ static const char *fit_of(struct maker *m, const struct frame_version *v, const 
 
 		if (strstr(symbol, subject))
 			return maker_text(m,
-					  "It is a symbol from this version on (%s): such calls do "
-					  "not compile again.",
+					  "It is a symbol from this cache entry on (%s): such "
+					  "calls do not recompile.",
 					  symbol);
 	}
 	for (int i = 0; i < REMEDIES; i++) {
@@ -324,7 +317,7 @@ static void put_version(struct maker *m, const struct frame_version *v, const ch
 	REPORT_SET(to, used, plural(m, e->uses, "call", "calls"));
 	if (e->bail_outs > 0)
 		REPORT_SET(to, bailed,
-			   maker_text(m, "bailed out to eager %s: an assertion did not hold",
+			   maker_text(m, "fell back to eager %s: an assertion failed",
 				      plural(m, e->bail_outs, "time", "times")));
 	REPORT_SET(to, failed, (struct report_findings_failed_list){ 0 });
 }
@@ -369,13 +362,16 @@ static void put_failed(struct maker *m, const struct report_entry_list *entries,
 	versions->at[i].failed = failed;
 }
 
-static const char *state_of(const struct report_frame *f)
+/* What is said above its entries; "" where calls are compiled as they come. */
+static const char *notice_of(struct maker *m, const struct report_frame *f)
 {
-	return f->skipped ? "runs in eager"
-	       : f->run_only
-		   ? "has all the versions it may: nothing more is compiled, what fits none "
-		     "runs in eager"
-		   : "";
+	if (f->skipped)
+		return "This frame runs in eager.";
+	return f->run_only ? maker_text(m,
+					"`%s` hit the recompile limit (%zu). Calls matching no "
+					"cache entry run in eager.",
+					f->frame, f->entries.n)
+			   : "";
 }
 
 static const char *facts_of(struct maker *m, const struct report_frame *f)
@@ -385,20 +381,21 @@ static const char *facts_of(struct maker *m, const struct report_frame *f)
 	char took[NUMBER_BYTES];
 
 	if (!f->entries.n)
-		return state_of(f);
+		return f->skipped ? "runs in eager" : "";
 	for (size_t i = 0; i < f->entries.n; i++) {
 		ms += f->entries.at[i].has.compile_ms ? f->entries.at[i].compile_ms : 0;
 		uses += f->entries.at[i].uses;
 	}
 	number_duration(took, ms * 1e3);
 	return maker_text(m, "%s · %s · %s",
-			  plural(m, (int64_t)f->entries.n, "version", "versions"), took,
+			  plural(m, (int64_t)f->entries.n, "cache entry", "cache entries"), took,
 			  plural(m, uses, "use", "uses"));
 }
 
 static void put_frame(struct maker *m, const char *mode, const struct report_frame *f,
 		      const struct remedy_patterns *patterns, struct report_findings_frame *to)
 {
+	const char *notice = notice_of(m, f);
 	size_t n = f->entries.n;
 	struct report_findings_version_list versions = {
 		report_new_findings_version(n, m->wording.arena), n
@@ -406,8 +403,8 @@ static void put_frame(struct maker *m, const char *mode, const struct report_fra
 
 	m->wording.failed |= !versions.at;
 	REPORT_SET(to, facts, facts_of(m, f));
-	if (n && *state_of(f))
-		REPORT_SET(to, notice, maker_text(m, "This frame %s.", state_of(f)));
+	if (n && *notice)
+		REPORT_SET(to, notice, notice);
 	for (size_t i = 0; !m->wording.failed && i < n; i++)
 		put_version(m, &(struct frame_version){ mode, &f->entries.at[i], patterns },
 			    i ? report_text(f->entries.at[i - 1].compile) : "", &versions.at[i]);

@@ -82,7 +82,7 @@ static void say_own(struct sentence *s, const char *mode, const struct report_me
 		sentence_add(s, PART_PLAIN, " at its peak to the %s held before it",
 			     wording_bytes(s->wording, memory->held_bytes));
 		if (first)
-			sentence_add(s, PART_PLAIN, "; the largest there is %s by %s%s",
+			sentence_add(s, PART_PLAIN, "; the largest tensor there is %s by %s%s",
 				     wording_bytes(s->wording, bytes), what(s->wording, first),
 				     first->line > 0 ? wording_text(s->wording, ", line %lld",
 								    (long long)first->line)

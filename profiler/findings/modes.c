@@ -35,7 +35,7 @@ static void say_recording(struct maker *m, struct report_texts *to,
 {
 	if (r->made)
 		add(m, to,
-		    maker_text(m, "%s%s, replayed %s; %s set again; %s held between calls", part,
+		    maker_text(m, "%s%s, replayed %s; %s updated; %s held between calls", part,
 			       plural(m, r->made, "recording", "recordings"),
 			       plural(m, r->replays, "time", "times"),
 			       plural(m, r->pointed, "pointer", "pointers"),
@@ -71,10 +71,10 @@ static struct report_texts recording_of(struct maker *m, const struct report_gra
 		say_recording(m, &out, r, "");
 	if (r && r->why_guards)
 		add(m, &out,
-		    maker_text(m, "All guards are checked in each call: %s", r->why_guards));
+		    maker_text(m, "All guards are checked in every call: %s", r->why_guards));
 	else if (r)
 		add(m, &out,
-		    maker_text(m, "Guards of the program's objects left out in %s",
+		    maker_text(m, "Guards on the program's objects skipped in %s",
 			       plural(m, r->guards_left_out, "call", "calls")));
 	if (backward)
 		say_recording(m, &out, backward, "Backward: ");
@@ -111,7 +111,7 @@ static struct report_texts facts_of(struct maker *m, const struct report_graph *
 		    maker_text(m, "compiled in %s%s", text, g->cached ? " from the cache" : ""));
 	}
 	if (g->later)
-		add(m, &out, "compiled for a later call, as timing began");
+		add(m, &out, "compiled for a later call, when timing began");
 	else if (g->has.uses)
 		add(m, &out, maker_text(m, "used by %s", plural(m, g->uses, "call", "calls")));
 	return out;
@@ -232,19 +232,18 @@ static void put_passes(struct maker *m, const char *mode, const struct report_mo
 		sentence_add(&s, PART_PLAIN, "%lld graphs of %s.", (long long)t.graphs, mode);
 	else
 		sentence_add(&s, PART_PLAIN, "graph of %s.", mode);
-	REPORT_SET(
-	    verdict, how,
-	    maker_text(m,
-		       "Rules fired %s. The passes were run again for this view, outside all "
-		       "figures.%s%s%s%s",
-		       plural(m, t.fired, "time", "times"),
-		       *t.off ? " Switched off in this run: " : "", t.off, *t.off ? "." : "",
-		       t.left_out_bytes
-			   ? maker_text(m,
-					" %s of graphs are left out of the report: they are "
-					"over its limits.",
-					size_text(m, t.left_out_bytes))
-			   : ""));
+	REPORT_SET(verdict, how,
+		   maker_text(m,
+			      "Rules fired %s. The passes were run again for this view; no figure "
+			      "includes that.%s%s%s%s",
+			      plural(m, t.fired, "time", "times"),
+			      *t.off ? " Switched off in this run: " : "", t.off, *t.off ? "." : "",
+			      t.left_out_bytes
+				  ? maker_text(m,
+					       " %s of graphs are left out of the report: they are "
+					       "over its limits.",
+					       size_text(m, t.left_out_bytes))
+				  : ""));
 	REPORT_SET(to, passes, verdict);
 }
 
@@ -311,11 +310,11 @@ static const char *say_beyond(struct maker *m, const struct beyond *b)
 	if (!b->far)
 		return maker_text(m,
 				  "No kernel takes more than twice as long as a copy of as many "
-				  "bytes: %d %% of their time is no memory time.",
+				  "bytes: %d %% of their time exceeds that of such copies.",
 				  percent);
 	return maker_text(m,
-			  "%s of %lld %s more than twice as long as a copy of as many bytes; %s us "
-			  "of %s us, %d %%, are no memory time.",
+			  "%s of %lld %s more than twice as long as a copy of as many bytes; %s µs "
+			  "of %s µs, %d %%, exceed the time of such copies.",
 			  plural(m, b->far, "kernel", "kernels"), (long long)b->kernels,
 			  b->far == 1 ? "takes" : "take", figure_text(m, b->over_us),
 			  figure_text(m, b->whole_us), percent);
@@ -458,12 +457,11 @@ static void say_split(struct maker *m, const struct report_point *p,
 	number_duration(text, overhead);
 	if (percents[2] >= 10)
 		rest = maker_text(m, " %d %% are not attributed to any phase.", percents[2]);
-	REPORT_SET(
-	    to, split,
-	    maker_text(m,
-		       "%s spends %d %% of a call in kernels. Its floor, %s of guards, "
-		       "dispatch, allocation and launch, stays however short the kernels are.%s",
-		       name, percents[0], text, rest));
+	REPORT_SET(to, split,
+		   maker_text(m,
+			      "%s spends %d %% of a call in kernels. Fixed overhead per call: %s "
+			      "(guards, dispatch, allocation, launch).%s",
+			      name, percents[0], text, rest));
 }
 
 /* ---- and each mode's parts */

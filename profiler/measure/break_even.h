@@ -21,7 +21,7 @@ enum verdict {
 	VERDICT_SLOWER,
 	VERDICT_SAME,
 	VERDICT_AMBIGUOUS,
-	VERDICT_DISAGREES, /* its values are not eager's: how quick it is does not matter */
+	VERDICT_DISAGREES, /* its values differ from eager's: how quick it is does not matter */
 	VERDICT_COUNT
 };
 const char *verdict_word(enum verdict v); /* "NOT ENOUGH" */
@@ -59,7 +59,7 @@ enum side {
 	SIDE_NEVER,     /* at none */
 	SIDE_ABOVE,     /* from the crossover on */
 	SIDE_BELOW,     /* up to the crossover */
-	SIDE_DISAGREES, /* its values are not eager's at some point */
+	SIDE_DISAGREES, /* its values differ from eager's at some point */
 };
 const char *side_word(enum side s); /* "always" */
 

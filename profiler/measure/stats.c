@@ -105,8 +105,7 @@ bool stats_noise(const double *x, int n, char *text, size_t text_bytes)
 		noise_add(text, text_bytes, sentence);
 	}
 	if (spread > noise_spread) {
-		snprintf(sentence, sizeof(sentence),
-			 "The middle half of the samples spans %.0f %% of the median.",
+		snprintf(sentence, sizeof(sentence), "Noisy: IQR is %.0f %% of the median.",
 			 100 * spread);
 		noise_add(text, text_bytes, sentence);
 	}

@@ -160,7 +160,7 @@ void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_inter
 struct number_unit number_time_unit(double most_us)
 {
 	static const struct number_unit units[] = {
-		{ "us", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { "min", 60e6 }
+		{ "µs", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { "min", 60e6 }
 	};
 
 	return units[most_us < 10e3 ? 0 : most_us < 10e6 ? 1 : most_us < 600e6 ? 2 : 3];

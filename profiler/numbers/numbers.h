@@ -48,11 +48,11 @@ void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_inter
 		     const char *suffix);
 
 struct number_unit {
-	const char *name; /* "us" */
+	const char *name; /* "µs" */
 	double scale;     /* how much one of it is */
 };
 
-/* For a column of times whose longest is `most_us`: us below 10 ms, ms below 10 s, s below 10 min.
+/* For a column of times whose longest is `most_us`: µs below 10 ms, ms below 10 s, s below 10 min.
  */
 struct number_unit number_time_unit(double most_us);
 

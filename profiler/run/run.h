@@ -21,7 +21,7 @@ struct kept_point {
 	int rounds;
 	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
 	struct break_check checks[FUSION_MODE_COUNT];
-	bool disagrees[FUSION_MODE_COUNT]; /* its values are not eager's */
+	bool disagrees[FUSION_MODE_COUNT]; /* its values differ from eager's */
 };
 
 struct run {

@@ -47,7 +47,7 @@ static bool disagrees(const struct report_mode *m)
 	return m->has.agrees && !m->agrees;
 }
 
-/* The mode at the first point at which its values are not eager's, or as it is in m. */
+/* The mode at the first point at which its values differ from eager's, or as it is in m. */
 static const struct report_mode *disagreeing(const struct report_run *run, const char *mode,
 					     const struct report_mode *m)
 {
@@ -95,7 +95,7 @@ static void read_agreement(const struct report_mode *m, struct suite_result *r, 
 	if (!disagrees(m))
 		return;
 	r->status = SUITE_DISAGREES;
-	r->reason = kept_text(m->disagreement, "its values are not eager's", arena);
+	r->reason = kept_text(m->disagreement, "its values differ from eager's", arena);
 	r->max_abs_error = m->max_abs_error;
 	r->speedup = no_speedup;
 }

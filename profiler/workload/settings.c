@@ -99,7 +99,7 @@ static bool read_flag(const struct workload *w, const char *field, const char *m
 static bool read_flags(struct workload *w, struct err *err)
 {
 	static const char api[] = "whether timelines of device cuda hold the calls of the driver "
-				  "and the runtime, for 0.2 us more a launch",
+				  "and the runtime, for 0.2 µs more a launch",
 			  poison[] =
 			      "whether memory is watched, in a run that is not timed: what is "
 			      "fresh or freed is filled with NaN, and what is written "

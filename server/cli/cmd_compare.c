@@ -14,6 +14,7 @@
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/queue/queue.h"
+#include "server/text/text.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
 
@@ -346,7 +347,7 @@ static void sentence(struct buf *out, const struct report_compared *c)
 
 /* ---- figures */
 
-/* "25.6 us (25.0-26.1)" of a figure as it is shown. */
+/* "25.6 µs (25.0-26.1)" of a figure as it is shown. */
 static void cell(char out[CELL], const struct report_figure *f)
 {
 	if (f && f->low)
@@ -373,7 +374,8 @@ static void figure(struct buf *out, const struct report_compared_figure *f)
 	cell(a, f->a->shown);
 	cell(b, f->b->shown);
 	cell(ratio, f->times);
-	buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio, f->verdict);
+	buf_printf(out, "%-*s  %*s  %*s  %20s  %s\n", NAME_WIDTH, name, text_width(22, a), a,
+		   text_width(22, b), b, ratio, f->verdict);
 }
 
 static void figures(struct buf *out, const struct report_compared *c)
@@ -418,7 +420,7 @@ static void breaks(struct buf *out, const struct report_break_change_list *rows)
 			   at ? report_text(at->file) : "", at && at->file ? ", " : "",
 			   at ? (long long)at->line : 0, row->text);
 		if (at)
-			number_interval(cost, at->cost_us, at->ci_us, " us");
+			number_interval(cost, at->cost_us, at->ci_us, " µs");
 		buf_printf(out, "%s%s\n", *cost ? ", " : "", cost);
 	}
 }
@@ -442,7 +444,7 @@ static void kernels(struct buf *out, const struct report_kernel_change_list *row
 		where(out, row->mode, row->n);
 		buf_printf(out, ": %s", row->name);
 		if (*a || *b)
-			buf_printf(out, ", %s%s%s us", a, *a && *b ? " to " : "", b);
+			buf_printf(out, ", %s%s%s µs", a, *a && *b ? " to " : "", b);
 		buf_puts(out, "\n");
 	}
 }

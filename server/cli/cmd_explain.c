@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/fusion.h"
 #include "profiler/fields/fields.h"
 #include "profiler/numbers/numbers.h"
@@ -104,7 +105,7 @@ static void widen(const struct buf *cells, int width[COLUMNS])
 	const char *at = cells->data;
 
 	for (int c = 0; at && c < COLUMNS; c++, at += strlen(at) + 1) {
-		int len = (int)strlen(at);
+		int len = utf8_count(at, at + strlen(at));
 
 		if (len > width[c])
 			width[c] = len < MOST_WIDE ? len : MOST_WIDE;
@@ -117,7 +118,7 @@ static void print_row(struct buf *out, const struct buf *cells, const int width[
 
 	buf_puts(out, "   ");
 	for (int c = 0; at && c < COLUMNS; c++, at += strlen(at) + 1)
-		buf_printf(out, "  %-*s", c == COLUMNS - 1 ? 0 : width[c], at);
+		buf_printf(out, "  %*s", c == COLUMNS - 1 ? 0 : text_width(-width[c], at), at);
 	buf_putc(out, '\n');
 }
 
@@ -453,7 +454,7 @@ static void print_step(struct buf *out, const struct report_pass_step *step, con
 		return;
 	}
 	if (step->changed)
-		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", (long long)*nodes,
+		buf_printf(out, "%lld nodes -> %lld, %.1f µs\n", (long long)*nodes,
 			   (long long)step->nodes, step->us);
 	else
 		buf_puts(out, "changed nothing\n");

@@ -11,6 +11,7 @@
 #include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
+#include "server/text/text.h"
 
 enum { LIMIT = 40, LIMIT_MOST = 1000, COMMIT_SHOWN = 9, WHEN_BYTES = 24 };
 
@@ -102,9 +103,9 @@ static void print_point(const struct report_history_point *p)
 		snprintf(figure, sizeof(figure), "%s (%s-%s)", f->text, f->low, f->high);
 	else if (f)
 		snprintf(figure, sizeof(figure), "%s", f->text);
-	printf("%7lld  %-16s  %-9.*s  %-28s  %11s  %s\n", (long long)p->run->id, when, COMMIT_SHOWN,
-	       report_text(p->run->commit), figure, report_text(p->of_baseline),
-	       report_text(p->parting));
+	printf("%7lld  %-16s  %-9.*s  %*s  %11s  %s\n", (long long)p->run->id, when, COMMIT_SHOWN,
+	       report_text(p->run->commit), text_width(-28, figure), figure,
+	       report_text(p->of_baseline), report_text(p->parting));
 }
 
 static void print_history(const struct report_history *h)

@@ -25,7 +25,7 @@ static void print_total(const struct report_total *total, const char *title, FIL
 	if (!total || total->count == 0)
 		return;
 	rows = &total->by_name;
-	fprintf(out, "\n%s: %lld, %.1f us\n", title, (long long)total->count, total->total_us);
+	fprintf(out, "\n%s: %lld, %.1f µs\n", title, (long long)total->count, total->total_us);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct report_name_total *row = &rows->at[i];
 
@@ -40,10 +40,10 @@ static void print_total(const struct report_total *total, const char *title, FIL
 
 static void print_break(const struct report_import_break *b, FILE *out)
 {
-	fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", report_text(b->file),
+	fprintf(out, "  %s:%lld  %s %s, hit %lld times: %s\n", report_text(b->file),
 		(long long)b->line, b->kind, report_text(b->gb), (long long)b->count, b->message);
 	if (b->cost && b->cost->has.host_us_per_call)
-		fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
+		fprintf(out, "    %.1f µs of the host a call, %.1f µs of lookups\n",
 			b->cost->host_us_per_call, b->cost->lookup_us_per_call);
 }
 
@@ -73,7 +73,7 @@ static void print_count(bool said, int64_t n, FILE *out)
 	if (said)
 		fprintf(out, " %10lld", (long long)n);
 	else
-		fprintf(out, " %10s", "not said");
+		fprintf(out, " %10s", "not recorded");
 }
 
 /* Where the graphs of each model of PyTorch/XLA split. */
@@ -91,8 +91,9 @@ static void print_stages(const struct report_xla *xla, FILE *out)
 		print_count(true, m->lowered_graphs, out);
 		print_count(m->has.capture_added, m->capture_added, out);
 		print_count(m->has.lowering_added, m->lowering_added, out);
-		fprintf(out, "  %-12s %13.3f %11.3f\n", m->main_stage ? m->main_stage : "not said",
-			m->compile_us / 1e6, m->run_us / 1e6);
+		fprintf(out, "  %-12s %13.3f %11.3f\n",
+			m->main_stage ? m->main_stage : "not recorded", m->compile_us / 1e6,
+			m->run_us / 1e6);
 	}
 }
 

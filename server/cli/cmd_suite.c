@@ -23,6 +23,7 @@
 #include "server/cli/post.h"
 #include "server/cli/workload_file.h"
 #include "server/queue/queue.h"
+#include "server/text/text.h"
 
 /* ---- the workloads of a folder, of files and of lists of files ---- */
 
@@ -441,7 +442,7 @@ static void workloads_table(struct buf *out, const struct report_suite *report)
 	for (size_t i = 0; i < report->workloads.n; i++) {
 		const struct report_suite_workload *w = &report->workloads.at[i];
 
-		buf_printf(out, "%-28s", w->name);
+		buf_printf(out, "%*s", text_width(-28, w->name), w->name);
 		speedup_cells(out, w, &report->columns);
 		buf_printf(out, "  %13s  %6s\n", breaks_cell(w, "dynamo"),
 			   breaks_cell(w, "native"));

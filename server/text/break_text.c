@@ -28,7 +28,7 @@ static void print_head(struct buf *out, const struct report_break *b, size_t ran
 	if (b->has.graph)
 		buf_printf(out, ", %s graph %d", lowering ? "splits" : "ends", (int)b->graph);
 	if (times > 1)
-		buf_printf(out, ", met %lld times", (long long)times);
+		buf_printf(out, ", hit %lld times", (long long)times);
 	buf_putc(out, '\n');
 }
 

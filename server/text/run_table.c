@@ -140,9 +140,9 @@ static void print_point(struct buf *out, const struct report_autocast *autocast,
 		buf_printf(out, "; a call has %lld sample%s", (long long)autocast->batch,
 			   autocast->batch == 1 ? "" : "s");
 	snprintf(activations, sizeof(activations), "act. %s", found->activations_unit);
-	buf_printf(out, "\n%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode",
-		   found->time_unit, "without", "speedup", "verdict", "samples/s", "without",
-		   activations, "without", "max error");
+	buf_printf(out, "\n%-8s  %*s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode",
+		   text_width(8, found->time_unit), found->time_unit, "without", "speedup",
+		   "verdict", "samples/s", "without", activations, "without", "max error");
 	for (size_t i = 0; i < at->autocast->modes.n; i++)
 		print_autocast_row(out, at->autocast->modes.keys[i], &at->autocast->modes.at[i]);
 	buf_putc(out, '\n');
@@ -184,7 +184,7 @@ static void print_values(struct buf *out, const struct report_torch_mode *m)
 	if (values->agree)
 		buf_printf(out, "agree within %.2g%s", values->max_abs_error,
 			   strcmp(report_text(values->judge), "float64") == 0
-			       ? ", as float64 judges"
+			       ? ", judged by float64"
 			       : "");
 	else
 		buf_printf(out, "DISAGREES: %s%s",
@@ -237,10 +237,11 @@ static void torch_text_print(struct buf *out, const struct report_run *run,
 	if (error)
 		buf_printf(out, "engine torch failed: %s\n", error);
 	if (t->version)
-		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n",
-			   t->version, t->device_name ? ", " : "", report_text(t->device_name),
-			   t->points.n ? "     n  " : "", "mode", found->time_unit,
-			   "speedup over its eager", "time over Breakeven's", compile, "values");
+		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %*s  %-20s  %-22s  %10s  %s\n", t->version,
+			   t->device_name ? ", " : "", report_text(t->device_name),
+			   t->points.n ? "     n  " : "", "mode", text_width(-24, found->time_unit),
+			   found->time_unit, "speedup over its eager", "time over Breakeven's",
+			   compile, "values");
 	if (t->points.n == 0)
 		print_torch_point(out, &t->modes, &found->torch.at[0]);
 	for (size_t i = 0; i < t->points.n; i++)
@@ -302,9 +303,9 @@ static void print_timed(struct buf *out, const struct report_findings *found)
 	snprintf(compile, sizeof(compile), "compile %s", found->compile_unit);
 	if (found->points.at[0].has.n)
 		buf_printf(out, "%6s  ", "n");
-	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s  %8s  %-13s  %-10s  %12s\n", "mode",
-		   found->time_unit, "95 %", "launches", peak, compile, "speedup", "95 %",
-		   "verdict", "repaid after");
+	buf_printf(out, "%-8s  %*s  %-15s  %8s  %10s  %10s  %8s  %-13s  %-10s  %12s\n", "mode",
+		   text_width(8, found->time_unit), found->time_unit, "95 %", "launches", peak,
+		   compile, "speedup", "95 %", "verdict", "repaid after");
 	for (size_t i = 0; i < found->points.n; i++)
 		for (size_t k = 0; k < found->points.at[i].modes.n; k++)
 			print_row(out, &found->points.at[i], k);
@@ -404,7 +405,7 @@ static void print_disagreements(struct buf *out, const struct report_run *run)
 			print_where(out, at.n);
 			buf_printf(out, ": %s\n",
 				   m->disagreement ? m->disagreement
-						   : "its values are not eager's");
+						   : "its values differ from eager's");
 		}
 	}
 	if (out->len > began)

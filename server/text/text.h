@@ -33,6 +33,12 @@ bool run_table_agrees(const struct report_run *run);
 /* Why engine torch failed, one line; NULL where it did not, or was not asked for. */
 const char *torch_text_error(const struct report_run *run);
 
+/* ---- columns.c ---- */
+
+/* The width for which printf's %*s makes a cell of so many columns of a valid UTF-8 text: it pads
+ * by bytes, and "µs" has three of them in two columns.  Below 0: flush left, as there. */
+int text_width(int columns, const char *text);
+
 /* ---- break_text.c: breaks of a report, with their source lines ---- */
 
 /* Each break: its place under the name `place`, kind, outcome, the line with

@@ -109,9 +109,11 @@ test('bad questions are answered in words', async () => {
 test('the command: runs of the store, exit 1 for SLOWER alone', () => {
     const slower = command(String(ids[0]), String(ids[1]), ...store());
     assert.equal(slower.status, 1, slower.stderr);
-    assert.match(slower.stdout, /^SLOWER\. B takes \S+x \(\S+\) as long as A under static: \S+ us against \S+ us\. 1 new break/m);
+    assert.match(slower.stdout, /^SLOWER\. B takes \S+x \(\S+\) as long as A under static: \S+ µs against \S+ µs\. 1 new break/m);
     assert.match(slower.stdout, /^break added, static: host-call, line 6: print\("now"\)/m);
     assert.match(slower.stdout, /^source: \d+ lines in A, \d+ lines added, \d+ gone in B$/m);
+    const rows = slower.stdout.split('\n').filter((line) => / (SLOWER|SAME|FASTER|LESS|MORE)$/.test(line)).map((line) => line.replace(/\S+$/, '').length);
+    assert.ok(rows.length > 1 && new Set(rows).size === 1, slower.stdout);
     const faster = command(String(ids[1]), String(ids[0]), ...store());
     assert.equal(faster.status, 0, faster.stdout);
     assert.match(faster.stdout, /^FASTER\./m);

@@ -80,7 +80,7 @@ test('the list, its filters and the history', async () => {
     assert.ok(rowsOf.length > 0);
     for (const f of rowsOf) {
         assert.deepEqual([f.verdict, f.ratio, f.ci], ['DISAGREES', null, null]);
-        assert.match(f.why, /not eager's in the second run/);
+        assert.match(f.why, /differ from eager's in the second run/);
     }
     const eager = compared.comparisons[0].figures.find((f) => f.mode === 'eager' && f.metric === 'latency');
     assert.notEqual(eager.verdict, 'DISAGREES');
@@ -91,7 +91,7 @@ test('breakeven compare and suite: exit status 1, and no speedup', () => {
         writeFileSync(join(folder, `${name}.report`), command('run', file(`${name}.json`, w), '--json').stdout);
     const compared = command('compare', join(folder, 'a.report'), join(folder, 'b.report'));
     assert.equal(compared.status, 1);
-    assert.match(compared.stdout, /DISAGREES\. (static|dynamic) compares with nothing: its values are not eager's in the second run/);
+    assert.match(compared.stdout, /DISAGREES\. (static|dynamic) has nothing to compare with: its values differ from eager's in the second run/);
     const done = command('suite', join(folder, 'a.json'), join(folder, 'b.json'), '--modes', 'static', '--seconds', '0.1', '--backend', 'interp', '--policy', 'dynamo', '--json');
     assert.equal(done.status, 1);
     const report = JSON.parse(done.stdout);

@@ -121,7 +121,7 @@ test('run and explain take --without; explain shows what each pass did', async (
     const shown = await run('explain', file, '--passes', '--without', 'cse');
     assert.equal(shown.status, 0);
     assert.match(shown.stdout, /Passes over graph 0 of model \(0\/0\)\n/);
-    assert.match(shown.stdout, /simplify +6 nodes -> \d+, .* us\n {6}x \* 1 is x, 2 times: line 4\n/);
+    assert.match(shown.stdout, /simplify +6 nodes -> \d+, .* µs\n {6}x \* 1 is x, 2 times: line 4\n/);
     assert.match(shown.stdout, /- %mul: float32\[8, 16\] = mul\(%x, 1\) {2}# line 4/);
     assert.match(shown.stdout, /cse +switched off/);
     assert.doesNotMatch((await run('explain', file)).stdout, /Passes over/);

@@ -32,6 +32,18 @@ test('a stored run is printed with the sentences and figures of its answer', () 
     }
 });
 
+test('columns are aligned, whatever unit is in them', () => {
+    const run = breakeven('show', '1').stdout.split('\n');
+    const from = run.findIndex((line) => line.startsWith('mode'));
+    const end = run[from].indexOf(findings.time_unit) + findings.time_unit.length;
+    assert.equal(findings.time_unit, 'µs');
+    for (const line of run.slice(from + 1, from + 4))
+        assert.match(line.slice(0, end) + '|', /^\w+ +[\d.,]+\|$/, run.slice(from).join('\n'));
+    const history = breakeven('history', 'told', '--metric', 'latency').stdout.split('\n').filter((line) => /^ *\d+ {2}/.test(line));
+    assert.ok(history[0].includes('µs') && history[2].includes('not measured'), history.join('\n'));
+    assert.equal(new Set(history.map((line) => line.replace('source changed', '').length)).size, 1, history.join('\n'));
+});
+
 test('the parts of a call add up to it, as they are written', () => {
     for (const { split } of Object.values(findings.points[0].modes)) {
         const number = (text) => Number(text.replaceAll(',', ''));

@@ -23,7 +23,7 @@ after(async () => {
 test("nothing to compare yet: what a comparison takes", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/compare`);
-  await page.getByRole("heading", { name: "No two runs are chosen" }).waitFor();
+  await page.getByRole("heading", { name: "Choose two runs to compare" }).waitFor();
   await sound(page, complaints);
 });
 
@@ -49,7 +49,7 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   await page.keyboard.press("c");
   await page.locator("#verdict").waitFor();
   assert.match(page.url(), new RegExp(`/compare\\?a=${ids[0]}&b=${ids[1]}$`));
-  assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sus against .*\sus\. 1 new break/);
+  assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sµs against .*\sµs\. 1 new break/);
   assert.match(await page.locator("#metrics").innerText(), /static latency[\s\S]*SLOWER[\s\S]*static launches a call[\s\S]*MORE/);
   const main = await page.locator("#comparison").innerText();
   assert.ok(main.includes(`print("${evil}")`), "text of users is text");
@@ -167,7 +167,7 @@ test("a sweep: both curves from one table, a point chosen, several runs in turn"
   await page.keyboard.press("t");
   assert.ok(await page.getByRole("region", { name: "Latency by n, table" }).isVisible());
   await page.getByRole("button", { name: /^C: / }).click();
-  assert.match(await page.locator("#comparison").innerText(), /The same, to the letter\./);
+  assert.match(await page.locator("#comparison").innerText(), /Identical\./);
   await sound(page, complaints);
 });
 

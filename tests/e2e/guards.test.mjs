@@ -1,4 +1,4 @@
-// tests/e2e/guards.test.mjs -- compiled versions: which guard failed, and what would fit.
+// tests/e2e/guards.test.mjs -- compiled versions: which guard failed, and the advice.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
@@ -21,29 +21,29 @@ after(async () => {
   await server?.stop();
 });
 
-test("each version says what failed first, and its guards which of them failed later", async () => {
+test("each cache entry says what failed first, and its guards which of them failed later", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/${run}/guards?mode=static`);
   await page.locator(".versions").waitFor();
   assert.equal(report.modes.static.tree[0].entries.length, 3);
-  assert.match(await page.locator(".verdict").innerText(), /2 recompiles in static took .* of all compiling/);
+  assert.match(await page.locator(".verdict").innerText(), /2 recompiles in static took .* of all compile time/);
   const second = await page.locator(".versions > li").nth(1).innerText();
   assert.match(second, /x\.size\(0\) is 5, was 4 failed first in 0\/0, call 1/);
-  assert.match(second, /What would fit: Mode auto/);
+  assert.match(second, /Advice: The size was specialized\. Mode auto/);
   const list = page.locator(".versions > li").first().locator("details");
   await list.locator("summary").focus();
   await page.keyboard.press("Enter");
   assert.match(await list.innerText(), /x\.size\(0\) == 4 failed in call 1: 0\/1 was compiled/);
-  assert.equal(await page.locator(".tabs [aria-current]").innerText(), "Guards\n2");
+  assert.equal(await page.locator(".tabs [aria-current]").innerText(), "Recompiles\n2");
   assert.deepEqual(complaints, []);
 });
 
-test("auto: the size is a symbol from the second version on; lazy has no guards", async () => {
+test("auto: the size is a symbol from the second cache entry on; lazy has no guards", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs/${run}/guards?mode=auto`);
   await page.locator(".versions").waitFor();
   assert.equal(await page.locator(".versions > li").count(), 2);
-  assert.match(await page.locator(".versions").innerText(), /It is a symbol from this version on \(s0 = x\.size\(0\)/);
+  assert.match(await page.locator(".versions").innerText(), /It is a symbol from this cache entry on \(s0 = x\.size\(0\)/);
   await page.getByLabel("Mode", { exact: true }).selectOption("lazy");
   await page.getByText("Mode lazy has no guards").waitFor();
   await page.getByRole("link", { name: "line 3" }).waitFor({ state: "detached" });

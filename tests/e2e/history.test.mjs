@@ -48,7 +48,7 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
   assert.match(await page.locator("#verdict").innerText(), /the baseline #1 has/);
   await rows.nth(2).getByRole("button", { name: /^Note/ }).click();
   await page.getByRole("textbox", { name: "Note" }).fill("<i>new</i> driver");
-  await page.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.locator("td.note", { hasText: "<i>new</i> driver" }).waitFor();
   assert.equal((await getJson(`${server.url}/api/v1/runs/2`)).body.note, "<i>new</i> driver");
   const canvas = page.locator("#history-chart canvas");

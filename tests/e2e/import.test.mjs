@@ -32,7 +32,7 @@ test("a compile log and its trace are one run: breaks with their costs, compilat
   await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor(); // after the canvas
   const breaks = await rows(page, "Breaks");
   assert.deepEqual(breaks.map((r) => r[0]), ["/w/m.py:10", "/w/m.py:5", "/w/m.py:22", "/w/m.py:33"]);
-  assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 us", "9 us"]);
+  assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 µs", "9 µs"]);
   assert.equal((await rows(page, "Compilations")).length, 7);
   assert.equal((await rows(page, "Recompiles")).length, 2);
   assert.deepEqual((await rows(page, "Kernels"))[0].slice(0, 2), ["triton_red_fused_sum_1", "2"]);

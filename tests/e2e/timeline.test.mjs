@@ -59,10 +59,10 @@ test("one call is in sight, its parts add up, and its kernels lead to their line
   assert.ok(idle.some((r) => r[0] === "end of the call"));
   assert.deepEqual(idle.slice(-2).map((r) => r[0]), ["Device idle", "Device busy"]);
   assert.equal(percents(idle.slice(-2).map((r) => r[3])), 100);
-  const kernels = await rows(page, "Kernels in sight");
+  const kernels = await rows(page, "Kernels in the visible range");
   assert.equal(kernels.length, 2);
   assert.deepEqual(kernels.map((r) => r[2]), ["1", "1"]);
-  await page.getByRole("region", { name: "Kernels in sight" }).getByRole("link", { name: "4" }).click();
+  await page.getByRole("region", { name: "Kernels in the visible range" }).getByRole("link", { name: "4" }).click();
   await page.waitForURL(/\/source\?.*line=4$/);
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
@@ -138,7 +138,7 @@ test("the mouse drags, zooms once the canvas has the focus, and points", async (
   await tip.waitFor({ state: "visible" });
   const seen = await tip.innerText();
   assert.match(seen, /^fused_\w+\n/);
-  assert.match(seen, /us/);
+  assert.match(seen, /µs/);
 });
 
 test("a finger drags, two pinch, and up and down is left to the page", async () => {
@@ -175,7 +175,7 @@ test("a finger drags, two pinch, and up and down is left to the page", async () 
 test("a point of the sweep and a mode are chosen as in other views", async () => {
   const { page } = await openPage(browser);
   await open(page, swept, "mode=eager&n=3");
-  assert.equal((await rows(page, "Kernels in sight")).length, 4);
+  assert.equal((await rows(page, "Kernels in the visible range")).length, 4);
   await page.locator("#graph-point").selectOption("0");
   await page.waitForFunction(() => document.querySelectorAll(".kernels tbody tr").length === 2);
 });
@@ -189,7 +189,7 @@ test("events are found by name over the whole run, and gone through with keys an
   await open(page, long, "");
   await page.keyboard.press("/");
   await page.keyboard.type("NEEDLE");
-  await told(page, "250 found, 250 us in all");
+  await told(page, "250 found, 250 µs in all");
   assert.equal(query(page, "q"), "NEEDLE");
   await page.keyboard.press("Enter");
   await told(page, "1 of 250");
@@ -304,7 +304,7 @@ test("a link opens the same moment, selection, search and slice", async () => {
   await told(page, "250 found");
   await page.getByRole("heading", { name: "needle" }).waitFor();
   await page.getByRole("heading", { name: "Selection" }).waitFor();
-  assert.match(await page.locator(".three header", { hasText: "Selection" }).innerText(), /200 us/);
+  assert.match(await page.locator(".three header", { hasText: "Selection" }).innerText(), /200 µs/);
   const params = new URL(page.url()).searchParams;
   assert.deepEqual(Object.fromEntries(params), { t0: "1000000", t1: "2000000", s0: "1200000", s1: "1400000", q: "needle", on: "1-1203000-1000" });
 });
@@ -316,7 +316,7 @@ test("the launch of a kernel is found where the picture has no room for it", asy
   await page.locator(".tl canvas").focus();
   await page.keyboard.press("Enter");
   await page.locator("dt", { hasText: "Launched" }).waitFor();
-  assert.match(await page.locator("dt:has-text('Launched') + dd").innerText(), /^3(\.00)? us before$/);
+  assert.match(await page.locator("dt:has-text('Launched') + dd").innerText(), /^3(\.00)? µs before$/);
 });
 
 test("the events are a list too, from which the canvas is reached", async () => {

@@ -31,7 +31,7 @@ test("a rewrite is run beside the program: values, breaks and times, with the ru
   const [, was, now] = await row("Breaks");
   assert.ok(Number(now) < Number(was), `${was} ${now}`);
   assert.match(await card.innerText(), /values are the same|values agree/);
-  assert.match((await row("A call, us")).join(" "), /A call, us [\d.,]+ \([^)]*\) [\d.,]+ \(/);
+  assert.match((await row("A call, µs")).join(" "), /A call, µs [\d.,]+ \([^)]*\) [\d.,]+ \(/);
   const link = card.locator(".try").getByRole("link", { name: /run #/ });
   const tried = await (await fetch(`${server.url}/api/v1${await link.getAttribute("href")}`)).json();
   assert.match(tried.name, /, line 4 rewritten$/);

@@ -65,7 +65,7 @@ class Part:
 
 def plain(text):
     """Without what differs from run to run, and what is "unknown" where it cannot be found out."""
-    return re.sub(r"\d+\.\d+ ?(us|ms|s)\b|(?<=  compiler    ).*", "T", text)
+    return re.sub(r"\d+\.\d+ ?(µs|ms|s)\b|(?<=  compiler    ).*", "T", text)
 
 
 def run(options, faults, words, folder, environment):

@@ -38,12 +38,12 @@ test("without an interval none is made up", () => {
 });
 
 test("microseconds stay microseconds below 10 ms, a column has one unit", () => {
-  assert.equal(f.timeUnit([9999, 3]).name, "us");
+  assert.equal(f.timeUnit([9999, 3]).name, "µs");
   assert.equal(f.timeUnit([10000, 3]).name, "ms");
   assert.equal(f.timeUnit([2e7]).name, "s");
-  assert.equal(f.timeUnit([]).name, "us");
+  assert.equal(f.timeUnit([]).name, "µs");
   assert.equal(f.duration(470000), "470 ms");
-  assert.equal(f.duration(25.61), "25.6 us");
+  assert.equal(f.duration(25.61), "25.6 µs");
 });
 
 test("bytes are powers of ten", () => {

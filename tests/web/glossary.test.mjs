@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { GLOSSARY, termOf, WORDS } from "../../web/js/model/glossary.js";
 
 test("a head's term is what comes before its unit", () => {
-  assert.equal(termOf("Median, us"), "Median");
-  assert.equal(termOf("Taken in all, static"), "Taken in all");
+  assert.equal(termOf("Median, µs"), "Median");
+  assert.equal(termOf("Allocated in all, static"), "Allocated in all");
   assert.equal(termOf("Repaid after"), "Repaid after");
   assert.deepEqual(["Line", "constructor", ""].map(termOf), ["", "", ""]);
 });

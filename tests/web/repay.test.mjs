@@ -13,7 +13,7 @@ test("the curve begins at the price of compiling, meets 1x where it is repaid, a
   const [s] = repaySeries(all);
   const at = (x) => s.dots.find((d) => d.x === x);
   assert.ok(Math.abs(at(1).y - 10 / 1002) < 1e-12);
-  assert.ok(Math.abs(at(125).y - 1) < 1e-12, "1000 us over 8 us a call");
+  assert.ok(Math.abs(at(125).y - 1) < 1e-12, "1000 µs over 8 µs a call");
   assert.ok(s.dots.at(-1).y > 0.9 * 5 && s.dots.at(-1).y < 5);
   assert.ok(s.dots.every((d) => d.lo < d.y && d.y < d.hi));
   assert.deepEqual(repayCrossing(all, "static"), [{ x: 125, lo: 112, hi: 143, text: "", sub: "static is repaid" }]);

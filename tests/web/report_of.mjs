@@ -1,5 +1,5 @@
 // tests/web/report_of.mjs -- a report with made-up figures, for the unit tests.
-// Eager takes n + 1 us at n statements, static a fixed time.
+// Eager takes n + 1 µs at n statements, static a fixed time.
 
 /** @param {number[]} ns @param {number} staticUs @param {object} [more] */
 export function reportOf(ns, staticUs, more = {}) {

@@ -1,13 +1,19 @@
 // tests/web/sentence.test.mjs -- sentences in parts, as the server says them.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { asText, chipClass, intervalOf, unbroken } from "../../web/js/model/sentence.js";
+import { asText, chipClass, intervalOf, meetsEager, unbroken } from "../../web/js/model/sentence.js";
 import { headline } from "../../web/js/model/modes.js";
 
 test("a view opens with static, else with the first compiled mode", () => {
   assert.equal(headline(["eager", "dynamic", "static"]), "static");
   assert.equal(headline(["dynamic", "eager"]), "dynamic");
   assert.equal(headline(["eager"]), null);
+});
+
+test("a curve that does not cross eager's is ahead of it or behind it, everywhere", () => {
+  const of = (verdict, crossover_n = null, at_n = 30) => meetsEager({ mode: "static", verdict, speedup: 2, crossover_n, at_n });
+  assert.deepEqual([of("FASTER"), of("SLOWER"), of("SAME"), of("AMBIGUOUS")], ["always ahead", "always behind", "no crossing", "no crossing"]);
+  assert.deepEqual([of("FASTER", 4.56), of("FASTER", null, null), meetsEager({ speedup: null })], ["n = 4.56", "no sweep", "none"]);
 });
 
 test("the parts of a sentence are its text", () => {

@@ -42,7 +42,7 @@ test("an answer's columns become slices, in order", () => {
   assert.deepEqual(view.facts, {});
   assert.equal(lanesOfView(view).get(0).length, 3);
   assert.equal(lanesOfView(view), lanesOfView(view)); // made once
-  assert.throws(() => decodeTimeline(new ArrayBuffer(16)), /no timeline/);
+  assert.throws(() => decodeTimeline(new ArrayBuffer(16)), /not a timeline/);
 });
 
 test("what ran on the device is counted by lanes, of which none is left out", () => {
@@ -63,15 +63,15 @@ test("lanes are told as the server counted them, but for counters", () => {
 
 test("a search says what it found, and where its time was up what that is of and how to narrow it", () => {
   const all = { events: 1200, sum: 9000, busy: 7000, atLeast: false, lookedAt: 50000, cut: false };
-  assert.equal(foundText(all, "relu"), "1,200 found, 9 us in all, 7 us with overlaps once");
-  assert.equal(foundText({ ...all, busy: 9000 }, "relu"), "1,200 found, 9 us in all");
-  assert.equal(foundText({ ...all, atLeast: true }, "relu"), "1,200 found, 9 us in all, at least 7 us with overlaps once");
-  assert.equal(foundText(all, "relu", 3), "3 of 1,200, 9 us in all");
+  assert.equal(foundText(all, "relu"), "1,200 found, 9 µs in all, 7 µs with overlaps once");
+  assert.equal(foundText({ ...all, busy: 9000 }, "relu"), "1,200 found, 9 µs in all");
+  assert.equal(foundText({ ...all, atLeast: true }, "relu"), "1,200 found, 9 µs in all, at least 7 µs with overlaps once");
+  assert.equal(foundText(all, "relu", 3), "3 of 1,200, 9 µs in all");
   assert.equal(foundText({ ...all, events: 0 }, "relu"), "No event's name has \u201crelu\u201d.");
   const cut = / The search was stopped after 50,000 events; choose a mode, a point or a run of fewer events\.$/;
   assert.match(foundText({ ...all, cut: true, events: 0 }, "relu"), /^None found so far\./);
   for (const f of [all, { ...all, events: 0 }]) assert.match(foundText({ ...f, cut: true }, "relu"), cut);
-  assert.match(foundText({ ...all, cut: true }, "relu", 3), /^3 of 1,200 so far, 9 us in all\. The/);
+  assert.match(foundText({ ...all, cut: true }, "relu", 3), /^3 of 1,200 so far, 9 µs in all\. The/);
 });
 
 test("an event that the server found is the slice of the window", () => {

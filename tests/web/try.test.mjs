@@ -23,7 +23,7 @@ test("of a sweep the point that is shown is left", () => {
 test("before and after stand beside each other", () => {
   const c = { agrees: true, max_abs_error: 0, breaks: [4, 2], graphs: [4, 3], launches: [7, 5], median_us: [520, 260], ci_us: [[510, 530], [255, 265]] };
   const rows = changeRows(c).map((r) => [r.name, r.before[0], r.after[0]]);
-  assert.deepEqual(rows, [["Breaks", "4", "2"], ["Graphs", "4", "3"], ["Launches a call", "7", "5"], ["A call, us", "520", "260"]]);
+  assert.deepEqual(rows, [["Breaks", "4", "2"], ["Graphs", "4", "3"], ["Launches a call", "7", "5"], ["A call, µs", "520", "260"]]);
   assert.deepEqual(changeRows({ agrees: true, breaks: [1, 0] }).map((r) => r.name), ["Breaks"]);
   assert.match(valuesText(c), /are the same/);
   assert.match(valuesText({ agrees: true, max_abs_error: 1e-7 }), /1\.0e-7/);

@@ -244,7 +244,7 @@ test("machine facts hide nothing that was recorded, and repeat nothing", () => {
     ["Cores", "2"],
     ["Backend", "cpu"],
     ["Copy bandwidth, GB/s", "41.3"],
-    ["A copy of", "8\u00a0B\u00a0in\u00a00.0519\u00a0us, 2.10\u00a0MB\u00a0in\u00a057.0\u00a0us"],
+    ["A copy of", "8\u00a0B\u00a0in\u00a00.0519\u00a0µs, 2.10\u00a0MB\u00a0in\u00a057.0\u00a0µs"],
     ["new thing", "yes"],
   ]);
 });

@@ -2537,7 +2537,7 @@ export interface ReportComparedValue {
   value: number | null;
   /** its interval */
   ci: [number, number] | null;
-  /** the same with its unit, as it is shown: 25.6 us; times of both sides in one unit */
+  /** the same with its unit, as it is shown: 25.6 µs; times of both sides in one unit */
   shown: ReportFigure;
   /** rounds that it rests on */
   samples: number;
@@ -2913,7 +2913,7 @@ export interface ReportFindings {
   answer: ReportSentencePart[];
   /** the mode that it speaks of: static, else the first compiled one; null without one */
   mode: string | null;
-  /** of all medians: us, ms, s or min */
+  /** of all medians: µs, ms, s or min */
   time_unit: string;
   /** of all compile times: ms, s or min */
   compile_unit: string;
@@ -2951,7 +2951,7 @@ export interface ReportFindingsPoint {
   how: string;
   /** where the time of a call goes, in the mode that is spoken of; none where no call was watched */
   split?: string;
-  /** of the parts of a call: us, ms, s or min */
+  /** of the parts of a call: µs, ms, s or min */
   split_unit?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
@@ -3077,15 +3077,15 @@ export interface ReportFindingsBreak {
 
 /** what a break costs, in us; the parts add up to the cost as they are written */
 export interface ReportFindingsParts {
-  /** us: what ended the graph runs as it is written */
+  /** us: what ended the graph runs in eager */
   statement: string;
-  /** us: results go back to the frame, the interpreter steps on */
+  /** us: results return to the frame, the interpreter goes on */
   frame: string;
-  /** us: the compiled version for what follows is looked for */
+  /** us: the cache entry for what follows is looked up */
   guards: string;
-  /** us: sizes are bound, memory is taken, the kernel is launched */
+  /** us: sizes are bound, memory is allocated, the kernel is launched */
   launch: string;
-  /** us: one kernel more, and the bytes that one kernel of both would not move */
+  /** us: one more kernel, and the bytes that a single kernel would not move */
   kernel: string;
 }
 
@@ -3237,7 +3237,7 @@ export interface ReportFindingsGraph {
 export interface ReportFindingsKernels {
   /** how many are held up by more than memory */
   sentence: string;
-  /** of all medians: us, ms, s or min */
+  /** of all medians: µs, ms, s or min */
   time_unit: string;
   /** of all that kernels move: B, kB, MB or GB */
   bytes_unit: string;

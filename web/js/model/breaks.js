@@ -22,11 +22,11 @@
  * @type {readonly {key: keyof import("../api/report.js").ReportFindingsParts, name: string, cls: string, about: string}[]}
  */
 export const COST_PARTS = [
-  { key: "statement", name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
-  { key: "frame", name: "leaving and entering", cls: "frame", about: "results go back to the frame, the interpreter steps on" },
-  { key: "guards", name: "guards", cls: "guards", about: "the compiled version for what follows is looked for" },
-  { key: "launch", name: "launches", cls: "launch", about: "sizes are bound, memory is taken, the kernel is launched" },
-  { key: "kernel", name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
+  { key: "statement", name: "the statement", cls: "statement", about: "what ended the graph runs in eager" },
+  { key: "frame", name: "leaving and entering", cls: "frame", about: "results return to the frame, the interpreter goes on" },
+  { key: "guards", name: "guards", cls: "guards", about: "the cache entry for what follows is looked up" },
+  { key: "launch", name: "launches", cls: "launch", about: "sizes are bound, memory is allocated, the kernel is launched" },
+  { key: "kernel", name: "the extra kernel", cls: "traffic", about: "one more kernel, and the bytes that a single kernel would not move" },
 ];
 
 /**

@@ -1,7 +1,7 @@
 // js/model/docs.js -- which part of the documentation is about a view.
 
 /** Views of a run whose part has another name than their path. @type {Record<string, string>} */
-const RENAMED = { torch: "pytorch" };
+const RENAMED = { guards: "recompiles", torch: "pytorch" };
 
 /** "/docs/pages#timeline" of "/runs/7/timeline". @param {string} path */
 export function docOf(path) {

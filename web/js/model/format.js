@@ -95,14 +95,14 @@ export function ratio(value, ci) {
 
 /** @type {Unit[]} */
 const TIME = [
-  { name: "us", scale: 1 },
+  { name: "µs", scale: 1 },
   { name: "ms", scale: 1e3 },
   { name: "s", scale: 1e6 },
   { name: "min", scale: 60e6 },
 ];
 
 /**
- * One unit for a column of microseconds: us below 10 ms.
+ * One unit for a column of microseconds: µs below 10 ms.
  * @param {Iterable<number>} valuesUs
  * @returns {Unit}
  */
@@ -138,7 +138,7 @@ export function bytes(value) {
   return `${number(value / unit.scale)} ${unit.name}`;
 }
 
-/** A duration in its own unit: "470 ms", "25.6 us". @param {number} us */
+/** A duration in its own unit: "470 ms", "25.6 µs". @param {number} us */
 export function duration(us) {
   const unit = timeUnit([us]);
   return `${number(us / unit.scale)} ${unit.name}`;

@@ -28,7 +28,7 @@ const LEFT_OUT = new Set(["kind"]);
 /** Pairs of bytes and microseconds. @param {unknown} v */
 function copies(v) {
   if (!Array.isArray(v)) return null;
-  return v.map(([moved, us]) => `${bytes(moved)} in ${number(us)} us`.replaceAll(" ", "\u00a0")).join(", ");
+  return v.map(([moved, us]) => `${bytes(moved)} in ${number(us)} µs`.replaceAll(" ", "\u00a0")).join(", ");
 }
 
 /** @param {string} key @param {unknown} v @returns {string} */

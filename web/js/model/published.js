@@ -31,9 +31,9 @@ export const PUBLISHED = [
   },
   {
     key: "seed",
-    title: "seed's published series (another card)",
-    short: "seed",
-    source: "The published series of the seed experiment, on a card that it does not name",
+    title: "Published reference (another card)",
+    short: "reference",
+    source: "A published reference, on a card that it does not name",
     n: N,
     us: {
       eager: [13.3, 40.5, 86.4, 109.9, 137.3, 167.8, 225.6],

@@ -7,7 +7,7 @@
 const FIELDS = ["verdict", "project", "tag", "device"];
 /** What the server knows of verdicts, and what each says of the mode that a run is judged by.
  * @type {Readonly<Record<string, string>>} */
-export const VERDICTS = { faster: "faster than eager", slower: "slower than eager", same: "as fast as eager", ambiguous: "ambiguous", "not-enough": "too few rounds", disagrees: "other values than eager", broken: "broken" };
+export const VERDICTS = { faster: "faster than eager", slower: "slower than eager", same: "as fast as eager", ambiguous: "ambiguous", "not-enough": "too few rounds", disagrees: "values differ from eager's", broken: "broken" };
 
 /** @typedef {{q: string, verdict?: string, project?: string, tag?: string, device?: string}} Query */
 

@@ -19,7 +19,7 @@ import { inOrder } from "./modes.js";
  * @property {string} by "" for ours, else whose it is: "torch"
  * @property {number} compile_us
  * @property {number} each_us the mode's own time of a call
- * @property {number} saved a call, us; 0 or less: nothing
+ * @property {number} saved a call, µs; 0 or less: nothing
  * @property {readonly [number, number] | null} saved_ci
  * @property {number | null} calls to repay; null: never, or it cannot be told
  * @property {readonly number[] | null} calls_ci

@@ -139,7 +139,7 @@ export function lanesOfView(view) {
 export function decodeTimeline(buffer) {
   const bytes = new DataView(buffer);
   if (buffer.byteLength < 8 || bytes.getUint32(0, true) !== 0x56544542)
-    throw new Error("The server's answer is no timeline.");
+    throw new Error("The server's answer is not a timeline.");
   const length = bytes.getUint32(4, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   /** @type {Record<string, Float64Array | Uint32Array>} */

@@ -62,7 +62,7 @@ export function changeRows(c) {
     const t = withInterval(c.median_us?.[i] ?? 0, c.ci_us?.[i]);
     return [t.text, t.interval];
   };
-  return [...pair("Breaks", c.breaks), ...pair("Graphs", c.graphs), ...pair("Launches a call", c.launches), ...(c.median_us ? [{ name: "A call, us", before: time(0), after: time(1) }] : [])];
+  return [...pair("Breaks", c.breaks), ...pair("Graphs", c.graphs), ...pair("Launches a call", c.launches), ...(c.median_us ? [{ name: "A call, µs", before: time(0), after: time(1) }] : [])];
 }
 
 /** Whether the values are the same, in a sentence. @param {Change} c */

@@ -82,7 +82,7 @@ function parts(m, said, shown) {
   const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows), pick: (line) => pick({ line }) });
   const priced = rows.some(costTold);
-  const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
+  const unit = priced ? h("p", { class: "small dim" }, "µs a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
   const list = breakList(rows, shown);
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
@@ -155,7 +155,7 @@ function breakCard(r, i, shown) {
     "summary",
     {},
     h("span", { class: "rk" }, i + 1),
-    costTold(r) ? h("span", { class: "us" }, r.said.cost?.text, " ", h("span", { class: "unit" }, "us")) : null,
+    costTold(r) ? h("span", { class: "us" }, r.said.cost?.text, " ", h("span", { class: "unit" }, "µs")) : null,
     h(
       "span",
       {},
@@ -190,7 +190,7 @@ function breakCard(r, i, shown) {
 /** The microseconds of a break as a bar, and in words.
  * @param {import("../api/report.js").ReportFigure} cost @param {import("../api/report.js").ReportFindingsParts} parts @param {number} i */
 function costParts(cost, parts, i) {
-  const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${cost.text} us of break ${i + 1} go` });
+  const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${cost.text} µs of break ${i + 1} go` });
   const shown = COST_PARTS.map((p) => Math.max(Number(parts[p.key].replace(/,/g, "")), 0)); // what is written as 0 has no colour
   const above = shown.reduce((sum, part) => sum + part, 0);
   let x = 0;
@@ -200,7 +200,7 @@ function costParts(cost, parts, i) {
     x += share;
   });
   const keys = COST_PARTS.map((p) => h("span", { class: "key", title: p.about }, h("i", { class: `k-${p.cls}` }), `${p.name} ${parts[p.key]}`));
-  const unit = h("span", { class: "dim" }, `us, together ${cost.text} `, intervalOf(cost));
+  const unit = h("span", { class: "dim" }, `µs, together ${cost.text} `, intervalOf(cost));
   const terms = COST_PARTS.map((p) => `${p.name}: ${p.about}`).join("; ");
   return h("div", { class: "costs" }, bar, h("p", { class: "legend" }, keys, unit), h("p", { class: "small dim" }, `${terms[0].toUpperCase()}${terms.slice(1)}.`));
 }

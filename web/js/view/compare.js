@@ -85,9 +85,9 @@ async function counterpart(id, signal) {
 function empty(chosen, n) {
   const key = (/** @type {string} */ k) => h("kbd", {}, k);
   const what = "what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.";
-  if (n) return stateWell("One more run is needed", h("p", {}, "Choose what is held against it, ", key("b"), `: ${what}`));
+  if (n) return stateWell("One more run is needed", h("p", {}, "Choose a run to compare it with, ", key("b"), `: ${what}`));
   const text = h("p", {}, `Choose two runs or more: ${what} In the list of runs, `, key("x"), " selects a run and ", key("c"), " compares those selected.");
-  return stateWell("No two runs are chosen", text, h("div", { class: "acts" }, button("Choose runs", () => chosen.start(), { class: "btn primary" }), h("a", { class: "btn", href: "/runs" }, "Choose in the list")));
+  return stateWell("Choose two runs to compare", text, h("div", { class: "acts" }, button("Choose runs", () => chosen.start(), { class: "btn primary" }), h("a", { class: "btn", href: "/runs" }, "Choose in the list")));
 }
 
 /** Several runs: each beside A, one at a time. @param {Comparison} all @param {(b: string) => void} show */
@@ -169,6 +169,6 @@ function table(pair, n) {
   };
   const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));
-  const left = same ? [h("p", { class: "small sub more" }, `${plural(same, "counted figure")} more ${same === 1 ? "is" : "are"} the same in both.`)] : [];
+  const left = same ? [h("p", { class: "small sub more" }, `${plural(same, "more counted figure")} ${same === 1 ? "is" : "are"} the same in both.`)] : [];
   return [scroller("Metrics, table", el), ...left];
 }

@@ -40,11 +40,11 @@ export function breaksPart(pair) {
     const lines = [...new Set([b.a?.line, b.b?.line].filter((l) => l !== undefined))].join(" → ");
     const file = (b.b ?? b.a)?.file;
     const where = h("td", { class: "wrap" }, file ? `${file}, ` : "", `line ${lines}`, ": ", h("code", {}, b.text));
-    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, us"), us(b.b, `${pair.b}, us`), where);
+    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, µs"), us(b.b, `${pair.b}, µs`), where);
   });
   const where = all.length ? at(all[0].n) : "";
   const note = `${tally(all, ["added", "gone", "kept"])}${where}`;
-  return part("Breaks", all.length ? note : "", rows, [[null, "", "Change"], "Break", ["A, us", "r"], [`${pair.b}, us`, "r"], "Where"], "Neither breaks.");
+  return part("Breaks", all.length ? note : "", rows, [[null, "", "Change"], "Break", ["A, µs", "r"], [`${pair.b}, µs`, "r"], "Where"], "Neither breaks.");
 }
 
 /** @param {Pair} pair */
@@ -53,19 +53,19 @@ export function kernelsPart(pair) {
   const rows = all.map((k) => {
     const r = k.ratio === undefined ? null : ratio(k.ratio, k.ci);
     const told = r ? [r.text, ...ci(r.interval)] : [k.form ? `${k.form}, ` : "", plural(k.ops ?? 0, "op")];
-    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a, "A, us"), us(k.b, `${pair.b}, us`), h("td", { class: "wrap" }, told));
+    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a, "A, µs"), us(k.b, `${pair.b}, µs`), h("td", { class: "wrap" }, told));
   });
   const same = pair.kernels_same ?? 0;
   const note = `${tally(all, ["added", "gone", "slower", "faster"])}, ${same} as before${all.length ? at(all[0].n) : ""}`;
   const none = same ? `${same === 1 ? "The one kernel is" : `All ${same} kernels are`} as they were.` : "Neither has kernels.";
-  return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, us", "r"], [`${pair.b}, us`, "r"], "What changed"], none);
+  return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, µs", "r"], [`${pair.b}, µs`, "r"], "What changed"], none);
 }
 
 /** @param {Pair} pair */
 export function graphsPart(pair) {
   const rows = (pair.graphs ?? []).map((g) => {
     const ops = g.ops.map((o) => `${o.op} ${o.a} → ${o.b}`).join(", ");
-    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
+    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, split elsewhere"));
   });
   const n = pair.graphs?.[0]?.n ?? null;
   return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they occur"], "The same graphs of the same ops.");
@@ -78,7 +78,7 @@ export function sourcePart(pair) {
   const note = s?.lines ? `${pair.b} beside A: ${plural(s.added ?? 0, "line")} added, ${number(s.gone ?? 0)} gone${at(s.n ?? null)}` : "";
   add(box, h("header", { class: "bar" }, h("h2", {}, "Source"), h("p", { class: "small dim" }, note)));
   if (!s?.lines) {
-    add(box, h("p", { class: "sub" }, s?.added === 0 ? "The same, to the letter." : "Too long to be shown line by line."));
+    add(box, h("p", { class: "sub" }, s?.added === 0 ? "Identical." : "Too long to be shown line by line."));
     return box;
   }
   const ol = h("ol");

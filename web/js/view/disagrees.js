@@ -16,10 +16,10 @@ function item(w) {
 export function disagreements(run) {
   const said = run.findings;
   if (!said || (!said.wrong.length && !said.wrong_torch.length)) return null;
-  const head = said.wrong.length ? spoken(said.wrong) : [h("b", {}, "PyTorch's values are not Breakeven's"), "."];
+  const head = said.wrong.length ? spoken(said.wrong) : [h("b", {}, "PyTorch's values differ from Breakeven's"), "."];
   return h(
     "section",
-    { id: "disagreements", class: "wrong", role: "alert", "aria-label": "Values that are not eager's" },
+    { id: "disagreements", class: "wrong", role: "alert", "aria-label": "Values that differ from eager's" },
     h("p", { class: "what" }, chip("disagrees", "DISAGREES"), " ", head),
     h("ul", {}, said.wrong_modes.map(item), said.wrong_torch.map(item)),
   );

@@ -48,14 +48,14 @@ function underWay(run, id, title) {
     try {
       await cancelExport(String(run.id), id);
     } catch (why) {
-      toast(`The export goes on: ${why instanceof Error ? why.message : why}`);
+      toast(`The export was not cancelled: ${why instanceof Error ? why.message : why}`);
     }
   };
   const el = h("li", {}, far, bar, button("Cancel", cancel, { class: "btn link", "aria-label": `Cancel ${title}` }));
   const update = (/** @type {import("../api/types.js").ExportUnderWay} */ e) => {
     const read = `${Math.round(100 * e.share)} % of the timeline read`;
     const state = [e.share > 0 ? read : "", e.bytes > 0 ? `${bytes(e.bytes)} written` : ""].filter(Boolean).join(", ");
-    far.textContent = `${title}: ${e.cancelled ? "being cancelled" : state || "it begins"}`;
+    far.textContent = `${title}: ${e.cancelled ? "being cancelled" : state || "starting"}`;
     bar.replaceChildren(progressBar(e.share));
   };
   return { el, update };
@@ -121,7 +121,7 @@ export function exportMenu(run) {
       links = linksOf(run, formats);
       draw();
     } catch (e) {
-      list.replaceChildren(h("li", { class: "small" }, `The formats are not known: ${e instanceof Error ? e.message : e}`));
+      list.replaceChildren(h("li", { class: "small" }, `The formats could not be read: ${e instanceof Error ? e.message : e}`));
     }
   };
   box.addEventListener("change", draw);

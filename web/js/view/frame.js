@@ -84,7 +84,7 @@ function tellOffline() {
   return (/** @type {boolean} */ gone) => {
     if (note.hidden !== gone) return;
     note.hidden = !gone;
-    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; what is shown here is from before.` : "";
+    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; this page may be out of date.` : "";
     if (!gone) dispatchEvent(new Event("serverback"));
   };
 }

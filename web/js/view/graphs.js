@@ -217,7 +217,7 @@ function codePart(g) {
         place.replaceChildren(well(1));
         all.remove();
       },
-      { title: "The vector words that every kernel shares" },
+      { title: "The vector functions that every kernel shares" },
     );
     add(acts, all);
   }

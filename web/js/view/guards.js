@@ -34,7 +34,7 @@ export async function guardsTab(ctx, body, run, report) {
 /** @param {import("../api/types.js").Run} run */
 function noModes(run) {
   const more = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}&add=auto` }, "Run auto too");
-  return stateWell("Eager compiles nothing", h("p", {}, "Only eager was run: there is no compiled version, and no guard that could fail."), h("div", { class: "acts" }, more));
+  return stateWell("Eager compiles nothing", h("p", {}, "Only eager was run: there is no cache entry, and no guard that could fail."), h("div", { class: "acts" }, more));
 }
 
 /** @param {import("../api/types.js").Run} run @param {import("../api/types.js").Point} point @param {string} mode @returns {HTMLElement[]} */
@@ -51,7 +51,7 @@ function parts(run, point, mode) {
 /** @param {import("../api/types.js").Run} run */
 function lazy(run) {
   const traces = h("a", { class: "btn", href: `/runs/${encodeURIComponent(run.id)}/breaks?mode=lazy` }, "Traces that were run");
-  return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops again, and the trace is found by its hash: another size is another hash, and is compiled."), h("div", { class: "acts" }, traces));
+  return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops again, and the trace is looked up by its hash: another size has another hash, and is compiled."), h("div", { class: "acts" }, traces));
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
@@ -64,7 +64,7 @@ function frameSection(run, f, tree, first) {
   const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
   if (f.notice) add(section, h("p", { class: "notice" }, f.notice));
   if (!f.versions.length) return section;
-  const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Version", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
+  const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Cache entry", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
   const longest = Math.max(...tree.flatMap((x) => x.versions.map((v) => v.compileMs)));
   if (first) add(section, titles);
   add(section, h("ol", { class: "versions" }, f.versions.map((v) => h("li", {}, versionRow(v, longest, f.versions.length > 1), guardList(v)))));
@@ -75,9 +75,9 @@ function frameSection(run, f, tree, first) {
 function versionRow(v, longest, several) {
   const why = h("div", { class: "why" });
   const { causes, fits, symbols, bailed } = v.said;
-  if (!causes.length) add(why, h("p", {}, `first met in call ${v.call}`));
+  if (!causes.length) add(why, h("p", {}, `first seen in call ${v.call}`));
   for (const c of causes) add(why, h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`)));
-  for (const fit of fits) add(why, h("p", { class: "fit" }, h("b", {}, "What would fit: "), fit));
+  for (const fit of fits) add(why, h("p", { class: "fit" }, h("b", {}, "Advice: "), fit));
   if (symbols) add(why, h("p", { class: "sub" }, "symbols ", h("code", {}, symbols)));
   if (bailed) add(why, h("p", { class: "sub" }, bailed));
   const width = longest > 0 ? Math.max(1, (v.compileMs / longest) * BAR) : 0;
@@ -88,7 +88,7 @@ function versionRow(v, longest, several) {
 
 /** @param {Version} v */
 function guardList(v) {
-  if (!v.guards.length) return h("p", { class: "guards small sub" }, "No guard: it serves every call.");
+  if (!v.guards.length) return h("p", { class: "guards small sub" }, "No guards: it serves every call.");
   const failed = v.guards.filter((g) => g.failed.length).length;
   const line = (/** @type {import("../model/guards.js").Guard} */ g) =>
     h("li", { class: g.failed.length ? "failed" : null }, h("code", {}, g.text), g.failed.map((f) => h("span", { class: "small" }, ` failed in call ${f.call}: ${f.by} was compiled`)));

@@ -98,7 +98,7 @@ function runs(data, again) {
   const all = data.points ?? [];
   const base = baselineOf(data);
   const rows = all.map((p, i) => row(p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
-  const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Beside the run before", "Note", [null, "", "Actions"]]);
+  const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Since the run before", "Note", [null, "", "Actions"]]);
   const table = h("table", { class: "hist", id: "history-runs" }, h("caption", { class: "vh" }, "Runs, newest first"), head, h("tbody", {}, rows));
   return section("Runs", "newest first; a note and the baseline stay with the run", null, scroller("Runs, table", table));
 }
@@ -118,7 +118,7 @@ function row(p, before, base, again) {
   const ms = run.created_ns / 1e6;
   const value = p.shown ? figure(p.shown) : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
-  const changed = p.value === null ? "" : before ? p.parting || "same source and settings" : h("span", { class: "dim" }, "none before it");
+  const changed = p.value === null ? "" : before ? p.parting || "same source and settings" : h("span", { class: "dim" }, "the first run");
   const against = base && base !== p ? base : before;
   const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, number(run.id)) : null;
   const mark = p.value === null ? null : button(run.baseline ? "No baseline" : "Baseline", () => save(run.id, { baseline: !run.baseline }, again));
@@ -142,9 +142,9 @@ async function save(id, notes, again) {
   try {
     await patchRun(id, notes);
     await again();
-    toast(notes.note === undefined ? (notes.baseline ? `Run #${id} is the baseline.` : `Run #${id} is no baseline any more.`) : `The note on run #${id} is kept.`);
+    toast(notes.note === undefined ? (notes.baseline ? `Run #${id} is the baseline.` : `Run #${id} is no longer the baseline.`) : `The note on run #${id} is saved.`);
   } catch (e) {
-    toast(`Run #${id} is as it was: ${e instanceof Error ? e.message : e}`);
+    toast(`Run #${id} was not changed: ${e instanceof Error ? e.message : e}`);
   }
 }
 
@@ -153,7 +153,7 @@ function editNote(run, again) {
   const text = h("textarea", { class: "field", maxlength: 1000, "aria-label": "Note" });
   text.value = run.note ?? "";
   const form = h("form", { method: "dialog", class: "noteform" }, h("h2", { id: "note-title" }, `Note on #${run.id}`), text);
-  add(form, h("div", { class: "acts" }, h("button", { class: "btn primary", value: "save" }, "Keep it"), h("button", { class: "btn", value: "" }, "Cancel")));
+  add(form, h("div", { class: "acts" }, h("button", { class: "btn primary", value: "save" }, "Save"), h("button", { class: "btn", value: "" }, "Cancel")));
   const d = h("dialog", { class: "ask", "aria-labelledby": "note-title" }, form);
   document.body.append(d);
   d.addEventListener("close", () => {

@@ -11,7 +11,7 @@ import { ledgerRows } from "../model/ledger.js";
 const MOST_ROWS = 200;
 
 /** What a log does not say is told apart from what there is not. @param {string | number | null | undefined} text */
-const known = (text) => (text === null || text === undefined || text === "" ? h("span", { class: "dim" }, "not said") : String(text));
+const known = (text) => (text === null || text === undefined || text === "" ? h("span", { class: "dim" }, "not recorded") : String(text));
 /** @param {string | number | null | undefined} text */
 const right = (text) => h("td", { class: "r" }, known(text));
 /** @param {string | null | undefined} text */
@@ -44,7 +44,7 @@ function breaks(i) {
     right(b.cost?.lookup_us_per_call === undefined ? "" : duration(b.cost.lookup_us_per_call)),
     left(b.message),
   ]);
-  return table("Breaks", ["Place", "Kind", "Registry", "Outcome", ["Met", "r"], ["Host, a call", "r"], ["Lookups, a call", "r"], "Message"], rows);
+  return table("Breaks", ["Place", "Kind", "Registry", "Outcome", ["Hits", "r"], ["Host, a call", "r"], ["Lookups, a call", "r"], "Message"], rows);
 }
 
 /** @param {Imported} i */
@@ -103,16 +103,16 @@ const MAIN_STAGE = {
 
 /** Where each model's graphs split, beside how long it ran. @param {import("../api/types.js").ImportedModel[]} models */
 function stages(models) {
-  const time = (/** @type {number} */ us) => (us > 0 ? duration(us) : "not said");
+  const time = (/** @type {number} */ us) => (us > 0 ? duration(us) : "not recorded");
   const rows = models.map((m) => [
     h("th", { scope: "row" }, m.model),
-    right(m.captured_graphs ?? "not said"),
+    right(m.captured_graphs ?? "not recorded"),
     right(m.lowered_graphs),
-    right(m.capture_added ?? "not said"),
-    right(m.lowering_added ?? "not said"),
+    right(m.capture_added ?? "not recorded"),
+    right(m.lowering_added ?? "not recorded"),
     right(m.capture_breaks),
     right(m.lowering_breaks),
-    left(m.main_stage ? MAIN_STAGE[m.main_stage] : "not said"),
+    left(m.main_stage ? MAIN_STAGE[m.main_stage] : "not recorded"),
     right(time(m.compile_us)),
     right(time(m.run_us)),
   ]);

@@ -66,7 +66,7 @@ function places(run, line, of, mode) {
   const links = [];
   if (of?.nodes.length) links.push(link("graphs", plural(of.nodes.length, "op")));
   if (of?.kernels.length) links.push(link("timeline", `${plural(of.kernels.length, "kernel")}${together(of.kernels.map((k) => k.us))}`));
-  if (of?.breaks.length) links.push(link("breaks", `${plural(of.breaks.length, "break")}${of.breaks[0].lineCost ? `, ${of.breaks[0].lineCost} us a call` : ""}`));
+  if (of?.breaks.length) links.push(link("breaks", `${plural(of.breaks.length, "break")}${of.breaks[0].lineCost ? `, ${of.breaks[0].lineCost} µs a call` : ""}`));
   return links.length ? links.flatMap((a, i) => [i ? " \u00b7 " : "", a]).concat(` in ${mode}`) : `no op, kernel or break of ${mode} comes from here`;
 }
 
@@ -90,7 +90,7 @@ export function joinedList(run, line, of, mode) {
   const found = h("div");
   add(
     found,
-    part("Breaks", of.breaks.map((b) => item("breaks", { brk: String(b.index + 1) }, b.kind, b.cost ? `${b.cost} us a call` : ""))),
+    part("Breaks", of.breaks.map((b) => item("breaks", { brk: String(b.index + 1) }, b.kind, b.cost ? `${b.cost} µs a call` : ""))),
     part("Ops", of.nodes.map((n) => item("graphs", { graph: n.graph, node: n.name }, n.name, `${n.op === n.name ? "" : `${n.op}, `}graph ${n.graph}`))),
     part("Kernels", of.kernels.map((k) => item("graphs", { graph: k.graph, kernel: String(k.index) }, k.name, `${k.us === null ? "" : `${duration(k.us)}, `}graph ${k.graph}`))),
   );

@@ -14,13 +14,13 @@ const FEW_ROWS = 60;
 
 /** What a word of the head means, where it is. @type {[string, string][]} */
 const TERMS = [
-  ["Of copy", "the time of a kernel that only moves as many bytes, over the kernel's own: near 100 % memory is the limit, above it the bytes were in a nearer cache"],
-  ["Operations", "those of the graph: 2 for each pair that a product multiplies and adds, 1 for each element of any other op, views and copies none"],
-  ["Op/byte", "arithmetic intensity, operations over bytes: where it is low memory is the limit, where it is high arithmetic is"],
+  ["Of copy", "the time of a kernel that only moves as many bytes, divided by the kernel's own: near 100 % the kernel is bound by memory, above it the bytes were in a nearer cache"],
+  ["Operations", "those of the graph: 2 for each multiply-add of a product, 1 for each element of any other op, none for views and copies"],
+  ["Op/byte", "arithmetic intensity, operations per byte: where it is low the kernel is bound by memory, where it is high by arithmetic"],
 ];
 const DEVICE_TERM = /** @type {[string, string]} */ ([
   "Occupancy",
-  "threads of the kernel that a multiprocessor can hold over the most that it can: registers and shared memory limit it",
+  "threads of this kernel that fit on a multiprocessor, divided by the most that it can hold: registers and shared memory limit it",
 ]);
 
 /** @param {number} share */

@@ -73,7 +73,7 @@ function verdict(s) {
   const said = saidOf(s.run, s.point, s.mode);
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
-  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors taken: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are those of a watched call, which takes longer.`;
+  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors allocated: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are those of a watched call, which takes longer.`;
   return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said?.memory ?? [])), h("p", { class: "how" }, how));
 }
 
@@ -96,15 +96,15 @@ function chartSection(s, eager) {
 /** @param {Shown} s @param {number} i */
 function momentTable(s, i) {
   const moment = memory.momentOf(s.m, i);
-  const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} us`;
+  const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} µs`;
   const unit = bytesUnit([moment.used]);
   const share = shares([...moment.rows.map((r) => r.bytes), moment.rest], moment.used);
   const rows = moment.rows.map((r, k) => tensorRow(s, r, unit, share[k], moment.used));
   const held = i === 0 || moment.rest <= s.m.held_bytes ? "Held before the call" : "Held before the call, and not listed";
-  const note = moment.rest < s.m.held_bytes ? `${bytes(s.m.held_bytes - moment.rest)} of it has been given back by then` : "";
+  const note = moment.rest < s.m.held_bytes ? `${bytes(s.m.held_bytes - moment.rest)} of it had been freed by then` : "";
   const rest = h("tr", {}, h("th", { scope: "row" }, held), h("td", { colspan: 2, class: "dim" }, note), sizeCells(moment.rest, unit, share[moment.rows.length], moment.used), h("td", { colspan: 2 }));
   const total = h("tr", { class: "total" }, h("th", { scope: "row" }, "In use"), h("td", { colspan: 2 }), sizeCells(moment.used, unit, 100, moment.used), h("td", { colspan: 2 }));
-  const head = headRow(["Taken by", "Line", "Shape", [`${unit.name}`, "r"], ["Share", "r"], [null, "", "As a bar"], ["Lives", ""], "Written by"]);
+  const head = headRow(["Allocated by", "Line", "Shape", [`${unit.name}`, "r"], ["Share", "r"], [null, "", "As a bar"], ["Lifetime", ""], "Written by"]);
   const title = `In use ${at}`;
   const body = h("tbody", {});
   const fill = (/** @type {number} */ most) => body.replaceChildren(...rows.slice(0, most), ...(rows.length > most ? [more(rows.length - most, () => fill(rows.length))] : []), rest, total);
@@ -145,7 +145,7 @@ function lifeBar(m, tensors) {
   const x = (/** @type {number} */ us) => Math.round((us / (m.duration_us || 1)) * LIFE * 10) / 10;
   const first = tensors[0];
   const end = (/** @type {import("../model/memory.js").MemoryTensor} */ t) => t.to_us ?? m.duration_us;
-  const said = `from ${number(first.from_us)} us ${first.to_us === null ? "on, beyond the call" : `to ${number(first.to_us)} us`}`;
+  const said = `from ${number(first.from_us)} µs ${first.to_us === null ? "on, past the end of the call" : `to ${number(first.to_us)} µs`}`;
   const label = tensors.length > 1 ? `${tensors.length}, the first ${said}` : said;
   const bars = tensors.map((t) => svg("rect", { class: t.graph === null ? "ea" : "fu", x: x(t.from_us), y: 3, width: Math.max(1, x(end(t)) - x(t.from_us)), height: 8 }));
   const peak = x(m.peak_us);
@@ -179,7 +179,7 @@ function linesSection(s, eager) {
     : null;
   const sum = h("tr", { class: "total" }, h("th", { scope: "row" }, "Together"), h("td"), cells(all.map((m) => m.together)));
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
-  const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${pointSaid(s)?.lines_unit ?? ""}`)), ...names.map((n) => right(`Taken in all, ${n}`))]);
+  const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${pointSaid(s)?.lines_unit ?? ""}`)), ...names.map((n) => right(`Allocated in all, ${n}`))]);
   const title = eager ? `By source line: eager against ${s.mode}` : "By source line";
   const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, lines.map(row), left, sum));
   return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "what is held before the call is in none of these")), scroller(`${title}, table`, table));
@@ -197,7 +197,7 @@ function modesSection(s) {
     return [h("tr", {}, h("th", { scope: "row" }, modeMark(name)), cell(use.held), cell(use.added, "r num-strong"), h("td", { class: "r" }, use.of_eager), cell(use.peak), cell(use.taken), h("td", { class: "r" }, use.tensors), h("td", { class: "r" }, duration(m.peak_us)))];
   });
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
-  const head = headRow(["Mode", ...[`Held before, ${unit}`, `Adds, ${unit}`, "Of eager's", `Peak, ${unit}`, `Taken in all, ${unit}`, "Tensors", "Peak at"].map(right)]);
+  const head = headRow(["Mode", ...[`Held before, ${unit}`, `Adds, ${unit}`, "Of eager's", `Peak, ${unit}`, `Allocated in all, ${unit}`, "Tensors", "Peak at"].map(right)]);
   const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
   return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table));
 }

@@ -116,7 +116,7 @@ export class MemoryChart {
   /** @param {number} moment */
   #say(moment) {
     const { memory } = this.#lines[0];
-    const where = moment === 0 ? "before the call" : `${number(momentTime(memory, moment))} us into the call`;
+    const where = moment === 0 ? "before the call" : `${number(momentTime(memory, moment))} µs into the call`;
     const text = `${where}: ${bytes(momentBytes(memory, moment))} in use`;
     this.#slider.setAttribute("aria-valuetext", text);
     this.#said.textContent = text[0].toUpperCase() + text.slice(1);

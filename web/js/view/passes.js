@@ -118,7 +118,7 @@ function passItem(r, open, title, urlOf) {
 
 /** @param {PassRow} r @param {LineUrl} urlOf */
 function ruleList(r, urlOf) {
-  if (!r.rules.length) return h("p", { class: "small sub" }, "It names no rule for what it did.");
+  if (!r.rules.length) return h("p", { class: "small sub" }, "This pass reports no rules.");
   const lines = (/** @type {number[]} */ at) =>
     at.flatMap((n, i) => [
       i ? ", " : "",

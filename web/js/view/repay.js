@@ -29,7 +29,7 @@ function table(all) {
       h("td", { class: "r" }, r.said.nearly === null ? dim(r.said.nearly_after) : r.said.nearly_after),
     ),
   );
-  const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, us", "r"], ["Repaid after", "r"], ["90 % of its speedup after", "r"]]);
+  const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, µs", "r"], ["Repaid after", "r"], ["90 % of its speedup after", "r"]]);
   const el = h("table", { id: "repaid" }, h("caption", { class: "vh" }, "What compiling costs and saves"), head, h("tbody", {}, rows));
   return scroller("Break-even by mode, table", el);
 }

@@ -34,7 +34,7 @@ import { sharedQuery } from "../model/selection.js";
 const TABS = [
   { key: "", label: "Overview", load: async () => (await import("./overview.js")).overview },
   { key: "breaks", label: "Breaks", load: async () => (await import("./breaks.js")).breaksTab },
-  { key: "guards", label: "Guards", load: async () => (await import("./guards.js")).guardsTab },
+  { key: "guards", label: "Recompiles", load: async () => (await import("./guards.js")).guardsTab },
   { key: "graphs", label: "Graphs", load: async () => (await import("./graphs.js")).graphsTab },
   { key: "passes", label: "Passes", load: async () => (await import("./passes.js")).passesTab },
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
@@ -271,6 +271,6 @@ async function cancel(run) {
     await deleteRun(String(run.id));
     jobsChanged();
   } catch (e) {
-    toast(`Run #${run.id} goes on: ${e instanceof Error ? e.message : e}`);
+    toast(`Run #${run.id} was not stopped: ${e instanceof Error ? e.message : e}`);
   }
 }

@@ -4,7 +4,7 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, ratioAxis, sparkline, whisker } from "./marks.js";
 import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
-import { chipClass } from "../model/sentence.js";
+import { chipClass, meetsEager } from "../model/sentence.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 
@@ -111,8 +111,6 @@ function spark(r) {
 function summaryCells(s, columns, recent) {
   const r = s.speedup === null ? null : ratio(s.speedup, s.speedup_ci);
   const swept = typeof s.at_n === "number";
-  const meets =
-    r === null ? dim("none") : typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : dim(swept ? "nowhere" : "no sweep");
   const cell = (/** @type {Child | Child[]} */ content) => h("td", { class: "r x" }, content);
   return [
     h("td", { class: "a-v" }, chip(chipClass(s.verdict), s.verdict)),
@@ -126,7 +124,7 @@ function summaryCells(s, columns, recent) {
     h("td", { class: "x" }, recent),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),
-    cell([meets, swept ? dim(`, at ${plain(Number(s.at_n))}`) : null]),
+    cell([typeof s.crossover_n === "number" ? meetsEager(s) : dim(meetsEager(s)), swept ? h("span", { class: "two-line" }, `row at n = ${plain(Number(s.at_n))}`) : null]),
     cell(typeof s.breaks === "number" ? count(s.breaks) : dim("unknown")),
   ];
 }

@@ -140,6 +140,7 @@ class RunsPage {
     });
     this.#picked.watch(this.#place);
     this.#heads = [head, form];
+    for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
     return [this.#start, head, form, this.#place, this.#picked.bar];
   }
 
@@ -174,7 +175,10 @@ class RunsPage {
     const total = answer.total ?? answer.runs.length;
     place.setAttribute("aria-busy", "false");
     this.#total.textContent = total ? plural(total, "run") : "";
-    for (const el of this.#heads) el.hidden = !total && !text && !status;
+    for (const el of this.#heads) {
+      el.hidden = !total && !text && !status;
+      el.style.visibility = "";
+    }
     this.#fillFields(answer.facets);
     if (total) {
       const focus = /** @type {HTMLElement | null} */ (place.querySelector(":focus"))?.dataset.sort;

@@ -7,6 +7,7 @@ import { h, button, say, section, spoken } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { progressState } from "./states.js";
+import { origin } from "../api/place.js";
 import { followRun, getExamples, getRun, postRun } from "../api/client.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
@@ -66,7 +67,9 @@ function showStarter(place) {
   const acts = h("div", { class: "acts" });
   getExamples().then(({ examples }) => examples?.length && acts.append(starter(examples[0], why)), () => {});
   const text = h("p", {}, "Or begin with the chain sweep: a body of 1 to 30 statements in every mode, on this machine, within seconds.");
-  place.replaceChildren(section("No runs yet", null, null, text, acts, why));
+  const command = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The same as a command" }, `breakeven run model.py --input 'x=float32[64,64]' --post ${origin()}`);
+  const terminal = [h("p", {}, "Or from a terminal, with a function model in a file of yours:"), h("div", { class: "well" }, command)];
+  place.replaceChildren(section("No runs yet", null, null, text, acts, why, ...terminal));
 }
 
 /**

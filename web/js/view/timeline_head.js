@@ -88,7 +88,7 @@ export function ledger(whole) {
     text(`${count(facts.dropped ?? 0)} dropped in the whole run`),
     text(`${count(facts.doubtful ?? 0)} doubtful`),
     text(`${count(facts.out_of_range ?? 0)} out of range`),
-    facts.api_records ? text("calls of the driver are recorded: a launch takes 0.2 us more") : null,
+    facts.api_records ? text("calls of the driver are recorded: a launch takes 0.2 µs more") : null,
     facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
     facts.processes ? null : text("a run of its own, after the latencies: watching makes calls slower"),
     (facts.processes ?? []).flatMap(ofProcess),

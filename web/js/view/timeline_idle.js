@@ -119,8 +119,8 @@ export function fillIdle(place, totals, length, view) {
   const watching = view.idle.watching_ns / Math.max(1, view.t1 - view.t0);
   const said = [
     watching > 0.01 ? `Watching itself makes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
-    late ? `${plural(late, "event")} came too late in the recording to be laid to a gap.` : "",
-    leftOut ? `Lanes of further devices are not summed up: ${count(leftOut)}.` : "",
+    late ? `${plural(late, "event")} came too late in the recording to be assigned to a gap.` : "",
+    leftOut ? `Lanes of further devices are not in these sums: ${count(leftOut)}.` : "",
   ].filter(Boolean);
   if (said.length) add(place, h("p", { class: "small sub" }, said.join(" ")));
 }

@@ -27,8 +27,8 @@ export function lineLinks(lines, { run }) {
 /** @param {HTMLElement} place @param {Slice | null} slice @param {View} view @param {Asked} asked
  * @param {Slice | null} other the end of its arrow that the view has no row for */
 export function fillSlice(place, slice, view, asked, other) {
-  const title = h("header", { class: "bar" }, h("h3", {}, slice ? nameOf(view, slice) : "Pointed slice"));
-  if (!slice) return place.replaceChildren(title, h("p", { class: "sub" }, "Point at a slice, or step through them with the full stop and comma keys."));
+  const title = h("header", { class: "bar" }, h("h3", {}, slice ? nameOf(view, slice) : "Selected event"));
+  if (!slice) return place.replaceChildren(title, h("p", { class: "sub" }, "Point at an event, or step through events with the full stop and comma keys."));
   const info = view.names[slice.name] ?? { name: "" };
   const launch = partner(view.slices, slice, view.lanes) ?? other;
   /** @type {[string, import("./dom.js").Child | import("./dom.js").Child[]][]} */

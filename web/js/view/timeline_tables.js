@@ -44,10 +44,10 @@ export function fillTotals(place, { t0, t1, selected, totals, view }, clear) {
     const key = h("span", { class: "key" }, swatch(r.kind), name);
     add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(r.count ? count(r.count) : ""), cell(us(r.sum)), cell(shareText(parts[i], r.sum))));
   });
-  const last = beside ? "All lanes" : calls ? plural(calls, "call") : selected ? "Selection" : "In sight";
+  const last = beside ? "All lanes" : calls ? plural(calls, "call") : selected ? "Selection" : "Visible range";
   add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, last), cell(""), cell(us(whole)), cell("100 %")));
   const head = headRow(["Time of", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
-  const title = h("header", { class: "bar" }, h("h3", {}, selected ? "Selection" : "In sight"), h("span", { class: "sub small" }, duration(length / 1000)));
+  const title = h("header", { class: "bar" }, h("h3", {}, selected ? "Selection" : "Visible range"), h("span", { class: "sub small" }, duration(length / 1000)));
   if (selected) add(title, h("div", { class: "acts" }, button("Clear", clear, { "aria-label": "Clear the selection" })));
   place.replaceChildren(title, scroller("Time by kind", h("table", {}, head, body)));
 }
@@ -67,7 +67,7 @@ export function fillKernels(place, { totals, view }, asked) {
   });
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));
-  place.replaceChildren(title, scroller("Kernels in sight", h("table", { class: "kernels" }, head, body)));
+  place.replaceChildren(title, scroller("Kernels in the visible range", h("table", { class: "kernels" }, head, body)));
   if (!kernels.length) place.replaceChildren(title, h("p", { class: "sub" }, "None runs in this part of the timeline."));
   if (kernels.length > MOST_ROWS)
     add(place, h("p", { class: "small sub" }, `${plural(kernels.length - MOST_ROWS, "more name")} with less time.`));
@@ -94,7 +94,7 @@ export function fillLanes(place, { t0, t1, lanes, view }) {
   const title = h("header", { class: "bar" }, h("h3", {}, "Lanes"), h("span", { class: "sub small" }, plural(busy.length, "lane")));
   place.replaceChildren(title, busy.length ? scroller("Lanes", h("table", {}, head, body)) : h("p", { class: "sub" }, "Nothing ran."));
   if (busy.length > MOST_ROWS) add(place, h("p", { class: "small sub" }, `${plural(busy.length - MOST_ROWS, "more lane")} of this run.`));
-  if (busy.some((l) => l.atLeast)) add(place, h("p", { class: "small sub" }, "At least: events far out of their order began where the union was known as a sum alone; a shorter window is exact."));
+  if (busy.some((l) => l.atLeast)) add(place, h("p", { class: "small sub" }, "At least: some events came far out of order, so that overlaps before them are not known; a shorter window is exact."));
 }
 
 /**

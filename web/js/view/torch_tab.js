@@ -39,7 +39,7 @@ function valuesTable(run, t) {
       h("td", { class: "wrap" }, m.values?.agree ? AGREE[m.values.verdict ?? ""] ?? "agree" : [chip("disagrees", "DISAGREES"), " ", m.values?.first ?? ""]),
     );
   });
-  const head = headRow(["Mode", ["n", "r"], [`Median, ${run.findings?.time_unit ?? "us"}`, "r"], ["Over Breakeven", "r"], [`Compile, ${run.findings?.compile_unit ?? "ms"}`, "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
+  const head = headRow(["Mode", ["n", "r"], [`Median, ${run.findings?.time_unit ?? "µs"}`, "r"], ["Over Breakeven", "r"], [`Compile, ${run.findings?.compile_unit ?? "ms"}`, "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
   const note = "its time over Breakeven's in the same mode; its values against Breakeven's eager";
   return section("Modes", note, null, h("p", { class: "sub" }, valuesSentence(t)), scroller("Modes of PyTorch, table", h("table", { id: "torch-table" }, head, h("tbody", {}, rows))));
 }
@@ -62,7 +62,7 @@ function breaksTable(t) {
     ),
   );
   if (!rows.length) return t.log ? section("Breaks by mode", "", null, h("p", {}, "Its log names no break.")) : null;
-  const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Met", "r"], "Message"]);
+  const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Hits", "r"], "Message"]);
   return section("Breaks by mode", "", null, scroller("Breaks of PyTorch, table", h("table", { id: "torch-breaks" }, head, h("tbody", {}, rows))));
 }
 

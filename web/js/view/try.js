@@ -102,7 +102,7 @@ function ended(place, s, run) {
 /** @param {import("../model/try.js").Change} c @param {string} mode */
 function verdictLine(c, mode) {
   if (!c.verdict || !c.speedup) return h("p", {}, "It was not timed.");
-  if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes something else than the old program: how quick it is does not count.`);
+  if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes other values than the old program, so its speed is not compared.`);
   const r = ratio(c.speedup, c.speedup_ci);
-  return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode} takes turns with the old program and is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
+  return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode} , measured in turn with the old program, is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
 }
