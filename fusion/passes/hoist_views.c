@@ -32,9 +32,26 @@ static bool is_hoisted(const struct node *n)
 	       n->op != OP_unfold && n->op != OP_view_as && n->op != OP_as_strided;
 }
 
-static bool takes_views(const struct node *of)
+/* Whether a view is of a part of the indices of some dims. */
+static bool is_part(const struct node *view)
 {
-	return op_info(of->op)->kind == KIND_POINTWISE && !of->weak;
+	return view->op == OP_select || view->op == OP_slice || view->op == OP_narrow;
+}
+
+/* Operands of the size of the result, or one element: their views are known.  So are parts of what
+ * is broadcast; another shape of that would be no loop of the kernel that made it, as a norm. */
+static bool takes_views(const struct graph *g, const struct node *of, const struct node *view)
+{
+	if (op_info(of->op)->kind != KIND_POINTWISE || of->weak)
+		return false;
+	for (int a = 0; a < of->n_args && !is_part(view); a++) {
+		const struct node *x = of->args[a].kind == ARG_NODE ? g->nodes[of->args[a].node]
+								    : NULL;
+
+		if (x && x->shape.rank > 0 && !shape_equal(&x->shape, &of->shape))
+			return false;
+	}
+	return true;
 }
 
 /* The view of operand x: an id, REWRITE_KEEP where it would have to copy. */
@@ -78,7 +95,8 @@ static int view_value(struct rewrite *rw, const struct node *view, int x, int de
 	const struct hoist *hoist = rw->state;
 	int id = REWRITE_KEEP;
 
-	if (depth > 0 && x < hoist->cap && hoist->made_uses[x] == 1 && takes_views(rw->g->nodes[x]))
+	if (depth > 0 && x < hoist->cap && hoist->made_uses[x] == 1 &&
+	    takes_views(rw->g, rw->g->nodes[x], view))
 		id = view_pointwise(rw, view, x, depth - 1, err);
 	return id == REWRITE_KEEP ? view_operand(rw, view, x, err) : id;
 }
@@ -496,7 +514,7 @@ static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
 	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
-	    takes_views(rw->g->nodes[x]))
+	    takes_views(rw->g, rw->g->nodes[x], n))
 		id = hoist_view(rw, n, err);
 	else if (n->op == OP_cat && rw->g->calls)
 		id = hoist_cat(rw, n, err);
