@@ -499,7 +499,7 @@ static enum placing bind_rows(const struct cuda_call *c, struct indexing *s, str
 	s->args.tiles = (int)(tiles < wanted ? tiles : wanted);
 	s->args.team = team_of(&s->args, c->call->out.dtype);
 	return take_winner(
-		   c, s, (size_t)(4 + 2 * places + 2 * s->args.length + s->args.length / ROWS_FEW),
+		   c, s, (size_t)(4 + 3 * places + 2 * s->args.length + s->args.length / ROWS_FEW),
 		   err) &&
 		       cuda_function(c, "count", &s->count, err) &&
 		       cuda_function(c, "start", &s->start, err) &&

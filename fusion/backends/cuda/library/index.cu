@@ -312,10 +312,11 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 // Whole rows are added where an index has one number for each: then the rows of a place are
 // listed, put in the order of the indices, and added by a warp.
 struct row_lists {
-	u32 *tops; // how much of `list` is taken, how many crowds there are
+	u32 *tops; // how much of `list` is taken, how many crowds there are, and places with rows
 	u32 *count, *start; // of each place
 	u32 *slot, *list;   // of each index: its place in the list of its place; the rows of all lists
-	u32 *crowds;        // places of more than ROWS_FEW rows
+	u32 *named;         // places with rows
+	u32 *crowds;        // and those of more than ROWS_FEW
 };
 WORD row_lists lists_of(const lookup_args &a)
 {
@@ -326,7 +327,8 @@ WORD row_lists lists_of(const lookup_args &a)
 	l.start = l.count + a.size[0];
 	l.slot = l.start + a.size[0];
 	l.list = l.slot + a.length;
-	l.crowds = l.list + a.length;
+	l.named = l.list + a.length;
+	l.crowds = l.named + a.size[0];
 	return l;
 }
 template <class I> WORD i64 index_of_row(const lookup_args &a, i64 row)
@@ -366,6 +368,12 @@ WORD void start_rows(const lookup_args &a)
 			l.start[place] = begin;
 		if (count > ROWS_FEW)
 			l.crowds[atomicAdd(&l.tops[1], 1u)] = (u32)place;
+		const u32 some = __ballot_sync(0xffffffffu, count > 0);
+		u32 at = lane == 0 && some ? atomicAdd(&l.tops[2], (u32)__popc(some)) : 0;
+
+		at = __shfl_sync(0xffffffffu, at, 0);
+		if (count > 0)
+			l.named[at + __popc(some & ((1u << lane) - 1))] = (u32)place;
 	}
 }
 template <class I> WORD void list_rows(const lookup_args &a)
@@ -532,13 +540,14 @@ template <class E> WORD void add_rows_wide(const lookup_args &a)
 	constexpr int N = wide_part<E>::N, AHEAD = 4;
 	const row_lists l = lists_of(a);
 	const u32 team = a.team, lane = threadIdx.x % 32, own = lane % team, first = lane - own;
-	const u32 all = (u32)a.size[0] * a.tiles, width = (u32)a.walk.points / N;
+	const bool here = a.base == a.to; // places without rows stay as they are
+	const u32 all = (here ? l.tops[2] : (u32)a.size[0]) * a.tiles, width = (u32)a.walk.points / N;
 	const u32 step = gridDim.x * blockDim.x / team;
 
 	for (u32 begin = (blockIdx.x * blockDim.x + threadIdx.x - lane) / team; begin < all; begin += step) {
-		const u32 at = begin + lane / team, place = at / a.tiles, part = (at - place * a.tiles) * 32 + own;
-		const u32 count = at < all ? l.count[place] : 0;
-		const bool writes = at < all && part < width && count <= ROWS_FEW && (count > 0 || a.base != a.to);
+		const u32 at = begin + lane / team, nth = at / a.tiles, part = (at - nth * a.tiles) * 32 + own;
+		const u32 place = at < all ? here ? l.named[nth] : nth : 0, count = at < all ? l.count[place] : 0;
+		const bool writes = at < all && part < width && count <= ROWS_FEW;
 		const u32 n = count <= ROWS_FEW ? count : 0, *const list = l.list + (n ? l.start[place] : 0);
 		const i64 to = (i64)place * a.stride[0] + part * N;
 		const typename E::mem *const from = (const typename E::mem *)a.from + part * N;
@@ -560,8 +569,8 @@ template <class E> WORD void add_rows_wide(const lookup_args &a)
 
 #pragma unroll
 				for (u32 i = 0; i < AHEAD; i++) {
-					const u32 here = __ballot_sync(0xffffffffu, own < n && rank == r + i);
-					const u32 mine = here >> first & (team == 32 ? 0xffffffffu : (1u << team) - 1);
+					const u32 having = __ballot_sync(0xffffffffu, own < n && rank == r + i);
+					const u32 mine = having >> first & (team == 32 ? 0xffffffffu : (1u << team) - 1);
 					const u32 next = __shfl_sync(0xffffffffu, row, first + (mine ? __popc((mine & (0 - mine)) - 1) : 0));
 
 					if (writes && r + i < n)
