@@ -112,8 +112,18 @@ bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g,
 struct function_data {
 	struct grad_custom custom;
 	struct value call; /* a reference */
+	int n_tensors;     /* arguments of the node; what ctx has saved follows */
 	char name[80];
 };
+
+static bool check_saved(const struct grad_node *node, const struct function_data *data,
+			struct err *err)
+{
+	for (int i = data->n_tensors; i < node->n_args; i++)
+		if (node->args[i].saved && !grad_check(node->owner, &node->args[i], err))
+			return false;
+	return true;
+}
 
 static bool run_function(struct grad_node *node, const struct value *given, struct value *made,
 			 struct err *err)
@@ -124,15 +134,19 @@ static bool run_function(struct grad_node *node, const struct value *given, stru
 
 	if (!args)
 		return torch_no_memory(err);
+	if (!check_saved(node, data, err)) {
+		free(args);
+		return false;
+	}
 	for (int i = 0; i < node->n_outputs; i++)
 		args[i] = given[i].kind == VALUE_TENSOR ? given[i] : value_none();
 	ok = grad_invoke(node->owner, data->call, args, node->n_outputs, &out, err);
 	free(args);
 	if (!ok)
 		return false;
-	if (out.kind != VALUE_LIST || out.list->len != node->n_args)
+	if (out.kind != VALUE_LIST || out.list->len != data->n_tensors)
 		ok = err_set(err, ERR_INTERNAL, "%s gives no gradient for each tensor", data->name);
-	for (int i = 0; ok && i < node->n_args; i++)
+	for (int i = 0; ok && i < data->n_tensors; i++)
 		if (out.list->at[i].kind == VALUE_TENSOR)
 			made[i] = value_ref(out.list->at[i]);
 	value_unref(out);
@@ -147,10 +161,12 @@ static void finish_function(struct grad_node *node)
 	free(data);
 }
 
-static struct grad_node *new_function(struct autograd *a, int n_args, int n_outputs,
-				      struct value call, const char *name, struct err *err)
+/* As autograd_function() is given them. */
+static struct grad_node *new_function(struct autograd *a, const struct arguments *args,
+				      struct err *err)
 {
-	struct grad_node *node = autograd_node(a, n_args, n_outputs, err);
+	int n_tensors = args->at[0].list->len, n_args = n_tensors + args->at[4].list->len;
+	struct grad_node *node = autograd_node(a, n_args, args->at[1].list->len, err);
 	struct function_data *data = calloc(1, sizeof(*data));
 
 	if (!node || !data) {
@@ -159,8 +175,9 @@ static struct grad_node *new_function(struct autograd *a, int n_args, int n_outp
 		torch_no_memory(err);
 		return NULL;
 	}
-	snprintf(data->name, sizeof(data->name), "%s", name);
-	data->call = value_ref(call);
+	snprintf(data->name, sizeof(data->name), "%s", args->at[3].str->text);
+	data->call = value_ref(args->at[2]);
+	data->n_tensors = n_tensors;
 	data->custom = (struct grad_custom){
 		.run = run_function, .finish = finish_function, .data = data, .name = data->name
 	};
@@ -175,21 +192,26 @@ static bool is_sequence(struct value v)
 	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
 }
 
-/* (tensors, results or None, function of their gradients, its name, whether it keeps any, ctx) */
+/* (tensors, results or None, function of their gradients, its name, what ctx has saved, ctx) */
 static bool autograd_function(struct autograd *a, const struct value *args, int n, struct err *err)
 {
-	const struct list *tensors, *results;
+	const struct list *tensors, *results, *saved;
 	struct grad_node *node;
 	bool ok = true;
 
-	if (n != 6 || !is_sequence(args[0]) || !is_sequence(args[1]) || args[3].kind != VALUE_STR)
+	if (n != 6 || !is_sequence(args[0]) || !is_sequence(args[1]) || args[3].kind != VALUE_STR ||
+	    !is_sequence(args[4]))
 		return err_set(err, ERR_TYPE, "torch.autograd.Function calls this");
 	tensors = args[0].list;
 	results = args[1].list;
-	node = new_function(a, tensors->len, results->len, args[2], args[3].str->text, err);
+	saved = args[4].list;
+	node = new_function(a, &(struct arguments){ args, n, NULL }, err);
 	if (!node)
 		return false;
-	node->saves = args[4].kind == VALUE_BOOL && args[4].b;
+	node->saves = saved->len > 0;
+	for (int i = 0; i < saved->len; i++)
+		if (saved->at[i].kind == VALUE_TENSOR && saved->at[i].tensor->memory)
+			grad_save(&node->args[tensors->len + i], saved->at[i].tensor->memory);
 	for (int i = 0; ok && i < tensors->len; i++) {
 		grad_arg_set(&node->args[i], tensors->at[i]);
 		ok = autograd_source(a, tensors->at[i], &node->args[i].to, err);

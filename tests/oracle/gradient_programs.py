@@ -1,4 +1,4 @@
-"""tests/oracle/gradient_programs.py -- torch.autograd.Function: gradients that programs say themselves.
+"""tests/oracle/gradient_programs.py -- torch.autograd.Function: gradients that programs say themselves; and gradients of branches.
 
 Rows: name, inputs of each call as own_programs.py has them, how forward() and backward() of A are, the body of
 the model of x and w.  `record.py gradient_cases.json gradient_programs` runs them on PyTorch, with the gradients
@@ -105,6 +105,11 @@ PROGRAMS = [
     ("derivative_within", CALLS, function("ctx, x: " + SAVES.format("x", "x.exp()"), "ctx, g: x, = ctx.saved_tensors\nwith torch.enable_grad():\n    y = x.detach().requires_grad_()\n    z = (y * y).exp()\nreturn torch.autograd.grad(z, y, g)[0]") + model("return A.apply(x) * w")),
     ("number_of_a_tensor", CALLS, function("ctx, x: ctx.s = x.abs().max().item()\nreturn (x / ctx.s).round() * ctx.s", "ctx, g: return g * ctx.s") + model("return A.apply(x * 1).sin() * w")),
     ("branch_around", CALLS, EXP + model("if x.sum() > 0:\n    return A.apply(x) * w\nreturn A.apply(x * 2) * w")),
+    ("side_not_taken", CALLS, model("if x.sum() > 0.5:\n    y = x.sqrt() * x\nelse:\n    y = x * 2 + (w.sum() * 3).exp()\nreturn y * w")),
+    ("side_that_makes_a_view_again", CALLS, model("b = x * 2\nv = b[0]\nb.mul_(w)\nif w.sum() > 1000:\n    y = (v - v).sqrt() + 1\nelse:\n    y = v * 3\nreturn y * w[0] + v * 2")),
+    ("sides_within_sides", CALLS, "p = nn.Parameter(torch.tensor([0.3, -0.2, 0.9]))\n"
+     + model("if x.sum() > 1:\n    if w.sum() > 0:\n        y = (x * p).abs().sqrt()\n    else:\n        y = (x * p).abs().log()\nelif w.sum() < -1000:\n    y = (1 / (x - x)).sin() * p\nelse:\n    y = p * x\nreturn y * w + p")),
+    ("sides_that_write", CALLS, model("y = x * 1\nif x.sum() > 1000:\n    y[0] = (y[0] - y[0]).sqrt() / 0\nelse:\n    y = y.abs()\nz = y.sin()\nfor i in range(2):\n    if z.sum() > 0.5:\n        z = z.abs().sqrt() * w\n    else:\n        z = (z.abs() * 2 + 1).log() + z\nreturn z")),
     ("break_after_it", CALLS, EXP + model("y = A.apply(x)\nprint('between')\nreturn y.sin() * w")),
     ("not_all_are_tensors", CALLS, function("ctx, x: return x * 2, 7, None", "ctx, g, *rest: return g * 3") + model("a, b, c = A.apply(x)\nreturn a.sin() * w + b, c is None")),
     ("context_that_changes", CALLS, function("ctx, x: ctx.k = 2\nreturn x * 2", "ctx, g: ctx.k += 1\nreturn g * ctx.k") + model("return A.apply(x) * w")),

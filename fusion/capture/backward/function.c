@@ -84,7 +84,7 @@ static bool note_view(struct trace *t, struct value result)
 
 struct function_call {
 	struct trace *t;
-	const struct list *tensors, *results;
+	const struct list *tensors, *results, *saved;
 	struct value backward;
 	struct traced_context context;
 	struct traced_function f;
@@ -120,10 +120,12 @@ static bool parse(struct function_call *c, const struct arguments *args)
 {
 	struct trace *t = c->t;
 
-	if (args->n != 6 || args->at[0].kind != VALUE_LIST || args->at[1].kind != VALUE_LIST)
+	if (args->n != 6 || args->at[0].kind != VALUE_LIST || args->at[1].kind != VALUE_LIST ||
+	    args->at[4].kind != VALUE_TUPLE)
 		return err_set(c->err, ERR_TYPE, "torch.autograd.Function calls this");
 	c->tensors = args->at[0].list;
 	c->results = args->at[1].list;
+	c->saved = args->at[4].list;
 	c->backward = args->at[2];
 	if (!take_context(c, args->at[5]))
 		return give_up(t, "it began before the graph", c->err);
@@ -185,9 +187,10 @@ static bool make_room(struct function_call *c)
 	f->n_results = c->results->len;
 	f->inputs = c->context.inputs;
 	f->results = ARENA_ARRAY(arena, int, n);
+	f->saved = ARENA_ARRAY(arena, int, (size_t)c->saved->len + 1);
 	f->seeds = ARENA_ARRAY(arena, int, n);
 	f->grads = ARENA_ARRAY(arena, int, (size_t)f->n_inputs + 1);
-	return (f->results && f->seeds && f->grads) || trace_no_memory(c->err);
+	return (f->results && f->saved && f->seeds && f->grads) || trace_no_memory(c->err);
 }
 
 /* A node for a result; -1 with *err. */
@@ -237,6 +240,18 @@ static bool add_results(struct function_call *c, int *results)
 	for (int id = c->context.begin; id < g->n_nodes; id++)
 		if (!graph_set_fx(g, id, id == last ? "autograd_function_apply" : ""))
 			return trace_no_memory(c->err);
+	return true;
+}
+
+static bool note_saved(struct function_call *c, int *saved)
+{
+	for (int i = 0; i < c->saved->len; i++) {
+		if (c->saved->at[i].kind != VALUE_TENSOR)
+			continue;
+		saved[c->f.n_saved] = trace_node(c->t, c->saved->at[i], c->err);
+		if (saved[c->f.n_saved++] < 0)
+			return false;
+	}
 	return true;
 }
 
@@ -393,14 +408,17 @@ static bool end(struct trace *t, const struct arguments *args, struct err *err)
 {
 	struct function_call c = { .t = t, .f = { .from = -1, .end = -1 }, .err = err };
 	size_t at = t->functions.len;
-	int *results, *seeds, *grads;
+	int *results, *seeds, *grads, *saved;
 
 	if (!parse(&c, args) || !check(&c) || !make_room(&c))
 		return false;
+	saved = (int *)c.f.saved;
 	results = (int *)c.f.results;
 	seeds = (int *)c.f.seeds;
 	grads = (int *)c.f.grads;
 	if (!add_results(&c, results))
+		return false;
+	if (!note_saved(&c, saved))
 		return false;
 	c.f.first = t->graph->n_nodes;
 	if (c.f.from >= 0) {

@@ -159,6 +159,79 @@ static bool fit(struct gradient_sweep *s, const struct node *to, struct value *g
 	return ok;
 }
 
+/* ---- sides of branches: the gradient of one that was not taken is zero, whatever its rules
+ * make of that (0 * inf) */
+
+/* Chooses between what the two sides left. */
+static bool chooses(const struct node *n, const struct traced_side *side)
+{
+	return n->op == OP_where && n->args[0].node == side->condition;
+}
+
+/* Nodes that a side was the first to need, as a view or a cast that is kept, are none of its
+ * own: what is after the branch reads them, too.  By node from side->first on. */
+static bool *find_shared(const struct graph *g, int n_nodes, const struct traced_side *side)
+{
+	bool *shared = ARENA_ARRAY(g->arena, bool, (size_t)(side->end - side->first) + 1);
+
+	for (int i = 0; shared && i < g->n_outputs; i++)
+		if (side->first <= g->outputs[i] && g->outputs[i] < side->end)
+			shared[g->outputs[i] - side->first] = true;
+	for (int id = n_nodes - 1; shared && id >= side->first; id--) {
+		const struct node *n = g->nodes[id];
+		bool outside = id >= side->end ? !chooses(n, side) : shared[id - side->first];
+
+		for (int i = 0; outside && i < n->n_args; i++)
+			if (n->args[i].kind == ARG_NODE && side->first <= n->args[i].node &&
+			    n->args[i].node < side->end)
+				shared[n->args[i].node - side->first] = true;
+	}
+	return shared;
+}
+
+static bool find_all_shared(struct gradient_sweep *s)
+{
+	const struct trace *t = s->t;
+
+	s->shared = ARENA_ARRAY(s->from->arena, const bool *, t->sides.len + 1);
+	for (size_t i = 0; s->shared && i < t->sides.len; i++)
+		if (!(s->shared[i] = find_shared(s->from, s->n, &t->sides.at[i])))
+			return trace_no_memory(s->err);
+	return s->shared || trace_no_memory(s->err);
+}
+
+static bool is_of_side(const struct gradient_sweep *s, size_t index, int node)
+{
+	const struct traced_side *side = &s->t->sides.at[index];
+
+	return side->first <= node && node < side->end && !s->shared[index][node - side->first] &&
+	       s->from->nodes[node]->op != OP_input && !(s->leaf && s->leaf[node] >= 0);
+}
+
+static bool leave_sides(struct gradient_sweep *s, int from, int to, struct value *g)
+{
+	for (size_t i = 0; i < s->t->sides.len; i++) {
+		const struct traced_side *side = &s->t->sides.at[i];
+		struct value values[3], made;
+		bool ok;
+
+		if (!is_of_side(s, i, from) || is_of_side(s, i, to))
+			continue;
+		if (!trace_wrap(s->t, s->map[side->condition], &values[0], s->err))
+			return false;
+		values[side->holds ? 1 : 2] = *g;
+		values[side->holds ? 2 : 1] = value_float(0);
+		ok = trace_op(s->t, &(struct op_call){ OP_where, "fx:", false, values, 3, NULL },
+			      &made, s->err);
+		value_unref(values[0]);
+		if (!ok)
+			return false;
+		value_unref(*g);
+		*g = made;
+	}
+	return true;
+}
+
 static bool run_rule(struct gradient_sweep *s, const struct node *n, struct value g)
 {
 	struct grad_giver giver = { s, give_value, give_shape, give_dtype };
@@ -177,6 +250,7 @@ static bool run_rule(struct gradient_sweep *s, const struct node *n, struct valu
 			int at = n->args[i].node;
 
 			ok = fit(s, s->t->graph->nodes[s->map[at]], &made[i]) &&
+			     leave_sides(s, n->id, at, &made[i]) &&
 			     add_to(s, &s->given[at], made[i]);
 		}
 		value_unref(made[i]);
@@ -242,6 +316,7 @@ static bool give_function(struct gradient_sweep *s, const struct traced_function
 		if (!trace_wrap(s->t, made[i], &g, s->err))
 			return false;
 		ok = fit(s, s->t->graph->nodes[s->map[f->inputs[i]]], &g) &&
+		     leave_sides(s, f->from, f->inputs[i], &g) &&
 		     add_to(s, &s->given[f->inputs[i]], g);
 		value_unref(g);
 		if (!ok)
@@ -317,6 +392,8 @@ static bool function_spoiled(const struct gradient_sweep *s, const struct traced
 		by |= f->results[i] >= 0 ? reached[f->results[i]] : 0;
 	for (int i = 0; by && i < f->n_inputs; i++)
 		reached[f->inputs[i]] |= by;
+	for (int i = 0; by && i < f->n_saved; i++)
+		spoiled |= save(s->from, f->saved[i], by, saved) >= f->end;
 	for (int id = f->first; by && id < f->end; id++) {
 		const struct node *n = s->from->nodes[id];
 
@@ -433,7 +510,7 @@ static bool find_covers(struct gradient_sweep *s)
 	const struct graph *g = s->from;
 
 	s->covers = ARENA_ARRAY(g->arena, struct cover, (size_t)s->n + 1);
-	for (int id = 0; s->covers && id < s->n; id++) {
+	for (int id = 0; s->covers && s->t->sides.len == 0 && id < s->n; id++) {
 		const struct node *n = g->nodes[id];
 
 		if (n->op == OP_slice && s->tracked[id] && !s->covers[n->args[0].node].n)
@@ -477,12 +554,21 @@ bool sweep_give(struct gradient_sweep *s, int to, struct value g)
 	return add_to(s, &s->given[to], g);
 }
 
+static bool take_over(struct gradient_sweep *s, const struct node *n)
+{
+	struct value g = value_ref(s->given[n->id]);
+	bool ok = leave_sides(s, n->id, n->takes_over, &g) && sweep_give(s, n->takes_over, g);
+
+	value_unref(g);
+	return ok;
+}
+
 /* After it nodes are of the program's module again. */
 bool sweep_run(struct gradient_sweep *s)
 {
 	const char *module = s->t->graph->module;
 
-	if (!find_covers(s))
+	if (!find_covers(s) || !find_all_shared(s))
 		return false;
 	for (int id = s->n - 1; id >= 0; id--) {
 		const struct node *n = s->from->nodes[id];
@@ -502,7 +588,7 @@ bool sweep_run(struct gradient_sweep *s)
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;
 		if (n->takes_over >= 0) {
-			if (!sweep_give(s, n->takes_over, s->given[id]))
+			if (!take_over(s, n))
 				return false;
 			continue;
 		}

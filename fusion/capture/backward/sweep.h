@@ -25,6 +25,7 @@ struct gradient_sweep {
 	bool *ran;                /* by node of `from`: its rule was run; may be NULL */
 	/* its own */
 	struct cover *covers;
+	const bool **shared;     /* by side of a branch and node of it: others read it, too */
 	const struct node *node; /* of t->graph: whose rule runs */
 	struct err *err;
 };

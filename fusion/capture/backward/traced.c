@@ -237,7 +237,7 @@ static bool seed(struct traced_pass *p, int index)
 static bool note_function(struct traced_pass *p, const struct traced_function *f)
 {
 	struct trace *t = p->t;
-	bool saves = false;
+	bool saves = f->n_saved > 0;
 
 	for (int id = f->first; id < f->end; id++)
 		for (int i = 0; i < t->graph->nodes[id]->n_args; i++)

@@ -387,6 +387,18 @@ static bool meet(struct cond *k, const struct cond_merge_point *merge, const str
 	       cond_merge(k, (int)(l->k.inst - k->frame->code->insts), err);
 }
 
+/* The nodes from `first` on are of the side that has run; a loop of the graph has its own. */
+static bool note_side(struct cond *k, int first, struct err *err)
+{
+	struct trace *t = k->trace;
+	struct traced_side side = { first, t->graph->n_nodes, trace_node(t, k->condition, err),
+				    k->holds };
+
+	if (side.condition < 0)
+		return false;
+	return while_loop_around(k) || VEC_PUSH(&t->sides, side) || trace_no_memory(err);
+}
+
 /* Both sides, one after the other, and what they leave. */
 static bool run_sides(struct cond *k, const struct cond_merge_point *merge, struct err *err)
 {
@@ -395,6 +407,7 @@ static bool run_sides(struct cond *k, const struct cond_merge_point *merge, stru
 	struct while_verdict verdicts[2];
 	struct side_end first;
 	size_t asserts = k->trace->asserts.len, prints = k->trace->prints.len;
+	int begin = k->trace->graph->n_nodes;
 
 	k->n_asserts = asserts;
 	k->n_prints = prints;
@@ -406,8 +419,9 @@ static bool run_sides(struct cond *k, const struct cond_merge_point *merge, stru
 	if (!close_side(k, merge, &closed[0], &verdicts[0], err))
 		return false;
 	first = end_of(k);
-	if (!limit_side(k, true, err) || !cond_switch(k))
+	if (!limit_side(k, true, err) || !note_side(k, begin, err) || !cond_switch(k))
 		return false;
+	begin = k->trace->graph->n_nodes;
 	k->holds = false;
 	if (!run_side(k, merge, jumps ? at + 1 : arg, err)) {
 		k->n_asserts = asserts;
@@ -415,7 +429,7 @@ static bool run_sides(struct cond *k, const struct cond_merge_point *merge, stru
 		return k->raised && leave_side(k, !jumps, err);
 	}
 	return close_side(k, merge, &closed[1], &verdicts[1], err) && limit_side(k, false, err) &&
-	       meet(k, merge, &first, closed, verdicts, err);
+	       note_side(k, begin, err) && meet(k, merge, &first, closed, verdicts, err);
 }
 
 /* Sides end where a round of the loop around them does. */

@@ -107,7 +107,7 @@ static void forget_functions(struct trace *t)
 		value_unref(t->contexts.at[i].ctx);
 	for (size_t i = 0; i < t->function_views.len; i++)
 		value_unref(t->function_views.at[i]);
-	t->contexts.len = t->functions.len = t->function_views.len = 0;
+	t->contexts.len = t->functions.len = t->function_views.len = t->sides.len = 0;
 }
 
 static void drop_stand_ins(struct trace *t)
@@ -139,6 +139,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->leaves);
 	VEC_FREE(&t->leaf_values);
 	VEC_FREE(&t->spent);
+	VEC_FREE(&t->sides);
 	VEC_FREE(&t->contexts);
 	VEC_FREE(&t->functions);
 	VEC_FREE(&t->function_views);

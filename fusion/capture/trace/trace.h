@@ -132,13 +132,22 @@ struct traced_context {
  * which stand for their gradients: nothing else reads those (backward/function.h).
  */
 struct traced_function {
-	int n_inputs, n_results;
+	int n_inputs, n_results, n_saved;
 	const int *inputs;  /* the nodes of its tensors */
+	const int *saved;   /* of what ctx has saved */
 	const int *results; /* -1: it has no gradient */
 	const int *seeds;   /* by result */
 	const int *grads;   /* by input: what backward() gave; -1: None */
 	int from;           /* the first result that has a gradient */
 	int first, end;     /* of the seeds and what is made of them; -1: backward() runs */
+};
+
+/* A side of a branch on a tensor: its nodes, and when the program would have taken it.  What a
+ * gradient has there is none of the program's elsewhere. */
+struct traced_side {
+	int first, end;
+	int condition; /* a node: a bool of 0 dims */
+	bool holds;    /* the side is for where that holds */
 };
 
 /* Why the attempt could not go on, and where. */
@@ -266,6 +275,7 @@ struct trace {
 	VEC(struct traced_grad) grads;
 	VEC(struct value) leaves; /* made by the piece: references */
 	VEC(struct leaf_value) leaf_values;
+	VEC(struct traced_side) sides; /* those inside of another before it */
 	VEC(struct traced_context) contexts;
 	VEC(struct traced_function) functions;
 	VEC(struct value) function_views; /* results that were views, and their bases: references */

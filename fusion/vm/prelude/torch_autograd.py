@@ -154,6 +154,6 @@ class Function:
             return [g for arg, g in zip(args, found) if isinstance(arg, torch.Tensor)]
 
         torch._C._function(
-            tensors, results, backward, cls.__name__ + "Backward", len(ctx._saved) > 0, ctx
+            tensors, results, backward, cls.__name__ + "Backward", ctx._saved, ctx
         )
         return tuple(made) if isinstance(out, tuple) else made[0]
