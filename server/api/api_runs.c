@@ -55,7 +55,7 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
-/* status, progress, what, left_s: from the worker where it has the run. */
+/* status, progress, what, left_s, measured: from the worker where it has the run. */
 static json_t *state_json(struct app *app, const struct run_row *run)
 {
 	struct job_state state = { .left_s = -1 };
@@ -67,9 +67,10 @@ static json_t *state_json(struct app *app, const struct run_row *run)
 	else if (run->status == RUN_RUNNING && !jobs_state(app->jobs, run->id, &state) &&
 		 run->trace)
 		strcpy(state.what, "recording");
-	return json_pack("{s:s, s:f, s:s, s:o}", "status", run_status_name(run->status), "progress",
-			 state.share, "what", state.what, "left_s",
-			 state.left_s >= 0 ? json_real(state.left_s) : json_null());
+	return json_pack("{s:s, s:f, s:s, s:o, s:i}", "status", run_status_name(run->status),
+			 "progress", state.share, "what", state.what, "left_s",
+			 state.left_s >= 0 ? json_real(state.left_s) : json_null(), "measured",
+			 state.n_points);
 }
 
 /* What a run that came from a file says of it; null where it ran here.  The ledger is for who
@@ -113,6 +114,8 @@ static json_t *run_head_json(struct app *app, const struct run_row *run)
 
 	json_object_set_new(json, "workload", json_loads(run->workload, 0, NULL));
 	json_object_set_new(json, "imported", imported_json(run, true));
+	if (run->status == RUN_RUNNING)
+		json_object_set_new(json, "points", jobs_points(app->jobs, run->id));
 	return json;
 }
 

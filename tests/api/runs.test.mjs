@@ -43,6 +43,27 @@ test('the sweep comes back done, with a report as the design says', async () => 
     assert.ok(run.environment.cpu, 'the machine is stored with the run');
 });
 
+test('points of a sweep are there while others are measured, and are those of the report', async () => {
+    const { body } = await postRun(server, { ...sweep(), backend: 'interp' });
+    const seen = await until(async () => {
+        const run = (await getJson(`${server.url}/api/v1/runs/${body.id}`)).body;
+        assert.ok(['queued', 'running'].includes(run.status), 'it ended before two points were seen');
+        return run.points?.length >= 2 && run.measured <= run.points.length && run.points;
+    }, 'two measured points');
+    const { report, points, measured } = await waitFor(server, body.id);
+    assert.deepEqual([points, measured], [undefined, 0]);
+    for (const [i, point] of seen.entries()) {
+        const whole = report.points[i];
+        assert.equal(point.n, whole.n);
+        assert.deepEqual(point.break_even, whole.break_even);
+        for (const [name, { latency }] of Object.entries(point.modes)) {
+            const { samples_ns, ...rest } = whole.modes[name].latency;
+            assert.ok(samples_ns.length > 0);
+            assert.deepEqual(latency, rest);
+        }
+    }
+});
+
 test('values and errors of one call are what the program says', async () => {
     const { body } = await postRun(server, workload('    return x + 1', {
         calls: [[{ tensor: { shape: [2], dtype: 'float32', data: [1, 2.5] } }]],

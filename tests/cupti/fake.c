@@ -6,9 +6,9 @@
  * CUPTI_FAKE_UNTIL, and all at the end), with an NVTX range around each thousand, as many
  * allocations as CUPTI_FAKE_MEMORY and copies to the next GPU as CUPTI_FAKE_PEERS.
  * CUPTI_FAKE_DROPPED more are reported as dropped, CUPTI_FAKE_TIMELESS have no times, the
- * CUPTI_FAKE_UNSEENth kernel is missing, CUPTI_FAKE_HOLDER names who else records, CUPTI_FAKE_DEVICES
- * take turns by pairs.  Kernels that a CUDA graph launched have one correlation, and their place as
- * the node.
+ * CUPTI_FAKE_UNSEENth kernel is missing, CUPTI_FAKE_HOLDER names who else records,
+ * CUPTI_FAKE_DEVICES take turns by pairs.  Kernels that a CUDA graph launched have one correlation,
+ * and their place as the node.
  */
 #include <cupti.h>
 #include <dlfcn.h>
