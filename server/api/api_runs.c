@@ -1,4 +1,6 @@
 /* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,6 +268,35 @@ static json_t *facets_json(struct req *req, struct err *err)
 	return json;
 }
 
+/* ">2", "<=1.1" or "3" in a parameter. */
+static bool read_range(struct req *req, const char *name, struct run_range *out, struct err *err)
+{
+	const char *text = req_query(req, name), *at = text;
+	bool less, more, equal;
+	char *end;
+	double value;
+
+	if (!text || !*text)
+		return true;
+	less = *at == '<';
+	more = *at == '>';
+	at += less || more;
+	equal = (!less && !more) || *at == '=';
+	at += *at == '=' && (less || more);
+	value = strtod(at, &end);
+	if (end == at || *end || !isfinite(value) || isspace((unsigned char)*at))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "%s=%.40s: a number is needed, with <, <=, > or >= before it where "
+			       "it is a bound",
+			       name, text);
+	*out = (struct run_range){ true, -DBL_MAX, DBL_MAX };
+	if (!less)
+		out->least = equal ? value : nextafter(value, DBL_MAX);
+	if (!more)
+		out->most = equal ? value : nextafter(value, -DBL_MAX);
+	return true;
+}
+
 static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *status = req_query(req, "status");
@@ -282,6 +313,10 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
 			       "not-enough, disagrees, broken is needed",
 			       filter->verdict);
+	if (!read_range(req, "speedup", &filter->speedup, err) ||
+	    !read_range(req, "breaks", &filter->breaks, err) ||
+	    !read_range(req, "median", &filter->median_us, err))
+		return false;
 	if (!status || !*status)
 		return true;
 	if (!run_status_from_name(status, &wanted))
