@@ -16,6 +16,7 @@ const commands = [
     ['import', 'tests/import/kineto.json'], ['import', '--json', 'tests/import/kineto.json'],
     ['explain', 'web/examples/1_chain_sweep.json'], ['explain', ...program, '--json'], ['explain', ...program, '--graph'],
     ['run', ...program, '--backend', 'interp', '--no-timing'], ['run', ...program, '--backend', 'interp', '--no-timing', '--json'],
+    ['watch', ...program, '--backend', 'interp', '--no-timing'],
     ['suite', '--backend', 'interp', '--modes', 'eager', '--seconds', '0.01', 'tests/faults/programs/prints.py'],
     ...['chrome', 'speedscope', 'csv', 'html', 'chrome_gz', 'dot', 'svg', 'json'].map((form) => ['export', '1', '--format', form, ...store]),
     ['export', '1', '--format', 'json', '--redact', ...store], ['export', '1', '--format', 'csv', '-o', '/dev/full', ...store],
