@@ -107,17 +107,24 @@ enum run_sort {
 };
 bool run_sort_from_name(const char *name, enum run_sort *out); /* "age", "name", ... */
 
+/* What a number has to be; a run that has none is left out where it is asked for. */
+struct run_range {
+	bool asked;
+	double least, most; /* finite */
+};
+
 struct run_query {
 	const char *project, *tag, *device; /* NULL: any */
 	const char *text;                   /* part of name, project, branch, note or tag, the
 					     * begin of a commit, or "#7": the run itself;
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
-	int status;                         /* enum run_status; -1: any */
-	enum run_sort sort;                 /* 0: by age; what has no value comes last */
-	bool up;                            /* the smallest (the oldest) first */
-	int64_t before_id;                  /* 0: from the newest; by age, newest first, alone */
-	int64_t offset;                     /* so many of the order are passed over */
+	struct run_range speedup, breaks, median_us; /* of the mode it is judged by */
+	int status;                                  /* enum run_status; -1: any */
+	enum run_sort sort;                          /* 0: by age; what has no value comes last */
+	bool up;                                     /* the smallest (the oldest) first */
+	int64_t before_id; /* 0: from the newest; by age, newest first, alone */
+	int64_t offset;    /* so many of the order are passed over */
 	int limit;
 };
 

@@ -1,4 +1,5 @@
 /* db/list.c -- runs as a list: which, in what order, and what they can be filtered by. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,11 @@ bool run_verdict_is(const char *name)
 /* "NOT ENOUGH" is not-enough. */
 #define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
 
+/* A number of the summary, where one is asked for, lies from ... to. */
+#define WITHIN(number, least, most)                                                                \
+	" AND (" least " IS NULL OR EXISTS (SELECT 1 FROM run_summary AS one"                      \
+	" WHERE one.run = run.id AND " number " BETWEEN " least " AND " most "))"
+
 /* The same condition counts the matches and pages through them. */
 #define FILTER                                                                                     \
 	" WHERE (?1 = '' OR project = ?1)"                                                         \
@@ -67,13 +73,23 @@ bool run_verdict_is(const char *name)
 	" AND (?5 = '' OR status = ?5)"                                                            \
 	" AND (?6 = '' OR CASE ?6 WHEN 'broken' THEN " BROKEN                                      \
 	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
-	"                   AND " VERDICT_NAME("judged") " = ?6) END)"
+	"                   AND " VERDICT_NAME("judged") " = ?6) END)" WITHIN(                     \
+	    "iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8")               \
+	    WITHIN("one.breaks", "?9", "?10") WITHIN("one.median_us", "?11", "?12")
+
+#define FILTER_TYPES "ttttttdddddd"
+#define FILTER_VALUES(f, status)                                                                   \
+	(f)->project, (f)->tag, (f)->device, (f)->text, status, (f)->verdict, LEAST((f)->speedup), \
+	    MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks), LEAST((f)->median_us),      \
+	    MOST((f)->median_us)
+#define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
+#define MOST(r) ((r).asked ? (r).most : NAN)
 
 static bool count_matching(sqlite3 *h, const struct run_query *f, const char *status,
 			   int64_t *total, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "tttttt",
-				     f->project, f->tag, f->device, f->text, status, f->verdict);
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, FILTER_TYPES,
+				     FILTER_VALUES(f, status));
 	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
 
 	if (ok)
@@ -126,17 +142,17 @@ static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena
 		      struct run_page *out, struct err *err)
 {
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
-	char order[ORDER_CHARS], sql[4096];
+	char order[ORDER_CHARS], sql[6144];
 	sqlite3_stmt *s;
 	int code;
 
 	if (!count_matching(h, q, status, &out->total, err))
 		return false;
 	order_of(q, order);
-	snprintf(sql, sizeof(sql), "%s%s LIMIT ?8 OFFSET ?9",
-		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?7 = 0 OR id < ?7)", order);
-	s = db_prepare(h, err, sql, "ttttttiii", q->project, q->tag, q->device, q->text, status,
-		       q->verdict, q->before_id, (int64_t)q->limit + 1, q->offset);
+	snprintf(sql, sizeof(sql), "%s%s LIMIT ?14 OFFSET ?15",
+		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?13 = 0 OR id < ?13)", order);
+	s = db_prepare(h, err, sql, FILTER_TYPES "iii", FILTER_VALUES(q, status), q->before_id,
+		       (int64_t)q->limit + 1, q->offset);
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)

@@ -21,6 +21,7 @@ struct registry;     /* fusion/registry.h */
 struct workload;     /* parsed and bounded; immutable */
 struct report_draft; /* profiler/fields/fields.h, as the reports */
 struct report_explain;
+struct report_point;
 struct report_run;
 
 /* Everything that can be seen without running: JSON types, bounds (elements,
@@ -136,6 +137,9 @@ struct profiler_options {
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
 	bool (*progress)(void *self, double share, const char *what, double left_s);
+	/* Of a sweep that is timed: each point once it is measured, while others are not.  False
+	 * to cancel.  May be NULL. */
+	bool (*point)(void *self, const struct report_point *point);
 	/* Where it is timed: takes the blocks of a timeline (profiler/timeline/timeline.h) of a few
 	 * calls of every mode at every point, watched after all else.  May be NULL. */
 	timeline_block_fn *timeline;

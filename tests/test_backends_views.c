@@ -74,19 +74,55 @@ static void a_view_of_a_product_fuses(void **state)
 	check(&b, N, 1, want_transposed);
 }
 
+static double want_halves(int64_t i)
+{
+	int64_t row = i / (COLUMNS / 2), column = i % (COLUMNS / 2);
+
+	return (at(row, column) + at(0, column)) *
+	       (at(row, column + COLUMNS / 2) + at(0, column + COLUMNS / 2));
+}
+
+static void views_of_parts_of_a_broadcast_sum_are_in_one_kernel(void **state)
+{
+	struct builder b = builder_create();
+	int x = INPUT(&b, DTYPE_F32, SYM(&b, ROWS), NUM(&b, COLUMNS));
+	int y = ADD(&b, OP_add, T(x), T(ADD(&b, OP_select, T(x), I(&b, 0), I(&b, 0))));
+
+	(void)state;
+	RETURN(&b, ADD(&b, OP_mul, T(slice(&b, y, 1, 0, COLUMNS / 2, 1)),
+		       T(slice(&b, y, 1, COLUMNS / 2, COLUMNS, 1))));
+	check(&b, ROWS * (COLUMNS / 2), 1, want_halves);
+}
+
 static double want_flat(int64_t i)
 {
 	return at(i % ROWS, i / ROWS) - 1;
 }
 
-static void a_reshape_that_copies_is_a_kernel(void **state)
+static void a_reshape_that_would_copy_is_in_the_kernel_of_what_reads_it_alone(void **state)
 {
 	struct builder b = builder_create();
 	int x = INPUT(&b, DTYPE_F32, SYM(&b, ROWS), NUM(&b, COLUMNS));
 
 	(void)state;
 	RETURN(&b, ADD(&b, OP_sub, T(ADD(&b, OP_flatten, T(ADD(&b, OP_t, T(x))))), F(1)));
-	check(&b, N, 2, want_flat);
+	check(&b, N, 1, want_flat);
+}
+
+static double want_flat_twice(int64_t i)
+{
+	return at(i % ROWS, i / ROWS) - fabs(at(i % ROWS, i / ROWS));
+}
+
+static void a_reshape_that_copies_is_a_kernel(void **state)
+{
+	struct builder b = builder_create();
+	int x = INPUT(&b, DTYPE_F32, SYM(&b, ROWS), NUM(&b, COLUMNS));
+	int flat = ADD(&b, OP_flatten, T(ADD(&b, OP_t, T(x))));
+
+	(void)state;
+	RETURN(&b, ADD(&b, OP_sub, T(flat), T(ADD(&b, OP_abs, T(flat)))));
+	check(&b, N, 2, want_flat_twice);
 }
 
 static double want_joined(int64_t i)
@@ -213,6 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(neighbours_are_two_accesses_of_one_kernel),
 		cmocka_unit_test(a_view_of_a_product_fuses),
+		cmocka_unit_test(views_of_parts_of_a_broadcast_sum_are_in_one_kernel),
+		cmocka_unit_test(a_reshape_that_would_copy_is_in_the_kernel_of_what_reads_it_alone),
 		cmocka_unit_test(a_reshape_that_copies_is_a_kernel),
 		cmocka_unit_test(a_join_reads_its_parts_and_fuses_with_what_reads_it),
 		cmocka_unit_test(a_roll_is_one_kernel),

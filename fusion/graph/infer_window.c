@@ -182,6 +182,47 @@ bool infer_conv2d(struct infer *in)
 	return conv(in, 2);
 }
 
+/* Two tensors of a batch and one dtype, which the result has; its last two sizes. */
+static bool conv_back(struct infer *in, const struct sym *first, const struct sym *second)
+{
+	struct shape *out = &in->out->shape;
+
+	for (int i = 0; i < 2; i++)
+		out->size[2 + i] = entry(in, "size", i, sym_const(in->g->syms, 1));
+	out->rank = 4;
+	out->size[0] = first;
+	out->size[1] = second;
+	return true;
+}
+
+static bool check_back(struct infer *in)
+{
+	const struct node *g = infer_tensor(in, 0), *other = infer_tensor(in, 1);
+	const struct sym *groups = infer_arg(in, "groups")->sym;
+
+	in->out->dtype = in->out->compute = g->dtype;
+	return check_lists(in, 2) && op_accepts(in->op, g->dtype, in->err) &&
+	       ((g->shape.rank == 4 && other->shape.rank == 4 && g->dtype == other->dtype &&
+		 sym_is_const(groups) && groups->value > 0) ||
+		err_set(in->err, ERR_SHAPE, "%s: two tensors of 4 dims and one dtype are needed",
+			in->info->fx));
+}
+
+bool infer_conv_x(struct infer *in)
+{
+	return check_back(in) && conv_back(in, infer_tensor(in, 0)->shape.size[0],
+					   sym_mul(in->g->syms, infer_tensor(in, 1)->shape.size[1],
+						   infer_arg(in, "groups")->sym));
+}
+
+bool infer_conv_weight(struct infer *in)
+{
+	return check_back(in) &&
+	       conv_back(in, infer_tensor(in, 0)->shape.size[1],
+			 sym_floordiv(in->g->syms, infer_tensor(in, 1)->shape.size[1],
+				      infer_arg(in, "groups")->sym));
+}
+
 /* [N, C, H, W] -> [N, C * kernel, windows] */
 bool infer_columns(struct infer *in)
 {

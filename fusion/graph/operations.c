@@ -50,10 +50,13 @@ static int64_t of_contraction(const struct graph *g, const struct node *n)
 
 static int64_t of_convolution(const struct graph *g, const struct node *n)
 {
-	const struct node *weight = operand_of(g, n, 1);
+	bool back = n->op == OP_conv_x || n->op == OP_conv_weight; /* of the windows' gradient */
+	const struct node *windows = back ? operand_of(g, n, 0) : n;
+	const struct node *weight = n->op == OP_conv_weight ? n : operand_of(g, n, 1);
 	int64_t channels = weight ? size_of(g, weight, 0) : 0;
 
-	return channels > 0 ? 2 * elements(g, n) * (elements(g, weight) / channels) : -1;
+	return channels > 0 && windows ? 2 * elements(g, windows) * (elements(g, weight) / channels)
+				       : -1;
 }
 
 static int64_t of_attention(const struct graph *g, const struct node *n)

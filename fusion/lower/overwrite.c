@@ -122,11 +122,41 @@ static bool stage_allows(const struct stage *at, int in, const struct inst *stor
 	return true;
 }
 
+/* Whether an operand lies row by row, from its buffer's first element on. */
+static bool is_row_by_row(const struct access *at, const struct shape *shape)
+{
+	int64_t step = 1;
+
+	if (!sym_is(at->offset, 0))
+		return false;
+	for (int d = shape->rank - 1; d >= 0; d--) {
+		if (!sym_is_const(shape->size[d]) ||
+		    (!sym_is(shape->size[d], 1) && !sym_is(at->stride[d], step)))
+			return false;
+		step *= shape->size[d]->value;
+	}
+	return true;
+}
+
+/* The same of a function that changes some elements of its first operand. */
+static bool updates(const struct kernel *k, int in, int out)
+{
+	bool first = k->library && op_has(k->library->op, FACT_UPDATES) && k->arg_buffer[0] == in &&
+		     k->out_buffer == out;
+
+	for (int a = 1; a < MAX_ARGS; a++)
+		first &= k->arg_buffer[a] != in;
+	return first && is_row_by_row(&k->arg_at[0], &k->library->shape);
+}
+
 bool kernel_overwrites(const struct kernel *k, int in, int out)
 {
 	const struct inst *store;
 	bool *part, ok = true;
 	int stage = 0;
+
+	if (k->form == FORM_LIBRARY && updates(k, in, out))
+		return true;
 
 	for (int a = 0; k->library && a < MAX_ARGS; a++)
 		if (k->arg_buffer[a] == in)

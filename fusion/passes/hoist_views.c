@@ -3,14 +3,16 @@
  * A view is read from memory, so what it is a view of ends a kernel.  The view of
  * x * 2 is the same as twice the view of x: then the product can be in the
  * kernel that reads it.  Only where nothing else reads the product, which would
- * be computed twice, and where the view makes no element more of it.
+ * be computed twice, or views of parts of it that are no more than all of it, and
+ * where the view makes no element more of it.
  *
  * A cat is read from memory too.  What is done to its parts, each alone, may be done after it,
  * each element by the steps of its part: a GPU chooses between values sooner than it stores
  * one.
  *
  * What gather reads of a pointwise op is the op of what it reads of the operands: where that
- * is a few elements of many, they alone are computed.
+ * is a few elements of many, they alone are computed.  So are the largest of windows, of an op
+ * that never falls as its operand rises.
  */
 #include <string.h>
 
@@ -30,12 +32,19 @@ static bool is_hoisted(const struct node *n)
 	       n->op != OP_unfold && n->op != OP_view_as && n->op != OP_as_strided;
 }
 
-/* Operands of the size of the result, or one element: their views are known. */
-static bool takes_views(const struct graph *g, const struct node *of)
+/* Whether a view is of a part of the indices of some dims. */
+static bool is_part(const struct node *view)
+{
+	return view->op == OP_select || view->op == OP_slice || view->op == OP_narrow;
+}
+
+/* Operands of the size of the result, or one element: their views are known.  So are parts of what
+ * is broadcast; another shape of that would be no loop of the kernel that made it, as a norm. */
+static bool takes_views(const struct graph *g, const struct node *of, const struct node *view)
 {
 	if (op_info(of->op)->kind != KIND_POINTWISE || of->weak)
 		return false;
-	for (int a = 0; a < of->n_args; a++) {
+	for (int a = 0; a < of->n_args && !is_part(view); a++) {
 		const struct node *x = of->args[a].kind == ARG_NODE ? g->nodes[of->args[a].node]
 								    : NULL;
 
@@ -63,9 +72,40 @@ static int view_operand(struct rewrite *rw, const struct node *view, int x, stru
 	return view_layout(rw->g, id, &layout) ? id : REWRITE_KEEP;
 }
 
-static int hoist_view(struct rewrite *rw, const struct node *view, struct err *err)
+/* Operand x in the shape of the result. */
+static int expand_operand(struct rewrite *rw, const struct node *of, int x, struct err *err)
 {
-	const struct node *of = rw->g->nodes[view->args[0].node];
+	struct arg args[2] = { arg_node(x), arg_ints(of->shape.size, of->shape.rank) };
+
+	if (shape_equal(&rw->g->nodes[x]->shape, &of->shape))
+		return x;
+	return graph_add(rw->g, &(struct node_spec){ OP_expand, args, 2, of->line, of->column },
+			 err);
+}
+
+enum { VIEW_DEPTH = 8 };
+
+static int view_pointwise(struct rewrite *rw, const struct node *view, int x, int depth,
+			  struct err *err);
+
+/* The view of node x, of its operands in turn where nothing else reads it. */
+static int view_value(struct rewrite *rw, const struct node *view, int x, int depth,
+		      struct err *err)
+{
+	const struct hoist *hoist = rw->state;
+	int id = REWRITE_KEEP;
+
+	if (depth > 0 && x < hoist->cap && hoist->made_uses[x] == 1 &&
+	    takes_views(rw->g, rw->g->nodes[x], view))
+		id = view_pointwise(rw, view, x, depth - 1, err);
+	return id == REWRITE_KEEP ? view_operand(rw, view, x, err) : id;
+}
+
+/* The op of the views of its operands. */
+static int view_pointwise(struct rewrite *rw, const struct node *view, int x, int depth,
+			  struct err *err)
+{
+	const struct node *of = rw->g->nodes[x];
 	struct arg args[MAX_ARGS];
 	int before = rw->g->n_nodes, id;
 
@@ -73,7 +113,8 @@ static int hoist_view(struct rewrite *rw, const struct node *view, struct err *e
 		args[a] = of->args[a];
 		if (args[a].kind != ARG_NODE || rw->g->nodes[args[a].node]->shape.rank == 0)
 			continue;
-		args[a].node = view_operand(rw, view, args[a].node, err);
+		id = expand_operand(rw, of, args[a].node, err);
+		args[a].node = id < 0 ? REWRITE_FAILED : view_value(rw, view, id, depth, err);
 		if (args[a].node < 0) {
 			rw->g->n_nodes = before; /* what was tried is not needed */
 			return args[a].node;
@@ -83,13 +124,21 @@ static int hoist_view(struct rewrite *rw, const struct node *view, struct err *e
 		       err);
 	if (id < 0)
 		return REWRITE_FAILED;
-	if (rw->g->nodes[id]->dtype != of->dtype ||
-	    !shape_equal(&rw->g->nodes[id]->shape, &view->shape)) {
-		rw->g->n_nodes = before;
-		return REWRITE_KEEP;
+	if (rw->g->nodes[id]->dtype == of->dtype &&
+	    shape_equal(&rw->g->nodes[id]->shape, &view->shape))
+		return id;
+	rw->g->n_nodes = before;
+	return REWRITE_KEEP;
+}
+
+static int hoist_view(struct rewrite *rw, const struct node *view, struct err *err)
+{
+	int x = view->args[0].node, id = view_pointwise(rw, view, x, VIEW_DEPTH, err);
+
+	if (id >= 0) {
+		pass_fired(rw->g, "view of the operands", view, rw->g->nodes[x]);
+		rw->g->nodes[id]->name = view->name;
 	}
-	pass_fired(rw->g, "view of the operands", view, of);
-	rw->g->nodes[id]->name = view->name;
 	return id;
 }
 
@@ -430,24 +479,79 @@ static int hoist_gather(struct rewrite *rw, const struct node *n, struct err *er
 	return id;
 }
 
+/* ---- the largest of windows */
+
+static int hoist_pool(struct rewrite *rw, const struct node *pool, struct err *err)
+{
+	struct graph *g = rw->g;
+	const struct node *of = g->nodes[pool->args[0].node];
+	struct arg args[MAX_ARGS];
+	int id;
+
+	if (!op_has(of->op, FACT_RISES) || of->weak ||
+	    hint_numel(g, &pool->shape) >= hint_numel(g, &of->shape))
+		return REWRITE_KEEP;
+	for (int a = 0; a < pool->n_args; a++)
+		args[a] = pool->args[a];
+	args[0] = of->args[0];
+	id = graph_add(
+	    g, &(struct node_spec){ pool->op, args, pool->n_args, pool->line, pool->column }, err);
+	if (id >= 0)
+		id = graph_add(g,
+			       &(struct node_spec){ of->op, (struct arg[]){ arg_node(id) }, 1,
+						    of->line, of->column },
+			       err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	pass_fired(g, "largest of windows of the operand", pool, of);
+	g->nodes[id]->name = pool->name;
+	return id;
+}
+
 static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct hoist *hoist = rw->state;
 	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
 	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
-	    takes_views(rw->g, rw->g->nodes[x]))
+	    takes_views(rw->g, rw->g->nodes[x], n))
 		id = hoist_view(rw, n, err);
 	else if (n->op == OP_cat && rw->g->calls)
 		id = hoist_cat(rw, n, err);
 	else if (n->op == OP_gather)
 		id = hoist_gather(rw, n, err);
+	else if ((n->op == OP_max_pool2d || n->op == OP_adaptive_max_pool2d) && x < hoist->cap &&
+		 hoist->made_uses[x] == 1)
+		id = hoist_pool(rw, n, err);
 	if (id == REWRITE_FAILED)
 		return id;
 	if (note_uses(hoist, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))
 		return id;
 	pass_out_of_memory(err);
 	return REWRITE_FAILED;
+}
+
+/* Views of parts that have no more elements than what they are views of count as one use. */
+static bool join_parts(const struct graph *g, const struct hoist *hoist, int *uses)
+{
+	double *elements = ARENA_ARRAY(g->arena, double, (size_t)g->n_nodes + 1);
+	int *parts = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
+
+	if (!elements || !parts)
+		return false;
+	for (int id = 0; id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+
+		if (!is_hoisted(n) || !hoist->fuses[id])
+			continue;
+		elements[n->args[0].node] += hint_numel(g, &n->shape);
+		parts[n->args[0].node]++;
+	}
+	for (int id = 0; id < g->n_nodes; id++)
+		if (parts[id] > 1 && parts[id] == uses[id] &&
+		    elements[id] <= hint_numel(g, &g->nodes[id]->shape))
+			uses[id] = 1;
+	return true;
 }
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
@@ -466,5 +570,7 @@ bool pass_hoist_views(struct pass_run *run, bool *changed, struct err *err)
 				uses[g->nodes[id]->args[a].node]++;
 	for (int i = 0; i < g->n_outputs; i++)
 		uses[g->outputs[i]] += 2; /* it stays in memory anyway */
+	if (!join_parts(g, &hoist, uses))
+		return pass_out_of_memory(err);
 	return rewrite_run(g, hoist_node, &hoist, changed, err);
 }

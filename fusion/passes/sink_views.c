@@ -5,9 +5,16 @@
  * norm, and the reshape at the end is its memory under another shape.  After pass
  * hoist_views, so of what could not be hoisted; only where the other operands are reshapes
  * of the same kind, or in memory in an order that has the other shape too.
+ *
+ * A reshape that its operand's strides do not allow would be a copy: where one op reads it alone,
+ * that op reads the operand as it lies, as after a pixel shuffle.
  */
 #include "fusion/graph/view.h"
 #include "fusion/passes/pass.h"
+
+struct sinking {
+	const unsigned *alone; /* by id of the old list */
+};
 
 /* Bases of views of this kind are in memory whatever is fused. */
 static bool in_memory(const struct node *base)
@@ -38,9 +45,24 @@ static int reshaped(const struct graph *g, int id)
 	return x->id;
 }
 
-/* The operand whose shape the op shall have; -1: it stays as it is. */
-static int find_source(const struct graph *g, const struct node *n)
+/* What a reshape that would be a copy reads; -1: it would be none. */
+static int copied(const struct graph *g, int id)
 {
+	const struct node *n = g->nodes[id], *x;
+	struct view_layout layout;
+
+	if (n->op != OP_reshape && n->op != OP_flatten && n->op != OP_unflatten)
+		return -1;
+	x = g->nodes[n->args[0].node];
+	return view_layout(g, x->id, &layout) && !view_layout(g, id, &layout) ? x->id : -1;
+}
+
+/* The operand whose shape the op shall have; -1: it stays as it is. */
+static int find_source(const struct rewrite *rw, const struct node *n)
+{
+	const struct sinking *sinking = rw->state;
+	const struct graph *g = rw->g;
+
 	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak)
 		return -1;
 	for (int a = 0; a < n->n_args; a++) {
@@ -50,7 +72,10 @@ static int find_source(const struct graph *g, const struct node *n)
 		if (n->args[a].kind != ARG_NODE)
 			continue;
 		x = g->nodes[n->args[a].node];
-		of = shape_equal(&x->shape, &n->shape) ? reshaped(g, x->id) : -1;
+		if (!shape_equal(&x->shape, &n->shape))
+			continue;
+		of = sinking->alone[n->id] >> a & 1 ? copied(g, x->id) : -1;
+		of = of < 0 ? reshaped(g, x->id) : of;
 		if (of >= 0 && g->nodes[of]->shape.rank > 0)
 			return of;
 	}
@@ -73,11 +98,20 @@ static int operand_as(struct rewrite *rw, const struct node *n, int x, const str
 	int of = reshaped(rw->g, x), id;
 	struct view_layout layout;
 
+	if (of < 0)
+		of = copied(rw->g, x);
 	if (of >= 0 && shape_equal(&rw->g->nodes[of]->shape, to))
 		return of;
-	if (!shape_equal(&rw->g->nodes[x]->shape, &n->shape) ||
-	    !in_memory(rw->g->nodes[view_base(rw->g, x)]))
+	if (!in_memory(rw->g->nodes[view_base(rw->g, x)]))
 		return REWRITE_KEEP;
+	if (!shape_equal(&rw->g->nodes[x]->shape, &n->shape)) {
+		struct arg args[2] = { arg_node(x), arg_ints(n->shape.size, n->shape.rank) };
+
+		x = graph_add(rw->g, &(struct node_spec){ OP_expand, args, 2, n->line, n->column },
+			      err);
+		if (x < 0)
+			return REWRITE_FAILED;
+	}
 	id = reshape(rw, n, x, to, err);
 	if (id < 0)
 		return REWRITE_FAILED;
@@ -86,7 +120,7 @@ static int operand_as(struct rewrite *rw, const struct node *n, int x, const str
 
 static int sink(struct rewrite *rw, struct node *n, struct err *err)
 {
-	int source = find_source(rw->g, n), before = rw->g->n_nodes, id;
+	int source = find_source(rw, n), before = rw->g->n_nodes, id;
 	struct arg args[MAX_ARGS];
 	struct shape to;
 
@@ -119,9 +153,35 @@ static int sink(struct rewrite *rw, struct node *n, struct err *err)
 	return id;
 }
 
+/* By node: a bit for each operand that nothing else reads. */
+static unsigned *find_alone(const struct graph *g)
+{
+	unsigned *alone = ARENA_ARRAY(g->arena, unsigned, (size_t)g->n_nodes + 1);
+	int *uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
+
+	if (!alone || !uses)
+		return NULL;
+	for (int i = 0; i < g->n_outputs; i++)
+		uses[g->outputs[i]] += 2;
+	for (int pass = 0; pass < 2; pass++)
+		for (int id = 0; id < g->n_nodes; id++)
+			for (int a = 0; a < g->nodes[id]->n_args; a++) {
+				const struct arg *arg = &g->nodes[id]->args[a];
+
+				if (arg->kind == ARG_NODE && pass == 0)
+					uses[arg->node]++;
+				else if (arg->kind == ARG_NODE && uses[arg->node] == 1)
+					alone[id] |= 1u << a;
+			}
+	return alone;
+}
+
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
 bool pass_sink_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(run->g, sink, NULL, changed, err);
+	struct sinking sinking = { .alone = find_alone(run->g) };
+
+	return sinking.alone ? rewrite_run(run->g, sink, &sinking, changed, err)
+			     : pass_out_of_memory(err);
 }

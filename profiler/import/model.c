@@ -1,6 +1,7 @@
 /* profiler/import/model.c -- what the readers of logs fill in together. */
 #include "profiler/import/model.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,7 +383,10 @@ static json_t *lane_name(enum lane_class of, const char *p, const char *t)
 	case LANE_MEMORY:
 		return json_sprintf("memory of %s", p);
 	case LANE_RECORDING:
-		return json_string("recording");
+		/* Spans of the profiler have its name; what recording took has a number. */
+		return isdigit((unsigned char)t[*t == '-']) || !*t
+			   ? json_string("overhead of recording")
+			   : json_sprintf("recording by %s", t);
 	default:
 		break;
 	}

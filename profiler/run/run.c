@@ -88,6 +88,9 @@ static bool run_points(struct run *r, struct err *err)
 			   report_draft_text(r->draft, point_source(r->w, p)));
 		if (!run_point(r, err))
 			return false;
+		if (swept && r->options->timing && r->options->point &&
+		    !r->options->point(r->options->self, run_place(r)))
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
 	}
 	if (!swept)
 		move_up(r);

@@ -479,12 +479,13 @@ static struct report_figure *times_of(struct wording *w, double speedup, struct 
 	return wording_figure(w, &(struct interval){ ci.low, speedup, ci.high }, "x");
 }
 
-static const char *duration_text(struct wording *w, double us)
+/* Of compiling: where every op broke, or eager alone ran, there is none. */
+static const char *compiling_text(struct wording *w, double ms)
 {
 	char text[NUMBER_BYTES];
 
-	number_duration(text, us);
-	return wording_text(w, "%s", text);
+	number_duration(text, 1000 * ms);
+	return ms > 0 ? wording_text(w, "%s", text) : "none";
 }
 
 /* "2 failed, 1 disagrees" */
@@ -534,7 +535,7 @@ static void show_column(struct wording *w, struct report_suite_column *c)
 	REPORT_SET_IF(to, min, q, times_text(w, q->min));
 	REPORT_SET_IF(to, median, q, times_text(w, q->median));
 	REPORT_SET_IF(to, max, q, times_text(w, q->max));
-	REPORT_SET(to, compiling, duration_text(w, 1000 * c->compile_ms));
+	REPORT_SET(to, compiling, compiling_text(w, c->compile_ms));
 	REPORT_SET(c, shown, to);
 }
 
@@ -553,7 +554,7 @@ static void show_result(struct wording *w, struct report_suite_result *r)
 					 (long long)r->breaks->lowering));
 	REPORT_SET_IF(to, launches, r->has.launches, wording_number(w, r->launches));
 	REPORT_SET_IF(to, peak, r->has.peak_bytes, wording_bytes(w, (int64_t)r->peak_bytes));
-	REPORT_SET_IF(to, compiling, r->has.compile_ms, duration_text(w, 1000 * r->compile_ms));
+	REPORT_SET_IF(to, compiling, r->has.compile_ms, compiling_text(w, r->compile_ms));
 	REPORT_SET(r, shown, to);
 }
 

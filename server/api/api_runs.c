@@ -1,4 +1,6 @@
 /* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
-/* status, progress, what, left_s: from the worker where it has the run. */
+/* status, progress, what, left_s, measured: from the worker where it has the run. */
 static json_t *state_json(struct app *app, const struct run_row *run)
 {
 	struct job_state state = { .left_s = -1 };
@@ -67,9 +69,10 @@ static json_t *state_json(struct app *app, const struct run_row *run)
 	else if (run->status == RUN_RUNNING && !jobs_state(app->jobs, run->id, &state) &&
 		 run->trace)
 		strcpy(state.what, "recording");
-	return json_pack("{s:s, s:f, s:s, s:o}", "status", run_status_name(run->status), "progress",
-			 state.share, "what", state.what, "left_s",
-			 state.left_s >= 0 ? json_real(state.left_s) : json_null());
+	return json_pack("{s:s, s:f, s:s, s:o, s:i}", "status", run_status_name(run->status),
+			 "progress", state.share, "what", state.what, "left_s",
+			 state.left_s >= 0 ? json_real(state.left_s) : json_null(), "measured",
+			 state.n_points);
 }
 
 /* What a run that came from a file says of it; null where it ran here.  The ledger is for who
@@ -113,6 +116,8 @@ static json_t *run_head_json(struct app *app, const struct run_row *run)
 
 	json_object_set_new(json, "workload", json_loads(run->workload, 0, NULL));
 	json_object_set_new(json, "imported", imported_json(run, true));
+	if (run->status == RUN_RUNNING)
+		json_object_set_new(json, "points", jobs_points(app->jobs, run->id));
 	return json;
 }
 
@@ -263,6 +268,35 @@ static json_t *facets_json(struct req *req, struct err *err)
 	return json;
 }
 
+/* ">2", "<=1.1" or "3" in a parameter. */
+static bool read_range(struct req *req, const char *name, struct run_range *out, struct err *err)
+{
+	const char *text = req_query(req, name), *at = text;
+	bool less, more, equal;
+	char *end;
+	double value;
+
+	if (!text || !*text)
+		return true;
+	less = *at == '<';
+	more = *at == '>';
+	at += less || more;
+	equal = (!less && !more) || *at == '=';
+	at += *at == '=' && (less || more);
+	value = strtod(at, &end);
+	if (end == at || *end || !isfinite(value) || isspace((unsigned char)*at))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "%s=%.40s: a number is needed, with <, <=, > or >= before it where "
+			       "it is a bound",
+			       name, text);
+	*out = (struct run_range){ true, -DBL_MAX, DBL_MAX };
+	if (!less)
+		out->least = equal ? value : nextafter(value, DBL_MAX);
+	if (!more)
+		out->most = equal ? value : nextafter(value, -DBL_MAX);
+	return true;
+}
+
 static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *status = req_query(req, "status");
@@ -279,6 +313,10 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
 			       "not-enough, disagrees, broken is needed",
 			       filter->verdict);
+	if (!read_range(req, "speedup", &filter->speedup, err) ||
+	    !read_range(req, "breaks", &filter->breaks, err) ||
+	    !read_range(req, "median", &filter->median_us, err))
+		return false;
 	if (!status || !*status)
 		return true;
 	if (!run_status_from_name(status, &wanted))

@@ -115,6 +115,30 @@ static bool send_result(int fd, const json_t *json, struct err *err)
 	return json && send_json(fd, MESSAGE_REPORT, json);
 }
 
+/* Without its samples. */
+static bool send_point(void *self, const struct report_point *point)
+{
+	struct report_measured_mode modes[FUSION_MODE_COUNT] = { { 0 } };
+	struct report_latency times[FUSION_MODE_COUNT];
+	struct report_measured_point p = { 0 };
+	size_t n = point->modes.n < FUSION_MODE_COUNT ? point->modes.n : FUSION_MODE_COUNT;
+	json_t *json;
+	bool ok;
+
+	for (size_t i = 0; i < n; i++) {
+		times[i] = *point->modes.at[i].latency;
+		times[i].has.samples_ns = false;
+		REPORT_SET(&modes[i], latency, &times[i]);
+	}
+	REPORT_SET(&p, n, point->n);
+	REPORT_SET(&p, modes, (struct report_measured_mode_map){ modes, n, point->modes.keys });
+	REPORT_SET_IF(&p, break_even, point->has.break_even, point->break_even);
+	json = report_write_measured_point(&p);
+	ok = json && send_json(*(int *)self, MESSAGE_POINT, json);
+	json_decref(json);
+	return ok;
+}
+
 static bool send_progress(void *self, double share, const char *what, double left_s)
 {
 	struct report_progress p = { 0 };
@@ -209,6 +233,7 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 					    .cache_dir = cache_dir,
 					    .version = breakeven_version(),
 					    .progress = send_progress,
+					    .point = send_point,
 					    .timeline = send_block,
 					    .torch_python = f->torch_python,
 					    .torch_confined = true,

@@ -68,6 +68,7 @@ struct jobs {
 	int64_t current;      /* run in hand; 0: none */
 	bool cancel;          /* of the current run */
 	struct job_state state;
+	json_t *points; /* of its sweep */
 	struct import_in_hand {
 		int64_t run; /* 0: none */
 		bool cancel;
@@ -81,6 +82,8 @@ static void set_current(struct jobs *j, int64_t id)
 	j->current = id;
 	j->cancel = false;
 	j->state = (struct job_state){ .left_s = -1, .what = "starting a worker" };
+	json_decref(j->points);
+	j->points = NULL;
 	pthread_mutex_unlock(&j->lock);
 }
 
@@ -105,6 +108,16 @@ bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
 		*out = import ? import->state : j->state;
 	pthread_mutex_unlock(&j->lock);
 	return found;
+}
+
+json_t *jobs_points(struct jobs *j, int64_t id)
+{
+	json_t *points;
+
+	pthread_mutex_lock(&j->lock);
+	points = j->current != id ? NULL : j->points ? json_deep_copy(j->points) : json_array();
+	pthread_mutex_unlock(&j->lock);
+	return points;
 }
 
 static struct job_state state_of(const struct report_progress *p)
@@ -230,8 +243,29 @@ static void read_progress(struct jobs *j, const char *text)
 	if (p) {
 		pthread_mutex_lock(&j->lock);
 		j->state = state_of(p);
+		j->state.n_points = (int)json_array_size(j->points);
 		pthread_mutex_unlock(&j->lock);
 		events_publish(j->events, j->current);
+	}
+	json_decref(json);
+	arena_finish(&arena);
+}
+
+enum { MOST_POINTS = 64 }; /* of a sweep: bounds.def */
+
+/* A point that is measured: shown while others are not, and told by the next progress. */
+static void read_point(struct jobs *j, const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	struct arena arena = { 0 };
+
+	if (json && report_read_measured_point(json, &arena, NULL)) {
+		pthread_mutex_lock(&j->lock);
+		if (!j->points)
+			j->points = json_array();
+		if (json_array_size(j->points) < MOST_POINTS)
+			json_array_append(j->points, json);
+		pthread_mutex_unlock(&j->lock);
 	}
 	json_decref(json);
 	arena_finish(&arena);
@@ -304,6 +338,8 @@ static bool read_messages(struct jobs *j)
 	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
 		if (type == MESSAGE_PROGRESS)
 			read_progress(j, text);
+		else if (type == MESSAGE_POINT)
+			read_point(j, text);
 		else if (type == MESSAGE_TIMELINE)
 			read_block(j, text, len);
 		else if (type == MESSAGE_ENVIRONMENT)
@@ -543,6 +579,7 @@ void jobs_stop(struct jobs *j)
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
 	drop_sent(j); /* of a run whose end the store did not take */
+	json_decref(j->points);
 	pthread_mutex_destroy(&j->lock);
 	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);

@@ -79,11 +79,16 @@ struct job_state {
 	double share;  /* 0..1 */
 	double left_s; /* seconds; negative: unknown */
 	char what[160];
+	int n_points; /* of its sweep that are measured */
 };
 
 /* How far the run is that a worker has in hand, the queue's or one that reads a log; false if it
  * is not this one. */
 bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
+
+/* The points of its sweep that are measured so far, each a measured_point; the caller owns the
+ * list. NULL: the queue's worker has it not in hand, or no memory. */
+json_t *jobs_points(struct jobs *jobs, int64_t id);
 
 enum { JOBS_MOST_IMPORTS = 2 }; /* at once; the caller counts them */
 enum { IMPORT_MAX_UNPACKED_BYTES = 1 << 30 };
@@ -267,6 +272,7 @@ enum message_type {
 	MESSAGE_BLOCKS = 'B',   /* worker: it wants the blocks of the kind; server: that was all */
 	MESSAGE_MORE = 'M',     /* worker: the next block, please; so one is under way at a time */
 	MESSAGE_PART = 'O',     /* worker: a piece of what is exported */
+	MESSAGE_POINT = 'M',    /* worker: a measured_point of profiler/fields/events.def */
 	MESSAGE_PROGRESS = 'P', /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:

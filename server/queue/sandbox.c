@@ -32,6 +32,7 @@
 
 #include "fusion/base/refused.h"
 #include "fusion/base/sanitized.h"
+#include "profiler/cupti/wire.h"
 #include "server/queue/cgroup.h"
 
 /* ---- Landlock: files.  Debian 12's headers know two versions of seven. ---- */
@@ -304,6 +305,18 @@ static void allow_loader(int ruleset, int version, uint64_t rights)
 		closedir(dir);
 }
 
+/* A libcupti that the operator names, and the libraries beside it. */
+static void allow_cupti(int ruleset, int version, uint64_t rights)
+{
+	const char *library = getenv(WIRE_CUPTI), *end = library ? strrchr(library, '/') : NULL;
+	char folder[PATH_MAX];
+
+	if (!end || end == library || end - library >= PATH_MAX)
+		return;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(end - library), library);
+	allow(ruleset, version, folder, rights);
+}
+
 static void allow_device(int ruleset, int version, const struct sandbox_needs *needs)
 {
 	const uint64_t rights = MAY_READ | MAY_LIST | MAY_EXECUTE;
@@ -317,6 +330,7 @@ static void allow_device(int ruleset, int version, const struct sandbox_needs *n
 	}
 	allow(ruleset, version, getenv("CUDA_HOME"), rights);
 	allow(ruleset, version, getenv("CUDA_PATH"), rights);
+	allow_cupti(ruleset, version, rights);
 	allow_loader(ruleset, version, rights);
 	/* cuInit() names its threads in /proc/self/task/N/comm, and gives up where it cannot.  What
 	 * /proc/sys holds root may write without a capability: no more of /proc is opened. */

@@ -149,7 +149,7 @@ test('a CUDA graph is recorded as it was launched: one launch, its kernels laid 
 });
 
 test('of a CUDA graph with a kernel unseen the others keep their places, by their nodes', { skip: without }, async () => {
-    const other = await start({ FAKE_UNSEEN: '8' });
+    const other = await start({ CUPTI_FAKE_UNSEEN: '8' });
     const chain = workload('    y = torch.softmax(x, 1)\n    z = torch.sort(y * 2, 1)[0]\n    return torch.softmax(z, 0).sum(1)', { device: 'cuda', modes: ['graphs'] });
     try {
         const { id, error } = await waitFor(other, (await postRun(other, chain)).body.id);
@@ -169,7 +169,7 @@ test('of a CUDA graph with a kernel unseen the others keep their places, by thei
 });
 
 test('records that were dropped, or have no times, are counted', { skip: without }, async () => {
-    const other = await start({ FAKE_DROPPED: '5', FAKE_TIMELESS: '2' });
+    const other = await start({ CUPTI_FAKE_DROPPED: '5', CUPTI_FAKE_TIMELESS: '2' });
     try {
         const { id } = await waitFor(other, (await postRun(other, { ...program, modes: ['static'] })).body.id);
         const v = await view(other, id, 'mode=static');
@@ -181,7 +181,7 @@ test('records that were dropped, or have no times, are counted', { skip: without
 });
 
 test('who else records is named; the host is recorded all the same', { skip: without }, async () => {
-    const other = await start({ FAKE_HOLDER: 'Nsight Systems' });
+    const other = await start({ CUPTI_FAKE_HOLDER: 'Nsight Systems' });
     try {
         const { id } = await waitFor(other, (await postRun(other, { ...program, modes: ['static'] })).body.id);
         const v = await view(other, id, 'mode=static');

@@ -16,7 +16,8 @@ const job = (more) => workload('    y = torch.softmax(x, 1)\n    z = y.sum(0)\n 
 test('a kernel that fails ends its run, with its line; the server and the next run go on', { skip: without }, async () => {
     const home = mkdtempSync(join(tmpdir(), 'breakeven-device-'));
     const order = join(home, 'order');
-    const server = await startServer({ prefix: ['env', path, `STAND_IN_FAULT=@${order}`] });
+    // A worker reads the folders of LD_LIBRARY_PATH, and of its environment what begins with CUDA_.
+    const server = await startServer({ prefix: ['env', `${path}:${home}`, `CUDA_STAND_IN_FAULT=@${order}`] });
     const ended = async (fault, more) => {
         writeFileSync(order, fault);
         const { status, body } = await postRun(server, job(more));
@@ -44,7 +45,7 @@ test('a kernel that fails ends its run, with its line; the server and the next r
 test('a launch that is refused, and one that is waited for, are known at once', { skip: without }, () => {
     const run = (order) => spawnSync(binary, ['run', '-', '--no-timing'], {
         input: JSON.stringify(job({ modes: ['graphs'] })), encoding: 'utf8',
-        env: { ...process.env, LD_LIBRARY_PATH: path.slice(16), STAND_IN_FAULT: order, CUDA_LAUNCH_BLOCKING: '1' },
+        env: { ...process.env, LD_LIBRARY_PATH: path.slice(16), CUDA_STAND_IN_FAULT: order, CUDA_LAUNCH_BLOCKING: '1' },
     });
     const first = run('kernel 1 719');
     assert.equal(first.status, 1);

@@ -87,6 +87,17 @@ test('a posted log is a run that lists, opens and has a timeline', async () => {
     }
 });
 
+test('lanes of what a profiler notes of itself have names of their own', async () => {
+    const server = await startServer();
+    const spans = [['Trace', 'Spans', 'PyTorch Profiler'], ['overhead', -1, 0], ['kernel', 0, 7]].map(([cat, pid, tid]) => ({ ph: 'X', cat, pid, tid, name: 'x', ts: 1, dur: 5 }));
+    try {
+        const { body } = await postLog(server, JSON.stringify({ traceEvents: spans }));
+        assert.deepEqual((await view(server, body.id)).lanes.map((l) => l.name), ['recording by PyTorch Profiler', 'overhead of recording', 'GPU 0, stream 7']);
+    } finally {
+        await server.stop();
+    }
+});
+
 test('an import ran where its events are; a log without events does not say', async () => {
     const server = await startServer();
     const op = { ph: 'X', cat: 'cpu_op', name: 'aten::add', pid: 1, tid: 1, ts: 1, dur: 5 };

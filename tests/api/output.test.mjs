@@ -16,6 +16,7 @@ const commands = [
     ['import', 'tests/import/kineto.json'], ['import', '--json', 'tests/import/kineto.json'],
     ['explain', 'web/examples/1_chain_sweep.json'], ['explain', ...program, '--json'], ['explain', ...program, '--graph'],
     ['run', ...program, '--backend', 'interp', '--no-timing'], ['run', ...program, '--backend', 'interp', '--no-timing', '--json'],
+    ['watch', ...program, '--backend', 'interp', '--no-timing'],
     ['suite', '--backend', 'interp', '--modes', 'eager', '--seconds', '0.01', 'tests/faults/programs/prints.py'],
     ...['chrome', 'speedscope', 'csv', 'html', 'chrome_gz', 'dot', 'svg', 'json'].map((form) => ['export', '1', '--format', form, ...store]),
     ['export', '1', '--format', 'json', '--redact', ...store], ['export', '1', '--format', 'csv', '-o', '/dev/full', ...store],
@@ -71,7 +72,7 @@ test('a token that could not be shown is revoked', () => {
 
 const [fake, driver] = ['libcupti_fake.so', 'driver'].map((f) => join(dirname(binary), 'tests/cupti', f));
 test('a trace onto a full disk fails and says so', { skip: existsSync(fake) && existsSync(driver) ? false : 'no headers of the CUDA Toolkit here' }, () => {
-    const done = spawnSync(binary, ['trace', '-o', '/dev/full', '--cupti', fake, '--', driver, '0'], { encoding: 'utf8', env: { ...process.env, FAKE_KERNELS: '1000' } });
+    const done = spawnSync(binary, ['trace', '-o', '/dev/full', '--cupti', fake, '--', driver, '0'], { encoding: 'utf8', env: { ...process.env, CUPTI_FAKE_KERNELS: '1000' } });
     assert.equal(done.status, 1, done.stderr);
     assert.match(done.stderr, /^breakeven trace: the timeline could not be written: No space left on device\n$/m);
 });

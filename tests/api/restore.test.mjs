@@ -81,7 +81,7 @@ const without = existsSync(fake) && existsSync(driver) ? false : 'no headers of 
 async function recorded() {
     const folder = mkdtempSync(join(tmpdir(), 'breakeven-restore-'));
     const done = spawnSync(binary, ['trace', '-o', join(folder, 't'), '--post', server.url, '--cupti', fake, '--', driver, '0'],
-        { encoding: 'utf8', env: { ...process.env, FAKE_KERNELS: '50' } });
+        { encoding: 'utf8', env: { ...process.env, CUPTI_FAKE_KERNELS: '50' } });
     rmSync(folder, { recursive: true });
     assert.equal(done.status, 0, done.stderr);
     return runOf((await getJson(`${server.url}/api/v1/runs`)).body.runs[0].id);

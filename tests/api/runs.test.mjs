@@ -43,6 +43,27 @@ test('the sweep comes back done, with a report as the design says', async () => 
     assert.ok(run.environment.cpu, 'the machine is stored with the run');
 });
 
+test('points of a sweep are there while others are measured, and are those of the report', async () => {
+    const { body } = await postRun(server, { ...sweep(), backend: 'interp' });
+    const seen = await until(async () => {
+        const run = (await getJson(`${server.url}/api/v1/runs/${body.id}`)).body;
+        assert.ok(['queued', 'running'].includes(run.status), 'it ended before two points were seen');
+        return run.points?.length >= 2 && run.measured <= run.points.length && run.points;
+    }, 'two measured points');
+    const { report, points, measured } = await waitFor(server, body.id);
+    assert.deepEqual([points, measured], [undefined, 0]);
+    for (const [i, point] of seen.entries()) {
+        const whole = report.points[i];
+        assert.equal(point.n, whole.n);
+        assert.deepEqual(point.break_even, whole.break_even);
+        for (const [name, { latency }] of Object.entries(point.modes)) {
+            const { samples_ns, ...rest } = whole.modes[name].latency;
+            assert.ok(samples_ns.length > 0);
+            assert.deepEqual(latency, rest);
+        }
+    }
+});
+
 test('values and errors of one call are what the program says', async () => {
     const { body } = await postRun(server, workload('    return x + 1', {
         calls: [[{ tensor: { shape: [2], dtype: 'float32', data: [1, 2.5] } }]],
@@ -183,4 +204,23 @@ test('the findings of a run are its own, however often and in what order runs ar
         assert.ok(body.findings);
     }
     assert.deepEqual(first.map((run) => Object.keys(run.findings.points[0].modes).length), [2, 3]);
+});
+
+test('the list is filtered by numbers and bounds; what is no number is refused', async () => {
+    const other = await startServer();
+    const post = async (body) => waitFor(other, (await postRun(other, { ...workload(body), backend: 'interp' })).body.id);
+    const straight = await post('    return x + 1');
+    const broken = await post('    print("a")\n    y = x + 1\n    print("b")\n    return y * 2');
+    const found = async (query) => (await getJson(`${other.url}/api/v1/runs?${query}`)).body.runs?.map((r) => r.id).sort();
+    assert.equal(broken.summary.breaks, 2);
+    for (const [query, ids] of [
+        ['breaks=2', [broken.id]], ['breaks=%3E1', [broken.id]], ['breaks=%3C%3D0', [straight.id]], ['breaks=%3E2', []], ['breaks=%3E%3D0', [straight.id, broken.id]],
+        [`speedup=${straight.summary.speedup}`, [straight.id]], [`median=%3C${straight.summary.median_us}&breaks=0`, []], ['speedup=%3E0&breaks=2', [broken.id]],
+    ]) assert.deepEqual(await found(query), ids, query);
+    for (const wrong of ['many', '%3E', '%3D2', '%3E%202', 'nan', '1e999', '2..3']) {
+        const { status, body } = await getJson(`${other.url}/api/v1/runs?breaks=${wrong}`);
+        assert.equal(status, 400, wrong);
+        assert.match(body.error.message, /^breaks=.*: a number is needed, with <, <=, > or >= before it/);
+    }
+    await other.stop();
 });

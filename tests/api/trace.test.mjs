@@ -27,7 +27,7 @@ function trace(command, { env = {}, args = ['--cupti', fake] } = {}) {
 }
 
 test('kernels of a process are recorded, dropped ones counted, its status passed on', { skip: without }, () => {
-    const t = trace([driver, '3'], { env: { FAKE_KERNELS: '200000', FAKE_DROPPED: '5' } });
+    const t = trace([driver, '3'], { env: { CUPTI_FAKE_KERNELS: '200000', CUPTI_FAKE_DROPPED: '5' } });
     assert.equal(t.status, 3);
     assert.match(t.stderr, /200000 kernels, 5 dropped, 0 lost, 0 doubtful\n/);
     assert.equal(t.events, 200000 + 200);
@@ -36,13 +36,13 @@ test('kernels of a process are recorded, dropped ones counted, its status passed
 });
 
 test('ranges and memory are left out where that is asked for', { skip: without }, () => {
-    const env = { FAKE_KERNELS: '3000', FAKE_MEMORY: '9' };
+    const env = { CUPTI_FAKE_KERNELS: '3000', CUPTI_FAKE_MEMORY: '9' };
     assert.equal(trace([driver, '0'], { env }).events, 3000 + 3 + 9 + 9); // each change of memory, and what is in use then
     assert.equal(trace([driver, '0'], { env, args: ['--cupti', fake, '--kernels-only'] }).events, 3000);
 });
 
 test('children have lanes of their own', { skip: without }, () => {
-    const t = trace(['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { env: { FAKE_KERNELS: '10' } });
+    const t = trace(['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { env: { CUPTI_FAKE_KERNELS: '10' } });
     assert.equal(t.status, 0);
     assert.equal(t.stderr.match(/10 kernels, 0 dropped, 0 lost, 1 doubtful/g).length, 2);
     assert.equal(t.events, 20);
@@ -71,7 +71,7 @@ test('a trace is a run of a server, with its events there while it records', { s
         const line = 'V1122 10:00:00.000000 7 torch/x.py:1] {"dynamo_output_graph": {}, "frame_id": 0, "frame_compile_id": 0}';
         const command = ['sh', '-c', `mkdir -p $TORCH_TRACE; echo '${line}' > $TORCH_TRACE/rank_0.log; ${driver} 5`];
         const end = join(server.home, 'end');
-        const t = posting(server, command, { FAKE_KERNELS: '100000', FAKE_STEP: '1000', FAKE_MEMORY: '30', FAKE_UNTIL: end });
+        const t = posting(server, command, { CUPTI_FAKE_KERNELS: '100000', CUPTI_FAKE_STEP: '1000', CUPTI_FAKE_MEMORY: '30', CUPTI_FAKE_UNTIL: end });
         let id;
         const live = await until(async () => {
             const run = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0];
@@ -118,7 +118,7 @@ test('a trace is a run of a server, with its events there while it records', { s
 
 test('several GPUs have lanes of their own in each process, and their own memory', { skip: without }, async () => {
     const server = await startServer();
-    const t = posting(server, ['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { FAKE_KERNELS: '3000', FAKE_MEMORY: '12', FAKE_DEVICES: '2', FAKE_PEERS: '8' });
+    const t = posting(server, ['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { CUPTI_FAKE_KERNELS: '3000', CUPTI_FAKE_MEMORY: '12', CUPTI_FAKE_DEVICES: '2', CUPTI_FAKE_PEERS: '8' });
     try {
         assert.equal((await t.done).status, 0);
         const [run] = (await getJson(`${server.url}/api/v1/runs`)).body.runs;
@@ -147,7 +147,7 @@ test('what a server does not take is said, and the file kept', { skip: without }
     const server = await startServer();
     try {
         const end = join(server.home, 'end');
-        const t = posting(server, [driver, '0'], { FAKE_KERNELS: '1000', FAKE_UNTIL: end });
+        const t = posting(server, [driver, '0'], { CUPTI_FAKE_KERNELS: '1000', CUPTI_FAKE_UNTIL: end });
         const id = await until(async () => (await getJson(`${server.url}/api/v1/runs`)).body.runs[0]?.id, 'a run');
         await getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
         writeFileSync(end, '');
@@ -199,7 +199,7 @@ test('blocks are checked, come in order, and only to a trace; a restart fails wh
 });
 
 test('who else records is named', { skip: without }, () => {
-    const t = trace([driver, '0'], { env: { FAKE_HOLDER: 'Nsight Systems' } });
+    const t = trace([driver, '0'], { env: { CUPTI_FAKE_HOLDER: 'Nsight Systems' } });
     assert.equal(t.status, 0);
     assert.match(t.stderr, /another profiler records this process already: Nsight Systems/);
 });

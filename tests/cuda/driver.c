@@ -6,7 +6,7 @@
  * STAND_IN_ARCHITECTURE is the GPU's, 90 unless it is set.  It is number 0.
  *
  * What is launched is written down, graphs node by node: stand_in_log().  Faults come
- * by order: stand_in_fault(), or STAND_IN_FAULT when the driver starts ("@FILE": what
+ * by order: stand_in_fault(), or CUDA_STAND_IN_FAULT when the driver starts ("@FILE": what
  * is in it), which says
  *     kernel N CODE   the Nth kernel fails while it runs: every call after it says so
  *     launch N CODE   the Nth launch is refused, and nothing else
@@ -85,7 +85,7 @@ void stand_in_fault(const char *order)
 
 static void read_orders(void)
 {
-	const char *order = getenv("STAND_IN_FAULT");
+	const char *order = getenv("CUDA_STAND_IN_FAULT");
 	char text[64] = "";
 	FILE *file;
 

@@ -34,7 +34,7 @@ def run(binary, folder, cache, case, modes, architecture):
     if "params" in case:
         workload["params"] = case["params"]
     environment = dict(os.environ, LD_LIBRARY_PATH=folder, STAND_IN_ARCHITECTURE=str(architecture))
-    command = [binary, "run", "-", "--json", "--no-timing", "--cache", cache]
+    command = [binary, "run", "-", "--json", "--no-timing", "--no-sandbox", "--cache", cache]
     done = subprocess.run(command, input=json.dumps(workload), capture_output=True, text=True, env=environment, timeout=1800)
     if done.returncode < 0 or any(fault in done.stderr for fault in FAULTS):
         return f"exit {done.returncode}: {done.stderr.strip()[:600]}"

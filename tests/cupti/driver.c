@@ -1,5 +1,5 @@
 /* tests/cupti/driver.c -- does what the CUDA driver does with CUDA_INJECTION64_PATH; ends
- * with the status that it is given, once there is a file FAKE_UNTIL. */
+ * with the status that it is given, once there is a file CUPTI_FAKE_UNTIL. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	*(void **)&begin = dlsym(library, "InitializeInjection");
 	if (!begin || begin() != 1 || argc < 2)
 		return 98;
-	while (getenv("FAKE_UNTIL") && access(getenv("FAKE_UNTIL"), F_OK) != 0)
+	while (getenv("CUPTI_FAKE_UNTIL") && access(getenv("CUPTI_FAKE_UNTIL"), F_OK) != 0)
 		usleep(10000);
 	return atoi(argv[1]);
 }

@@ -2,12 +2,13 @@
  *
  * In a process with tests/cuda/driver.c the kernels that were launched there are
  * "recorded", those between a push and a pop with their external id.  In one without,
- * FAKE_KERNELS are, in steps of FAKE_STEP a flush (half at most where there is FAKE_UNTIL, and
- * all at the end), with an NVTX range
- * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as
- * FAKE_PEERS.  FAKE_DROPPED more are reported as dropped, FAKE_TIMELESS have no times, the
- * FAKE_UNSEENth kernel is missing, FAKE_HOLDER names who else records, FAKE_DEVICES take turns by
- * pairs.  Kernels that a CUDA graph launched have one correlation, and their place as the node.
+ * CUPTI_FAKE_KERNELS are, in steps of CUPTI_FAKE_STEP a flush (half at most where there is
+ * CUPTI_FAKE_UNTIL, and all at the end), with an NVTX range around each thousand, as many
+ * allocations as CUPTI_FAKE_MEMORY and copies to the next GPU as CUPTI_FAKE_PEERS.
+ * CUPTI_FAKE_DROPPED more are reported as dropped, CUPTI_FAKE_TIMELESS have no times, the
+ * CUPTI_FAKE_UNSEENth kernel is missing, CUPTI_FAKE_HOLDER names who else records,
+ * CUPTI_FAKE_DEVICES take turns by pairs.  Kernels that a CUDA graph launched have one correlation,
+ * and their place as the node.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -60,9 +61,9 @@ API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc 
 {
 	wanted = a;
 	complete = b;
-	dropped = number("FAKE_DROPPED");
-	timeless = number("FAKE_TIMELESS");
-	unseen = number("FAKE_UNSEEN");
+	dropped = number("CUPTI_FAKE_DROPPED");
+	timeless = number("CUPTI_FAKE_TIMELESS");
+	unseen = number("CUPTI_FAKE_UNSEEN");
 	find_driver();
 	if (forget)
 		forget();
@@ -103,7 +104,7 @@ API CUptiResult cuptiActivityFlushPeriod(uint32_t ms)
 	pthread_t thread;
 
 	(void)ms;
-	if (number("FAKE_STEP"))
+	if (number("CUPTI_FAKE_STEP"))
 		pthread_create(&thread, NULL, flushes, NULL);
 	return CUPTI_SUCCESS;
 }
@@ -252,13 +253,13 @@ static void made_up(uint32_t until)
 	for (; at < until; at++) {
 		uint64_t start = 1000000 + 100 * (uint64_t)at;
 
-		device = number("FAKE_DEVICES") ? at / 2 % number("FAKE_DEVICES") : 0;
+		device = number("CUPTI_FAKE_DEVICES") ? at / 2 % number("CUPTI_FAKE_DEVICES") : 0;
 		if (at % 1000 == 0)
 			marker("thousand", ++markers, start, CUPTI_ACTIVITY_FLAG_MARKER_START);
-		if (memories < number("FAKE_MEMORY"))
+		if (memories < number("CUPTI_FAKE_MEMORY"))
 			memory(start, memories++ % 3 < 2);
 		kernel(at % 2 ? "_Z3addPfi" : "plain", start, 7 + at % 2, 0);
-		if (peers < number("FAKE_PEERS") && ++peers)
+		if (peers < number("CUPTI_FAKE_PEERS") && ++peers)
 			peer_copy(start);
 		if (at % 1000 == 999)
 			marker(NULL, markers, start + 60, CUPTI_ACTIVITY_FLAG_MARKER_END);
@@ -322,8 +323,8 @@ static void of_driver(void)
 API CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
 	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-	uint32_t all = number("FAKE_KERNELS"), step = number("FAKE_STEP");
-	uint32_t most = getenv("FAKE_UNTIL") ? all / 2 : all;
+	uint32_t all = number("CUPTI_FAKE_KERNELS"), step = number("CUPTI_FAKE_STEP");
+	uint32_t most = getenv("CUPTI_FAKE_UNTIL") ? all / 2 : all;
 
 	pthread_mutex_lock(&turn);
 	if (launched)
@@ -383,8 +384,8 @@ API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc 
 				  CUpti_SubscriberParams *p)
 {
 	(void)s, (void)f, (void)self;
-	if (!getenv("FAKE_HOLDER"))
+	if (!getenv("CUPTI_FAKE_HOLDER"))
 		return CUPTI_SUCCESS;
-	strncpy(p->oldSubscriberName, getenv("FAKE_HOLDER"), p->oldSubscriberSize - 1);
+	strncpy(p->oldSubscriberName, getenv("CUPTI_FAKE_HOLDER"), p->oldSubscriberSize - 1);
 	return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 }

@@ -30,6 +30,13 @@ test("each cache entry says what failed first, and its guards which of them fail
   const second = await page.locator(".versions > li").nth(1).innerText();
   assert.match(second, /x\.size\(0\) is 5, was 4 failed first in 0\/0, call 1/);
   assert.match(second, /Advice: The size was specialized\. Mode auto/);
+  const third = page.locator(".versions > li").nth(2);
+  assert.doesNotMatch(await third.innerText(), /Advice/, "that of the second is not said again");
+  const older = third.locator("details.older");
+  assert.equal(await older.locator("summary").innerText(), "and in 1 older entry");
+  assert.ok(await older.getByText("x.size(0) is 6, was 4").isHidden());
+  await older.locator("summary").click();
+  assert.ok(await older.getByText("x.size(0) is 6, was 4").isVisible());
   const list = page.locator(".versions > li").first().locator("details");
   await list.locator("summary").focus();
   await page.keyboard.press("Enter");

@@ -187,7 +187,7 @@ export function visits({ full, empty, busy, ids }) {
     ...["breaks", "guards", "graphs", "passes", "timeline", "memory"].flatMap((tab) =>
       of(full, "failing", [[`failed, its ${tab}`, run(ids.failed, tab), "#failure"]])),
     ...of(empty, "empty", [
-      ["runs, empty store", "/runs", ".state"],
+      ["runs, empty store", "/runs", ".start-form"],
       ["suites, empty store", "/suites", ".state"],
       ["compare, empty store", "/compare", ".state"],
       ["history, empty store", "/history", ".state"],

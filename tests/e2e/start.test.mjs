@@ -68,6 +68,21 @@ test("with one run its answer and its curve stand beside the editor, and what wa
   await other.stop();
 });
 
+test("the points of a sweep are drawn as they are measured, on its page and on the first", async () => {
+  const other = await startServer();
+  const id = (await postRun(other, { ...sweep(Array.from({ length: 40 }, (_, i) => i + 1)), backend: "interp" })).body.id;
+  for (const [path, most] of [["", 1], [`/runs/${id}`, 2]]) {
+    const { page, context, complaints } = await openPage(browser);
+    await page.goto(other.url + path);
+    await page.waitForFunction(() => document.querySelectorAll("#speedup-table tbody tr").length >= 2);
+    assert.equal(await page.locator("#progress-share").count(), 1, "it is still being measured");
+    assert.equal(await page.locator("figure.chart").count(), most);
+    await sound(page, complaints);
+    await context.close();
+  }
+  await other.stop();
+});
+
 test("what comes later moves nothing", async () => {
   for (const width of [1440, 390]) {
     const { page, context } = await first({ width });

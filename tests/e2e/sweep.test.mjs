@@ -196,6 +196,29 @@ test("CSV holds the curve's numbers", async () => {
   assert.equal(Number(lines[7].split(",")[1]), report.points[6].modes.eager.latency.median_us);
 });
 
+test("PNG is the chart as it is shown", async () => {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator("#latency").getByRole("button", { name: "PNG" }).click(),
+  ]);
+  assert.match(file.suggestedFilename(), /_latency\.png$/);
+  const shown = await page.evaluate(async (bytes) => {
+    const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: image.width, height: image.height });
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const { data } = pen.getImageData(0, 0, image.width, image.height);
+    const colours = new Set();
+    for (let i = 0; i < data.length; i += 4) colours.add(data.slice(i, i + 4).join());
+    const drawn = document.querySelector("#latency canvas");
+    return { same: image.width === drawn.width && image.height === drawn.height, ground: data.slice(0, 4).join(), colours: colours.size };
+  }, [...(await readFile(await file.path()))]);
+  assert.ok(shown.same);
+  assert.equal(shown.ground, "255,255,255,255");
+  assert.ok(shown.colours > 10, `${shown.colours}`);
+});
+
 test("the report and the PyTorch script download", async () => {
   for (const [name, ending] of [
     ["Report, JSON", /\.json$/],

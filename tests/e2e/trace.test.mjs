@@ -40,7 +40,7 @@ async function traced(env) {
 test("a trace is watched while it records; then its lanes stand by process", { skip: without }, async () => {
   const { page, complaints } = await openPage(browser);
   const end = join(server.home, "end");
-  const { id, done } = await traced({ FAKE_KERNELS: "3000", FAKE_STEP: "20", FAKE_MEMORY: "9", FAKE_UNTIL: end });
+  const { id, done } = await traced({ CUPTI_FAKE_KERNELS: "3000", CUPTI_FAKE_STEP: "20", CUPTI_FAKE_MEMORY: "9", CUPTI_FAKE_UNTIL: end });
   await page.goto(`${server.url}/runs/${id}`);
   await page.waitForURL(/\/timeline/);
   await page.locator(".tl canvas").waitFor();

@@ -197,11 +197,11 @@ def traces(part):
             words = ["trace", "-o", os.path.join(folder, "out.trace")]
             recorded = ["--cupti", fake, "--inject", beside(part.options, "..", "libbreakeven_inject.so"), "--", driver, "0"]
             kept = os.path.join(folder, "kept.trace")
-            subprocess.run([part.options.binary, "trace", "-o", kept, *recorded], env={**os.environ, "FAKE_KERNELS": "1000"}, check=True, stderr=subprocess.DEVNULL)
-            command(part, [*words, *recorded], folder, also=(127, 143), FAKE_KERNELS="1000", FAKE_MEMORY="9") # the program was not started, or was ended
+            subprocess.run([part.options.binary, "trace", "-o", kept, *recorded], env={**os.environ, "CUPTI_FAKE_KERNELS": "1000"}, check=True, stderr=subprocess.DEVNULL)
+            command(part, [*words, *recorded], folder, also=(127, 143), CUPTI_FAKE_KERNELS="1000", CUPTI_FAKE_MEMORY="9") # the program was not started, or was ended
             # 99: the program itself, which is the driver here, could not load the library
-            command(part, [*words, *recorded], folder, process="0", also=(99,), FAKE_KERNELS="1000", FAKE_MEMORY="9")
-            command(part, [*words, *url, *recorded], folder, also=(127, 143), FAKE_KERNELS="1000")
+            command(part, [*words, *recorded], folder, process="0", also=(99,), CUPTI_FAKE_KERNELS="1000", CUPTI_FAKE_MEMORY="9")
+            command(part, [*words, *url, *recorded], folder, also=(127, 143), CUPTI_FAKE_KERNELS="1000")
             command(part, ["trace", "--from", kept, *url], folder)
             command(part, ["import", os.path.join(HERE, "..", "import", "kineto.json"), *url], folder)
             command(part, ["run", program("kernel"), "--input", "x=float32[64]", "--backend", "interp", "--modes", "eager", "--threads", "1", *url], folder)

@@ -75,7 +75,7 @@ def source_of(cases):
 def run(binary, source, modes, environment, device="cuda"):
     workload = {"name": "random", "device": device, "source": source, "modes": modes.split(","), "calls": [[], []]}
     with tempfile.TemporaryDirectory() as cache:
-        done = subprocess.run([binary, "run", "-", "--no-timing", "--json", "--cache", cache], input=json.dumps(workload), capture_output=True, text=True, env=environment, timeout=1800)
+        done = subprocess.run([binary, "run", "-", "--no-timing", "--json", "--no-sandbox", "--cache", cache], input=json.dumps(workload), capture_output=True, text=True, env=environment, timeout=1800)
     if not done.stdout.strip():
         raise RuntimeError(done.stderr.strip()[:800])
     modes = json.loads(done.stdout)["modes"]

@@ -15,6 +15,13 @@ test("a guard that failed says when, and what was compiled for it", () => {
   assert.deepEqual([loop.versions, loop.facts, loop.notice], [[], "runs in eager", ""]);
 });
 
+test("advice that an older entry of the frame has is not said again", () => {
+  const advised = (...fits) => ({ ...version([]), fits });
+  const tree = [{ frame: "model", entries: ["0/0", "0/1", "0/2", "0/3"].map((id) => entry(id)) }];
+  const [frame] = frameTrees({ tree }, { frames: [{ facts: "", versions: [advised(), advised("pad"), advised("pad", "cast"), advised("cast")] }] });
+  assert.deepEqual(frame.versions.map((v) => v.fits), [[], ["pad"], ["cast"], []]);
+});
+
 test("versions that older ones should have served are counted", () => {
   assert.equal(recompileCount(report), 1);
   assert.deepEqual([recompileCount({}), frameTrees({}, undefined)], [0, []]);

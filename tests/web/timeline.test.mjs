@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, deviceWindow, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -25,6 +25,14 @@ function answer(head, columns) {
   }
   return bytes.buffer;
 }
+
+test("a view without calls opens on what ran on devices, where that is a small part of it", () => {
+  const compiling = slice(500e6, 250e6, "range");
+  const kernels = [slice(40e3, 2e3), slice(240e3, 10e3, "copy"), slice(0, 750e6, "idle")];
+  assert.deepEqual(deviceWindow({ slices: [compiling, ...kernels], span: 750e6 }), [29500, 260500]);
+  assert.equal(deviceWindow({ slices: kernels, span: 250e3 }), null);
+  assert.equal(deviceWindow({ slices: [compiling], span: 750e6 }), null);
+});
 
 test("an answer's columns become slices, in order", () => {
   const names = ["start_ns", "duration_ns", "bytes", "lane", "kind", "name", "shape", "correlation", "events"];

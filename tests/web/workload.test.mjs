@@ -173,6 +173,11 @@ test("the search box splits fields from words", () => {
   });
 });
 
+test("numbers and bounds are fields of the search, and what is none is searched", () => {
+  assert.deepEqual(parseQuery("breaks:>2 speedup:<=1.1 median:35"), { q: "", breaks: ">2", speedup: "<=1.1", median: "35" });
+  assert.deepEqual(parseQuery("breaks:many speedup:> median:=3"), { q: "breaks:many speedup:> median:=3" });
+});
+
 test("each filter can be dropped alone", () => {
   assert.deepEqual(
     drops("tag:x foo", "failed").map((d) => [d.label, d.text, d.status]),

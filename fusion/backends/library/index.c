@@ -419,8 +419,11 @@ static void put_number(const struct arg *value, int64_t number, enum dtype dtype
 
 static void copy_input(const struct library_call *call, void *const *buffers)
 {
-	copy_all(&call->out, operand_start(&call->out, buffers), &call->arg[0],
-		 operand_start(&call->arg[0], buffers));
+	void *to = operand_start(&call->out, buffers);
+	void *from = operand_start(&call->arg[0], buffers);
+
+	if (from != to) /* else it lies there, as the result will (lower.h: kernel_overwrites) */
+		copy_all(&call->out, to, &call->arg[0], from);
 }
 
 /* ---- scatter, scatter_add

@@ -479,6 +479,8 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 	struct handed handed = { .nodes = ARENA_ARRAY(g->arena, int, (size_t)j->g->n_nodes + 1) };
 	bool *save;
 
+	/* a convolution of 16 bits stays one where a device has it */
+	j->g->calls = g->backend->has_calls && g->backend->has_calls(g->env->backend_env.device);
 	/* what a backend leaves to others, or the workload denies, keeps its name */
 	if (partition_is_whole(g->backend, j->g, &g->lowering) &&
 	    !joint_decompose(j, e->captured, err))

@@ -260,22 +260,39 @@ def strided(z, at, step, sizes):
     return z[..., rows, columns]
 
 
+def sums_in_order():
+    """What cuDNN may take faster functions for otherwise, whose last bits change from run to run."""
+    return torch.backends.cudnn.deterministic or torch.are_deterministic_algorithms_enabled()
+
+
+def turned_filters(weight, groups):
+    o, i, h, w = weight.shape
+    turned = weight.reshape(groups, o // groups, i, h, w).transpose(1, 2)
+    return torch.flip(turned.reshape(groups * i, o // groups, h, w), (2, 3))
+
+
 def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
-    """A convolution of g, spread out by the stride, with the weight turned around."""
+    """A convolution of g, spread out by the stride, with the weight turned around; on a GPU
+    a call of its own, but where a channel has a filter of its own, for which a GPU has a kernel."""
+    reach = [dilation[d] * (weight.shape[2 + d] - 1) for d in range(2)]
+    pads = (reach[0] - padding[0], reach[1] - padding[1])
+    own = groups == weight.shape[0] and weight.shape[1] == 1 and tuple(stride) == (1, 1)
+    if g.is_cuda and own and tuple(dilation) == (1, 1) and min(pads) >= 0:
+        return F.conv2d(g, turned_filters(weight, groups), None, 1, pads, 1, groups)
+    if g.is_cuda:
+        return torch._C.conv_x(
+            g.contiguous(), weight.contiguous(), x_shape[2:], stride, padding, dilation, groups, sums_in_order()
+        )
     shape = list(g.shape)
     before = []
     cut = []  # so much that the padding has of its own, beyond the reach of the weight
     for d in range(2):
-        reach = dilation[d] * (weight.shape[2 + d] - 1)
-        cut.append(max(padding[d] - reach, 0))
-        before.append(reach - padding[d] + cut[d])
-        shape[2 + d] = x_shape[2 + d] + reach + 2 * cut[d]
+        cut.append(max(-pads[d], 0))
+        before.append(pads[d] + cut[d])
+        shape[2 + d] = x_shape[2 + d] + reach[d] + 2 * cut[d]
     z = zeros_for(g, shape)
     strided(z, before, stride, g.shape[2:]).copy_(g)
-    o, i, h, w = weight.shape
-    turned = weight.reshape(groups, o // groups, i, h, w).transpose(1, 2)
-    turned = torch.flip(turned.reshape(groups * i, o // groups, h, w), (2, 3))
-    whole = F.conv2d(z, turned, None, 1, 0, dilation, groups)
+    whole = F.conv2d(z, turned_filters(weight, groups), None, 1, 0, dilation, groups)
     for d in range(2):
         if cut[d]:
             whole = whole.narrow(2 + d, cut[d], x_shape[2 + d]).contiguous()
@@ -283,7 +300,12 @@ def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
 
 
 def conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups):
-    """A convolution of x with g, the batch in the place of the channels."""
+    """A convolution of x with g, the batch in the place of the channels; on a GPU a call of
+    its own."""
+    if g.is_cuda:
+        return torch._C.conv_weight(
+            g.contiguous(), x.contiguous(), weight_shape[2:], stride, padding, dilation, groups, sums_in_order()
+        )
     n, c, h, w = x.shape
     o = g.shape[1]
     turned = x.reshape(n, groups, c // groups, h, w).permute(2, 1, 0, 3, 4)
@@ -306,6 +328,22 @@ def conv2d_all(g, needs, x, x_shape, weight, weight_shape, stride, padding, dila
     if needs[1]:
         for_weight = conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups)
     return for_x, for_weight, g.sum((0, 2, 3)) if needs[2] else None
+
+
+def conv_x_y(g, weight, stride, padding, dilation, groups):
+    return F.conv2d(g, weight, None, stride, padding, dilation, groups)
+
+
+def conv_x_weight(g, y, weight_shape, stride, padding, dilation, groups):
+    return conv_for_weight(y, g, weight_shape, stride, padding, dilation, groups)
+
+
+def conv_weight_y(g, x, stride, padding, dilation, groups):
+    return F.conv2d(x, g, None, stride, padding, dilation, groups)
+
+
+def conv_weight_x(g, y, x_shape, stride, padding, dilation, groups):
+    return conv_for_x(y, x_shape, g, stride, padding, dilation, groups)
 
 
 def flat_pair(v, otherwise):

@@ -73,7 +73,11 @@ def set_default_tensor_type(t):
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    pass
+    torch.backends.cudnn.algorithms_deterministic = bool(mode)
+
+
+def are_deterministic_algorithms_enabled():
+    return torch.backends.cudnn.algorithms_deterministic
 
 
 def set_num_threads(n):

@@ -5,6 +5,7 @@ class _Switches:
     enabled = False
     benchmark = False
     deterministic = False
+    algorithms_deterministic = False
     allow_tf32 = False
 
     def is_available(self):

@@ -3617,6 +3617,22 @@ export interface ReportProgress {
   left_s: number;
 }
 
+/** a mode at a point of a sweep that is being measured */
+export interface ReportMeasuredMode {
+  /** the time of a call, without its samples */
+  latency: ReportLatency;
+}
+
+/** a point of a sweep whose other points are being measured */
+export interface ReportMeasuredPoint {
+  /** of the sweep */
+  n: number;
+  /** each mode */
+  modes: Record<string, ReportMeasuredMode>;
+  /** each mode against eager */
+  break_even?: Record<string, ReportComparison>;
+}
+
 /** what a request made; some answers say more of it */
 export interface ReportCreated {
   /** its id */

@@ -177,6 +177,7 @@
  * @property {number} progress 0..1
  * @property {string | null} [what]
  * @property {number | null} [left_s]
+ * @property {number} [measured] points of its sweep
  *
  * @typedef {object} RunFacts
  * @property {number | string} id
@@ -193,6 +194,7 @@
  * @property {boolean} [baseline] later runs of its workload are held against it
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]
+ * @property {Point[]} [points] while it is measured: its sweep so far
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
  * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here

@@ -1,15 +1,17 @@
 // js/model/query.js -- the search box's words to the list's parameters.
 //
-// "device:cpu tag:nightly softmax" filters by field and searches the rest; a word with a
-// colon that names no field, or no verdict there is, is searched as it is.  Quotes hold
+// "device:cpu tag:nightly softmax" filters by field, "breaks:>2 speedup:<1.1" by number, and the rest is searched; a word with a
+// colon that names no field, no verdict there is or no number, is searched as it is.  Quotes hold
 // a value with spaces.
 
-const FIELDS = ["verdict", "project", "tag", "device"];
+const NUMBERS = ["speedup", "breaks", "median"];
+const FIELDS = ["verdict", "project", "tag", "device", ...NUMBERS];
+const A_NUMBER = /^(?:[<>]=?)?-?\d+(?:\.\d+)?(?:e-?\d+)?$/;
 /** What the server knows of verdicts, and what each says of the mode that a run is judged by.
  * @type {Readonly<Record<string, string>>} */
 export const VERDICTS = { faster: "faster than eager", slower: "slower than eager", same: "as fast as eager", ambiguous: "ambiguous", "not-enough": "too few rounds", disagrees: "values differ from eager's", broken: "broken" };
 
-/** @typedef {{q: string, verdict?: string, project?: string, tag?: string, device?: string}} Query */
+/** @typedef {{q: string, verdict?: string, project?: string, tag?: string, device?: string, speedup?: string, breaks?: string, median?: string}} Query */
 
 /** @param {string} text */
 const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
@@ -18,7 +20,7 @@ const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
 function fieldOf(word) {
   const m = /^([a-z]+):(?:"([^"]*)"|(.+))$/.exec(word);
   const value = m?.[2] ?? m?.[3] ?? "";
-  if (!m || !FIELDS.includes(m[1]) || (m[1] === "verdict" && !Object.hasOwn(VERDICTS, value))) return null;
+  if (!m || !FIELDS.includes(m[1]) || (m[1] === "verdict" && !Object.hasOwn(VERDICTS, value)) || (NUMBERS.includes(m[1]) && !A_NUMBER.test(value))) return null;
   return { field: m[1], value };
 }
 

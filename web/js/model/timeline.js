@@ -88,6 +88,8 @@
 
 import { count, duration } from "./format.js";
 
+/** Of the whole that devices run in: below it they could not be seen. */
+const SMALL_PART = 20;
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
 const AROUND_KINDS = ["call", "piece", "break", "range", "op", "idle"];
@@ -308,6 +310,17 @@ export const sliceOf = (e) => ({
 
 /** Whether two are the same event. @param {Slice} a @param {Slice} b */
 export const isSame = (a, b) => a.start === b.start && a.lane === b.lane && a.duration === b.duration && a.name === b.name;
+
+/**
+ * Where to begin in a view without calls: what ran on a device, where that is a small part of the whole.  A log of
+ * compiling may go on for seconds before kernels of microseconds. @param {View} view @returns {[number, number] | null}
+ */
+export function deviceWindow({ slices, span }) {
+  let [from, to] = [Infinity, -Infinity];
+  for (const s of slices) if (DEVICE_KINDS.includes(s.kind)) [from, to] = [Math.min(from, s.start), Math.max(to, s.start + s.duration)];
+  const room = (to - from) / 20;
+  return to > from && to - from < span / SMALL_PART ? [Math.max(0, from - room), Math.min(span, to + room)] : null;
+}
 
 /** A step for the ruler: 1, 2 or 5 times a power of ten, at most `most` of them. @param {number} span @param {number} most */
 export function tickStep(span, most) {

@@ -4,7 +4,7 @@
 // read back: what a reader sees as numbers, as CSV and as lines cannot differ.
 // Without Chart.js the table simply stays.
 
-import { h, button, ci, download, headRow, press, segmented } from "./dom.js";
+import { h, button, ci, download, headRow, press, save, segmented } from "./dom.js";
 import { chartConfig, yBounds } from "./chart_config.js";
 import { chartLibrary } from "./chart_library.js";
 import { Zoom } from "./zoom.js";
@@ -86,6 +86,7 @@ export class ChartFigure {
   #twin;
   #reset;
   #views;
+  #png = button("PNG", () => this.#savePng());
 
   /**
    * @param {ChartSpec} spec
@@ -121,9 +122,20 @@ export class ChartFigure {
     const csv = download("CSV", `${spec.file}_${spec.id}.csv`, "text/csv", () =>
       toCsv(readTwin(this.#table), spec.ratio ? "x" : "us", spec.by),
     );
-    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv);
+    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv, this.#png);
     const header = h("header", {}, h("h2", {}, spec.title), h("p", {}, spec.note), acts);
     return h("figure", { class: "chart", id: spec.id, "aria-busy": "true" }, header, h("div", { class: "well" }, this.#plot, this.#twin));
+  }
+
+  /** The chart as it is shown, on the ground that it is shown on. */
+  #savePng() {
+    const { width, height } = this.#canvas;
+    const picture = h("canvas", { width, height });
+    const pen = /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d"));
+    pen.fillStyle = getComputedStyle(this.#plot).getPropertyValue("--well");
+    pen.fillRect(0, 0, width, height);
+    pen.drawImage(this.#canvas, 0, 0);
+    picture.toBlob((blob) => blob && save(`${this.#spec.file}_${this.#spec.id}.png`, blob), "image/png");
   }
 
   /** @returns {string} "chart" or "table" */
@@ -157,6 +169,7 @@ export class ChartFigure {
     const Chart = await chartLibrary();
     if (this.#signal.aborted) return undefined;
     this.figure.removeAttribute("aria-busy");
+    this.#png.hidden = !Chart;
     if (!Chart) return this.show("table");
     this.#chart?.destroy();
     this.#chart = new Chart(this.#canvas, chartConfig(this.#spec, readTwin(this.#table), this.#log));

@@ -144,8 +144,8 @@ export const tooltipLook = () => ({
   cornerRadius: 3,
   padding: 8,
   displayColors: false,
-  titleFont: { size: 12 },
-  bodyFont: { size: 12 },
+  titleFont: { size: 12, family: token("--font-ui") },
+  bodyFont: { size: 12, family: token("--font-ui") },
 });
 
 /** @param {ChartSpec} spec */

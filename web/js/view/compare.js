@@ -2,11 +2,12 @@
 
 import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, spoken, stateWell } from "./dom.js";
 import { go, remember } from "./router.js";
-import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { axisHead, modeMark, whisker } from "./marks.js";
 import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
 import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
+import { ratioAxis } from "../model/axis.js";
 import { axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
 import { chipClass, intervalOf, unbroken } from "../model/sentence.js";

@@ -66,19 +66,31 @@ function makeFigures(run, report, own, signal) {
 }
 
 /**
- * The speedup alone, drawn once it is in the page; null where eager was not measured.
+ * The speedup alone, or latency and speedup, of the points there are: of a sweep that is being measured they become
+ * more. Drawn once it is in the page.
  * @param {import("../api/types.js").Run} run
- * @param {import("../api/types.js").Report} report
- * @param {string | null} mode the one whose crossover is marked
  * @param {AbortSignal} signal
+ * @param {{speedupOnly?: boolean, mode?: string | null}} [how] mode: the one whose crossover is marked
  */
-export function speedupFigure(run, report, mode, signal) {
-  const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
-  const figure = makeFigures(run, report, own, signal)[1];
-  requestAnimationFrame(() => {
-    if (!signal.aborted) figure?.update(own.speedup, own.cross);
-  });
-  return figure?.figure ?? null;
+export function growingCurves(run, signal, { speedupOnly = false, mode = null } = {}) {
+  /** @type {ChartFigure[]} */
+  let figures = [];
+  const el = h("div", { class: speedupOnly ? "growing" : "growing two" });
+  const update = (/** @type {import("../api/types.js").Point[]} */ points) => {
+    const report = /** @type {import("../api/types.js").Report} */ ({ workload: run.workload, points });
+    const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: mode ? crossings(run.report ?? report, mode) : [] };
+    if (figures.length < (own.speedup.length ? 2 : 1)) {
+      figures = makeFigures(run, report, own, signal);
+      el.replaceChildren(...figures.slice(speedupOnly ? 1 : 0).map((f) => f.figure));
+    }
+    // Chart.js measures its frame, which must be in the page first.
+    requestAnimationFrame(() => {
+      if (signal.aborted) return;
+      if (!speedupOnly) figures[0].update(own.latency, own.cross);
+      figures[1]?.update(own.speedup, own.cross);
+    });
+  };
+  return { el, update };
 }
 
 /**

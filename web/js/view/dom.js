@@ -208,12 +208,14 @@ export function select(options, now, attributes, change) {
  * @param {() => string} text
  */
 export function download(label, name, type, text) {
-  return button(label, () => {
-    const url = URL.createObjectURL(new Blob([text()], { type }));
-    const a = h("a", { href: url, download: name });
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-  });
+  return button(label, () => save(name, new Blob([text()], { type })));
+}
+
+/** As a file of the user's. @param {string} name @param {Blob} content */
+export function save(name, content) {
+  const url = URL.createObjectURL(content);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 /**

@@ -11,6 +11,7 @@ import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/guards.js").Version} Version */
 /** @typedef {import("../model/guards.js").FrameTree} FrameTree */
+/** @typedef {import("../api/report.js").ReportFindingsVersion["causes"][number]} Cause */
 
 const BAR = 64;
 
@@ -64,7 +65,7 @@ function frameSection(run, f, tree, first) {
   const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
   if (f.notice) add(section, h("p", { class: "notice" }, f.notice));
   if (!f.versions.length) return section;
-  const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Cache entry", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
+  const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Entry", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
   const longest = Math.max(...tree.flatMap((x) => x.versions.map((v) => v.compileMs)));
   if (first) add(section, titles);
   add(section, h("ol", { class: "versions" }, f.versions.map((v) => h("li", {}, versionRow(v, longest, f.versions.length > 1), guardList(v)))));
@@ -74,10 +75,12 @@ function frameSection(run, f, tree, first) {
 /** @param {Version} v @param {number} longest @param {boolean} several versions of the frame: a use or none is worth a look */
 function versionRow(v, longest, several) {
   const why = h("div", { class: "why" });
-  const { causes, fits, symbols, bailed } = v.said;
+  const { causes, symbols, bailed } = v.said;
   if (!causes.length) add(why, h("p", {}, `first seen in call ${v.call}`));
-  for (const c of causes) add(why, h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`)));
-  for (const fit of fits) add(why, h("p", { class: "fit" }, h("b", {}, "Advice: "), fit));
+  const cause = (/** @type {Cause} */ c) => h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`));
+  add(why, causes.slice(0, 1).map(cause));
+  if (causes.length > 1) add(why, h("details", { class: "older" }, h("summary", { class: "small" }, `and in ${plural(causes.length - 1, "older entry", "older entries")}`), causes.slice(1).map(cause)));
+  for (const fit of v.fits) add(why, h("p", { class: "fit" }, h("b", {}, "Advice: "), fit));
   if (symbols) add(why, h("p", { class: "sub" }, "symbols ", h("code", {}, symbols)));
   if (bailed) add(why, h("p", { class: "sub" }, bailed));
   const width = longest > 0 ? Math.max(1, (v.compileMs / longest) * BAR) : 0;

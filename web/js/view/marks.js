@@ -1,7 +1,7 @@
 // js/view/marks.js -- the small drawings in rows: mode swatch, whisker, bars.
 //
 // SVG sized by its attributes, since the policy allows no style attribute.  An
-// axis is shared by all rows of a column: make it once with ratioAxis.
+// axis is shared by all rows of a column: model/axis.js.
 
 import { h, svg } from "./dom.js";
 import { modeOf } from "../model/modes.js";
@@ -51,25 +51,7 @@ export function modeMark(name) {
   );
 }
 
-/** @typedef {{at: (ratio: number) => number, width: number, ticks: number[]}} RatioAxis */
-
-/** A logarithmic axis that holds every value given, and at least 0.5x to 8x or what `least` says
- * in powers of two.
- * @param {Iterable<number>} values @param {number} width @param {readonly [number, number]} [least] @returns {RatioAxis} */
-export function ratioAxis(values, width, least = [-1, 3]) {
-  const all = [...values].filter((v) => v > 0 && Number.isFinite(v));
-  const lo = Math.min(least[0], Math.floor(Math.log2(Math.min(1, ...all)) + 1e-9));
-  const hi = Math.max(least[1], Math.ceil(Math.log2(Math.max(1, ...all)) - 1e-9));
-  const every = Math.ceil((hi - lo) / 4);
-  const pad = width * 0.07;
-  const ticks = [];
-  for (let e = lo; e <= hi; e++) if (e % every === 0) ticks.push(2 ** e);
-  return {
-    width,
-    ticks,
-    at: (r) => Math.round(10 * (pad + ((Math.log2(r) - lo) / (hi - lo)) * (width - 2 * pad))) / 10,
-  };
-}
+/** @typedef {import("../model/axis.js").RatioAxis} RatioAxis */
 
 /** The axis' labels, for the column's head. @param {RatioAxis} axis */
 export function axisHead(axis) {

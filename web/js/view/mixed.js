@@ -4,7 +4,8 @@
 // inputs and parameters: the activations, and the copies of weights that are cast.
 
 import { h, chip, figure, headRow, scroller, section } from "./dom.js";
-import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { axisHead, modeMark, whisker } from "./marks.js";
+import { ratioAxis } from "../model/axis.js";
 import { plural } from "../model/format.js";
 import { chipClass } from "../model/sentence.js";
 import { pointName } from "./modes_table.js";

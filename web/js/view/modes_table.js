@@ -2,7 +2,8 @@
 // whisker, what compiling costs and when it is repaid.
 
 import { h, chip, figure, headRow, prose, scroller, section, select } from "./dom.js";
-import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { axisHead, modeMark, whisker } from "./marks.js";
+import { extent, ratioAxis } from "../model/axis.js";
 import { plain } from "../model/format.js";
 import { chipClass, DISAGREES } from "../model/sentence.js";
 import { BUILT } from "../model/modes.js";
@@ -32,9 +33,9 @@ export function modesSection({ run, points, at, modes, said }, choose, torch) {
   const p = points[at];
   const title = points.length > 1 ? `Modes at ${pointName(p)}` : "Modes";
   const axis = ratioAxis(
-    [...Object.values(p.break_even ?? {}), ...Object.values(torch?.point?.break_even ?? {})].flatMap((b) =>
-      typeof b.speedup === "number" ? [b.speedup, ...(b.speedup_ci ?? [])] : [],
-    ),
+    extent([...Object.values(p.break_even ?? {}), ...Object.values(torch?.point?.break_even ?? {})].flatMap((b) =>
+      typeof b.speedup === "number" ? [[b.speedup, b.speedup_ci]] : [],
+    )),
     200,
   );
   const head = headRow([

@@ -11,7 +11,8 @@ import { exportMenu } from "./export.js";
 import { joinedBar } from "./joined.js";
 import { disagreements } from "./disagrees.js";
 import { ledgerNote } from "./ledger.js";
-import { failedState, progressState, stoppedState } from "./states.js";
+import { follow } from "./follow.js";
+import { failedState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
 import { place } from "../api/place.js";
@@ -90,7 +91,7 @@ async function draw(ctx, run, tab) {
   if (strip && here && tab) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
   if (run.workload?.trace) return followTrace(ctx, body, run);
   const waits = run.status === "queued" || run.status === "running";
-  if (waits && tab !== "source") return follow(ctx, body, run, tab);
+  if (waits && tab !== "source") return untilEnd(ctx, body, run, tab);
   if (run.status === "failed" && tab !== "source") body.append(failedState(run));
   if (run.status === "cancelled" && tab !== "source") body.append(stoppedState(run));
   if (!run.report && tab !== "source") return undefined;
@@ -125,25 +126,17 @@ async function followTrace(ctx, body, run) {
 }
 
 /** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {string} tab */
-function follow(ctx, body, run, tab) {
-  const state = progressState(run);
-  body.append(state.el);
-  followRun(
-    String(run.id),
-    ctx.signal,
-    (e) => state.update(e),
-    async () => {
-      const done = await getRun(String(run.id), ctx.signal).catch(() => null);
-      if (!done || ctx.signal.aborted) return;
-      jobsChanged();
-      say(
-        done.status === "done"
-          ? `${done.name} is measured.`
-          : `${done.name} ${done.status}: ${done.error?.message ?? ""}`,
-      );
-      again(ctx, done, tab);
-    },
-  );
+function untilEnd(ctx, body, run, tab) {
+  follow(run, body, ctx.signal, async () => {
+    const done = await getRun(String(run.id), ctx.signal).catch(() => null);
+    if (!done || ctx.signal.aborted) return;
+    say(
+      done.status === "done"
+        ? `${done.name} is measured.`
+        : `${done.name} ${done.status}: ${done.error?.message ?? ""}`,
+    );
+    again(ctx, done, tab);
+  });
 }
 
 /** @param {Run} run */

@@ -2,7 +2,8 @@
 // axis, one unit for the column of medians.
 
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
-import { axisHead, progressBar, ratioAxis, sparkline, whisker } from "./marks.js";
+import { axisHead, progressBar, sparkline, whisker } from "./marks.js";
+import { extent, ratioAxis } from "../model/axis.js";
 import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
 import { chipClass, meetsEager } from "../model/sentence.js";
 import { inOrder, letters } from "../model/modes.js";
@@ -27,7 +28,7 @@ export function columnsOf(runs) {
   const modes = new Set(done.map((s) => s.mode));
   return {
     axis: ratioAxis(
-      done.flatMap((s) => (typeof s.speedup === "number" ? [s.speedup, ...(s.speedup_ci ?? [])] : [])),
+      extent(done.flatMap((s) => (typeof s.speedup === "number" ? [[s.speedup, s.speedup_ci]] : []))),
       120,
     ),
     mode: modes.size === 1 ? [...modes][0] : null,
@@ -124,7 +125,7 @@ function summaryCells(s, columns, recent) {
     h("td", { class: "x" }, recent),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),
-    cell([typeof s.crossover_n === "number" ? meetsEager(s) : dim(meetsEager(s)), swept ? h("span", { class: "two-line" }, `row at n = ${plain(Number(s.at_n))}`) : null]),
+    cell([typeof s.crossover_n === "number" ? meetsEager(s) : dim(meetsEager(s)), swept ? h("span", { class: "vh" }, `; the row is at n = ${plain(Number(s.at_n))}`) : null]),
     cell(typeof s.breaks === "number" ? count(s.breaks) : dim("unknown")),
   ];
 }

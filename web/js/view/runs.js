@@ -76,7 +76,7 @@ class RunsPage {
   constructor(ctx) {
     this.#ctx = ctx;
     this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", sort: ctx.query.get("sort") ?? NEWEST };
-    const hint = "Search, or verdict:slower tag:nightly";
+    const hint = "Search, or verdict:slower breaks:>2";
     this.#search = h("input", {
       class: "field grow",
       type: "search",

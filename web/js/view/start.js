@@ -6,9 +6,9 @@
 import { h, button, say, section, spoken } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
-import { progressState } from "./states.js";
+import { follow } from "./follow.js";
 import { origin } from "../api/place.js";
-import { followRun, getExamples, getRun, postRun } from "../api/client.js";
+import { getExamples, getRun, postRun } from "../api/client.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 
@@ -37,6 +37,7 @@ export function startSection(signal, first) {
 /**
  * The run as it is measured, then its answer and its curve.
  * @param {HTMLElement} place @param {Run["id"]} id @param {AbortSignal} signal
+ * @returns {Promise<void>}
  */
 async function showFirst(place, id, signal) {
   const run = await getRun(String(id), signal);
@@ -44,21 +45,16 @@ async function showFirst(place, id, signal) {
   const body = h("div");
   place.replaceChildren(section("The first run", null, link, body));
   if (run.status === "queued" || run.status === "running") {
-    const state = progressState(run);
-    body.append(state.el);
-    return followRun(String(id), signal, state.update, () => {
-      jobsChanged();
-      showFirst(place, id, signal).catch(() => place.replaceChildren());
-    });
+    return follow(run, body, signal, () => showFirst(place, id, signal).catch(() => place.replaceChildren()), { speedupOnly: true });
   }
   const { report, findings } = run;
   if (!report || !findings) return body.replaceChildren(h("p", { class: "sub" }, `It is ${run.status}.`));
   body.replaceChildren(h("p", {}, spoken(findings.answer)));
   if ((report.points?.length ?? 0) < 2) return undefined;
-  const { speedupFigure } = await import("./curves.js");
-  const figure = signal.aborted ? null : speedupFigure(run, report, findings.mode, signal);
-  if (figure) body.append(figure);
-  return undefined;
+  const { growingCurves } = await import("./curves.js");
+  const curves = growingCurves(run, signal, { speedupOnly: true, mode: findings.mode });
+  body.append(curves.el);
+  return curves.update(report.points ?? []);
 }
 
 /** The first example is one press away. @param {HTMLElement} place */

@@ -5,11 +5,12 @@
 import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, spoken, stateWell } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
 import { confirmed, jobsChanged } from "./frame.js";
-import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
+import { axisHead, modeMark, progressBar, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
+import { ratioAxis } from "../model/axis.js";
 import { count, date, plural, stamp } from "../model/format.js";
 import { intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";

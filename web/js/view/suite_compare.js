@@ -2,7 +2,8 @@
 
 import { h, chip, ci, headRow, scroller, section, spoken } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
-import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { axisHead, modeMark, whisker } from "./marks.js";
+import { ratioAxis } from "../model/axis.js";
 import { compareSuites } from "../api/suites.js";
 import { count, plural, stamp } from "../model/format.js";
 import { columnName } from "../model/suite.js";

@@ -7,7 +7,7 @@ import { token } from "./dom.js";
 import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
 import { levelOf } from "../model/levels.js";
 import { DEVICE_KINDS, lanesOfView, tickStep, valueOf } from "../model/timeline.js";
-import { bytes, number, timeUnit } from "../model/format.js";
+import { bytes, number, plain, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -29,6 +29,8 @@ import { bytes, number, timeUnit } from "../model/format.js";
 
 export const OVERVIEW = 34;
 const RULER = 24;
+/** Above the curve of a counter, for its range. */
+const SAID = 14;
 const GAP = 4;
 const PROCESS = 18;
 const RIGHT = 10;
@@ -198,7 +200,7 @@ function drawRuler(g, s) {
     g.lineTo(x, y + RULER);
     g.stroke();
     if (x + 40 > s.width) continue;
-    const value = number(Math.round(((t - zero) / 1000 / unit.scale) * 1e4) / 1e4);
+    const value = plain(Math.round(((t - zero) / 1000 / unit.scale) * 1e6) / 1e6);
     g.fillStyle = token("--ink3");
     g.fillText(`${value}${named ? "" : ` ${unit.name}`}`, x + 4, y + 10);
     named = true;
@@ -312,7 +314,8 @@ function drawSeries(g, s, row) {
   const values = samples.map((e) => valueOf(s.view, e));
   const most = Math.max(0, ...values);
   const least = Math.min(0, ...values);
-  const y = (/** @type {number} */ v) => row.y + 3 + (1 - (v - least) / (most - least || 1)) * (row.height - 6);
+  // Below what is said of it.
+  const y = (/** @type {number} */ v) => row.y + SAID + (1 - (v - least) / (most - least || 1)) * (row.height - SAID - 3);
   g.fillStyle = token(COLOURS.counter);
   samples.forEach((e, i) => {
     const a = Math.max(-1e4, xOf(s, e.start));
@@ -327,13 +330,8 @@ function drawSeries(g, s, row) {
   const bytesLane = s.view.lanes.find((l) => l.id === row.id)?.unit === "bytes";
   g.fillStyle = token("--ink");
   g.font = `500 11px ${token("--font-ui")}`;
-  // The curve may pass under it.
-  g.strokeStyle = token("--well");
-  g.lineWidth = 3;
-  g.lineJoin = "round";
   const range = `${least < 0 ? `${number(least)} to ` : ""}${bytesLane ? bytes(most) : number(most)}`;
-  g.strokeText(range, leftOf(s.width) + 4, row.y + 9);
-  g.fillText(range, leftOf(s.width) + 4, row.y + 9);
+  g.fillText(range, leftOf(s.width) + 4, row.y + SAID / 2);
 }
 
 /** What a break is, to the right of its mark, where there is room up to the next.
@@ -409,6 +407,10 @@ function drawFlow(g, s, rows, from, to) {
   const [x0, x1] = [xOf(s, from.start + from.duration / 2), xOf(s, to.start) + 1];
   const [begin, end] = [placeOf(a, levelOf(s.view, from)), placeOf(b, levelOf(s.view, to))];
   const [y0, y1] = [begin.y + begin.height - 5, end.y + 1];
+  g.save();
+  g.beginPath(); // not over the names of lanes
+  g.rect(leftOf(s.width), OVERVIEW + RULER, s.width - leftOf(s.width) - RIGHT, heightOf(s.view, s.deep));
+  g.clip();
   g.strokeStyle = token("--ink");
   g.fillStyle = token("--ink");
   g.lineWidth = 1.5;
@@ -420,6 +422,7 @@ function drawFlow(g, s, rows, from, to) {
   g.beginPath();
   g.arc(x0, y0, 2.5, 0, 7);
   g.fill();
+  g.restore();
 }
 
 /**

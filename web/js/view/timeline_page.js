@@ -15,7 +15,7 @@ import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
 import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
-import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, deviceWindow, isSame, lanesIn, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -111,7 +111,7 @@ export class TimelinePage {
     });
   }
 
-  /** The window of the address, else the last call: all of them are seldom readable. */
+  /** The window of the address, else the last call, or what ran on devices: all of it is seldom readable. */
   #start() {
     const number = (/** @type {string} */ key) => Number(this.#query.get(key) ?? NaN);
     const [t0, t1, s0, s1] = ["t0", "t1", "s0", "s1"].map(number);
@@ -119,7 +119,7 @@ export class TimelinePage {
     this.#sought = this.#query.get("on") ?? "";
     if (t1 > t0 && t0 >= 0) this.line.show(t0, t1);
     else if (call && !this.#whole.sampled) this.line.fit(call);
-    else this.line.show(0, this.#whole.span);
+    else this.line.show(...(call ? null : deviceWindow(this.#whole)) ?? [0, this.#whole.span]);
     if (s1 > s0 && s0 >= 0) this.line.select([s0, s1]);
   }
 

@@ -586,15 +586,24 @@ static const char *if_there(const struct cuda_kernel *c)
 			     : "if (live && p < points) {";
 }
 
-/* For each step of a thread in registers: its point p, if there is one. */
+/* A step of a thread in its row: the point p, if there is one. */
+static void put_step(struct emit_text *t, const char *step, const char *thread)
+{
+	const struct kernel *k = t->c->kernel;
+
+	buf_printf(t->out, "\tconst u32 p = (%s%s) * %du;\n\t%s\n", step, thread, t->c->lanes,
+		   if_there(t->c));
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+}
+
+/* For each step of a thread in registers. */
 static void put_unrolled(struct emit_text *t, const char *thread)
 {
-	buf_printf(t->out,
-		   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
-		   "\tconst u32 p = (it * %du + %s) * %du;\n\t%s\n",
-		   t->c->threads, thread, t->c->lanes, if_there(t->c));
-	text_coordinates(t, t->c->kernel->extent, t->c->kernel->n_outer, t->c->kernel->n_dims, "p",
-			 "x");
+	char step[32];
+
+	snprintf(step, sizeof(step), "it * %du + ", t->c->threads);
+	buf_puts(t->out, "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n");
+	put_step(t, step, thread);
 }
 
 /* All loads that stages share are under way before the first of them waits. */
@@ -603,7 +612,7 @@ static void put_kept_loads(struct emit_text *t, const char *thread)
 	const struct cuda_kernel *c = t->c;
 	char name[24];
 
-	for (int i = 0; c->registers && i < c->n_kept; i++) {
+	for (int i = 0; c->registers && c->rows_each == 1 && i < c->n_kept; i++) {
 		put_unrolled(t, thread);
 		snprintf(name, sizeof(name), "h%d[it]", i);
 		put_fresh_load(t, c->kept[i], name);
@@ -655,7 +664,10 @@ static void put_points(struct emit_text *t, const struct stage *stage, const cha
 		put_scanned(t, stage, thread);
 		return;
 	}
-	if (c->registers) {
+	if (c->rows_each > 1) {
+		buf_puts(t->out, "\t{\n");
+		put_step(t, "", thread);
+	} else if (c->registers) {
 		put_unrolled(t, thread);
 	} else {
 		if (cuda_kernel_is_one_step(c))
@@ -682,8 +694,11 @@ static void put_slots(struct emit_text *t)
 	if (k->n_slots == 0 && !t->c->registers)
 		return;
 	if (t->c->registers) {
-		buf_printf(out, "\tconstexpr int steps = (points + %d - 1) / %d;\n",
-			   t->c->threads * t->c->lanes, t->c->threads * t->c->lanes);
+		if (t->c->rows_each > 1)
+			buf_printf(out, "\tconstexpr int steps = %d;\n", t->c->rows_each);
+		else
+			buf_printf(out, "\tconstexpr int steps = (points + %d - 1) / %d;\n",
+				   t->c->threads * t->c->lanes, t->c->threads * t->c->lanes);
 		for (int s = 0; s < k->n_slots; s++)
 			buf_printf(out, "\t%s k%d[steps][%d];\n", text_element(k->slot_dtype[s]), s,
 				   t->c->lanes);
@@ -728,16 +743,11 @@ static void put_share(struct emit_text *t)
 		   step - 1, step, t->c->threads, step);
 }
 
-static void put_stages(struct emit_text *t, const char *thread)
+/* What the threads of a row do with it. */
+static void put_row(struct emit_text *t, const char *thread)
 {
 	const struct kernel *k = t->c->kernel;
 
-	buf_printf(t->out, "\t%s u32 points = ", t->c->registers ? "constexpr" : "const");
-	put_product(t, k->extent, k->n_outer, k->n_dims);
-	buf_puts(t->out, ";\n");
-	put_share(t);
-	put_slots(t);
-	put_kept_loads(t, thread);
 	text_once(t, k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {
 		text_accumulators(t, &k->stages[s]);
@@ -747,18 +757,72 @@ static void put_stages(struct emit_text *t, const char *thread)
 	}
 }
 
+/* Before them: how many points there are, whose they are, and where what is kept of them lies. */
+static void put_room(struct emit_text *t)
+{
+	const struct kernel *k = t->c->kernel;
+
+	buf_printf(t->out, "\t%s u32 points = ", t->c->registers ? "constexpr" : "const");
+	put_product(t, k->extent, k->n_outer, k->n_dims);
+	buf_puts(t->out, ";\n");
+	put_share(t);
+	put_slots(t);
+}
+
+static void put_stages(struct emit_text *t, const char *thread)
+{
+	put_room(t);
+	put_kept_loads(t, thread);
+	put_row(t, thread);
+}
+
+/* Which row of the block's share it is, `step` of them after the first ones. */
+static void put_which_row(struct emit_text *t, const char *step)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
+
+	buf_printf(t->out,
+		   "\tconst u32 group = (%s * %du%s) * %du + threadIdx.y;\n"
+		   "\tconst bool live = %s;\n\tconst u32 row = live ? group : 0;\n",
+		   block_index(c), c->rows_each, step, c->rows_a_block,
+		   c->all_live ? "true" : "group < rows");
+	text_coordinates(t, k->extent, 0, k->n_outer, "row", "x");
+}
+
+/* All loads of several rows, then each row. */
+static void put_rows_each(struct emit_text *t)
+{
+	const char *each = "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n";
+	const struct cuda_kernel *c = t->c;
+	char name[24];
+
+	put_room(t);
+	buf_puts(t->out, each);
+	put_which_row(t, " + it");
+	put_step(t, "", "threadIdx.x");
+	for (int i = 0; i < c->n_kept; i++) {
+		snprintf(name, sizeof(name), "h%d[it]", i);
+		put_fresh_load(t, c->kept[i], name);
+	}
+	buf_printf(t->out, "\t}\n\t}\n%s", each);
+	put_which_row(t, " + it");
+	put_row(t, "threadIdx.x");
+	buf_puts(t->out, "\t}\n");
+}
+
 static void put_rows(struct emit_text *t)
 {
 	const struct kernel *k = t->c->kernel;
 
 	buf_puts(t->out, "\tconst u32 rows = ");
 	put_product(t, k->extent, 0, k->n_outer);
-	buf_printf(t->out,
-		   ";\n\tconst u32 group = %s * %du + threadIdx.y;\n"
-		   "\tconst bool live = %s, first_of_team = threadIdx.x == 0;\n"
-		   "\tconst u32 row = live ? group : 0;\n",
-		   block_index(t->c), t->c->rows_a_block, t->c->all_live ? "true" : "group < rows");
-	text_coordinates(t, k->extent, 0, k->n_outer, "row", "x");
+	buf_puts(t->out, ";\n\tconst bool first_of_team = threadIdx.x == 0;\n");
+	if (t->c->rows_each > 1) {
+		put_rows_each(t);
+		return;
+	}
+	put_which_row(t, "");
 	put_stages(t, "threadIdx.x");
 }
 

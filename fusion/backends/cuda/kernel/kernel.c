@@ -104,6 +104,7 @@ struct census {
 	bool *seen;  /* by buffer */
 	int widest;  /* bytes of an element that lies side by side with others */
 	int strided; /* accesses that do not */
+	int apart;   /* and such stores */
 	int64_t points;
 	bool joins;
 };
@@ -161,8 +162,10 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 		return;
 	if (sym_is(inst->at.stride[k->n_dims - 1], 1))
 		n->widest = bytes > n->widest ? bytes : n->widest;
-	else if (!sym_is(inst->at.stride[k->n_dims - 1], 0))
+	else if (!sym_is(inst->at.stride[k->n_dims - 1], 0)) {
 		n->strided++;
+		n->apart += inst->kind == INST_STORE;
+	}
 }
 
 enum { WARP = 32 };
@@ -286,7 +289,9 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 	int64_t most = 2 * CUDA_LONG_THREADS * c->lanes;
 	bool halves = e->points <= most && (e->points == most || !loads_late(k));
 	int64_t loads = (e->points + WARP * c->lanes - 1) / (WARP * c->lanes);
-	int64_t under_way = e->rows == 1                                ? 1
+	int64_t under_way = e->rows == 1 ? 1
+			    : c->lanes == 1 && e->rows >= CUDA_SOME_ROWS
+				? clamp(loads, 1, CUDA_SINGLE_LOADS)
 			    : e->points >= CUDA_LONG_ROW                ? halves ? 2 : 4
 			    : c->lanes > 1 && e->rows >= CUDA_MANY_ROWS ? clamp(loads, 1, 4)
 									: 1;
@@ -321,6 +326,16 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 			      : power_of_two(clamp(e->rows, 32 / c->threads, 128 / c->threads));
 }
 
+/* Whether the last dim is short, as that of a pixel shuffle: what a thread loads far apart lies
+ * beside what its neighbours do, and it stores all of the dim at once. */
+static bool is_interleaved(const struct kernel *k, const struct census *n)
+{
+	const struct sym *last = k->extent[k->n_dims - 1];
+
+	return k->form == FORM_MAP && !n->apart && sym_is_const(last) &&
+	       last->value <= CUDA_SHORT_DIM;
+}
+
 static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most,
 			 const struct cuda_extent *e, const int64_t *vars)
 {
@@ -328,7 +343,8 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 	int64_t points = e->points * e->rows;
 
 	c->lanes = 1;
-	if (k->form == FORM_COLS || k->n_dims == 0 || !n->widest || n->strided)
+	if (k->form == FORM_COLS || k->n_dims == 0 || !n->widest ||
+	    (n->strided && !is_interleaved(k, n)))
 		return;
 	/* Few points are better spread over threads. */
 	if (points < 1 << 16)
@@ -431,6 +447,20 @@ static bool known(const struct kernel *k)
 	return known_points(k, k->n_outer, k->n_dims) >= 0;
 }
 
+/* How many rows a thread has, one after the other: all that it loads of them comes first. */
+static void choose_rows_each(struct cuda_kernel *c, const struct cuda_extent *e)
+{
+	const struct kernel *k = c->kernel;
+	int64_t most = CUDA_SLOT_POINTS / c->lanes / (k->n_slots + c->n_kept + 1);
+
+	if (k->form != FORM_ROWS || k->n_stages > 1 || c->threads > WARP || c->splits ||
+	    !cuda_kernel_is_one_step(c) || cuda_scans_rows(k) || cuda_looks_up(k) || k->library)
+		return;
+	while (2 * c->rows_each <= CUDA_ROWS_EACH && 2 * c->rows_each <= most &&
+	       e->rows >= 2 * (int64_t)c->rows_each * c->rows_a_block * CUDA_ENOUGH_BLOCKS)
+		c->rows_each *= 2;
+}
+
 bool cuda_kernel_is_one_step(const struct cuda_kernel *c)
 {
 	int64_t points = known_points(c->kernel, c->kernel->n_outer, c->kernel->n_dims);
@@ -457,7 +487,8 @@ static void choose_questions(struct cuda_kernel *c, bool early)
 	if (k->form == FORM_MAP)
 		c->all_live = true;
 	else if (k->form == FORM_ROWS)
-		c->all_live = is_multiple(known_points(k, 0, k->n_outer), c->rows_a_block);
+		c->all_live = is_multiple(known_points(k, 0, k->n_outer),
+					  c->rows_a_block * c->rows_each);
 	else
 		c->all_live = is_multiple(known_points(k, k->n_outer - 1, k->n_outer), c->columns);
 	c->whole = is_multiple(known_points(k, k->form == FORM_MAP ? 0 : k->n_outer, k->n_dims),
@@ -478,6 +509,30 @@ static bool some_pass(const struct kernel *k)
 	return false;
 }
 
+/* What threads keep in registers from stage to stage; and what a thread loads of several rows, or
+ * in the steps of one stage: all of that is under way at once. */
+static void choose_registers(struct cuda_kernel *c, int64_t steps)
+{
+	const struct kernel *k = c->kernel;
+	bool several = c->rows_each > 1;
+
+	steps = several ? c->rows_each : steps;
+	if (several ||
+	    (k->n_stages == 1 && steps > 1 && !c->splits && !k->library && !cuda_scans_rows(k)))
+		choose_kept(c, true, CUDA_MAX_KEPT);
+	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) && steps > 0 &&
+		       steps * c->lanes <= CUDA_SLOT_POINTS;
+	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
+		c->n_kept = 0;
+	c->registers &= k->n_slots + c->n_kept > 0;
+	c->rows_each = c->registers ? c->rows_each : 1;
+	c->few_steps = c->registers && !several && steps >= CUDA_FEW_STEPS_FROM &&
+		       steps <= CUDA_FEW_STEPS_TO;
+	choose_questions(c,
+			 c->registers && c->lanes > 1 && steps > 0 &&
+			     choose_early(c, CUDA_EARLY_POINTS / (steps * c->lanes) - k->n_slots));
+}
+
 bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes)
 {
 	const struct kernel *k = &l->kernels[index];
@@ -489,6 +544,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 				   .kernel = k,
 				   .index = index,
 				   .rows_a_block = 1,
+				   .rows_each = 1,
 				   .turned_dim = -1,
 				   .narrow = true };
 	n.seen = calloc((size_t)l->n_buffers + 1, sizeof(bool));
@@ -513,21 +569,16 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
 		c->splits = false; /* short rows */
 	c->splits &= !c->pairs && !cuda_scans_rows(k);
+	if (k->form == FORM_ROWS && known_points(k, 0, k->n_outer) >= CUDA_SOME_ROWS)
+		c->splits = false; /* they are blocks enough */
 	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
 		c->splits = false; /* for set_grid() too; its text takes long to compile */
 	c->turns = k->form != FORM_COLS && c->turned_dim < 0 && c->lanes > 1 && !c->splits &&
 		   some_pass(k);
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
 	choose_kept(c, false, CUDA_MAX_KEPT);
-	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) && steps > 0 &&
-		       steps * c->lanes <= CUDA_SLOT_POINTS;
-	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
-		c->n_kept = 0;
-	c->registers &= k->n_slots + c->n_kept > 0;
-	c->few_steps = c->registers && steps >= CUDA_FEW_STEPS_FROM && steps <= CUDA_FEW_STEPS_TO;
-	choose_questions(c,
-			 c->registers && c->lanes > 1 && steps > 0 &&
-			     choose_early(c, CUDA_EARLY_POINTS / (steps * c->lanes) - k->n_slots));
+	choose_rows_each(c, &e);
+	choose_registers(c, steps);
 	free(n.seen);
 	free(vars);
 	return true;

@@ -4,7 +4,8 @@
  *   MAP   threads stride over the points, `lanes` of them side by side at a time; where
  *         operands lie along another dim than the walk's last, a block has a square of
  *         both dims, which such operands pass turned, through shared memory
- *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
+ *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them at a time,
+ *         and `rows_each` times as many where rows are short: their loads are under way at once;
  *         with blocks to spare, several share a row (`split`), and the last one
  *         to finish joins what they have found, in order
  *   COLS  a block has `columns` columns side by side and `threads` on each of them; of
@@ -46,6 +47,8 @@ enum {
 	CUDA_FEW_STEPS_FROM = 3,
 	CUDA_FEW_STEPS_TO = 4,
 	CUDA_VECTOR_BYTES = 16,
+	CUDA_SHORT_DIM =
+	    8, /* a thread may have so many elements that it loads from as many places */
 	/* A square that turns: a warp's line of it is of 32 lanes of a word or more. */
 	CUDA_TURN_THREADS = 32,
 	CUDA_TURN_WARPS = 8,
@@ -69,6 +72,14 @@ enum {
 	/* So many shorter rows have a warp each, of up to four loads: on an H200 blocks of two
 	 * warps with a row each came and went too often to keep memory busy. */
 	CUDA_MANY_ROWS = 8192,
+	/* Elements that are loaded one by one are small: of so many rows a thread has so many. */
+	CUDA_SOME_ROWS = 1024,
+	CUDA_SINGLE_LOADS = 8,
+	/* Rows that a warp or less has in one step and one stage: threads have several, as long as
+	 * there are so many blocks: on an H200 sums of rows of 64 took a sixth less, and a layer
+	 * norm of 96, which has more stages, a quarter more. */
+	CUDA_ROWS_EACH = 4,
+	CUDA_ENOUGH_BLOCKS = 4096,
 };
 
 struct launch_fault;
@@ -84,7 +95,7 @@ struct cuda_kernel {
 	const struct lowered *lowered;
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* the function is k<index> */
-	int threads, rows_a_block, columns;
+	int threads, rows_a_block, rows_each, columns;
 	int lanes;     /* of a thread, side by side; 1: any alignment will do */
 	bool splits;   /* several blocks may share a row or columns */
 	int n_reduces; /* of its first stage */

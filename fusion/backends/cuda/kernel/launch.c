@@ -123,8 +123,9 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 		if (cuda_kernel_strides(k))
 			groups = least(groups, 4 * resident);
 	} else {
-		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, k->columns)
-						      : ceil_div(e->rows, k->rows_a_block);
+		groups = k->kernel->form == FORM_COLS
+			     ? e->rows * ceil_div(e->columns, k->columns)
+			     : ceil_div(e->rows, k->rows_a_block * k->rows_each);
 		if (k->splits && groups > 0 && groups < resident / 2)
 			split = least(least(resident / groups, ceil_div(e->points, 2 * step)),
 				      1024);

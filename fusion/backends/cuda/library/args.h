@@ -31,6 +31,7 @@ enum {
 	TOP_ROOM = 4096,     /* and has room for so many */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
 	DEPTHWISE_THREADS = 128,
+	POOL_ROWS = 4, /* windows of a thread, one below the other, where there are many */
 	ATTEND_THREADS = 128,
 	ATTEND_KEYS = 64, /* that a block looks at together */
 };
@@ -70,7 +71,8 @@ struct lookup_args {
 	const void *base; /* scatter_add: what is added to; lies as the target does */
 	int parts;        /* of its lines */
 	int across;       /* its lines lie side by side */
-	int tiles;        /* sums of whole rows: parts of a row that have warps of their own */
+	int tiles;        /* sums of whole rows: parts of a row that have warps of their own; */
+	int team;         /* of rows that lie together, lanes of a warp that share one */
 };
 
 /* Lines along one dim: where each begins in the operand, and how it goes on. */
@@ -98,7 +100,7 @@ struct window_args {
 	long long in_size[2], in_stride[2], out_size[2];
 	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
 	int all;                                                 /* avg_pool2d: padding counts */
-	int near; /* offsets and points are below 2^31 */
+	int near; /* offsets and points are below 2^31; 2: and there are many */
 	const void *in;
 	void *out;
 };
@@ -106,9 +108,9 @@ struct window_args {
 struct conv_args {
 	long long batch, channels, groups, out_channels; /* channels: of a group */
 	long long in_size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
-	long long x_stride[4], w_stride[4];
-	const void *x, *w;
-	void *out, *packed; /* packed: the filters row by row, for cuDNN */
+	long long x_stride[4], w_stride[4], y_stride[4];
+	const void *x, *w, *y; /* y: of gradients, that of the windows */
+	void *out, *packed;    /* packed: the filters row by row, for cuDNN */
 };
 
 struct create_args {

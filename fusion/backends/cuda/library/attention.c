@@ -342,7 +342,7 @@ static struct dnn_graph *attention_graph(const struct cuda_call *c)
 			    .x = add_softmax(&s, add_scores(&s, call, items[0], items[1]), type),
 			    .b = items[2],
 			    .y = items[3] });
-	if (dnn_finish(s.g))
+	if (dnn_finish(s.g, NULL))
 		return s.g;
 	dnn_drop(s.g);
 	return NULL;

@@ -1,11 +1,11 @@
 /* fusion/backends/cuda/library/conv.c -- convolutions by cuDNN; without it by a kernel of our own.
  *
- * Sums of float32 are of float32: TF32 stays off.  Backward passes are convolutions as well
- * (grads_matrix.py), so that forward is all there is.
+ * Sums of float32 are of float32: TF32 stays off.  float64, and float32 of which a graph of cuDNN
+ * has no engine, are its older function.
  */
 #include <stdlib.h>
 
-#include "fusion/backends/cuda/library/dnn.h"
+#include "fusion/backends/cuda/library/conv.h"
 
 /* ---- convolutions */
 
@@ -73,21 +73,6 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 				   "conv_args", "pack_filters<%s>",
 				   cuda_bits(dtype_bytes(n->dtype)));
 	}
-}
-
-/* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */
-static bool suits(const struct library_call *call)
-{
-	const struct operand *x = &call->arg[0], *w = &call->arg[1];
-
-	if (dtype_category(call->out.dtype) != CATEGORY_FLOAT || x->dtype != call->out.dtype ||
-	    w->dtype != call->out.dtype || call->out.numel == 0 || x->numel == 0 || w->numel == 0 ||
-	    call->out.numel > INT32_MAX || x->numel > INT32_MAX)
-		return false;
-	for (int d = 0; d < 4; d++)
-		if (x->stride[d] <= 0 && x->size[d] > 1)
-			return false;
-	return true;
 }
 
 static int describe_tensor(const struct cuda_dnn *n, dnn_tensor *to, const struct operand *x)
@@ -181,84 +166,10 @@ static void drop_descriptors(struct cudnn_convolution *s)
 	s->dnn = NULL;
 }
 
-static void fill(struct conv_args *a, const struct library_call *call)
+static struct conv_operands operands_of(const struct library_call *call)
 {
-	const struct operand *x = &call->arg[0], *w = &call->arg[1], *y = &call->out;
-
-	a->batch = x->size[0];
-	a->channels = w->size[1];
-	a->groups = call->number[5];
-	a->out_channels = y->size[1];
-	for (int i = 0; i < 2; i++) {
-		a->in_size[i] = x->size[2 + i];
-		a->out_size[i] = y->size[2 + i];
-		a->kernel[i] = w->size[2 + i];
-		a->stride[i] = library_entry(call, "stride", i, 1);
-		a->padding[i] = library_entry(call, "padding", i, 0);
-		a->dilation[i] = library_entry(call, "dilation", i, 1);
-	}
-	for (int d = 0; d < 4; d++) {
-		a->x_stride[d] = x->stride[d];
-		a->w_stride[d] = w->stride[d];
-	}
-}
-
-static struct dnn_shape shape_of(const struct operand *x)
-{
-	struct dnn_shape shape = { .rank = 4 };
-
-	for (int d = 3; d >= 0; d--) {
-		shape.size[d] = x->size[d];
-		/* A dim of one element has any step: such that it looks packed. */
-		shape.stride[d] = x->size[d] > 1 ? x->stride[d]
-				  : d == 3       ? 1
-						 : shape.size[d + 1] * shape.stride[d + 1];
-	}
-	return shape;
-}
-
-/* The filters, which lie row by row or are packed so. */
-static struct dnn_shape filters_of(const struct operand *w)
-{
-	struct dnn_shape shape = { .rank = 4 };
-	int64_t step = 1;
-
-	for (int d = 3; d >= 0; d--) {
-		shape.size[d] = w->size[d];
-		shape.stride[d] = step;
-		step *= w->size[d];
-	}
-	return shape;
-}
-
-enum { ID_X = 1, ID_W, ID_Y };
-
-/* float16 and bfloat16, summed in float32 by tensor cores.  NULL: cuDNN has no engine. */
-static struct dnn_graph *narrow_graph(const struct cuda_call *c, const struct conv_args *a)
-{
-	const struct library_call *call = c->call;
-	enum dnn_type type = dnn_type_of(call->out.dtype);
-	struct dnn_shape x = shape_of(&call->arg[0]), w = filters_of(&call->arg[1]);
-	struct dnn_shape y = shape_of(&call->out);
-	struct dnn_graph *g = dnn_begin(dnn_open(c->device), c->device);
-	struct dnn_windows windows;
-
-	if (!g)
-		return NULL;
-	for (int i = 0; i < 2; i++) {
-		windows.stride[i] = a->stride[i];
-		windows.padding[i] = a->padding[i];
-		windows.dilation[i] = a->dilation[i];
-	}
-	dnn_add_op(g, &(struct dnn_op){ .kind = DNN_CONVOLUTION,
-					.x = dnn_add_tensor(g, type, &x, DNN_IN_MEMORY, ID_X),
-					.b = dnn_add_tensor(g, type, &w, DNN_IN_MEMORY, ID_W),
-					.y = dnn_add_tensor(g, type, &y, DNN_IN_MEMORY, ID_Y),
-					.windows = &windows });
-	if (dnn_finish(g))
-		return g;
-	dnn_drop(g);
-	return NULL;
+	return (struct conv_operands){ &call->arg[0],   &call->arg[1], &call->out,
+				       call->number[5], CONV_Y,        false };
 }
 
 static bool is_narrow(enum dtype dtype)
@@ -290,18 +201,21 @@ static bool find_pack(const struct cuda_call *c, struct cudnn_convolution *s, st
 
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
+	struct conv_operands o = operands_of(c->call);
 	struct cudnn_convolution *s = cuda_state(sizeof(*s), err);
+	bool suits;
 
 	*state = s;
 	if (!s)
 		return NOWHERE;
-	fill(&s->args, c->call);
+	cuda_conv_fill(&s->args, c->call, &o);
 	s->own_filters = has_own_filters(c->call->graph, c->call->node);
-	if (!s->own_filters && suits(c->call) && !cuda_row_by_row(&c->call->arg[1]) && !c->module)
+	suits = !s->own_filters && cuda_conv_suits(&o);
+	if (suits && !cuda_row_by_row(o.w) && !c->module)
 		return WANTS_KERNELS;
-	if (!s->own_filters && suits(c->call) && is_narrow(c->call->out.dtype))
-		s->graph = narrow_graph(c, &s->args);
-	else if (!s->own_filters && suits(c->call))
+	if (suits && c->call->out.dtype != DTYPE_F64)
+		s->graph = cuda_conv_graph(c, &s->args, &o);
+	if (suits && !s->graph && !is_narrow(c->call->out.dtype))
 		s->dnn = dnn_open(c->device);
 	if (s->dnn && (describe(s->dnn, s, c->call) != DNN_DONE || !choose(c, s)))
 		drop_descriptors(s);
@@ -336,13 +250,9 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 		cuda_start(c, s->pack, cuda_blocks(c, c->call->arg[1].numel), ARGS_THREADS, a);
 		w = a->packed;
 	}
-	if (s->graph) {
-		const int64_t ids[] = { ID_X, ID_W, ID_Y };
-		void *const at[] = { (void *)a->x, (void *)w, a->out };
-
-		if (!dnn_run(s->graph, ids, at, 3))
-			cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's convolution");
-	} else if (s->own_filters)
+	if (s->graph)
+		cuda_conv_run(c, s->graph, a->x, w, a->out);
+	else if (s->own_filters)
 		cuda_start(c, s->function, depthwise_blocks(a), DEPTHWISE_THREADS, a);
 	else if (!s->dnn)
 		cuda_start(c, s->function, cuda_blocks(c, c->call->out.numel), ARGS_THREADS, a);

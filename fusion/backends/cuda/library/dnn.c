@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/clock.h"
+
 /* cudnnBackendDescriptorType_t */
 enum {
 	ITEM_POINTWISE = 0,
@@ -14,6 +16,8 @@ enum {
 	ITEM_HEURISTICS = 4,
 	ITEM_PLAN = 5,
 	ITEM_CONVOLUTION_OP = 10,
+	ITEM_FOR_FILTERS_OP = 11,
+	ITEM_FOR_X_OP = 12,
 	ITEM_POINTWISE_OP = 13,
 	ITEM_GRAPH = 15,
 	ITEM_PACK = 16,
@@ -31,6 +35,7 @@ enum {
 	IS_BOOL = 2,
 	IS_INT64 = 3,
 	IS_FLOAT = 4,
+	IS_DOUBLE = 5,
 	IS_POINTER = 6,
 	IS_CONVOLUTION_MODE = 7,
 	IS_HEURISTICS_MODE = 8,
@@ -59,12 +64,14 @@ enum {
 	PLAN_HANDLE = 400,
 	PLAN_CONFIGURATION = 401,
 	PLAN_ROOM = 402,
-	CONVOLUTION_ALPHA = 700,
-	CONVOLUTION_BETA = 701,
-	CONVOLUTION_HOW = 702,
-	CONVOLUTION_W = 703,
-	CONVOLUTION_X = 704,
-	CONVOLUTION_Y = 705,
+	CONVOLUTION_ALPHA = 700, /* of y, then of x, then of w: */
+	FOR_X_ALPHA = 706,
+	FOR_FILTERS_ALPHA = 712,
+	TO_BETA = 1, /* so far from these are the others */
+	TO_HOW = 2,
+	TO_W = 3,
+	TO_X = 4,
+	TO_Y = 5,
 	POINTWISE_HOW = 750,
 	POINTWISE_X = 751,
 	POINTWISE_B = 752,
@@ -98,10 +105,21 @@ enum {
 enum {
 	BY_HEURISTICS = 3, /* CUDNN_HEUR_MODE_A */
 	BY_FALLBACK = 2,
-	NOTE_VARIES = 4, /* CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC */
+	NOTE_TENSOR_CORES = 0, /* CUDNN_NUMERICAL_NOTE_TENSOR_CORE */
+	NOTE_NARROWS = 1,      /* CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS */
+	NOTE_FFT = 3,          /* CUDNN_NUMERICAL_NOTE_FFT */
+	NOTE_VARIES = 4,       /* CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC */
+	NOTE_WINOGRAD = 5,     /* CUDNN_NUMERICAL_NOTE_WINOGRAD */
+	NOTE_SHORT_SUMS = 2,   /* CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION */
 	MOST_NOTES = 16,
-	MOST_ENGINES = 16,
-	ALIGNMENT = 16
+	MOST_ENGINES = 256,
+	ALIGNMENT = 16,
+	TRIAL_NS = 1000000,          /* of an engine, */
+	TRIALS_NS = 250000000,       /* of a graph, */
+	MOST_TRIALS_NS = 2000000000, /* of all graphs: then they have the first engine */
+	MOST_TRIED = 6,
+	MOST_ROOM = 1 << 30, /* bytes that an engine may have of its own, as long as its graph is */
+	MOST_RUNS = 20
 };
 
 /* ---- the library */
@@ -282,12 +300,11 @@ static void add_reduction(struct dnn_graph *g, const struct dnn_op *p)
 	finish_op(g, op);
 }
 
-static void add_convolution(struct dnn_graph *g, const struct dnn_op *p)
+static dnn_item describe_windows(struct dnn_graph *g, const struct dnn_op *p)
 {
-	dnn_item how = create(g, ITEM_CONVOLUTION), op;
-	const float one = 1, zero = 0;
+	dnn_item how = create(g, ITEM_CONVOLUTION);
 
-	set_enum(g, how, CONVOLUTION_MATH, IS_TYPE, DNN_FLOAT);
+	set_enum(g, how, CONVOLUTION_MATH, IS_TYPE, (int)p->math);
 	set_enum(g, how, CONVOLUTION_MODE, IS_CONVOLUTION_MODE, DNN_CROSS_CORRELATION);
 	set_int(g, how, CONVOLUTION_DIMS, 2);
 	set(g, how, CONVOLUTION_STRIDES, IS_INT64, 2, p->windows->stride);
@@ -295,108 +312,121 @@ static void add_convolution(struct dnn_graph *g, const struct dnn_op *p)
 	set(g, how, CONVOLUTION_BEFORE, IS_INT64, 2, p->windows->padding);
 	set(g, how, CONVOLUTION_AFTER, IS_INT64, 2, p->windows->padding);
 	finish(g, how);
-	op = create(g, ITEM_CONVOLUTION_OP);
-	set_item(g, op, CONVOLUTION_HOW, how);
-	set_item(g, op, CONVOLUTION_X, p->x);
-	set_item(g, op, CONVOLUTION_W, p->b);
-	set_item(g, op, CONVOLUTION_Y, p->y);
-	set(g, op, CONVOLUTION_ALPHA, IS_FLOAT, 1, &one);
-	set(g, op, CONVOLUTION_BETA, IS_FLOAT, 1, &zero);
+	return how;
+}
+
+static void add_convolution(struct dnn_graph *g, const struct dnn_op *p)
+{
+	bool wide = p->math == DNN_DOUBLE;
+	const double one = 1, zero = 0;
+	const float one_f = 1, zero_f = 0;
+	int type = wide ? IS_DOUBLE : IS_FLOAT;
+	int first = p->kind == DNN_FOR_X         ? FOR_X_ALPHA
+		    : p->kind == DNN_FOR_FILTERS ? FOR_FILTERS_ALPHA
+						 : CONVOLUTION_ALPHA;
+	dnn_item how = describe_windows(g, p);
+	dnn_item op = create(g, p->kind == DNN_FOR_X         ? ITEM_FOR_X_OP
+				: p->kind == DNN_FOR_FILTERS ? ITEM_FOR_FILTERS_OP
+							     : ITEM_CONVOLUTION_OP);
+
+	set_item(g, op, first + TO_HOW, how);
+	set_item(g, op, first + TO_X, p->x);
+	set_item(g, op, first + TO_W, p->b);
+	set_item(g, op, first + TO_Y, p->y);
+	set(g, op, first, type, 1, wide ? (const void *)&one : &one_f);
+	set(g, op, first + TO_BETA, type, 1, wide ? (const void *)&zero : &zero_f);
 	finish_op(g, op);
 }
 
 void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op)
 {
-	static void (*const add[])(struct dnn_graph *,
-				   const struct dnn_op *) = { [DNN_POINTWISE] = add_pointwise,
-							      [DNN_PRODUCT] = add_product,
-							      [DNN_REDUCTION] = add_reduction,
-							      [DNN_CONVOLUTION] = add_convolution };
+	static void (*const add[])(struct dnn_graph *, const struct dnn_op *) = {
+		[DNN_POINTWISE] = add_pointwise, [DNN_PRODUCT] = add_product,
+		[DNN_REDUCTION] = add_reduction, [DNN_CONVOLUTION] = add_convolution,
+		[DNN_FOR_X] = add_convolution,   [DNN_FOR_FILTERS] = add_convolution
+	};
 
 	add[op->kind](g, op);
 }
 
-/* Whether the engine of a configuration sums in an order that varies. */
-static bool varies(struct dnn_graph *g, dnn_item configuration)
+/* ---- engines */
+
+/* A bit for each of cuDNN's notes on the numbers of a configuration's engine. */
+static unsigned notes_of(const struct dnn_graph *g, dnn_item configuration)
 {
-	dnn_item engine = create(g, ITEM_ENGINE);
+	const struct cuda_dnn *dnn = g->dnn;
 	int notes[MOST_NOTES] = { 0 };
+	dnn_item engine = NULL;
+	unsigned bits = 0;
 	int64_t n = 0;
 
-	if (g->failed ||
-	    g->dnn->cudnnBackendGetAttribute(configuration, CONFIGURATION_ENGINE, IS_ITEM, 1, &n,
-					     &engine) != DNN_DONE ||
-	    g->dnn->cudnnBackendGetAttribute(engine, ENGINE_NOTES, IS_NOTE, MOST_NOTES, &n,
-					     notes) != DNN_DONE)
-		return false;
+	if (dnn->cudnnBackendCreateDescriptor(ITEM_ENGINE, &engine) != DNN_DONE)
+		return 0;
+	if (dnn->cudnnBackendGetAttribute(configuration, CONFIGURATION_ENGINE, IS_ITEM, 1, &n,
+					  &engine) != DNN_DONE ||
+	    dnn->cudnnBackendGetAttribute(engine, ENGINE_NOTES, IS_NOTE, MOST_NOTES, &n, notes) !=
+		DNN_DONE)
+		n = 0;
 	for (int64_t i = 0; i < n && i < MOST_NOTES; i++)
-		if (notes[i] == NOTE_VARIES)
-			return true;
-	return false;
+		bits |= 1u << notes[i];
+	dnn->cudnnBackendDestroyDescriptor(engine);
+	return bits;
+}
+
+/* Whether an engine sums in an order that varies where that counts, or rounds float32 on the way.
+ */
+static bool is_refused(const struct dnn_graph *g, unsigned notes)
+{
+	return (!g->varies && notes >> NOTE_VARIES & 1) ||
+	       (g->exact && (notes >> NOTE_TENSOR_CORES & 1 || notes >> NOTE_NARROWS & 1));
+}
+
+/* What a faster engine than the first one may not do unless the first one does. */
+static bool rounds_more(unsigned notes, unsigned first)
+{
+	const unsigned rounding = 1u << NOTE_FFT | 1u << NOTE_WINOGRAD | 1u << NOTE_SHORT_SUMS;
+
+	return (notes & rounding & ~first) != 0;
+}
+
+static void drop_plan(struct dnn_graph *g, struct dnn_plan *plan)
+{
+	if (plan->item)
+		g->dnn->cudnnBackendDestroyDescriptor(plan->item);
+	if (plan->room)
+		cuda_release(g->device, (uint64_t)plan->room, plan->room_bytes);
+	*plan = (struct dnn_plan){ 0 };
 }
 
 /* Makes the plan of a configuration; false: this one does not run here. */
-static bool make_plan(struct dnn_graph *g, dnn_item configuration)
+static bool make_plan(struct dnn_graph *g, dnn_item configuration, struct dnn_plan *plan)
 {
 	const struct cuda_dnn *n = g->dnn;
 	int64_t bytes = 0, count = 0;
-	dnn_item plan = NULL;
 
-	if (n->cudnnBackendCreateDescriptor(ITEM_PLAN, &plan) != DNN_DONE)
+	*plan = (struct dnn_plan){ 0 };
+	if (n->cudnnBackendCreateDescriptor(ITEM_PLAN, &plan->item) != DNN_DONE)
 		return false;
-	if (n->cudnnBackendSetAttribute(plan, PLAN_HANDLE, IS_HANDLE, 1, &n->handle) == DNN_DONE &&
-	    n->cudnnBackendSetAttribute(plan, PLAN_CONFIGURATION, IS_ITEM, 1, &configuration) ==
+	if (n->cudnnBackendSetAttribute(plan->item, PLAN_HANDLE, IS_HANDLE, 1, &n->handle) ==
 		DNN_DONE &&
-	    n->cudnnBackendFinalize(plan) == DNN_DONE &&
-	    n->cudnnBackendGetAttribute(plan, PLAN_ROOM, IS_INT64, 1, &count, &bytes) == DNN_DONE) {
-		g->room = bytes > 0 ? (void *)cuda_take(g->device, (size_t)bytes) : NULL;
-		if (bytes <= 0 || g->room) {
-			g->room_bytes = bytes > 0 ? (size_t)bytes : 0;
-			g->plan = plan;
+	    n->cudnnBackendSetAttribute(plan->item, PLAN_CONFIGURATION, IS_ITEM, 1,
+					&configuration) == DNN_DONE &&
+	    n->cudnnBackendFinalize(plan->item) == DNN_DONE &&
+	    n->cudnnBackendGetAttribute(plan->item, PLAN_ROOM, IS_INT64, 1, &count, &bytes) ==
+		DNN_DONE) {
+		plan->room = bytes > 0 && bytes <= MOST_ROOM
+				 ? (void *)cuda_take(g->device, (size_t)bytes)
+				 : NULL;
+		plan->room_bytes = plan->room ? (size_t)bytes : 0;
+		if (bytes <= 0 || plan->room)
 			return true;
-		}
 	}
-	n->cudnnBackendDestroyDescriptor(plan);
+	drop_plan(g, plan);
 	return false;
 }
 
-/* The first engine of those that cuDNN names by `mode`. */
-static bool choose(struct dnn_graph *g, dnn_item graph, int mode)
-{
-	dnn_item heuristics = create(g, ITEM_HEURISTICS), found[MOST_ENGINES];
-	int64_t n = 0;
-
-	set_item(g, heuristics, HEURISTICS_GRAPH, graph);
-	set_enum(g, heuristics, HEURISTICS_MODE, IS_HEURISTICS_MODE, mode);
-	finish(g, heuristics);
-	for (int i = 0; i < MOST_ENGINES; i++)
-		if (g->failed ||
-		    g->dnn->cudnnBackendCreateDescriptor(ITEM_CONFIGURATION, &found[i]) != DNN_DONE)
-			found[i] = NULL;
-	if (!g->failed && g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM,
-							   MOST_ENGINES, &n, found) != DNN_DONE)
-		n = 0;
-	for (int i = 0; i < n && i < MOST_ENGINES && !g->plan; i++)
-		if (found[i] && !varies(g, found[i]))
-			make_plan(g, found[i]);
-	for (int i = 0; i < MOST_ENGINES; i++)
-		if (found[i])
-			g->dnn->cudnnBackendDestroyDescriptor(found[i]);
-	return g->plan != NULL;
-}
-
-bool dnn_finish(struct dnn_graph *g)
-{
-	dnn_item graph = create(g, ITEM_GRAPH);
-
-	set(g, graph, GRAPH_HANDLE, IS_HANDLE, 1, &g->dnn->handle);
-	set(g, graph, GRAPH_OPS, IS_ITEM, g->n_ops, g->ops);
-	finish(g, graph);
-	return !g->failed &&
-	       (choose(g, graph, BY_HEURISTICS) || (!g->failed && choose(g, graph, BY_FALLBACK)));
-}
-
-bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int n)
+static bool run_plan(const struct dnn_graph *g, const struct dnn_plan *plan, const int64_t *ids,
+		     void *const *at, int n)
 {
 	const struct cuda_dnn *dnn = g->dnn;
 	dnn_item pack = NULL;
@@ -406,22 +436,192 @@ bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int
 		return false;
 	ok = dnn->cudnnBackendSetAttribute(pack, PACK_IDS, IS_INT64, n, ids) == DNN_DONE &&
 	     dnn->cudnnBackendSetAttribute(pack, PACK_POINTERS, IS_POINTER, n, at) == DNN_DONE &&
-	     dnn->cudnnBackendSetAttribute(pack, PACK_ROOM, IS_POINTER, 1, &g->room) == DNN_DONE &&
+	     dnn->cudnnBackendSetAttribute(pack, PACK_ROOM, IS_POINTER, 1, &plan->room) ==
+		 DNN_DONE &&
 	     dnn->cudnnBackendFinalize(pack) == DNN_DONE &&
-	     dnn->cudnnBackendExecute(dnn->handle, g->plan, pack) == DNN_DONE;
+	     dnn->cudnnBackendExecute(dnn->handle, plan->item, pack) == DNN_DONE;
 	dnn->cudnnBackendDestroyDescriptor(pack);
 	return ok;
+}
+
+/* A trial and its memory: what a graph is given may be in use. */
+struct trying {
+	const struct dnn_trial *trial;
+	uint64_t memory;
+	size_t bytes;
+	void *at[DNN_MOST_TENSORS];
+};
+
+static bool begin_trying(struct dnn_graph *g, const struct dnn_trial *t, struct trying *y)
+{
+	size_t begin[DNN_MOST_TENSORS];
+
+	*y = (struct trying){ .trial = t };
+	for (int i = 0; i < t->n; i++) {
+		begin[i] = y->bytes;
+		y->bytes += (t->bytes[i] + 255) / 256 * 256;
+	}
+	y->memory = cuda_take(g->device, y->bytes);
+	if (!y->memory)
+		return false;
+	for (int i = 0; i < t->n; i++)
+		y->at[i] = (void *)(y->memory + begin[i]);
+	g->device->memory.clear(g->device, (void *)y->memory, y->bytes);
+	return true;
+}
+
+/* Nanoseconds of a plan, launched `runs` times; -1: it is refused. */
+static int64_t time_of(struct dnn_graph *g, const struct dnn_plan *plan, const struct trying *y,
+		       int runs)
+{
+	int64_t begin = clock_ns();
+
+	for (int i = 0; i < runs; i++)
+		if (!run_plan(g, plan, y->trial->id, y->at, y->trial->n))
+			return -1;
+	g->device->memory.wait(g->device);
+	return (clock_ns() - begin) / runs;
+}
+
+/* Nanoseconds of a plan; -1: it is not faster than `best` for sure. */
+static int64_t try_plan(struct dnn_graph *g, const struct dnn_plan *plan, const struct trying *y,
+			int64_t best)
+{
+	int64_t once, ns;
+	int runs;
+
+	if (time_of(g, plan, y, 1) < 0) /* which loads it */
+		return -1;
+	once = time_of(g, plan, y, 1);
+	if (once < 0 || (best >= 0 && once > 2 * best + TRIAL_NS / 10))
+		return -1;
+	runs = (int)(TRIAL_NS / (once + 1)) + 1;
+	ns = time_of(g, plan, y, runs < MOST_RUNS ? runs : MOST_RUNS);
+	return ns < 0 || (best >= 0 && ns > best - best / 32) ? -1 : ns;
+}
+
+/* What an order of engines has for this graph. */
+struct engines {
+	dnn_item at[MOST_ENGINES];
+	int n, mode;
+};
+
+/* The plan of the fastest engine; its index. -1: none runs. */
+static int try_engines(struct dnn_graph *g, const struct engines *e, const struct trying *y)
+{
+	int64_t best = -1, begin = clock_ns();
+	unsigned first = ~0u;
+	int chosen = -1;
+
+	for (int i = 0, tried = 0; i < e->n && tried < MOST_TRIED; i++) {
+		unsigned notes = e->at[i] ? notes_of(g, e->at[i]) : 0;
+		struct dnn_plan plan;
+		int64_t ns;
+
+		if (chosen >= 0 && clock_ns() - begin > TRIALS_NS)
+			break;
+		if (!e->at[i] || is_refused(g, notes) || rounds_more(notes, first) ||
+		    !make_plan(g, e->at[i], &plan))
+			continue;
+		first = tried++ ? first : notes;
+		ns = try_plan(g, &plan, y, best);
+		if (ns < 0) {
+			drop_plan(g, &plan);
+			continue;
+		}
+		drop_plan(g, &g->plan);
+		g->plan = plan;
+		best = ns;
+		chosen = i;
+	}
+	return chosen;
+}
+
+/* The plan of the first engine from `first` on that runs. */
+static void take_engine(struct dnn_graph *g, const struct engines *e, int first)
+{
+	for (int i = first; i < e->n && !g->plan.item; i++)
+		if (e->at[i] && !is_refused(g, notes_of(g, e->at[i])))
+			make_plan(g, e->at[i], &g->plan);
+}
+
+static const struct dnn_kept *find_kept(const struct cuda_dnn *n, uint64_t key)
+{
+	for (unsigned i = 0; i < n->n_kept && i < DNN_MOST_KEPT; i++)
+		if (n->kept[i].key == key)
+			return &n->kept[i];
+	return NULL;
+}
+
+/* The plan of one of these engines. */
+static void choose_engine(struct dnn_graph *g, const struct engines *e, const struct dnn_trial *t)
+{
+	struct cuda_dnn *n = g->device->dnn;
+	const struct dnn_kept *kept = t ? find_kept(n, t->key) : NULL;
+	int64_t begin = clock_ns();
+	struct trying trying;
+	int chosen;
+
+	if (!t || kept || n->tried_ns > MOST_TRIALS_NS || !begin_trying(g, t, &trying)) {
+		take_engine(g, e, kept && kept->mode == e->mode ? kept->index : 0);
+		return;
+	}
+	chosen = try_engines(g, e, &trying);
+	cuda_release(g->device, trying.memory, trying.bytes);
+	n->tried_ns += clock_ns() - begin;
+	if (chosen >= 0)
+		n->kept[n->n_kept++ % DNN_MOST_KEPT] =
+		    (struct dnn_kept){ .key = t->key, .mode = e->mode, .index = chosen };
+}
+
+/* An engine of those that cuDNN names by `mode`. */
+static bool choose(struct dnn_graph *g, dnn_item graph, int mode, const struct dnn_trial *trial)
+{
+	dnn_item heuristics = create(g, ITEM_HEURISTICS);
+	struct engines e = { .mode = mode };
+	int64_t n = 0;
+
+	set_item(g, heuristics, HEURISTICS_GRAPH, graph);
+	set_enum(g, heuristics, HEURISTICS_MODE, IS_HEURISTICS_MODE, mode);
+	finish(g, heuristics);
+	if (g->failed || g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM,
+							  0, &n, NULL) != DNN_DONE)
+		return false;
+	e.n = n < MOST_ENGINES ? (int)n : MOST_ENGINES;
+	for (int i = 0; i < e.n; i++)
+		if (g->dnn->cudnnBackendCreateDescriptor(ITEM_CONFIGURATION, &e.at[i]) != DNN_DONE)
+			e.at[i] = NULL;
+	if (g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM, e.n, &n,
+					     e.at) == DNN_DONE)
+		choose_engine(g, &e, trial);
+	for (int i = 0; i < e.n; i++)
+		if (e.at[i])
+			g->dnn->cudnnBackendDestroyDescriptor(e.at[i]);
+	return g->plan.item != NULL;
+}
+
+bool dnn_finish(struct dnn_graph *g, const struct dnn_trial *trial)
+{
+	dnn_item graph = create(g, ITEM_GRAPH);
+
+	set(g, graph, GRAPH_HANDLE, IS_HANDLE, 1, &g->dnn->handle);
+	set(g, graph, GRAPH_OPS, IS_ITEM, g->n_ops, g->ops);
+	finish(g, graph);
+	return !g->failed && (choose(g, graph, BY_HEURISTICS, trial) ||
+			      (!g->failed && choose(g, graph, BY_FALLBACK, trial)));
+}
+
+bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int n)
+{
+	return run_plan(g, &g->plan, ids, at, n);
 }
 
 void dnn_drop(struct dnn_graph *g)
 {
 	if (!g)
 		return;
-	if (g->plan)
-		g->dnn->cudnnBackendDestroyDescriptor(g->plan);
+	drop_plan(g, &g->plan);
 	for (int i = g->n_items - 1; i >= 0; i--)
 		g->dnn->cudnnBackendDestroyDescriptor(g->items[i]);
-	if (g->room)
-		cuda_release(g->device, (uint64_t)g->room, g->room_bytes);
 	free(g);
 }

@@ -37,9 +37,20 @@ struct dnn_way {
 	int determinism, math, reserved[3];
 };
 
+/* Which engine of those that cuDNN's heuristics name is the fastest of a graph. */
+struct dnn_kept {
+	uint64_t key;
+	int mode, index;
+};
+
+enum { DNN_MOST_KEPT = 128 };
+
 struct cuda_dnn {
 	bool missing; /* it was looked for */
 	dnn_handle handle;
+	struct dnn_kept kept[DNN_MOST_KEPT];
+	unsigned n_kept;
+	int64_t tried_ns;
 #define DNN(name, ...) int (*name)(__VA_ARGS__);
 #include "fusion/backends/cuda/library/dnn.def"
 #undef DNN
@@ -77,14 +88,22 @@ struct dnn_shape {
 	int64_t size[DNN_RANK], stride[DNN_RANK];
 };
 
+struct dnn_plan {
+	dnn_item item;
+	void *room;
+	size_t room_bytes;
+};
+
 struct dnn_graph {
 	const struct cuda_dnn *dnn;
 	struct device *device;
-	dnn_item items[DNN_ITEMS], ops[DNN_OPS], plan;
+	dnn_item items[DNN_ITEMS], ops[DNN_OPS];
 	int n_items, n_ops, n_tensors;
 	bool failed;
-	void *room;
-	size_t room_bytes;
+	/* Set before dnn_finish(): float32 is not rounded to TF32 or less on the way; sums may
+	 * come in another order each time. */
+	bool exact, varies;
+	struct dnn_plan plan;
 };
 
 /* On a device's cuDNN (NULL: there is none).  NULL: that, or no memory. */
@@ -101,20 +120,39 @@ struct dnn_windows {
 /* POINTWISE    y = mode(x, b), computed in `math`; SELECT: t says which; INDEX: along `axis`
  * PRODUCT      y = x @ b
  * REDUCTION    y = mode of x over the dims of which y has one element
- * CONVOLUTION  y = x in windows with the filters b */
-enum dnn_kind { DNN_POINTWISE, DNN_PRODUCT, DNN_REDUCTION, DNN_CONVOLUTION };
+ * CONVOLUTION  y = x in windows with the filters b; FOR_X, FOR_FILTERS: x or b is what
+ *              the gradient y of such a y gives it */
+enum dnn_kind {
+	DNN_POINTWISE,
+	DNN_PRODUCT,
+	DNN_REDUCTION,
+	DNN_CONVOLUTION,
+	DNN_FOR_X,
+	DNN_FOR_FILTERS
+};
 struct dnn_op {
 	enum dnn_kind kind;
 	enum dnn_mode mode;
-	enum dnn_type math; /* of POINTWISE; others sum in float32 */
+	enum dnn_type math; /* of POINTWISE and convolutions; others sum in float32 */
 	dnn_item x, b, t, y;
 	int64_t axis;
 	const struct dnn_windows *windows;
 };
 void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op);
 
-/* False: cuDNN has no engine for it. */
-bool dnn_finish(struct dnn_graph *g);
+/* Engines are tried on memory of so many bytes for each tensor with an id.  Graphs of one key
+ * have the same engine, so that the first of them decides the bits. */
+enum { DNN_MOST_TENSORS = 4 };
+struct dnn_trial {
+	uint64_t key;
+	int n;
+	int64_t id[DNN_MOST_TENSORS];
+	size_t bytes[DNN_MOST_TENSORS];
+};
+
+/* With a trial the fastest of the first engines, of those that round no more than the very
+ * first; else the first one.  False: cuDNN has no engine for it. */
+bool dnn_finish(struct dnn_graph *g, const struct dnn_trial *trial);
 
 /* Where the tensors with these ids are.  False: cuDNN refused. */
 bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int n);

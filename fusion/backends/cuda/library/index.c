@@ -16,9 +16,13 @@ enum { WIDE_BYTES = 16, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
 /* Sums of whole rows: from so many rows of so many elements on, with so many warps. */
 enum { LEAST_ROWS = 128, LEAST_WIDTH = 32, ROWS_ALL_WARPS = 16384 };
 
+/* So many rows are one place's where teams of lanes have places: more are sorted faster by warps.
+ */
+enum { ROWS_OFTEN = 8 };
+
 struct indexing {
 	CUfunction copy, copy_wide, move, move_wide, claim, put, add;
-	CUfunction count, start, list, rows, crowds; /* of whole rows; NULL */
+	CUfunction count, start, list, rows, rows_wide, crowds; /* of whole rows; NULL */
 	struct lookup_args input; /* x into the result, of ops that write into a copy */
 	struct lookup_args args;
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
@@ -128,6 +132,8 @@ static void emit_rows(struct buf *out, const char *element, const char *index, i
 			   "lookup_args", "list_rows<%s>", index);
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "rows", 32 * ROWS_WARPS },
 			   "lookup_args", "add_rows<%s>", element);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "rows_wide", 32 * ROWS_WARPS },
+			   "lookup_args", "add_rows_wide<%s>", element);
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "crowds", 32 * ROWS_WARPS },
 			   "lookup_args", "add_crowds<%s, %s>", element, index);
 }
@@ -466,6 +472,23 @@ static bool adds_rows(const struct indexing *s)
 	return one && a->length < INT32_MAX && a->size[0] > 0 && a->size[0] < INT32_MAX;
 }
 
+/* How many lanes share a row, 16 bytes each; 0: rows do not lie together, or many are one place's.
+ */
+static int team_of(const struct lookup_args *a, enum dtype dtype)
+{
+	const struct walk_args *w = &a->walk;
+	int64_t lanes = WIDE_BYTES / (int64_t)dtype_bytes(dtype), width = w->points / lanes;
+	int team = 1;
+
+	if (w->rank != 1 || w->stride[0][0] != 1 || w->stride[1][0] != 1 ||
+	    w->points % lanes != 0 || a->along[0] % lanes != 0 || a->stride[0] % lanes != 0 ||
+	    a->size[0] * (width / 32 + 1) >= INT32_MAX || a->length > ROWS_OFTEN * a->size[0])
+		return 0;
+	while (team < 32 && team < width)
+		team *= 2;
+	return team;
+}
+
 /* The functions that add whole rows, and room for their lists. */
 static enum placing bind_rows(const struct cuda_call *c, struct indexing *s, struct err *err)
 {
@@ -474,16 +497,23 @@ static enum placing bind_rows(const struct cuda_call *c, struct indexing *s, str
 	int64_t wanted = 1 + ROWS_ALL_WARPS / places;
 
 	s->args.tiles = (int)(tiles < wanted ? tiles : wanted);
+	s->args.team = team_of(&s->args, c->call->out.dtype);
 	return take_winner(
-		   c, s, (size_t)(4 + 2 * places + 2 * s->args.length + s->args.length / ROWS_FEW),
+		   c, s, (size_t)(4 + 3 * places + 2 * s->args.length + s->args.length / ROWS_FEW),
 		   err) &&
 		       cuda_function(c, "count", &s->count, err) &&
 		       cuda_function(c, "start", &s->start, err) &&
 		       cuda_function(c, "list", &s->list, err) &&
 		       cuda_function(c, "rows", &s->rows, err) &&
+		       cuda_function(c, "rows_wide", &s->rows_wide, err) &&
 		       cuda_function(c, "crowds", &s->crowds, err)
 		   ? ON_DEVICE
 		   : NOWHERE;
+}
+
+static bool is_aligned(const struct lookup_args *a)
+{
+	return ((uintptr_t)a->from | (uintptr_t)a->to | (uintptr_t)a->base) % WIDE_BYTES == 0;
 }
 
 static void run_rows(const struct cuda_call *c, struct indexing *s)
@@ -491,13 +521,24 @@ static void run_rows(const struct cuda_call *c, struct indexing *s)
 	int64_t rows = s->args.length, places = s->args.size[0];
 	int64_t most = (int64_t)c->device->multiprocessors * 16;
 	int64_t blocks = (places * s->args.tiles + ROWS_WARPS - 1) / ROWS_WARPS;
+	int64_t bytes = (int64_t)dtype_bytes(c->call->out.dtype);
 	struct device *d = c->device;
 
 	d->memory.clear(d, s->args.winner, sizeof(unsigned) * (size_t)(4 + places));
 	cuda_start(c, s->count, cuda_blocks(c, rows), ARGS_THREADS, &s->args);
 	cuda_start(c, s->start, cuda_blocks(c, places), ARGS_THREADS, &s->args);
 	cuda_start(c, s->list, cuda_blocks(c, rows), ARGS_THREADS, &s->args);
-	cuda_start(c, s->rows, blocks < most ? blocks : most, 32 * ROWS_WARPS, &s->args);
+	if (s->args.team && is_aligned(&s->args)) {
+		struct lookup_args wide = s->args;
+		int64_t teams = 32 * ROWS_WARPS / wide.team;
+
+		wide.tiles = (int)((wide.walk.points * bytes + 32 * WIDE_BYTES - 1) /
+				   (32 * WIDE_BYTES));
+		blocks = (places * wide.tiles + teams - 1) / teams;
+		cuda_start(c, s->rows_wide, blocks < most ? blocks : most, 32 * ROWS_WARPS, &wide);
+	} else {
+		cuda_start(c, s->rows, blocks < most ? blocks : most, 32 * ROWS_WARPS, &s->args);
+	}
 	if (rows > ROWS_FEW)
 		cuda_start(c, s->crowds, d->multiprocessors * 2, 32 * ROWS_WARPS, &s->args);
 }

@@ -312,10 +312,11 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 // Whole rows are added where an index has one number for each: then the rows of a place are
 // listed, put in the order of the indices, and added by a warp.
 struct row_lists {
-	u32 *tops; // how much of `list` is taken, how many crowds there are
+	u32 *tops; // how much of `list` is taken, how many crowds there are, and places with rows
 	u32 *count, *start; // of each place
 	u32 *slot, *list;   // of each index: its place in the list of its place; the rows of all lists
-	u32 *crowds;        // places of more than ROWS_FEW rows
+	u32 *named;         // places with rows
+	u32 *crowds;        // and those of more than ROWS_FEW
 };
 WORD row_lists lists_of(const lookup_args &a)
 {
@@ -326,7 +327,8 @@ WORD row_lists lists_of(const lookup_args &a)
 	l.start = l.count + a.size[0];
 	l.slot = l.start + a.size[0];
 	l.list = l.slot + a.length;
-	l.crowds = l.list + a.length;
+	l.named = l.list + a.length;
+	l.crowds = l.named + a.size[0];
 	return l;
 }
 template <class I> WORD i64 index_of_row(const lookup_args &a, i64 row)
@@ -366,6 +368,12 @@ WORD void start_rows(const lookup_args &a)
 			l.start[place] = begin;
 		if (count > ROWS_FEW)
 			l.crowds[atomicAdd(&l.tops[1], 1u)] = (u32)place;
+		const u32 some = __ballot_sync(0xffffffffu, count > 0);
+		u32 at = lane == 0 && some ? atomicAdd(&l.tops[2], (u32)__popc(some)) : 0;
+
+		at = __shfl_sync(0xffffffffu, at, 0);
+		if (count > 0)
+			l.named[at + __popc(some & ((1u << lane) - 1))] = (u32)place;
 	}
 }
 template <class I> WORD void list_rows(const lookup_args &a)
@@ -479,6 +487,114 @@ template <class E> WORD void add_rows(const lookup_args &a)
 		__syncwarp();
 	}
 }
+// The same of rows that lie together, where few rows are one place's: `team` lanes have a place
+// and a tile of its row, 16 bytes each, and the rows of its list in their registers.  All lanes of
+// a warp take each step.
+template <class E> struct wide_part {
+	static constexpr int N = 16 / sizeof(typename E::mem);
+	typedef pack<typename E::mem, N> mem;
+	typename E::wide sum[N];
+
+	__device__ __forceinline__ void begin(const mem *base)
+	{
+#pragma unroll
+		for (int k = 0; k < N; k++)
+			sum[k] = E::get(base->v[k]);
+	}
+	__device__ __forceinline__ void add(const mem &x)
+	{
+#pragma unroll
+		for (int k = 0; k < N; k++)
+			sum[k] = plus<E>(sum[k], E::get(x.v[k]));
+	}
+	__device__ __forceinline__ void end(mem *to) const
+	{
+		mem all;
+
+#pragma unroll
+		for (int k = 0; k < N; k++)
+			all.v[k] = E::put(sum[k]);
+		*to = all;
+	}
+};
+// The smallest row of a list that is above `last`; ~0: none is.
+WORD u32 next_row(const u32 *list, u32 n, u32 last, u32 own, u32 team)
+{
+	u32 next = 0xffffffffu;
+
+	for (u32 k = own; k < n; k += team) {
+		const u32 row = list[k];
+
+		next = row + 1 > last && row < next ? row : next;
+	}
+	for (u32 d = team / 2; d > 0; d /= 2) {
+		const u32 other = __shfl_xor_sync(0xffffffffu, next, d);
+
+		next = other < next ? other : next;
+	}
+	return next;
+}
+template <class E> WORD void add_rows_wide(const lookup_args &a)
+{
+	typedef typename wide_part<E>::mem M;
+	constexpr int N = wide_part<E>::N, AHEAD = 4;
+	const row_lists l = lists_of(a);
+	const u32 team = a.team, lane = threadIdx.x % 32, own = lane % team, first = lane - own;
+	const bool here = a.base == a.to; // places without rows stay as they are
+	const u32 all = (here ? l.tops[2] : (u32)a.size[0]) * a.tiles, width = (u32)a.walk.points / N;
+	const u32 step = gridDim.x * blockDim.x / team;
+
+	for (u32 begin = (blockIdx.x * blockDim.x + threadIdx.x - lane) / team; begin < all; begin += step) {
+		const u32 at = begin + lane / team, nth = at / a.tiles, part = (at - nth * a.tiles) * 32 + own;
+		const u32 place = at < all ? here ? l.named[nth] : nth : 0, count = at < all ? l.count[place] : 0;
+		const bool writes = at < all && part < width && count <= ROWS_FEW;
+		const u32 n = count <= ROWS_FEW ? count : 0, *const list = l.list + (n ? l.start[place] : 0);
+		const i64 to = (i64)place * a.stride[0] + part * N;
+		const typename E::mem *const from = (const typename E::mem *)a.from + part * N;
+		wide_part<E> sum = {};
+		u32 most = n, row = own < n ? list[own] : 0xffffffffu, rank = 0, last = 0;
+
+		for (u32 d = 16; d > 0; d /= 2) {
+			const u32 other = __shfl_xor_sync(0xffffffffu, most, d);
+
+			most = other > most ? other : most;
+		}
+		if (writes)
+			sum.begin((const M *)((const typename E::mem *)a.base + to));
+		if (most <= team) { // each lane has a row, and knows how many come before it
+			for (u32 k = 0; k < most; k++)
+				rank += __shfl_sync(0xffffffffu, row, first + k) < row;
+			for (u32 r = 0; r < most; r += AHEAD) {
+				M x[AHEAD];
+
+#pragma unroll
+				for (u32 i = 0; i < AHEAD; i++) {
+					const u32 having = __ballot_sync(0xffffffffu, own < n && rank == r + i);
+					const u32 mine = having >> first & (team == 32 ? 0xffffffffu : (1u << team) - 1);
+					const u32 next = __shfl_sync(0xffffffffu, row, first + (mine ? __popc((mine & (0 - mine)) - 1) : 0));
+
+					if (writes && r + i < n)
+						x[i] = *(const M *)(from + next * a.along[0]);
+				}
+#pragma unroll
+				for (u32 i = 0; i < AHEAD; i++)
+					if (writes && r + i < n)
+						sum.add(x[i]);
+			}
+		} else {
+			for (u32 r = 0; r < most; r++) {
+				const u32 next = next_row(list, n, last, own, team);
+
+				last = next + 1;
+				if (writes && r < n)
+					sum.add(*(const M *)(from + next * a.along[0]));
+			}
+		}
+		if (writes)
+			sum.end((M *)((typename E::mem *)a.to + to));
+	}
+}
+
 // The rows of a crowd, sorted by its block: each round makes runs that rise and runs that fall.
 WORD void sort_rows(u32 *rows, u32 count)
 {

@@ -83,7 +83,7 @@ extern const struct cuda_library cuda_scans;    /* cumsum and the like, cummax a
 extern const struct cuda_library cuda_extremes; /* argmax, argmin */
 extern const struct cuda_library cuda_sorts;    /* sort, topk */
 extern const struct cuda_library cuda_windows;  /* pools, im2col */
-extern const struct cuda_library cuda_convolution;
+extern const struct cuda_library cuda_convolution, cuda_convolution_back;
 extern const struct cuda_library cuda_arange, cuda_linspace, cuda_eye;
 extern const struct cuda_library cuda_triangle; /* tril, triu */
 extern const struct cuda_library cuda_losses;   /* class_loss */

@@ -25,44 +25,54 @@ WORD window_range range_of(const window_args &w, int axis, i64 index)
 	return r;
 }
 
-// The largest of a window of DOWN x ACROSS, where offsets are below 2^31: all its loads are
-// under way at once.
-template <class E, int DOWN, int ACROSS> WORD void pool_near(const window_args &w)
+// The largest of windows of DOWN x ACROSS, where offsets are below 2^31: a thread has R windows, one
+// below the other, and all its loads are under way at once.
+template <class E, int DOWN, int ACROSS, int R> WORD void pool_near(const window_args &w)
 {
 	typedef typename E::wide X;
-	const u32 across = (u32)w.out_size[1], window = (u32)w.out_size[0] * across;
-	const u32 points = (u32)w.planes.points * window;
+	const u32 across = (u32)w.out_size[1], groups = ((u32)w.out_size[0] + R - 1) / R;
+	const u32 window = groups * across, points = (u32)w.planes.points * window;
 
 	for (u32 p = blockIdx.x * blockDim.x + threadIdx.x; p < points; p += gridDim.x * blockDim.x) {
-		const u32 plane = p / window, at = p - plane * window, down = at / across;
-		const int r = (int)(down * (u32)w.stride[0]) - (int)w.padding[0];
-		const int c = (int)((at - down * across) * (u32)w.stride[1]) - (int)w.padding[1];
-		typename E::mem x[DOWN][ACROSS];
-		bool inside[DOWN][ACROSS];
+		const u32 plane = p / window, at = p - plane * window, down = at / across * R;
+		const u32 column = at - at / across * across;
+		const int c = (int)(column * (u32)w.stride[1]) - (int)w.padding[1];
+		typename E::mem x[R][DOWN][ACROSS];
+		bool inside[R][DOWN][ACROSS];
 		i64 from[1];
-		X most = E::floats ? (X)-INF_f32 : (X)LOWEST_i64;
 
 		seek(w.planes, (i64)plane, from);
 		const typename E::mem *in = (const typename E::mem *)w.in + from[0];
 #pragma unroll
-		for (int i = 0; i < DOWN; i++)
+		for (int k = 0; k < R; k++)
 #pragma unroll
-			for (int j = 0; j < ACROSS; j++) {
-				const int y = r + i * (int)w.dilation[0], z = c + j * (int)w.dilation[1];
+			for (int i = 0; i < DOWN; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++) {
+					const int y = (int)((down + k) * (u32)w.stride[0]) - (int)w.padding[0] +
+						      i * (int)w.dilation[0];
+					const int z = c + j * (int)w.dilation[1];
 
-				inside[i][j] = (u32)y < (u32)w.in_size[0] && (u32)z < (u32)w.in_size[1];
-				if (inside[i][j])
-					x[i][j] = in[y * (int)w.in_stride[0] + z * (int)w.in_stride[1]];
-			}
+					inside[k][i][j] = (u32)y < (u32)w.in_size[0] && (u32)z < (u32)w.in_size[1];
+					if (inside[k][i][j])
+						x[k][i][j] = in[y * (int)w.in_stride[0] + z * (int)w.in_stride[1]];
+				}
 #pragma unroll
-		for (int i = 0; i < DOWN; i++)
-#pragma unroll
-			for (int j = 0; j < ACROSS; j++) {
-				const X value = inside[i][j] ? E::get(x[i][j]) : most;
+		for (int k = 0; k < R; k++) {
+			X most = E::floats ? (X)-INF_f32 : (X)LOWEST_i64;
 
-				most = value > most || value != value ? value : most;
-			}
-		((typename E::mem *)w.out)[p] = E::put(most);
+#pragma unroll
+			for (int i = 0; i < DOWN; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++) {
+					const X value = inside[k][i][j] ? E::get(x[k][i][j]) : most;
+
+					most = value > most || value != value ? value : most;
+				}
+			if (R == 1 || down + k < (u32)w.out_size[0])
+				((typename E::mem *)w.out)[(plane * (u32)w.out_size[0] + down + k) * across + column] =
+				    E::put(most);
+		}
 	}
 }
 
@@ -73,7 +83,10 @@ template <class E, bool LARGEST, int DOWN, int ACROSS> WORD void pool(const wind
 
 	if constexpr (LARGEST && DOWN > 0)
 		if (w.near) {
-			pool_near<E, DOWN, ACROSS>(w);
+			if (w.near > 1)
+				pool_near<E, DOWN, ACROSS, DOWN * ACROSS <= 9 ? POOL_ROWS : 1>(w);
+			else
+				pool_near<E, DOWN, ACROSS, 1>(w);
 			return;
 		}
 	EACH_POINT(p, w.planes.points * window) {
@@ -154,6 +167,70 @@ template <class E> WORD void convolve(const conv_args &c)
 							z * c.x_stride[3]]) *
 					       E::get(w[k * c.w_stride[1] + i * c.w_stride[2] +
 							j * c.w_stride[3]]);
+				}
+		((typename E::mem *)c.out)[p] = E::put(sum);
+	}
+}
+
+// The gradient of x: an element is in the windows from which its own place is a whole step.
+template <class E> WORD void convolve_x(const conv_args &c)
+{
+	const i64 of_group = quotient(c.out_channels, c.groups), all = c.channels * c.groups;
+
+	EACH_POINT(p, c.batch * all * c.in_size[0] * c.in_size[1]) {
+		i64 n = p, across = take_index(n, c.in_size[1]), down = take_index(n, c.in_size[0]);
+		const i64 channel = take_index(n, all), group = quotient(channel, c.channels);
+		const typename E::mem *y = (const typename E::mem *)c.y + n * c.y_stride[0] +
+					   group * of_group * c.y_stride[1];
+		const typename E::mem *w = (const typename E::mem *)c.w +
+					   group * of_group * c.w_stride[0] +
+					   (channel - group * c.channels) * c.w_stride[1];
+		typename E::wide sum = 0;
+
+		for (i64 i = 0; i < c.kernel[0]; i++)
+			for (i64 j = 0; j < c.kernel[1]; j++) {
+				const i64 r = down + c.padding[0] - i * c.dilation[0];
+				const i64 s = across + c.padding[1] - j * c.dilation[1];
+
+				if (r < 0 || s < 0 || r % c.stride[0] != 0 || s % c.stride[1] != 0 ||
+				    r >= c.out_size[0] * c.stride[0] || s >= c.out_size[1] * c.stride[1])
+					continue;
+				for (i64 o = 0; o < of_group; o++)
+					sum += E::get(y[o * c.y_stride[1] +
+							r / c.stride[0] * c.y_stride[2] +
+							s / c.stride[1] * c.y_stride[3]]) *
+					       E::get(w[o * c.w_stride[0] + i * c.w_stride[2] +
+							j * c.w_stride[3]]);
+			}
+		((typename E::mem *)c.out)[p] = E::put(sum);
+	}
+}
+
+// That of the filters: an element is in all windows of its channel.
+template <class E> WORD void convolve_weight(const conv_args &c)
+{
+	const i64 of_group = quotient(c.out_channels, c.groups);
+
+	EACH_POINT(p, c.out_channels * c.channels * c.kernel[0] * c.kernel[1]) {
+		i64 o = p;
+		const i64 j = take_index(o, c.kernel[1]), i = take_index(o, c.kernel[0]);
+		const i64 of = take_index(o, c.channels), k = quotient(o, of_group) * c.channels + of;
+		typename E::wide sum = 0;
+
+		for (i64 n = 0; n < c.batch; n++)
+			for (i64 r = 0; r < c.out_size[0]; r++)
+				for (i64 s = 0; s < c.out_size[1]; s++) {
+					const i64 y = r * c.stride[0] - c.padding[0] + i * c.dilation[0];
+					const i64 z = s * c.stride[1] - c.padding[1] + j * c.dilation[1];
+
+					if (y < 0 || y >= c.in_size[0] || z < 0 || z >= c.in_size[1])
+						continue;
+					sum += E::get(((const typename E::mem *)
+							   c.x)[n * c.x_stride[0] + k * c.x_stride[1] +
+								y * c.x_stride[2] + z * c.x_stride[3]]) *
+					       E::get(((const typename E::mem *)
+							   c.y)[n * c.y_stride[0] + o * c.y_stride[1] +
+								r * c.y_stride[2] + s * c.y_stride[3]]);
 				}
 		((typename E::mem *)c.out)[p] = E::put(sum);
 	}
