@@ -775,6 +775,13 @@ static bool tell_half(void *self, double share, const char *what, double left)
 	return h->options->progress(h->options->self, ours_share * share, what, -1);
 }
 
+static bool give_point(void *self, const struct report_point *point)
+{
+	const struct halved *h = self;
+
+	return h->options->point(h->options->self, point);
+}
+
 static bool put_block(void *self, const void *block, size_t len, struct err *err)
 {
 	const struct halved *h = self;
@@ -812,6 +819,7 @@ static struct report_run *run_engines(const struct workload *w,
 		return run_workload(w, options, draft, err);
 	first.self = &half;
 	first.progress = options->progress ? tell_half : NULL;
+	first.point = options->point ? give_point : NULL;
 	first.timeline = options->timeline ? put_block : NULL;
 	report = run_workload(w, &first, draft, err);
 	if (!report || !run_torch(w, options, report, draft, err))
