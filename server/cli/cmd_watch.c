@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { MOST_WORDS = 200, POLL_MS = 100, DEPTH = 16, INTERRUPTED = 130 };
+enum { MOST_WORDS = 200, POLL_MS = 100, INTERRUPTED = 130 };
 
 struct watch {
 	const char *file;
@@ -38,26 +38,25 @@ struct watch {
 /* ---- what has been saved ---- */
 
 /* Of all files of the program: one that is written, comes or goes changes it. */
-static uint64_t sum_of_files;
-
-static int add_file(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	const char *name = path + at->base;
-
-	if (type == FTW_D && at->level > 0 && *name == '.')
-		return FTW_SKIP_SUBTREE;
-	if (type == FTW_F && *name != '.')
-		sum_of_files += ((uint64_t)st->st_mtim.tv_sec * 1000000007u +
-				 (uint64_t)st->st_mtim.tv_nsec + (uint64_t)st->st_size * 31u) ^
-				((uint64_t)st->st_ino << 20);
-	return FTW_CONTINUE;
-}
-
 static uint64_t state_of(const char *path)
 {
-	sum_of_files = 0;
-	nftw(path, add_file, DEPTH, FTW_ACTIONRETVAL);
-	return sum_of_files;
+	char *const paths[] = { (char *)path, NULL };
+	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	uint64_t sum = 0;
+
+	for (FTSENT *e; walk && (e = fts_read(walk));) {
+		const struct stat *st = e->fts_statp;
+
+		if (e->fts_level > 0 && *e->fts_name == '.')
+			fts_set(walk, e, FTS_SKIP);
+		else if (e->fts_info == FTS_F)
+			sum += ((uint64_t)st->st_mtim.tv_sec * 1000000007u +
+				(uint64_t)st->st_mtim.tv_nsec + (uint64_t)st->st_size * 31u) ^
+			       ((uint64_t)st->st_ino << 20);
+	}
+	if (walk)
+		fts_close(walk);
+	return sum;
 }
 
 /* True when a signal to end came within that time. */
