@@ -811,7 +811,9 @@ static bool mount_own_proc(void)
 						 "/proc/scsi", "/proc/driver" };
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	/* Nobody else sees what is mounted here.  In another root "/" is no mount, but /proc is. */
+	if ((mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) != 0 &&
+	     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) ||
 	    mount("proc", "/proc", "proc", flags, NULL) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(of_system) / sizeof(of_system[0]); i++)
