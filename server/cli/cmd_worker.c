@@ -115,23 +115,28 @@ static bool send_result(int fd, const json_t *json, struct err *err)
 	return json && send_json(fd, MESSAGE_REPORT, json);
 }
 
-/* Without its samples. */
+/* Without its samples; of the modes that have a time. */
 static bool send_point(void *self, const struct report_point *point)
 {
 	struct report_measured_mode modes[FUSION_MODE_COUNT] = { { 0 } };
 	struct report_latency times[FUSION_MODE_COUNT];
+	const char *names[FUSION_MODE_COUNT];
 	struct report_measured_point p = { 0 };
-	size_t n = point->modes.n < FUSION_MODE_COUNT ? point->modes.n : FUSION_MODE_COUNT;
 	json_t *json;
+	size_t n = 0;
 	bool ok;
 
-	for (size_t i = 0; i < n; i++) {
-		times[i] = *point->modes.at[i].latency;
-		times[i].has.samples_ns = false;
-		REPORT_SET(&modes[i], latency, &times[i]);
+	for (size_t i = 0; i < point->modes.n && n < FUSION_MODE_COUNT; i++) {
+		if (!point->modes.at[i].latency)
+			continue;
+		times[n] = *point->modes.at[i].latency;
+		times[n].has.samples_ns = false;
+		names[n] = point->modes.keys[i];
+		REPORT_SET(&modes[n], latency, &times[n]);
+		n++;
 	}
 	REPORT_SET(&p, n, point->n);
-	REPORT_SET(&p, modes, (struct report_measured_mode_map){ modes, n, point->modes.keys });
+	REPORT_SET(&p, modes, (struct report_measured_mode_map){ modes, n, names });
 	REPORT_SET_IF(&p, break_even, point->has.break_even, point->break_even);
 	json = report_write_measured_point(&p);
 	ok = json && send_json(*(int *)self, MESSAGE_POINT, json);
