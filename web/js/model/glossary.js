@@ -8,7 +8,7 @@ export const GLOSSARY = {
   Median: "The median over rounds of the mean time of a call. In brackets its 95 % interval.",
   Compile: "What the first call pays: capture, passes, lowering and the compiler together.",
   "Repaid after": "Calls until the time saved equals the compile time; never, where a call saves nothing.",
-  "Meets eager": "The n of the sweep at which the mode is as fast as eager; always ahead or always behind where the two curves do not cross. A row of the list has the figures at the largest n.",
+  "Meets eager": "The n of the sweep at which the mode is as fast as eager; always ahead or never ahead where the two curves do not cross. A row of the list has the figures at the largest n.",
   Launches: "Kernels that a call launches.",
   Peak: "Peak memory of tensors, inputs and parameters included.",
   "Max error": "The largest difference of an output from eager's, over all elements.",

@@ -17,7 +17,7 @@ export function meetsEager(s) {
   if (s.speedup === null) return "none";
   if (typeof s.crossover_n === "number") return `n = ${number(s.crossover_n)}`;
   if (typeof s.at_n !== "number") return "no sweep";
-  return { FASTER: "always ahead", SLOWER: "always behind" }[s.verdict] ?? "no crossing";
+  return { FASTER: "always ahead", SLOWER: "never ahead" }[s.verdict] ?? "no crossing";
 }
 
 /** @param {readonly Part[]} parts @returns {string} */
