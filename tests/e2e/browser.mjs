@@ -59,6 +59,21 @@ export const afterTimers = (page) => page.evaluate(() => new Promise((done) => s
 /** Until the view is there and nothing of it is under way. @param {any} page */
 export const drawn = (page) => page.waitForFunction(() => document.querySelector("#main > *") && !document.querySelector("#main [aria-busy=true]"));
 
+/** Before a page is opened: what of it moves is kept, for shiftsOf(). @param {any} page */
+export const watchShifts = (page) =>
+  page.addInitScript(() => {
+    globalThis.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) globalThis.shifts.push([e.value, ...e.sources.map((s) => s.node?.outerHTML?.slice(0, 60))]);
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+
+/** How much has moved, and what. @param {any} page */
+export async function shiftsOf(page) {
+  const shifts = await page.evaluate(() => globalThis.shifts);
+  return { sum: shifts.reduce((sum, [value]) => sum + value, 0), what: JSON.stringify(shifts) };
+}
+
 /** What the page's policy refused. */
 export const refusals = (page) => page.evaluate(() => globalThis.refused);
 

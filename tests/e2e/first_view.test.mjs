@@ -3,7 +3,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, startServer, sweep, waitFor } from "../api/harness.mjs";
-import { openPage, startBrowser } from "./browser.mjs";
+import { openPage, shiftsOf, startBrowser, watchShifts } from "./browser.mjs";
 
 let server, browser, run;
 before(async () => {
@@ -56,17 +56,12 @@ test("nothing that is drawn moves when the rest of a page comes", async () => {
   for (const width of [1440, 390])
     for (const [path, ready] of views()) {
       const { page, context } = await openPage(browser, { width });
-      await page.addInitScript(() => {
-        globalThis.shifts = [];
-        new PerformanceObserver((list) => {
-          for (const e of list.getEntries()) globalThis.shifts.push([e.value, ...e.sources.map((s) => s.node?.outerHTML?.slice(0, 60))]);
-        }).observe({ type: "layout-shift", buffered: true });
-      });
+      await watchShifts(page);
       await page.goto(server.url + path);
       await page.locator(ready).first().waitFor();
       await page.waitForLoadState("networkidle");
-      const shifts = await page.evaluate(() => globalThis.shifts);
-      assert.ok(shifts.reduce((sum, [value]) => sum + value, 0) < 0.01, `${path} at ${width} px: ${JSON.stringify(shifts)}`);
+      const { sum, what } = await shiftsOf(page);
+      assert.ok(sum < 0.01, `${path} at ${width} px: ${what}`);
       await context.close();
     }
 });

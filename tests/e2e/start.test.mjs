@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, startServer, sweep, waitFor } from "../api/harness.mjs";
-import { drawn, openPage, sideways, sound, sourceOf, startBrowser, writeSource } from "./browser.mjs";
+import { drawn, openPage, shiftsOf, sideways, sound, sourceOf, startBrowser, watchShifts, writeSource } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -17,15 +17,11 @@ after(async () => {
 const BREAKS = "import torch\n\ndef model(x):\n    if x.sum() > 0:\n        return x * 2\n    return x - 1\n";
 const first = async (how) => {
   const opened = await openPage(browser, how);
-  await opened.page.addInitScript(() => {
-    globalThis.shifts = [];
-    new PerformanceObserver((list) => globalThis.shifts.push(...list.getEntries().map((e) => [e.value, ...e.sources.map((s) => s.node?.outerHTML?.slice(0, 60))]))).observe({ type: "layout-shift", buffered: true });
-  });
+  await watchShifts(opened.page);
   await opened.page.goto(server.url);
   await drawn(opened.page);
   return opened;
 };
-const shifts = (page) => page.evaluate(() => globalThis.shifts);
 
 test("without a run it says what this is, and a function that is pasted gets its verdict", async () => {
   for (const how of [{ width: 390, theme: "dark" }, {}]) {
@@ -87,8 +83,8 @@ test("what comes later moves nothing", async () => {
   for (const width of [1440, 390]) {
     const { page, context } = await first({ width });
     await page.waitForLoadState("networkidle");
-    const moved = await shifts(page);
-    assert.ok(moved.reduce((sum, [value]) => sum + value, 0) < 0.01, `${width} px: ${JSON.stringify(moved)}`);
+    const { sum, what } = await shiftsOf(page);
+    assert.ok(sum < 0.01, `${width} px: ${what}`);
     await context.close();
   }
 });
