@@ -65,6 +65,8 @@ struct run_row {
 	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
 	struct err error;                            /* code ERR_NONE: none */
 	struct run_summary summary;
+	int points_kept, points_of;   /* of a run that is not done: points of its sweep that its
+				       * report has, and that it would have; 0: nothing is kept */
 	const char *note;             /* "" for none */
 	const char *author, *note_by; /* names of tokens or users; "" where nobody is known */
 	bool baseline;
@@ -203,6 +205,7 @@ struct run_outcome {
 	size_t n_results;
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
+	int points_kept, points_of; /* of db_run_end() alone: see struct run_row */
 };
 
 /* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the
@@ -220,9 +223,10 @@ bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
 			   enum run_status status, const struct err *why, struct err *err);
 
-/* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
+/* Ends a queued or running run as failed or cancelled; `why` may be NULL.  Of what it measured
+ * until then the report, the environment and the findings are kept; `kept` NULL: nothing is. */
 bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
-		struct err *err);
+		const struct run_outcome *kept, struct err *err);
 
 /* Puts a running run back into the queue (the server stops, not the run). */
 bool db_run_requeue(struct db *db, int64_t id, struct err *err);

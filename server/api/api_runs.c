@@ -86,6 +86,14 @@ static json_t *imported_json(const struct run_row *run, bool whole)
 	return mark ? mark : json_null();
 }
 
+/* Of a run that is not done: how much of its sweep is kept. */
+static json_t *partial_json(const struct run_row *run)
+{
+	return run->points_kept
+		   ? json_pack("{s:i, s:i}", "measured", run->points_kept, "of", run->points_of)
+		   : json_null();
+}
+
 json_t *run_list_json(struct app *app, const struct run_row *run)
 {
 	json_t *json = json_pack(
@@ -99,6 +107,7 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	    "attempts", run->attempts, "note", run->note, "baseline", run->baseline);
 	json_t *state = state_json(app, run), *recent = json_array();
 
+	json_object_set_new(json, "partial", partial_json(run));
 	json_object_set_new(json, "author", json_string(run->author));
 	json_object_set_new(json, "note_by", json_string(run->note_by));
 	for (int i = run->n_recent; i-- > 0;)
@@ -396,7 +405,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
-	ok = run.status != RUN_DONE ||
+	ok = (run.status != RUN_DONE && !run.points_kept) ||
 	     (db_report_get(req->app->db, id, &report, &environment, err) &&
 	      outcome_findings(req->app->db, id, &report, &findings, err));
 	if (ok) {

@@ -273,6 +273,8 @@ enum message_type {
 	MESSAGE_MORE = 'M',     /* worker: the next block, please; so one is under way at a time */
 	MESSAGE_PART = 'O',     /* worker: a piece of what is exported */
 	MESSAGE_POINT = 'M',    /* worker: a measured_point of profiler/fields/events.def */
+	MESSAGE_KEEP = 'K',     /* worker: what is kept should it end without a report: once the
+				 * report without its points, then each of them, JSON */
 	MESSAGE_PROGRESS = 'P', /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:

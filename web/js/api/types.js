@@ -195,6 +195,7 @@
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]
  * @property {Point[]} [points] while it is measured: its sweep so far
+ * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
  * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here

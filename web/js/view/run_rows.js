@@ -4,7 +4,7 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, sparkline, whisker } from "./marks.js";
 import { extent, ratioAxis } from "../model/axis.js";
-import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
+import { about, age, partly, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
 import { chipClass, meetsEager } from "../model/sentence.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
@@ -161,10 +161,10 @@ function stateText(r) {
       return ["waiting for its turn"];
     case "failed": {
       const place = r.error?.line ? `line ${r.error.line}: ` : "";
-      return [h("span", { class: "clip" }, place, prose(r.error?.message ?? "no reason was kept"))];
+      return [h("span", { class: "clip" }, r.partial ? `${partly(r.partial)}. ` : "", place, prose(r.error?.message ?? "no reason was kept"))];
     }
     case "cancelled":
-      return ["stopped before it was done"];
+      return [r.partial ? partly(r.partial) : "stopped before it was done"];
     default:
       return [r.modes?.length ? "nothing was compared" : "the timeline of a program"];
   }
