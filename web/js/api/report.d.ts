@@ -1079,7 +1079,7 @@ export interface ReportRewriteGain {
 
 /** what all breaks of a mode cost a call */
 export interface ReportBreakCosts {
-  /** us: the sum */
+  /** us: the sum; of breaks that `without` lacks what was timed, else estimates */
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
@@ -1115,7 +1115,7 @@ export interface ReportUnbroken {
   files?: string[];
   /** breaks that are left */
   breaks_left: number;
-  /** us: what the costs of its breaks add up to */
+  /** us: what the costs of its breaks add up to by timelines alone */
   explained_us: number;
   /** us: its interval */
   explained_ci_us: [number, number];
