@@ -24,7 +24,6 @@
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
 #include "fusion/base/vec.h"
-#include "profiler/fields/json.h"
 #include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
 #include "server/queue/outcome.h"
@@ -428,8 +427,8 @@ static bool store_part(struct jobs *j, enum run_status status, const struct err 
 	if (!outcome_read(&j->outcome, j->part, strlen(j->part), err))
 		return false;
 	partial = json_object_get(j->outcome.report, "partial");
-	o->points_kept = (int)whole_field(partial, "measured");
-	o->points_of = (int)whole_field(partial, "of");
+	o->points_kept = (int)json_integer_value(json_object_get(partial, "measured"));
+	o->points_of = (int)json_integer_value(json_object_get(partial, "of"));
 	o->environment = j->environment ? j->environment : "{}";
 	return db_run_end(j->db, j->current, status, why, o, err);
 }
