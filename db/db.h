@@ -72,6 +72,10 @@ struct run_row {
 	bool baseline;
 	const char *imported; /* JSON: which run it was, of which file; "": it ran here */
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
+	const char *about;  /* JSON of a recording or an import: what it is; "": it is none */
+	int64_t suite;      /* that it is part of; 0: none */
+	int64_t stands_for; /* of a folded list: so many runs of its suite, of which it is the
+			     * newest; 0: for itself */
 	/* Of db_run_list() alone: the speedups of this run and those before it of its name,
 	 * project, device and mode, newest first. */
 	double recent[RUN_RECENT];
@@ -127,6 +131,9 @@ struct run_query {
 	bool up;                                     /* the smallest (the oldest) first */
 	int64_t before_id; /* 0: from the newest; by age, newest first, alone */
 	int64_t offset;    /* so many of the order are passed over */
+	bool fold;         /* by age, newest first, alone: the runs of a suite are one row */
+	const char
+	    *open; /* with `fold`: a JSON list of suites whose runs follow their row; NULL: none */
 	int limit;
 };
 
@@ -135,7 +142,8 @@ struct run_page {
 	int n;
 	int64_t next;  /* before_id of the next page, 0 at the end and in any order but newest
 			* first */
-	int64_t total; /* all that match */
+	int64_t total; /* all that match; folded, rows */
+	int64_t total_runs;
 };
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
@@ -206,6 +214,7 @@ struct run_outcome {
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
 	int points_kept, points_of; /* of db_run_end() alone: see struct run_row */
+	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
 };
 
 /* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the

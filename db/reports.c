@@ -330,7 +330,14 @@ bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 
 	if (ok)
 		ok = db_write_end(
-		    db, run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err),
+		    db,
+		    run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err) &&
+			(!outcome->about ||
+			 db_step_once(db->writer,
+				      db_prepare(db->writer, err,
+						 "UPDATE run SET about = ?2 WHERE id = ?1", "it",
+						 id, outcome->about),
+				      "store what a recording is", err)),
 		    err);
 	packed_finish(&packed);
 	return ok;

@@ -87,6 +87,23 @@ static bool add_listed(json_t *head, const json_t *report, struct arena *arena, 
 	       err_set(err, ERR_MEMORY, "out of memory for the list of suites");
 }
 
+json_t *suite_listed_json(struct req *req, int64_t id, struct err *err)
+{
+	json_t *report = NULL, *head = NULL;
+	struct suite suite;
+
+	if (!db_suite_get(req->app->db, id, req->arena, &suite, err))
+		return NULL;
+	report = suite_stored_report(req->app->db, &suite, req->arena, err);
+	head = report ? head_json(&suite) : NULL;
+	if (head && !add_listed(head, report, req->arena, err)) {
+		json_decref(head);
+		head = NULL;
+	}
+	json_decref(report);
+	return head;
+}
+
 bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite_query query;
@@ -104,17 +121,12 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	list = json_array();
 	for (int i = 0; i < page.n; i++) {
-		json_t *report = suite_stored_report(req->app->db, &page.suites[i], req->arena,
-						     err);
-		json_t *head = head_json(&page.suites[i]);
+		json_t *head = suite_listed_json(req, page.suites[i].id, err);
 
-		if (!report || !head || !add_listed(head, report, req->arena, err)) {
-			json_decref(report);
-			json_decref(head);
+		if (!head) {
 			json_decref(list);
 			return false;
 		}
-		json_decref(report);
 		json_array_append_new(list, head);
 	}
 	reply->json = json_pack("{s:o, s:o, s:I}", "suites", list, "next",
