@@ -375,10 +375,13 @@ static bool read_fold(struct req *req, struct run_query *filter, struct err *err
 static json_t *listed_json(struct req *req, const struct run_row *run, struct err *err)
 {
 	json_t *json = run_list_json(req->app, run), *suite;
+	struct suite of;
 
 	if (!run->stands_for)
 		return json;
-	suite = suite_listed_json(req, run->suite, err);
+	suite = db_suite_get(req->app->db, run->suite, req->arena, &of, err)
+		    ? suite_stored_listed(req->app->db, &of, req->arena, err)
+		    : NULL;
 	if (!suite) {
 		json_decref(json);
 		return NULL;

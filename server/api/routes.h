@@ -18,11 +18,6 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
-/* api_suites.c */
-
-/* A suite as a list has it, with its columns; new, NULL with an error. */
-json_t *suite_listed_json(struct req *req, int64_t id, struct err *err);
-
 /* api_meta.c */
 
 /* Whether the disk of the store has as much free as it must for something to be taken; FULL. */
