@@ -379,7 +379,8 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
 	    "SELECT codec, bytes, data, json FROM report JOIN environment ON"
-	    " environment.id = report.environment WHERE run = ?1",
+	    " environment.id = report.environment JOIN run ON run.id = report.run"
+	    " WHERE report.run = ?1",
 	    "i", id);
 	bool ok = false;
 

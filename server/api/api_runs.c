@@ -673,8 +673,9 @@ bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 		ok = db_run_delete(req->app->db, id, err);
 	}
 	if (ok)
-		reply->json = json_pack("{s:I, s:s, s:i}", "id", (json_int_t)id, "did", did,
-					"restorable_s", *did == 'r' ? JOBS_RESTORABLE_S : 0);
+		reply->json = json_pack("{s:I, s:s, s:o*}", "id", (json_int_t)id, "did", did,
+					"restorable_s",
+					*did == 'r' ? json_integer(JOBS_RESTORABLE_S) : NULL);
 	return ok;
 }
 

@@ -106,7 +106,7 @@ test('what cannot be said of a run is refused', async () => {
     for (const [json, status, message] of [
         [{}, 400, /an object with name, note, tags, baseline or pinned/],
         [[1], 400, /an object with name, note, tags, baseline or pinned/],
-        [{ name: 'x' }, 400, /name cannot be changed/],
+        [{ colour: 'x' }, 400, /colour cannot be changed/],
         [{ note: 1 }, 400, /note must be a string of 0 to 4000/],
         [{ note: 'x'.repeat(4001) }, 400, /0 to 4000/],
         [{ baseline: 1 }, 400, /baseline must be true or false/],
