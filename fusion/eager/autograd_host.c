@@ -476,53 +476,6 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 	return true;
 }
 
-static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
-{
-	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
-		return err_set(err, ERR_TYPE,
-			       "assigned grad expected to be a Tensor or None, not %s",
-			       value_type_name(v));
-	if (v.kind == VALUE_TENSOR &&
-	    (!tensor_check_memory(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
-	     v.tensor->memory->rank != t.tensor->memory->rank ||
-	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
-		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
-		return autograd_error(
-		    a, err, "assigned grad has data of a different size or type than its tensor");
-	return autograd_set_gradient(a, t, v, err);
-}
-
-/* x.data = y: other elements under the same name. */
-static bool set_data(struct value t, struct value v, struct err *err)
-{
-	struct tensor *old = t.tensor->memory;
-
-	if (v.kind != VALUE_TENSOR || !tensor_check_memory(v, err))
-		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
-			       value_type_name(v));
-	t.tensor->memory = tensor_ref(v.tensor->memory);
-	tensor_unref(old);
-	return true;
-}
-
-bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
-		       struct err *err)
-{
-	if (!tensor_check_memory(t, err))
-		return false;
-	if (strcmp(name, "grad") == 0)
-		return set_grad(a, t, v, err);
-	if (strcmp(name, "requires_grad") == 0)
-		return v.kind == VALUE_BOOL
-			   ? autograd_set_leaf(a, t, v.b, err)
-			   : err_set(err, ERR_TYPE, "requires_grad must be a bool");
-	if (strcmp(name, "data") == 0)
-		return set_data(t, v, err);
-	return err_set(
-	    err, ERR_NAME,
-	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
-}
-
 static bool asks(const char *name, enum autograd_word what)
 {
 	static const char *const words[][16] = {

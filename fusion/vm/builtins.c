@@ -9,30 +9,27 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-static const struct builtin rows[] = {
-#define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
-	{ scope, name, function, least, most, keywords, doc, false },
-#define IMPURE(scope, name, function, least, most, keywords, doc)                                  \
-	{ scope, name, function, least, most, keywords, doc, true },
+static const struct builtin *const sections[] = {
+#define BUILTINS_SECTION(file) file##_builtins,
 #include "fusion/vm/builtins.def"
-#undef BUILTIN
-#undef IMPURE
+#undef BUILTINS_SECTION
 };
 
-int builtin_count(void)
-{
-	return (int)(sizeof(rows) / sizeof(rows[0]));
-}
+#undef BUILTIN
+#undef IMPURE
+#define BUILTIN(...) +1
+#define IMPURE(...) +1
+#define BUILTINS_OF_ALL
+enum {
+	COUNT = 0
+#include "fusion/vm/builtins.def"
+};
 
-const struct builtin *builtin_row(int id)
-{
-	return &rows[id];
-}
-
-/* The rows by their names: from a name's hash its first row, from a row the next of that hash; 0 is
- * the end, rows count from 1. */
+/* The rows, by id; and by their names: from a name's hash its first row, from a row the next of
+ * that hash; 0 is the end, there rows count from 1. */
+static const struct builtin *rows[COUNT];
 static struct {
-	uint16_t first[512], next[sizeof(rows) / sizeof(rows[0])];
+	uint16_t first[512], next[COUNT];
 } index_of;
 
 static unsigned int hash_of(const char *name)
@@ -46,21 +43,42 @@ static unsigned int hash_of(const char *name)
 
 static void fill_index(void)
 {
-	for (int i = builtin_count() - 1; i >= 0; i--) {
-		uint16_t *first = &index_of.first[hash_of(rows[i].name)];
+	int n = 0;
 
-		index_of.next[i] = *first;
-		*first = (uint16_t)(i + 1);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		for (const struct builtin *row = sections[i]; row->name; row++)
+			rows[n++] = row;
+	while (n-- > 0) {
+		uint16_t *first = &index_of.first[hash_of(rows[n]->name)];
+
+		index_of.next[n] = *first;
+		*first = (uint16_t)(n + 1);
 	}
 }
 
-int builtin_find(const char *scope, const char *name)
+static void prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill_index);
+}
+
+int builtin_count(void)
+{
+	prepare();
+	return COUNT;
+}
+
+const struct builtin *builtin_row(int id)
+{
+	return rows[id];
+}
+
+int builtin_find(const char *scope, const char *name)
+{
+	prepare();
 	for (int i = index_of.first[hash_of(name)] - 1; i >= 0; i = index_of.next[i] - 1)
-		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
+		if (strcmp(rows[i]->name, name) == 0 && strcmp(rows[i]->scope, scope) == 0)
 			return i;
 	return -1;
 }
@@ -87,7 +105,7 @@ struct value builtin_named(struct vm *vm, const char *name)
 
 struct value builtin_value(int id, struct value self)
 {
-	return value_native(rows[id].name, id, true, self);
+	return value_native(rows[id]->name, id, true, self);
 }
 
 static bool takes_keyword(const struct builtin *row, const char *name)
@@ -169,14 +187,15 @@ static bool is_text_of_symbols(const struct builtin *row, const struct builtin_c
 {
 	enum { DEEPEST = 8 };
 
-	return (row->run == builtin_str || row->run == builtin_repr) && call->n == 1 &&
+	return !row->scope[0] &&
+	       (strcmp(row->name, "str") == 0 || strcmp(row->name, "repr") == 0) && call->n == 1 &&
 	       has_symbol(call->args[0], DEEPEST);
 }
 
 bool builtin_call(struct vm *vm, const struct native *f, const struct arguments *args,
 		  struct value *out, struct err *err)
 {
-	const struct builtin *row = &rows[f->id];
+	const struct builtin *row = rows[f->id];
 	struct builtin_call call = { row, f->self, args->at, args->n - (args->kw ? args->kw->n : 0),
 				     args->kw };
 
@@ -230,6 +249,74 @@ struct tensor_text {
 	struct err *err;
 	bool failed;
 };
+
+/* The text of a hook of the class, which must be a string. */
+static bool text_from_hook(struct vm *vm, struct value v, const char *hook, struct buf *text,
+			   bool *found, struct err *err)
+{
+	struct value s;
+	bool ok;
+
+	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = value_is_text(s) && text_append(vm, s, text, err);
+	if (!value_is_text(s))
+		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s returned non-string (type %s)", hook,
+			 value_type_name(s));
+	value_unref(s);
+	return ok;
+}
+
+static bool exception_repr(struct vm *vm, struct value v, struct buf *text, struct err *err)
+{
+	const struct list *args = v.instance->payload.list;
+
+	buf_puts(text, v.instance->class->name);
+	if (args->len != 1)
+		return builtin_text(vm, v.instance->payload, false, text, err);
+	buf_putc(text, '(');
+	if (!builtin_text(vm, args->at[0], false, text, err))
+		return false;
+	buf_putc(text, ')');
+	return true;
+}
+
+/* Appends str(v) (plain) or repr(v) of an instance. */
+static bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text,
+			struct err *err)
+{
+	bool found = false, ok = true;
+
+	if (v.kind == VALUE_CLASS) { /* as its metaclass has it */
+		if (v.class->meta && class_lookup(v.class->meta, "__repr__") &&
+		    !text_from_hook(vm, v, "__repr__", text, &found, err))
+			return false;
+		if (!found)
+			value_print(text, v, plain);
+		return true;
+	}
+	if (v.kind != VALUE_INSTANCE)
+		return builtin_text(vm, v, plain, text, err);
+	if (vm->depth >= vm->limits.depth)
+		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
+	if (!exception_realize(vm, v, err))
+		return false;
+	vm->depth++;
+	if (plain)
+		ok = text_from_hook(vm, v, "__str__", text, &found, err);
+	if (ok && !found && plain && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_text(vm, v, text, err);
+	if (ok && !found)
+		ok = text_from_hook(vm, v, "__repr__", text, &found, err);
+	if (ok && !found && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_repr(vm, v, text, err);
+	if (ok && !found)
+		buf_printf(text, "<%s object>", v.instance->class->name);
+	vm->depth--;
+	return ok;
+}
 
 static void print_tensor(void *context, struct buf *out, struct value tensor)
 {

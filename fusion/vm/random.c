@@ -13,8 +13,8 @@
 
 enum { MOST_GENERATORS = 1000 };
 
-bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	(void)vm, (void)err;
 	call->args[0].function->disabled = DISABLED_DRAWS;
@@ -22,7 +22,34 @@ bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+/* From `n` words, one at least: what Python's random.seed() begins with. */
+static void twister_seed_words(struct twister *g, const uint32_t *words, int n)
+{
+	enum { N = TWISTER_WORDS };
+	uint32_t *w = g->word;
+	int i = 1, k = 0;
+
+	twister_seed(g, 19650218);
+	for (int left = n > N ? n : N; left > 0; left--) {
+		w[i] = (w[i] ^ (w[i - 1] ^ w[i - 1] >> 30) * 1664525u) + words[k] + (uint32_t)k;
+		k = k + 1 < n ? k + 1 : 0;
+		if (++i == N) {
+			w[0] = w[N - 1];
+			i = 1;
+		}
+	}
+	for (int left = N - 1; left > 0; left--) {
+		w[i] = (w[i] ^ (w[i - 1] ^ w[i - 1] >> 30) * 1566083941u) - (uint32_t)i;
+		if (++i == N) {
+			w[0] = w[N - 1];
+			i = 1;
+		}
+	}
+	w[0] = 0x80000000u;
+}
+
+static bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct twister fresh;
 
@@ -103,7 +130,8 @@ static bool seed(struct vm *vm, struct value v, struct twister *g, struct err *e
 	return true;
 }
 
-bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value v = call->args[1];
 	struct vm_host *host;
@@ -117,7 +145,8 @@ bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *o
 	return seed(vm, v, generator(vm, call), err);
 }
 
-bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 	uint32_t high = twister_next(g) >> 5;
@@ -127,7 +156,8 @@ bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 	uint64_t bits = 0;
@@ -149,7 +179,8 @@ bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 
@@ -158,7 +189,8 @@ bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *o
 	return !g->kept || builtin_double(vm, call->args[1], &g->normal, err);
 }
 
-bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 
@@ -168,8 +200,8 @@ bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_state(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool random_state(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	const struct twister *g = generator(vm, call);
 	struct value words[TWISTER_WORDS + 1];
@@ -180,8 +212,8 @@ bool random_state(struct vm *vm, const struct builtin_call *call, struct value *
 	return vm_keep(vm, value_tuple(words, TWISTER_WORDS + 1), out, err);
 }
 
-bool random_restore(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool random_restore(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct twister *g = generator(vm, call), state = { .kept = g->kept, .normal = g->normal };
 	struct value words = call->args[1];
@@ -204,3 +236,9 @@ bool random_restore(struct vm *vm, const struct builtin_call *call, struct value
 	*g = state;
 	return true;
 }
+
+#define BUILTINS_OF_RANDOM
+const struct builtin random_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

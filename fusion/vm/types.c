@@ -319,8 +319,8 @@ bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *o
 	return is_instance(vm, v, type, 0, out, err);
 }
 
-bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	bool r;
 
@@ -357,8 +357,8 @@ static bool is_subclass(struct vm *vm, struct value class, struct value base, in
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "issubclass() arg 1 must be a class");
 }
 
-bool builtin_issubclass(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_issubclass(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	bool r;
 
@@ -418,8 +418,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 	return vm_keep(vm, builtin_value(id, (struct value){ .kind = VALUE_UNSET }), out, err);
 }
 
-bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	if (call->n == 1)
 		return value_type(vm, call->args[0], out, err);
@@ -435,75 +435,15 @@ bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *
 			   out, err);
 }
 
-bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call, struct value *out,
-			    struct err *err)
+static bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call,
+				   struct value *out, struct err *err)
 {
 	(void)out;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s cannot be called", call->row->name);
 }
 
-/* The text of a hook of the class, which must be a string. */
-static bool text_from_hook(struct vm *vm, struct value v, const char *hook, struct buf *text,
-			   bool *found, struct err *err)
-{
-	struct value s;
-	bool ok;
-
-	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
-		return false;
-	if (!*found)
-		return true;
-	ok = value_is_text(s) && text_append(vm, s, text, err);
-	if (!value_is_text(s))
-		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s returned non-string (type %s)", hook,
-			 value_type_name(s));
-	value_unref(s);
-	return ok;
-}
-
-static bool exception_repr(struct vm *vm, struct value v, struct buf *text, struct err *err)
-{
-	const struct list *args = v.instance->payload.list;
-
-	buf_puts(text, v.instance->class->name);
-	if (args->len != 1)
-		return builtin_text(vm, v.instance->payload, false, text, err);
-	buf_putc(text, '(');
-	if (!builtin_text(vm, args->at[0], false, text, err))
-		return false;
-	buf_putc(text, ')');
-	return true;
-}
-
-bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err)
-{
-	bool found = false, ok = true;
-
-	if (v.kind == VALUE_CLASS) { /* as its metaclass has it */
-		if (v.class->meta && class_lookup(v.class->meta, "__repr__") &&
-		    !text_from_hook(vm, v, "__repr__", text, &found, err))
-			return false;
-		if (!found)
-			value_print(text, v, plain);
-		return true;
-	}
-	if (v.kind != VALUE_INSTANCE)
-		return builtin_text(vm, v, plain, text, err);
-	if (vm->depth >= vm->limits.depth)
-		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
-	if (!exception_realize(vm, v, err))
-		return false;
-	vm->depth++;
-	if (plain)
-		ok = text_from_hook(vm, v, "__str__", text, &found, err);
-	if (ok && !found && plain && v.instance->payload.kind == VALUE_TUPLE)
-		ok = found = exception_text(vm, v, text, err);
-	if (ok && !found)
-		ok = text_from_hook(vm, v, "__repr__", text, &found, err);
-	if (ok && !found && v.instance->payload.kind == VALUE_TUPLE)
-		ok = found = exception_repr(vm, v, text, err);
-	if (ok && !found)
-		buf_printf(text, "<%s object>", v.instance->class->name);
-	vm->depth--;
-	return ok;
-}
+#define BUILTINS_OF_TYPES
+const struct builtin types_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};
