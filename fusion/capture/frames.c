@@ -450,9 +450,23 @@ static bool names_torch(const struct vm *vm, const struct frame *f)
 	return false;
 }
 
+/* After a break a frame is only of what it goes on with. */
+static bool has_tensor_in_locals(const struct frame *f)
+{
+	int inst = (int)(f->inst - f->code->insts);
+	struct arena scratch = { 0 };
+	const bool *live = inst > 0 ? live_locals(f->code, inst, &scratch) : NULL;
+	bool found = false;
+
+	for (int i = 0; i < f->code->n_locals && !found; i++)
+		found = (!live || live[i]) && holds_tensor(f->locals[i], TENSOR_DEPTH);
+	arena_finish(&scratch);
+	return found;
+}
+
 static bool has_tensor(const struct vm *vm, const struct frame *f)
 {
-	return names_torch(vm, f) || any_holds_tensor(f->locals, f->code->n_locals, TENSOR_DEPTH) ||
+	return names_torch(vm, f) || has_tensor_in_locals(f) ||
 	       any_holds_tensor(f->cells, f->code->n_cells, TENSOR_DEPTH) ||
 	       any_holds_tensor(f->stack, (int)(f->top - f->stack), TENSOR_DEPTH);
 }
