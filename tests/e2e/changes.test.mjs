@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, startServer, until, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, sideways, sound, startBrowser } from "./browser.mjs";
+import { drawn, findings, openPage, sideways, sound, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -58,6 +58,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.getByRole("button", { name: "Unpin" }).waitFor();
     await page.getByRole("button", { name: "Unpin" }).click();
     await page.getByRole("button", { name: "Pin", exact: true }).waitFor();
+    await drawn(page);
     assert.equal(await sideways(page), 0);
     await sound(page, complaints);
     await context.close();
