@@ -278,10 +278,6 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran);
 void grad_rules_finish(struct autograd *a);
 
-/* Calls a function in eager; nothing of it is captured as a frame of its own. */
-bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		 struct value *out, struct err *err);
-
 bool autograd_has_hooks(struct value t);
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
 

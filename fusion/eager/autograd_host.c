@@ -78,6 +78,13 @@ bool autograd_has_hooks(struct value t)
 	return r && (has_some(r->hooks) || has_some(r->after));
 }
 
+/* A function of the program: in compiled modes a frame of its own. */
+static bool call_program(struct autograd *a, struct value f, const struct value *args, int n,
+			 struct value *out, struct err *err)
+{
+	return vm_invoke(a->vm, f, &(struct arguments){ args, n, NULL }, out, err);
+}
+
 /* A hook may add or remove hooks. */
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err)
 {
@@ -90,7 +97,7 @@ bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g,
 	if (all.kind == VALUE_UNSET)
 		return torch_no_memory(err);
 	for (int i = 0; ok && i < all.list->len; i++) {
-		ok = grad_invoke(a, all.list->at[i], g, 1, &out, err);
+		ok = call_program(a, all.list->at[i], g, 1, &out, err);
 		if (!ok)
 			break;
 		if (out.kind == VALUE_TENSOR) {
@@ -140,7 +147,7 @@ static bool run_function(struct grad_node *node, const struct value *given, stru
 	}
 	for (int i = 0; i < node->n_outputs; i++)
 		args[i] = given[i].kind == VALUE_TENSOR ? given[i] : value_none();
-	ok = grad_invoke(node->owner, data->call, args, node->n_outputs, &out, err);
+	ok = call_program(node->owner, data->call, args, node->n_outputs, &out, err);
 	free(args);
 	if (!ok)
 		return false;

@@ -296,8 +296,9 @@ static bool make_needs(const struct op_info *info, unsigned wanted, struct value
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		 struct value *out, struct err *err)
+/* A function of the prelude, in eager; nothing of it is captured as a frame of its own. */
+static bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
+			struct value *out, struct err *err)
 {
 	struct vm_evaluator before, none = { 0 };
 	bool ok;
