@@ -39,6 +39,7 @@ const TABS = [
   { key: "breaks", label: "Breaks", load: async () => (await import("./breaks.js")).breaksTab },
   { key: "guards", label: "Recompiles", load: async () => (await import("./guards.js")).guardsTab },
   { key: "graphs", label: "Graphs", load: async () => (await import("./graphs.js")).graphsTab },
+  { key: "kernels", label: "Kernels", load: async () => (await import("./kernels.js")).kernelsTab },
   { key: "passes", label: "Passes", load: async () => (await import("./passes.js")).passesTab },
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
