@@ -196,6 +196,7 @@
  * @property {Summary | null} [summary]
  * @property {Point[]} [points] while it is measured: its sweep so far
  * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
+ * @property {boolean} [pinned]
  * @property {number | string | null} [suite_id] that it is part of
  * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
  * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is
@@ -207,6 +208,7 @@
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, total_runs?: number, facets?: Facets}} RunList total: rows
  * @typedef {SuiteHead & {matching: number}} FoldedSuite
+ * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[]}} Since
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example
