@@ -397,7 +397,7 @@ def inside():
 
 
 MOST_SINGLE = 150
-MOST_PUBLIC = 2580
+MOST_PUBLIC = 2345
 
 
 def too_many_public(house):

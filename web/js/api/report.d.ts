@@ -19,6 +19,8 @@ export interface ReportRun {
   break_even?: Record<string, ReportComparison>;
   /** what autocast saved or cost */
   autocast?: ReportAutocast;
+  /** the run ended before its sweep was measured: what is here was, and nothing was compared after it */
+  partial?: ReportPartial;
   /** modes that failed while the others went on (keep_going) */
   failed?: Record<string, ReportFailure>;
   /** the same workload by other engines */
@@ -35,6 +37,14 @@ export interface ReportRun {
   seconds?: number;
   /** ms: where that time went */
   wall_ms?: ReportWall;
+}
+
+/** how far a sweep came that was not measured to its end */
+export interface ReportPartial {
+  /** points that are in the report */
+  measured: number;
+  /** points that the sweep has */
+  of: number;
 }
 
 /** a workload as it was posted; what is left out has its default (workloads.md) */
