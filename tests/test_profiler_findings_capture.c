@@ -452,6 +452,33 @@ static void versions_are_told_with_the_guards_that_failed(void **state)
 	done(&found);
 }
 
+#define EAGER(frame, more) "{\"frame\": \"" frame "\", \"lines\": [6, 7], \"entries\": []" more "}"
+
+static void a_frame_that_runs_in_eager_says_so_when_and_why(void **state)
+{
+	struct found found = find(BROKEN(
+	    "{\"stage\": \"capture\", \"kind\": \"k\", \"outcome\": \"skip\", \"call\": 0, "
+	    "\"message\": \"m\", \"count\": 1, \"stack\": [], \"because\": {\"message\": \"the "
+	    "whole function runs in eager, because the break is in a loop\"}}",
+	    ", \"tree\": [" EAGER("model", ", \"skipped\": true, \"broke\": 0") ", " EAGER(
+		"torch_dynamo_resume_in_gate_at_6",
+		", \"run_only\": true") ", " EAGER("a_at_b", ", \"skipped\": true, \"broke\": "
+							     "7") ", {\"frame\": \"f\", "
+								  "\"entries\": []}]"));
+	const struct report_findings_frame *f =
+	    report_get(found.f->points.at[0].modes, "static")->frames.at;
+
+	(void)state;
+	assert_string_equal(f[0].eager,
+			    "`model` runs in eager in every call, op by op, because the "
+			    "break is in a loop.");
+	assert_string_equal(f[1].eager, "`gate` from line 6 on runs in eager where no cache entry "
+					"matches: it hit the recompile limit.");
+	assert_string_equal(f[2].eager, "`a_at_b` runs in eager in every call, op by op.");
+	assert_null(f[3].eager);
+	done(&found);
+}
+
 #define PASSED                                                                                     \
 	"{\"breakeven\": 1, \"modes\": {\"static\": {\"breaks\": [], \"recompiles\": [], "         \
 	"\"graphs\": "                                                                             \
@@ -494,6 +521,7 @@ int main(void)
 		cmocka_unit_test(what_follows_a_break_and_what_a_rewrite_gains_is_said),
 		cmocka_unit_test(recompiles_are_told_with_what_they_took),
 		cmocka_unit_test(what_would_fit_depends_on_what_failed_and_on_the_mode),
+		cmocka_unit_test(a_frame_that_runs_in_eager_says_so_when_and_why),
 		cmocka_unit_test(versions_are_told_with_the_guards_that_failed),
 		cmocka_unit_test(what_passes_made_of_graphs_and_how_often_ops_are_there),
 	};

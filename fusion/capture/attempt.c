@@ -456,6 +456,7 @@ static enum attempt_verdict after_break(struct attempt *a, const struct entry_so
 	if (d.outcome == OUTCOME_SKIP)
 		return GIVE_UP_POINT;
 	set_stop(a, &d.place);
+	a->trace.computes_sizes &= a->trace.specialises; /* what is before the stop is met again */
 	a->rest_eager = d.outcome == OUTCOME_STEP;
 	return TRY_AGAIN;
 }
@@ -647,6 +648,21 @@ static void place_before(struct entry_break *brk, const struct frame *f, int sto
 	brk->at.stack.len = 1;
 }
 
+/* As torch: a frame that returns, and has computed nothing, is never compiled again. */
+static bool has_no_content(const struct entry *e, const struct trace *t,
+			   const struct entry_source *from)
+{
+	if (t->native || t->told_of_capture || e->graph >= 0 || !entry_returns(e))
+		return false;
+	for (int i = 0; i < from->frame->code->n_locals; i++) {
+		struct value v = from->frame->locals[i];
+
+		if (v.kind == VALUE_CLASS && v.class->is_module)
+			return false;
+	}
+	return true;
+}
+
 enum entry_fate attempt_entry(const struct entry_options *options, struct entry *e,
 			      const struct entry_source *from, struct entry_break *brk,
 			      struct err *err)
@@ -674,7 +690,7 @@ enum entry_fate attempt_entry(const struct entry_options *options, struct entry 
 	trace_finish(&a.trace);
 	e->sources.frame = NULL;
 	e->capture_ns = clock_ns() - begin;
-	if (verdict == GIVE_UP_POINT)
+	if (verdict == GIVE_UP_POINT || (verdict == SUCCEEDED && has_no_content(e, &a.trace, from)))
 		return ENTRY_SKIP;
 	if (verdict == GIVE_UP_CALL)
 		return ENTRY_EAGER;

@@ -255,8 +255,6 @@ bool grad_rule_run(struct autograd *a, const struct grad_request *request,
 
 /* The parameters of an op that no gradient goes to, although it has one: a mask for each. */
 unsigned grad_rule_refuses(struct autograd *a, enum op op);
-bool grad_refused(struct autograd *a, enum op op, int param, struct err *err); /* always false */
-
 /* g in this shape and dtype (a tuple, a DTYPE), which takes it over. */
 bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct value dtype,
 	      struct err *err);
@@ -264,15 +262,8 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran);
 void grad_rules_finish(struct autograd *a);
 
-/* Calls a function in eager; nothing of it is captured as a frame of its own. */
-bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		 struct value *out, struct err *err);
-
 bool autograd_has_hooks(struct value t);
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
-
-/* The value of a default in a signature. */
-bool grad_default(const struct op_param *p, struct value *out);
 
 /* autograd_backward.c */
 struct backward {
@@ -303,8 +294,6 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct argu
 /* x.grad, x.requires_grad, ...: *known false for another name. */
 bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
 		   struct value *out, struct err *err);
-bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
-		       struct err *err);
 /* The floating point tensors in v, in whatever it is made of: as leaves; and the
  * gradient of the one there is, or of the sum of all. */
 bool autograd_leaves(struct autograd *a, struct value v, struct err *err);

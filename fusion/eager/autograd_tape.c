@@ -1,4 +1,5 @@
 /* fusion/eager/autograd_tape.c -- eager ops that leave a node. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/eager/eager.h"
@@ -287,6 +288,34 @@ static bool overlaps_written(const struct tape_call *k, const struct tensor *t)
 {
 	return k->bound[0].kind == VALUE_TENSOR &&
 	       t->storage == k->bound[0].tensor->memory->storage;
+}
+
+/* The value of a default in a signature. */
+static bool grad_default(const struct op_param *p, struct value *out)
+{
+	const char *text = p->fallback ? p->fallback : "None";
+
+	if (strcmp(text, "None") == 0)
+		*out = value_none();
+	else if (p->kind == PARAM_BOOL)
+		*out = value_bool(strcmp(text, "True") == 0);
+	else if (p->kind == PARAM_STR)
+		*out = value_str(text, strlen(text));
+	else if (text[0] == '(')
+		*out = value_tuple(NULL, 0);
+	else if (p->kind == PARAM_FLOAT || strpbrk(text, ".e"))
+		*out = value_float(strtod(text, NULL));
+	else
+		*out = value_int(strtoll(text, NULL, 10));
+	return out->kind != VALUE_UNSET;
+}
+
+static bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)
+{
+	return autograd_error(a, err,
+			      "The function '%s' is not differentiable with respect to argument "
+			      "'%s'. This input cannot have requires_grad True.",
+			      op_info(op)->fx, op_info(op)->params[param].name);
 }
 
 /* The arguments of the node; what an in-place op has overwritten was kept. */

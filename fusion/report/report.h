@@ -100,6 +100,9 @@ struct session_frame {
 	int line;         /* where it begins */
 	bool skipped;     /* runs in eager */
 	bool run_only;    /* nothing is compiled any more */
+	int broke;        /* the break that it is skipped for; -1 */
+	const int *lines; /* those that run in eager, ascending; of a frame that is neither: none */
+	int n_lines;
 };
 
 /* A compiled version of a frame. */

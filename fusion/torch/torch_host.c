@@ -546,6 +546,21 @@ static bool unknown(const char *owner, const char *scope, const char *spelling, 
 	return err_set(err, ERR_NAME, "%s has no attribute %s", owner, name);
 }
 
+/* Whether some spelling begins with this module and a dot: "torch.ops.demo". */
+static bool custom_has_module(const struct custom_ops *ops, const char *module)
+{
+	size_t len = strlen(module);
+
+	for (int i = 0; ops && len && i < ops->n; i++) {
+		const char *spellings = ops->at[i].info.spellings;
+
+		for (const char *at = spellings; (at = strstr(at, module)); at += len)
+			if ((at == spellings || at[-1] == ' ') && at[len] == '.')
+				return true;
+	}
+	return false;
+}
+
 bool torch_module_attr(struct torch_names *names, const struct module *m, const char *name,
 		       struct value *out, struct err *err)
 {

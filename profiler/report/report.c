@@ -17,6 +17,16 @@ static bool as_it_was(const struct candidate *candidate, int call, int k)
 	return candidate->use && candidate->use[call][k] == USE_READ;
 }
 
+/* What a report that is not whole has of an argument as it was: made once.  A new reference. */
+static json_t *inputs_summed(const struct inputs *in, int call, int arg)
+{
+	json_t **at = &in->summed[call][arg];
+
+	if (!*at)
+		*at = value_to_json(in->args[call][arg], false);
+	return json_incref(*at);
+}
+
 static json_t *inputs_after(const struct candidate *candidate, int call, bool whole)
 {
 	json_t *list = json_array();

@@ -264,6 +264,23 @@ static bool open_report(struct run *r, struct err *err)
 	return to->device || err_set(err, ERR_MEMORY, "out of memory for the report");
 }
 
+/* Sets what copying takes: pairs of bytes (read and written) and microseconds. */
+static void report_copy(struct report_device *device, const struct copy_curve *curve,
+			struct report_draft *draft)
+{
+	json_t *points;
+
+	if (curve->n == 0)
+		return;
+	points = json_array();
+	for (int i = 0; i < curve->n; i++)
+		json_array_append_new(
+		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
+	REPORT_SET_IF(device, copy_gbps, curve->whole, copy_curve_bandwidth(curve) / 1e9);
+	REPORT_SET(device, copy_curve, report_draft_value(draft, points));
+	REPORT_SET(device, cache_bytes, curve->cache_bytes);
+}
+
 static bool close_report(struct run *r, struct err *err)
 {
 	struct report_wall *wall = report_new_wall(1, &r->draft->arena);

@@ -150,6 +150,25 @@ static bool parse_statements(struct workload *w, const json_t *fields, struct er
 	return true;
 }
 
+static bool names_n(void *self, const char *text, const char *path)
+{
+	(void)self, (void)path;
+	return !fusion_expression_uses_n(text);
+}
+
+/* Whether some expression of the calls names n. */
+static bool workload_uses_n(const struct workload *w)
+{
+	for (int i = 0; i < w->n_calls; i++) {
+		const json_t *call = json_array_get(w->calls, (size_t)i);
+
+		for (size_t k = 0; k < call_length(call); k++)
+			if (!spec_each_python(call_spec(call, k), "", names_n, NULL))
+				return true;
+	}
+	return false;
+}
+
 static bool parse_input(struct workload *w, const json_t *fields, struct err *err)
 {
 	const json_t *arg = json_object_get(fields, "arg"), *dim = json_object_get(fields, "dim");

@@ -138,9 +138,6 @@ bool field_given(const json_t *value);
 bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 		  const char **out, struct err *err);
 
-/* Whether some expression of the calls names n. */
-bool workload_uses_n(const struct workload *w);
-
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);
 

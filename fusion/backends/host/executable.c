@@ -173,6 +173,15 @@ static struct host_binding *take_binding(struct executable *exe, size_t n_vars, 
 	return b;
 }
 
+static bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
+{
+	if (numel == 0)
+		return false;
+	if (p->kernel->form == FORM_MAP)
+		return p->points == numel;
+	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
+}
+
 static bool fill_binding(struct executable *exe, struct host_binding *b, const int64_t *vars,
 			 struct err *err)
 {
@@ -236,6 +245,14 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 		memcpy(b->vars, vars, bytes);
 	use_binding(exe, b);
 	return true;
+}
+
+/* Before run(), where memory is watched (memory.h): each room is as fresh. */
+static void library_poison(const struct library_call *call)
+{
+	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
+		if (call->room[i].bytes > 0)
+			fence_poison_here(call->room[i].at, call->room[i].bytes);
 }
 
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,

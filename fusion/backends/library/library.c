@@ -135,13 +135,6 @@ bool library_faulted(struct launch_fault *fault, struct err *err)
 		      (long long)fault->index, (long long)fault->size);
 }
 
-void library_poison(const struct library_call *call)
-{
-	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
-		if (call->room[i].bytes > 0)
-			fence_poison_here(call->room[i].at, call->room[i].bytes);
-}
-
 /* ---- what ints are divided by: a copy, and a fault where it is 0. */
 
 static void run_divisor(const struct library_call *call, void *const *buffers, struct pool *pool)

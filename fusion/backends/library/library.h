@@ -71,9 +71,6 @@ struct library_op {
 struct gemm;
 void library_gemm_rooms(struct library_call *call, const struct gemm *g);
 
-/* Before run(), where memory is watched (memory.h): each room is as fresh. */
-void library_poison(const struct library_call *call);
-
 /* The first element of an operand. */
 static inline void *operand_start(const struct operand *x, void *const *buffers)
 {

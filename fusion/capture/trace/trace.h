@@ -267,6 +267,8 @@ struct trace {
 	bool restart;                 /* the attempt failed, but taught the sources something */
 	int n_ops;                    /* nodes that FX would call */
 	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
+	bool specialises;             /* ... of which this attempt, or one before, pinned one */
+	bool told_of_capture;         /* it asked torch.compiler.is_compiling(): eager differs */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(int) asserts; /* nodes of one element that the program asserts */
