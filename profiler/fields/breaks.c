@@ -63,6 +63,16 @@ int64_t break_times_met(const struct report_break_list *breaks, size_t i)
 	return times;
 }
 
+int64_t break_distinct(const struct report_break_list *breaks, const char *stage)
+{
+	int64_t distinct = 0;
+
+	for (size_t i = 0; breaks->at && i < breaks->n; i++)
+		distinct += (!stage || same_text(breaks->at[i].stage, stage)) &&
+			    break_times_met(breaks, i) > 0;
+	return distinct;
+}
+
 const char *break_outcome_words(const char *outcome)
 {
 	static const char *const words[][2] = {
