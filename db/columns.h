@@ -39,6 +39,7 @@
 	X(author, "author", TEXT, "")                                                              \
 	X(note_by, "note_by", TEXT, "")                                                            \
 	X(baseline, "baseline", FLAG, false)                                                       \
+	X(pinned, "pinned", FLAG, false)                                                           \
 	X(points_kept, "points_kept", INT, 0)                                                      \
 	X(points_of, "points_of", INT, 0)                                                          \
 	X(about, "about", TEXT, "")                                                                \

@@ -152,8 +152,19 @@ bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool 
 bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err);
 bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err);
-void autograd_deferred_written(struct vtensor *t);
-void autograd_deferred_made(struct vtensor *t);
+
+static inline void autograd_deferred_written(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->part_written = true;
+}
+
+static inline void autograd_deferred_made(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->version = t->memory->storage->version;
+}
+
 /* `out`, which the op of that id made (static text; LIGHT_GRAPH: a compiled graph), would
  * require a gradient; nothing is recorded of it. */
 #define LIGHT_GRAPH ""
@@ -170,7 +181,12 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 /* `view` is a part of a tensor (OP_parts): neither it nor that tensor may be written where
  * gradients are recorded, if the part is used afterwards.  `stale`: it was written already. */
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err);
-bool autograd_is_part(struct value t);
+
+static inline bool autograd_is_part(struct value t)
+{
+	return t.tensor->grad && t.tensor->grad->part;
+}
+
 bool autograd_is_stale_part(struct value t); /* it was written, or what it is a part of */
 
 /* The record of a tensor, made where there is none; NULL with MEMORY. */

@@ -96,11 +96,6 @@ bool autograd_renew(struct autograd *a, struct value t, struct err *err)
 	return !record || record->base.kind != VALUE_TENSOR || renew_view(a, t, err);
 }
 
-bool autograd_is_part(struct value t)
-{
-	return t.tensor->grad && t.tensor->grad->part;
-}
-
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err)
 {
 	struct tensor_grad *record = autograd_of(a, view, err);
@@ -524,18 +519,6 @@ bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dt
 		return false;
 	out.tensor->grad->part = true;
 	return true;
-}
-
-void autograd_deferred_written(struct vtensor *t)
-{
-	if (t->grad && t->grad->part)
-		t->grad->part_written = true;
-}
-
-void autograd_deferred_made(struct vtensor *t)
-{
-	if (t->grad && t->grad->part)
-		t->grad->version = t->memory->storage->version;
 }
 
 static bool run_light(struct autograd *a, const struct op_call *c, struct value *out,

@@ -21,10 +21,3 @@ const struct custom_op *custom_find(const struct custom_ops *ops, const char *na
 
 	return i < 0 ? NULL : &ops->at[i];
 }
-
-const struct custom_op *custom_of(const struct graph *g, const struct node *n)
-{
-	return n->op == OP_custom || n->op == OP_custom_kernel
-		   ? custom_find(g->custom, n->args[0].str)
-		   : NULL;
-}

@@ -56,6 +56,11 @@ int custom_index(const struct custom_ops *ops, const char *name);
 
 /* That of an OP_custom or OP_custom_kernel node; NULL for every other, and where the
  * graph does not know it. */
-const struct custom_op *custom_of(const struct graph *g, const struct node *n);
+static inline const struct custom_op *custom_of(const struct graph *g, const struct node *n)
+{
+	return n->op == OP_custom || n->op == OP_custom_kernel
+		   ? custom_find(g->custom, n->args[0].str)
+		   : NULL;
+}
 
 #endif

@@ -63,7 +63,12 @@ struct break_row {
 };
 const struct break_row *break_row(enum break_id id); /* BREAK_NONE: an empty row */
 const char *break_kind_name(enum break_kind kind);
-const char *break_stage_name(enum break_stage stage);
+
+static inline const char *break_stage_name(enum break_stage stage)
+{
+	return stage == STAGE_CAPTURE ? "capture" : "lowering";
+}
+
 const char *break_outcome_name(enum break_outcome outcome);
 
 /* The row's message with the subject in place (NULL: "it"). */

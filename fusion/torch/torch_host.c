@@ -37,16 +37,6 @@ static int torch_grad_find(const char *spelling)
 	return -1;
 }
 
-bool torch_grad_is_pass(int id)
-{
-	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
-}
-
-bool torch_grad_wants(int id)
-{
-	return id > GRAD_FIRST && id < GRAD_END;
-}
-
 /* ---- Operators, and calls that are no ops.
  *
  * Shared by the eager and the capturing host, so that both refuse the same
@@ -425,11 +415,6 @@ bool torch_knows(const char *name)
 {
 	return bsearch(name, known, sizeof(known) / sizeof(known[0]), sizeof(known[0]), by_name) !=
 	       NULL;
-}
-
-bool torch_no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
 
 bool torch_writes_expanded(struct err *err)

@@ -37,11 +37,6 @@ bool metric_from_name(const char *name, enum figure_metric *out, struct err *err
 		       metric_names);
 }
 
-size_t figures_points(const struct report_run *run)
-{
-	return run->points.n ? run->points.n : 1;
-}
-
 struct report_point figures_point(const struct report_run *run, size_t i)
 {
 	struct report_point whole = { .n = NAN,
@@ -193,11 +188,6 @@ void figures_spread(struct figures *f, const struct repeat *repeats, int n)
 	for (size_t i = 0; i < f->rows.len; i++)
 		if (metrics[f->rows.at[i].metric].kind == FIGURE_TIMED)
 			spread_one(&f->rows.at[i], repeats, n);
-}
-
-void figures_finish(struct figures *f)
-{
-	VEC_FREE(&f->rows);
 }
 
 const struct figure *figures_find(const struct figures *f, const struct figure *like)

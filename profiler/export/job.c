@@ -58,11 +58,6 @@ bool job_events(struct export_job *job, job_event_fn *each, void *self, struct e
 	return ok;
 }
 
-struct timeline_lane job_lane(const struct export_job *job, size_t lane)
-{
-	return timeline_lane_at(&job->tables, lane);
-}
-
 const char *job_name(const struct export_job *job, uint32_t name)
 {
 	const char *text = json_string_value(

@@ -212,16 +212,6 @@ bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err)
 		       "{\"input\": {\"arg\", \"dim\", \"sizes\"}}");
 }
 
-const char *point_source(const struct workload *w, const struct point *p)
-{
-	return p->source ? p->source : w->source;
-}
-
-const struct fusion_program *point_program(const struct workload *w, const struct point *p)
-{
-	return p->program ? p->program : w->points[0].program;
-}
-
 json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err)
 {
 	json_t *calls;

@@ -268,11 +268,6 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 		plan_launch(exe->plans[kernel], buffers, pool, backward);
 }
 
-bool executable_fault(struct executable *exe, struct err *err)
-{
-	return library_faulted(&exe->fault, err);
-}
-
 void executable_destroy(struct executable *exe)
 {
 	if (!exe)

@@ -178,7 +178,10 @@ export function getHistory(params, signal) {
   return request(`/history?${q}`, { signal });
 }
 
-/** @param {string | number} id @param {{note?: string, baseline?: boolean, tags?: string[]}} notes
+/** Has a run back that was removed not long ago. @param {string | number} id @returns {Promise<import("./types.js").RunRow>} */
+export const restoreRun = (id) => request(`/runs/${encodeURIComponent(id)}/restore`, { method: "POST" });
+
+/** @param {string | number} id @param {{name?: string, note?: string, baseline?: boolean, pinned?: boolean, tags?: string[]}} notes
  * @returns {Promise<import("./types.js").RunRow>} */
 export const patchRun = (id, notes) =>
   request(`/runs/${encodeURIComponent(id)}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(notes) });

@@ -197,6 +197,7 @@
  * @property {Summary | null} [summary]
  * @property {Point[]} [points] while it is measured: its sweep so far
  * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
+ * @property {boolean} [pinned]
  * @property {number | string | null} [suite_id] that it is part of
  * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
  * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is

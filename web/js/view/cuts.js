@@ -32,7 +32,7 @@ export function cutsSection(run, { m, said, distinct }, at, told) {
   const here = policyOf(run.workload);
   const other = otherPolicy(here);
   const second = h("div", { class: "cutrow", role: "group", "aria-label": other });
-  const say = (/** @type {string} */ text) => second.replaceChildren(who(other, ""), h("p", { class: "small dim" }, text));
+  const say = (/** @type {string} */ text) => second.replaceChildren(who(other, ""), h("ol", { class: "strip" }, h("li", { class: "more small dim" }, text)), h("p", { class: "counts small" }, "\u00a0")); // as high as what comes
   if (!run.workload) say("not known: the program is not kept");
   else {
     say("looked at now");

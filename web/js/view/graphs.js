@@ -10,7 +10,6 @@ import { plural } from "../model/format.js";
 import { saidOf } from "../model/sentence.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing, graphRows } from "../model/graphs.js";
-import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
 import { fileUrl } from "../api/client.js";
 import { lineLinks, markLines, viewUrl } from "./joined.js";
@@ -36,14 +35,13 @@ export async function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = capturing(points);
   if (!modes.length) return add(body, noGraphs(run));
-  const device = report.device ?? {};
   let shown = new AbortController();
   let filled = Promise.resolve();
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     shown.abort();
     shown = new AbortController();
     const place = h("div");
-    filled = graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, place, point, mode, device);
+    filled = graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, place, point, mode);
     return [place];
   };
   add(body, chosen(ctx, "Captured graphs", points, modes, draw));
@@ -68,9 +66,8 @@ function noGraphs(run) {
  * @param {HTMLElement} place
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
- * @param {object} device
  */
-async function graphList(page, place, point, mode, device) {
+async function graphList(page, place, point, mode) {
   const m = point.modes[mode];
   if (!m) return add(place, h("p", { class: "sub" }, `${mode} was not run at this point.`));
   const said = saidOf(page.run, point, mode);
@@ -91,7 +88,7 @@ async function graphList(page, place, point, mode, device) {
   }
   await painted();
   if (page.signal.aborted) return undefined;
-  const rest = [...kernelsSection(page.signal, page.run, { m, said, device }), ...(again.length ? [recompileSection(again)] : [])];
+  const rest = again.length ? [recompileSection(again)] : [];
   add(place, rest);
   for (const section of rest) markLines(page.signal, section);
   return undefined;
@@ -207,7 +204,7 @@ function kernelsPart(page, g) {
 function codePart(g) {
   if (!g.code) return h("p", { class: "small sub" }, "No generated code: the interpreter runs ready-made loops.");
   const start = kernelStart(g.code);
-  const well = (/** @type {number} */ from) => codeWell(g.code, `Generated C of ${g.title}`, { language: "c", from });
+  const well = (/** @type {number} */ from) => codeWell(g.code, `Generated C of ${g.title}`, { language: "c", only: (n) => n >= from });
   const place = h("div", {}, well(start));
   const acts = h("div", { class: "acts" });
   if (start > 1) {

@@ -8,6 +8,7 @@ import { pause, remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
+import { renameForm } from "./rename.js";
 import { listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
@@ -70,7 +71,7 @@ class RunsPage {
   /** @type {HTMLElement[]} what is above the list; without a run there is nothing to look for */
   #heads = [];
   #asked = 0;
-  #picked = new Picked();
+  #picked = new Picked((id) => this.#list.find(id), () => this.#again());
   /** @type {Set<string>} suites whose runs are shown */
   #open;
 
@@ -95,7 +96,7 @@ class RunsPage {
     this.#sort = select([], "", { "aria-label": "Order" }, (sort) => this.#change({ sort }));
     this.#fillSort();
     this.#list = this.#newList();
-    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus(), o: () => this.#openHere() });
+    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus(), o: () => this.#openHere(), e: () => this.#rename(document.activeElement) });
     onKeys(ctx.signal, this.#picked.keys());
   }
 
@@ -128,6 +129,27 @@ class RunsPage {
     this.load().catch(() => {});
   }
 
+  /** Rows have changed. */
+  #again() {
+    if (this.#ctx.signal.aborted) return;
+    this.#list.forget();
+    this.load().catch(() => {});
+  }
+
+  /** Name and tags of the run of a row, in their place. @param {Element | null} at */
+  #rename(at) {
+    const tr = /** @type {HTMLElement | null | undefined} */ (at?.closest(".runs tbody tr"));
+    const run = this.#list.find(tr?.dataset.id ?? "");
+    const cell = tr?.querySelector("th");
+    if (!run || !cell || cell.querySelector(".rename")) return;
+    const form = renameForm(run, (changed) => {
+      form.remove();
+      if (changed) this.#again();
+      /** @type {HTMLElement | null} */ (cell.querySelector("a"))?.focus();
+    });
+    cell.append(form);
+  }
+
   /** That of the row that has the focus, or that its run is of. */
   #openHere() {
     this.#toggle(/** @type {HTMLElement | null | undefined} */ (document.activeElement?.closest("tr")?.querySelector("[data-suite]"))?.dataset.suite);
@@ -158,7 +180,9 @@ class RunsPage {
     });
     this.#picked.watch(this.#place);
     this.#place.addEventListener("click", (e) => {
-      if (e.target instanceof HTMLElement) this.#toggle(e.target.dataset.suite);
+      if (!(e.target instanceof HTMLElement)) return;
+      if (e.target.matches(".pen")) this.#rename(e.target);
+      else this.#toggle(e.target.dataset.suite);
     });
     this.#heads = [head, form];
     for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
