@@ -152,6 +152,27 @@ struct run_page {
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
 
+/* A run whose verdict is another than that of the run before it: of its name, project, device and
+ * mode. */
+struct run_change {
+	struct run_row run; /* without `workload` */
+	int64_t before;
+	const char *was; /* its verdict */
+};
+struct changes_query {
+	const char *project; /* NULL or "": any */
+	int64_t since_ns;    /* when they were posted */
+	int limit;
+};
+struct run_changes {
+	struct run_change *at; /* newest first */
+	int n;
+	int64_t total;                    /* of such runs */
+	int64_t counts[RUN_STATUS_COUNT]; /* of all runs since then */
+};
+bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
+		    struct run_changes *out, struct err *err);
+
 /* Whether runs can be filtered by it: "faster", "slower", "same", "ambiguous" or
  * "not-enough" of the mode they are judged by, or "broken": failed, or part of a suite with a
  * mode that failed or disagrees with eager. */
