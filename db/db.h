@@ -46,11 +46,12 @@ bool run_status_from_name(const char *name, enum run_status *out);
 struct run_summary {
 	const char *mode, *verdict; /* mode NULL: there is no summary */
 	double speedup, speedup_lo, speedup_hi;
-	double median_us;
-	double calls_to_repay; /* infinite: never */
-	double crossover_n;    /* NaN: none */
-	double at_n;           /* NaN: no sweep */
-	int breaks;            /* places, of both stages; -1: a run of before they were kept */
+	double median_us, median_lo, median_hi; /* its interval NaN: a run of before it was kept */
+	double calls_to_repay;                  /* infinite: never */
+	double crossover_n;                     /* NaN: none */
+	double at_n;                            /* NaN: no sweep */
+	int breaks; /* of both stages, each once, in the mode and at the point that has most;
+		     * -1: a run of before they were kept */
 };
 
 enum { RUN_RECENT = 12 };
@@ -128,7 +129,7 @@ struct run_query {
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
 	bool pinned;                        /* those alone */
-	struct run_range speedup, breaks, median_us; /* of the mode it is judged by */
+	struct run_range speedup, breaks, median_us; /* of its summary */
 	int status;                                  /* enum run_status; -1: any */
 	enum run_sort sort;                          /* 0: by age; what has no value comes last */
 	bool up;                                     /* the smallest (the oldest) first */
@@ -150,6 +151,27 @@ struct run_page {
 };
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
+
+/* A run whose verdict is another than that of the run before it: of its name, project, device and
+ * mode. */
+struct run_change {
+	struct run_row run; /* without `workload` */
+	int64_t before;
+	const char *was; /* its verdict */
+};
+struct changes_query {
+	const char *project; /* NULL or "": any */
+	int64_t since_ns;    /* when they were posted */
+	int limit;
+};
+struct run_changes {
+	struct run_change *at; /* newest first */
+	int n;
+	int64_t total;                    /* of such runs */
+	int64_t counts[RUN_STATUS_COUNT]; /* of all runs since then */
+};
+bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
+		    struct run_changes *out, struct err *err);
 
 /* Whether runs can be filtered by it: "faster", "slower", "same", "ambiguous" or
  * "not-enough" of the mode they are judged by, or "broken": failed, or part of a suite with a

@@ -237,6 +237,75 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
+#define SINCE " run.created_ns >= ?1 AND (?2 = '' OR run.project = ?2)"
+
+/* Beside each run its verdict's, and the number and verdict of the run before it. */
+#define CHANGED                                                                                    \
+	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
+	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
+	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
+	" WHERE other.name = run.name AND other.project = run.project"                             \
+	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id < run.id)"    \
+	" WHERE was_verdict <> run_summary.verdict AND" SINCE
+
+static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,
+			struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status", "it",
+	    q->since_ns, q->project);
+	enum run_status status;
+	int code = SQLITE_ERROR;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		if (run_status_from_name(db_text(s, 0), &status))
+			out->counts[status] = sqlite3_column_int64(s, 1);
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "count runs", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena *arena,
+			 struct run_changes *out, struct err *err)
+{
+	sqlite3_stmt *s;
+	int code = SQLITE_ERROR;
+
+	*out = (struct run_changes){ .at = ARENA_ARRAY(arena, struct run_change,
+						       (size_t)q->limit) };
+	if (!out->at)
+		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	if (!count_since(h, q, out, err))
+		return false;
+	s = db_prepare(h, err,
+		       "SELECT " RUN_COLUMNS ", was_run, was_verdict, count(*) OVER ()" CHANGED
+		       " ORDER BY run.id DESC LIMIT ?3",
+		       "iti", q->since_ns, q->project, (int64_t)q->limit);
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct run_change *to = &out->at[out->n++];
+		int at = run_read(s, arena, &to->run);
+
+		to->before = sqlite3_column_int64(s, at);
+		to->was = text_at(s, at + 1, arena);
+		out->total = sqlite3_column_int64(s, at + 2);
+	}
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "look for changes", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
+		    struct run_changes *out, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = changes_with(h, query, arena, out, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
 /* Of the runs that are there, of a project or of all. */
 #define HERE " IN (SELECT id FROM run WHERE ?2 = '' OR project = ?2) "
 #define FACETS                                                                                     \

@@ -93,6 +93,9 @@ export function listRuns(params, signal) {
   return request(`/runs?${q}`, { signal });
 }
 
+/** What the last day brought. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Since>} */
+export const getSince = (signal) => request("/since", { signal });
+
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
 

@@ -9,7 +9,7 @@ import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
 import { renameForm } from "./rename.js";
-import { listRuns } from "../api/client.js";
+import { getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
 
@@ -68,6 +68,8 @@ class RunsPage {
   #total = h("span", { class: "sub small nw", id: "run-count" });
   #place = h("div", { id: "run-list", "aria-busy": "true" });
   #start = h("div");
+  /** What the last day brought, above the list. */
+  #since = h("div");
   /** @type {HTMLElement[]} what is above the list; without a run there is nothing to look for */
   #heads = [];
   #asked = 0;
@@ -186,7 +188,7 @@ class RunsPage {
     });
     this.#heads = [head, form];
     for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
-    return [this.#start, head, form, this.#place, this.#picked.bar];
+    return [this.#start, this.#since, head, form, this.#place, this.#picked.bar];
   }
 
   /** @returns {Promise<boolean>} whether something still waits or runs */
@@ -195,7 +197,8 @@ class RunsPage {
     const { offset, limit } = this.#list.inSight;
     const answer = await this.#ask(offset, limit, true);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
-    await this.#begin(answer);
+    await Promise.all([this.#begin(answer), this.#tell(answer)]);
+    if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
     this.#draw(answer, offset);
     return answer.runs.some((r) => r.status === "running" || r.status === "queued");
   }
@@ -239,6 +242,19 @@ class RunsPage {
     if ((answer.total_runs ?? answer.total ?? answer.runs.length) > START_MOST || text || status || this.#start.hasChildNodes()) return;
     const { startSection } = await import("./start.js");
     if (!this.#ctx.signal.aborted && !this.#start.hasChildNodes()) this.#start.append(startSection(this.#ctx.signal, answer.runs[0]?.id ?? null));
+  }
+
+  /** What changed since yesterday stands above the list before that is drawn; then it is read with it. @param {import("../api/types.js").RunList} answer */
+  async #tell(answer) {
+    const { text, status } = this.#filter;
+    this.#since.hidden = !!(text || status);
+    if ((answer.total_runs ?? 0) <= START_MOST || this.#since.hidden) return;
+    try {
+      const [{ sinceSection }, since] = await Promise.all([import("./since.js"), getSince(this.#ctx.signal)]);
+      sinceSection(this.#since, since);
+    } catch {
+      /* the list is there without it */
+    }
   }
 
   /** What can be chosen, with how many runs have it. @param {import("../api/types.js").Facets | undefined} facets */
