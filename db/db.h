@@ -46,11 +46,12 @@ bool run_status_from_name(const char *name, enum run_status *out);
 struct run_summary {
 	const char *mode, *verdict; /* mode NULL: there is no summary */
 	double speedup, speedup_lo, speedup_hi;
-	double median_us;
-	double calls_to_repay; /* infinite: never */
-	double crossover_n;    /* NaN: none */
-	double at_n;           /* NaN: no sweep */
-	int breaks;            /* places, of both stages; -1: a run of before they were kept */
+	double median_us, median_lo, median_hi; /* its interval NaN: a run of before it was kept */
+	double calls_to_repay;                  /* infinite: never */
+	double crossover_n;                     /* NaN: none */
+	double at_n;                            /* NaN: no sweep */
+	int breaks; /* of both stages, each once, in the mode and at the point that has most;
+		     * -1: a run of before they were kept */
 };
 
 enum { RUN_RECENT = 12 };
@@ -128,7 +129,7 @@ struct run_query {
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
 	bool pinned;                        /* those alone */
-	struct run_range speedup, breaks, median_us; /* of the mode it is judged by */
+	struct run_range speedup, breaks, median_us; /* of its summary */
 	int status;                                  /* enum run_status; -1: any */
 	enum run_sort sort;                          /* 0: by age; what has no value comes last */
 	bool up;                                     /* the smallest (the oldest) first */

@@ -474,7 +474,8 @@ static void a_report_gives_its_results(void **state)
 	json_t *report = load(
 	    "{'workload': {'policy': 'native', 'modes': ['eager', 'static', 'lazy']},"
 	    " 'modes': {'eager': {'breaks': []}, 'static': {'agrees': true, 'compile_ms': 3,"
-	    " 'breaks': [{'stage': 'capture'}, {'stage': 'lowering'}, {'stage': 'capture'}]},"
+	    " 'breaks': [{'stage': 'capture'}, {'stage': 'lowering'}, {'stage': 'capture'},"
+	    " {'stage': 'capture', 'message': 'another'}]},"
 	    " 'dynamic': {'agrees': true}},"
 	    " 'break_even': {'static': {'speedup': 2, 'speedup_ci': [1.5, 2.5],"
 	    " 'verdict': 'FASTER'}, 'dynamic': {'speedup': 9, 'speedup_ci': [9, 9],"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/breaks.h"
 #include "profiler/numbers/numbers.h"
 
 static const struct metric_info metrics[METRIC_COUNT] = {
@@ -97,7 +98,7 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 		*value = (double)m->graphs.n;
 		break;
 	case METRIC_breaks:
-		*value = (double)m->breaks.n;
+		*value = (double)break_distinct(&m->breaks, NULL);
 		break;
 	case METRIC_recompiles:
 		*value = (double)m->recompiles.n;

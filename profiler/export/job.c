@@ -103,7 +103,7 @@ static bool each_mode(const struct export_job *job, struct job_mode at,
 	for (size_t i = 0; i < modes->n; i++) {
 		at.mode = modes->keys[i];
 		at.m = &modes->at[i];
-		at.breaks = at.m->breaks.n;
+		at.breaks = (size_t)break_distinct(&at.m->breaks, NULL);
 		at.paid = report_get(*paid, at.mode);
 		if (is_wanted(job, &at) && !each(self, &at))
 			return false;

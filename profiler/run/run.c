@@ -77,7 +77,7 @@ static void move_up(struct run *r)
 /* The point at work as a report has it: what is measured later goes by the engine's lines. */
 static const struct report_point *placed_point(struct run *r)
 {
-	const struct fusion_program *program = r->w->points[r->point].program;
+	const struct fusion_program *program = point_program(r->w, &r->w->points[r->point]);
 	json_t *json = report_write_point(run_place(r));
 	struct report_point *copy = report_read_point(json, &r->draft->arena, NULL);
 
@@ -90,7 +90,7 @@ static bool tell_point(struct run *r, struct err *err)
 	const struct report_point *point = run_place(r);
 	int there;
 
-	if (fusion_place(r->w->points[r->point].program, 1, &there))
+	if (fusion_place(point_program(r->w, &r->w->points[r->point]), 1, &there))
 		point = placed_point(r);
 	if (!point)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");

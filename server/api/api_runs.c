@@ -41,7 +41,7 @@ static json_t *split_json(const char *text, char separator)
 
 static json_t *summary_json(const struct run_summary *m)
 {
-	json_t *speedup = json_null(), *interval = json_null();
+	json_t *speedup = json_null(), *interval = json_null(), *median = json_null();
 
 	if (!m->mode)
 		return json_null();
@@ -49,9 +49,11 @@ static json_t *summary_json(const struct run_summary *m)
 		speedup = json_real(m->speedup);
 		interval = json_pack("[f, f]", m->speedup_lo, m->speedup_hi);
 	}
-	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "mode", m->mode,
+	if (!isnan(m->median_lo))
+		median = json_pack("[f, f]", m->median_lo, m->median_hi);
+	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "mode", m->mode,
 			 "verdict", m->verdict, "speedup", speedup, "speedup_ci", interval,
-			 "median_us", m->median_us, "calls_to_repay",
+			 "median_us", m->median_us, "median_ci", median, "calls_to_repay",
 			 number_or_null(m->calls_to_repay), "crossover_n",
 			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n), "breaks",
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));

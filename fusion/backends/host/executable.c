@@ -255,6 +255,11 @@ static void library_poison(const struct library_call *call)
 			fence_poison_here(call->room[i].at, call->room[i].bytes);
 }
 
+bool executable_fault(struct executable *exe, struct err *err)
+{
+	return library_faulted(&exe->fault, err);
+}
+
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward)
 {

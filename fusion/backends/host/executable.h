@@ -55,11 +55,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward);
-
-static inline bool executable_fault(struct executable *exe, struct err *err)
-{
-	return library_faulted(&exe->fault, err);
-}
+bool executable_fault(struct executable *exe, struct err *err);
 
 /* backend.can_lower of both. */
 bool executable_lowers(const struct backend *self, const struct graph *g, const struct node *n,

@@ -1085,10 +1085,12 @@ export interface ReportRewriteGain {
 
 /** what all breaks of a mode cost a call */
 export interface ReportBreakCosts {
-  /** us: the sum; of breaks that `without` lacks what was timed, else estimates */
+  /** us: the sum */
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
+  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  timed?: boolean;
   /** calls that were watched */
   calls: number;
   /** groups of calls that went the same way */

@@ -167,10 +167,11 @@
  * @property {number | null} speedup null where the mode's values are not eager's
  * @property {Interval | null} speedup_ci
  * @property {number} median_us
+ * @property {Interval | null} [median_ci] null: not kept
  * @property {number | null} [calls_to_repay]
  * @property {number | null} [crossover_n]
  * @property {number | null} [at_n]
- * @property {number | null} [breaks] places of that mode; null: not kept
+ * @property {number | null} [breaks] of both stages, each once, in the mode and at the point that has most; null: not kept
  *
  * @typedef {object} Progress
  * @property {Status} status

@@ -169,8 +169,8 @@ export function traceRows(m) {
   return [...rows.values()];
 }
 
-/** How many distinct breaks capture has. @param {ModeReport} m @param {Said | undefined} said */
-export const breakCount = (m, said) => breakRows(m, said).filter((r) => !r.lowering).length;
+/** How many there are, of both stages, each once. @param {ModeReport} m @param {Said | undefined} said */
+export const breakCount = (m, said) => breakRows(m, said).length;
 
 /** What a run would fail with; a warning is none. @param {import("../api/types.js").Check} check */
 export const firstError = (check) => check.diagnostics?.find((d) => d.severity !== "warning");

@@ -4,7 +4,7 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, sparkline, whisker } from "./marks.js";
 import { extent, ratioAxis } from "../model/axis.js";
-import { about, age, calls, count, duration, number, partly, plain, plural, ratio, stamp, timeUnit } from "../model/format.js";
+import { about, age, calls, count, duration, partly, plain, plural, ratio, stamp, timeUnit, withInterval } from "../model/format.js";
 import { chipClass, meetsEager } from "../model/sentence.js";
 import { headline } from "../model/suite.js";
 import { suiteCells } from "./suite_row.js";
@@ -126,7 +126,7 @@ function summaryCells(s, columns, recent) {
     ),
     h("td", { class: "a-t" }, s.speedup === null ? null : whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
     h("td", { class: "x" }, recent),
-    cell(number(s.median_us / columns.unit.scale)),
+    cell(withInterval(s.median_us / columns.unit.scale, s.median_ci?.map((x) => x / columns.unit.scale)).text),
     cell(repaid(s)),
     cell([typeof s.crossover_n === "number" ? meetsEager(s) : dim(meetsEager(s)), swept ? h("span", { class: "vh" }, `; the row is at n = ${plain(Number(s.at_n))}`) : null]),
     cell(typeof s.breaks === "number" ? count(s.breaks) : dim("unknown")),
