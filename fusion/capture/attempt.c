@@ -120,6 +120,14 @@ static bool is_plain(struct value v)
 	       v.kind == VALUE_BOOL || v.kind == VALUE_STR || v.kind == VALUE_NONE;
 }
 
+/* As torch: what a call that ended the last piece gave is looked at when it is stored. */
+static bool is_stored(const struct standing *on, int operand)
+{
+	const struct frame *f = on->real;
+
+	return !on->t->native && f->inst->op == CODE_STORE_FAST && operand == f->top - f->stack - 1;
+}
+
 /* Callables, iterators and managers are in use already, and read at once. */
 static bool shadow_operands(const struct standing *on, struct err *err)
 {
@@ -131,7 +139,7 @@ static bool shadow_operands(const struct standing *on, struct err *err)
 
 		if (source < 0)
 			return trace_no_memory(err);
-		if (is_plain(real->stack[i]) ||
+		if ((is_plain(real->stack[i]) && !is_stored(on, i)) ||
 		    (on->t->native && real->stack[i].kind == VALUE_ITER)) {
 			if (!variables_lazy(on->t, source, on->f->top))
 				return trace_no_memory(err);

@@ -601,7 +601,8 @@ static struct entry *compile_entry(struct session *s, struct resume_point *p, st
 		ok = *fate == ENTRY_FAILED ||
 		     note_compiled(s, p, e, &brk, reason.len ? reason.data : NULL);
 	}
-	if (p->skip && p->frame_index >= 0) {
+	/* one that has computed nothing has nothing to tell */
+	if (p->skip && p->frame_index >= 0 && brk.at.id != BREAK_NONE) {
 		s->report.frames.at[p->frame_index].skipped = true;
 		ok = note_eager(s, p) && ok;
 	}

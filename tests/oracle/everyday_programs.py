@@ -10,6 +10,9 @@ from library_programs import IMPORTS
 from own_programs import value
 
 AUTO = True  # what torch.compile() does without dynamic= is recorded, too
+# Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
+AUTO_ALONE = {"rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "time_that_is_kept", "time_of_no_use"}
+
 PROGRAMS = [
     ("nothing_at_first", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def model(x, n):
     for _ in range(n):
@@ -101,6 +104,57 @@ model = M()
     def forward(self, x):
         return self.fc(x).view(-1, 4, 8) + self.emb
 model = Net()
+"""),
+    ("rate_as_alpha", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return x.add(g, alpha=-lr)
+"""),
+    ("rate_as_value", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return torch.addcdiv(x, g, g.abs() + 1, value=-lr)
+"""),
+    ("rate_as_weight", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return x.lerp(g, 1 - lr) + x.addcmul(g, g, value=1 - lr)
+"""),
+    ("rate_of_a_schedule", [["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"]], """net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, (s + 1) / 4))
+def model(x, y):
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+    sched.step()
+    opt.zero_grad()
+    return loss.detach(), sched.get_last_lr()[0]
+"""),
+    ("time_that_is_kept", [["f 4"], ["f 4"], ["f 4"]], """import time
+def model(x):
+    start = time.time()
+    y = x.sin()
+    print("a")
+    return y + 1
+"""),
+    ("time_of_no_use", [["f 4"], ["f 4"], ["f 4"]], """import time
+def model(x):
+    start = time.time()
+    y = x.sin()
+    return y + 1
+"""),
+    ("as_large_as_it_was", [["f 1,3,8,8"], ["f 1,3,10,10"], ["f 1,3,12,12"]], """def model(x):
+    return F.interpolate(x, size=x.shape[-2:], mode="nearest")
+"""),
+    ("as_large_again", [["f 1,3,8,8"], ["f 1,3,10,10"], ["f 1,3,12,12"]], """def model(x):
+    return F.interpolate(F.avg_pool2d(x, 2), size=x.shape[-2:], mode="bilinear", align_corners=False)
+"""),
+    ("planes_by_factors", [["f 1,3,8,6"], ["f 1,3,10,8"], ["f 1,3,12,10"]], """def model(x):
+    y = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True)
+    z = F.interpolate(x, size=(x.shape[2] // 2, x.shape[3] * 3), mode="bilinear")
+    return y.mean(), z, F.interpolate(x, scale_factor=0.5, mode="bilinear", recompute_scale_factor=True)
+"""),
+    ("volumes_by_factors", [["f 1,2,4,4,4"], ["f 1,2,6,4,4"], ["f 1,2,8,4,4"]], """def model(x):
+    return F.interpolate(x, scale_factor=(2, 1, 1), mode="trilinear"), F.interpolate(x, size=(5, 3, 6), mode="nearest")
+"""),
+    ("layer_that_enlarges", [["f 1,2,4,4"], ["f 1,2,6,4"], ["f 1,2,8,4"]], """up = nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)
+def model(x):
+    return up(x).sin().sum() + F.interpolate(x, scale_factor=2).cos().sum()
 """),
     ("gradient_read_after", [["f 4"], ["f 4"]], """w = nn.Parameter(torch.ones(4))
 def model(x):

@@ -122,7 +122,8 @@ def main():
     done = []
     for case in programs.cases():
         try:
-            done.append(record(case, () if case["name"] in getattr(programs, "VALUES_ALONE", ()) else modes))
+            alone = ("auto",) if case["name"] in getattr(programs, "AUTO_ALONE", ()) else modes
+            done.append(record(case, () if case["name"] in getattr(programs, "VALUES_ALONE", ()) else alone))
         except Exception as e:
             print(f"{case['name']}: {type(e).__name__}: {str(e)[:300]}")
     with open(sys.argv[1], "w") as file:

@@ -710,6 +710,9 @@ bool trace_op(struct trace *t, const struct op_call *call, struct value *out, st
 	struct op_call cast = *call;
 	bool any = false, ok;
 
+	ok = trace_scaled(t, call, &any, out, err);
+	if (any)
+		return ok;
 	if (autocast_wants(t->autocast_mode) && !call->inplace &&
 	    !autocast_values(&t->autocast, t->autocast_mode,
 			     &(struct autocast_call){ call->op, call->values, call->n }, &any,

@@ -473,6 +473,10 @@ bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 
+/* scaled.c: *done where alpha= or value= of the call is a symbol: it is captured as several. */
+bool trace_scaled(struct trace *t, const struct op_call *call, bool *done, struct value *out,
+		  struct err *err);
+
 /* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
 bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
