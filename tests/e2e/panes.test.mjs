@@ -126,6 +126,30 @@ test("labels of real graphs are never under 11 px, in their boxes, and over noth
     }
 });
 
+test("all graphs are one picture, torn at each break; a box leads to its graph, a tear to its break", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, run);
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
+  const torn = page.getByRole("region", { name: /torn at 1 break/ });
+  await torn.locator("svg").nth(1).waitFor();
+  assert.ok(param(page, "graphs") === "all");
+  const kinds = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.className));
+  assert.deepEqual(kinds, ["torn-graph", "torn-cut", "torn-graph"]);
+  assert.match(await torn.locator(".torn-cut").innerText(), /^line 6 · print\(\)/);
+  assert.deepEqual(await faults(page), []);
+  const [above, tear, below] = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.getBoundingClientRect().top));
+  assert.ok(above < tear && tear < below);
+  await page.reload();
+  await torn.locator("svg").nth(1).waitFor();
+  await sound(page, complaints);
+  await torn.locator("svg").nth(1).locator('[data-node^="kernel "]').first().click();
+  await page.locator('.graph [data-node="tanh"]').waitFor();
+  assert.deepEqual([param(page, "graph"), param(page, "graphs")], ["1", null]);
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
+  await torn.locator(".torn-cut").getByRole("link").click();
+  await page.waitForURL(/\/breaks\?.*break=1/);
+});
+
 test("a narrow page shows one pane, with a switch", async () => {
   const { page, complaints } = await openPage(browser, { width: 390 });
   await open(page, run);

@@ -15,6 +15,7 @@ import { longList } from "./long_list.js";
 import { GraphPanes } from "./panes.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
+import { tears } from "./tears.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
@@ -78,25 +79,29 @@ async function graphList(page, place, point, mode) {
   let [at, shown] = [-1, new AbortController()];
   const show = (/** @type {number} */ i) => {
     at = i;
-    choose.value = idOf(i);
+    choose.value = i < 0 ? "all" : idOf(i);
     shown.abort();
     shown = new AbortController();
     below.replaceChildren();
     const signal = AbortSignal.any([page.signal, shown.signal]);
+    remember({ graphs: i < 0 ? "all" : null });
+    if (i < 0) return tears({ run: page.run, m, said: saidOf(page.run, point, mode), signal }, below);
     return oneGraph({ ...page, signal }, below, { point, mode, graph: graphs[i], row: rows[i], i });
   };
-  const options = rows.map((r, i) => ({ value: idOf(i), label: r.title }));
+  const options = [{ value: "all", label: `all ${rows.length}, torn where they break` }, ...rows.map((r, i) => ({ value: idOf(i), label: r.title }))];
   const choose = select(options, idOf(0), { id: "graph-of", "aria-label": "Graph" }, (v) => {
     remember({ step: null, piece: null });
-    pick({ graph: v });
+    if (v !== "all") return pick({ graph: v });
+    pick({});
+    return show(-1);
   });
   if (rows.length > 1) add(place, h("div", { class: "bar graphbar" }, h("label", { class: "small sub", for: "graph-of" }, "Graph"), choose));
   add(place, below);
   onPick(page.signal, () => {
-    const wanted = shownNow(graphs, at);
+    const wanted = at < 0 && !picked().graph ? at : shownNow(graphs, at);
     if (wanted !== at) show(wanted);
   });
-  await show(shownNow(graphs, 0));
+  await show(page.ctx.query.get("graphs") === "all" && rows.length > 1 && !picked().graph ? -1 : shownNow(graphs, 0));
   if (page.signal.aborted || !m.recompiles?.length) return undefined;
   add(place, recompileSection(m.recompiles));
   return undefined;
@@ -134,12 +139,13 @@ async function oneGraph(page, place, { point, mode, graph, row, i }) {
   const head = h("header", {}, h("h3", {}, row.title), h("p", {}, row.facts.join(" \u00b7 ")), h("div", { class: "acts" }, panes.choice));
   const section = h("section", { class: "sec", "aria-label": row.title }, head, panes.el, lists);
   add(place, section);
+  const [ops, rest] = columnsOf(page, row);
+  await painted();
+  if (signal.aborted) return;
+  add(lists, ops());
   await panes.fill();
-  for (const column of columnsOf(page, row)) {
-    await painted();
-    if (signal.aborted) return;
-    add(lists, column());
-  }
+  if (signal.aborted) return;
+  add(lists, rest());
   markLines(signal, section);
 }
 

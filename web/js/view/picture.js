@@ -8,6 +8,7 @@
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
+import { boxShape, edgeLabel, groupTitle } from "./shapes.js";
 import { ApiError, postGroups, postLayout } from "../api/client.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
@@ -28,9 +29,6 @@ const OPEN_UP_TO = 40; // nodes: groups of a larger graph begin closed
 const NEAR = 40;
 const AFAR = 0.35; // scale below which no box has room for a name
 const WHOLE = 0.7; // scale from which most names have room
-const LEAST = 11; // pixels of any text
-const HEAD = 22; // of a group, above what is in it
-const OP = 12; // of the name of an op, where all of it is in sight
 const EDGE = 16; // pixels around the whole
 const MARGIN = 0.3; // of the window, drawn beyond it
 const MOST_LABELS = 200; // of edges
@@ -381,47 +379,17 @@ export class GraphPicture {
     return svg("g", { class: `open g-${form}`, "data-node": `open ${k}` }, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }));
   }
 
-  /** How large a text has to be in the picture to be read as large, in the window at least LEAST pixels. @param {number} px */
-  #size11(px) {
-    return Math.max(px, LEAST / Math.min(1, this.view.scale));
-  }
-
-  /** In a row of so many letters of that width; "" where hardly one has room. @param {string} text @param {number} width @param {number} letter */
-  #cut(text, width, letter) {
-    const most = Math.floor(width / letter);
-    return text.length <= most ? text : most > 2 ? `${text.slice(0, most - 1)}\u2026` : "";
-  }
-
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
   #groupTitle(k, r) {
     const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
     const us = kind === "kernel" ? this.#kernel(kernelOfGroup(k))?.median_us : 0;
-    const size = this.#size11(LEAST);
-    if (size * 1.2 > HEAD) return null; // no room above what is in it
-    const letter = (6.6 * size) / LEAST;
-    const cut = this.#cut(title, r.w - 12, letter);
-    const time = us ? `  ${duration(us)}` : "";
-    const text = svg("text", { class: "title", x: r.x + 8, y: r.y + 5 + size }, cut === title && (title.length + time.length) * letter <= r.w - 12 ? title + time : cut);
-    text.style.fontSize = `${size}px`;
-    return text;
+    return groupTitle(title, us ? duration(us) : "", r, this.view.scale);
   }
 
   /** @param {PictureBox} b */
   #boxShape(b) {
-    const r = this.laid.boxes[b.id];
     const joined = this.line > 0 && b.nodes.some((n) => n.line === this.line);
-    const el = svg("g", { class: `box g-${b.kind}${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`, "data-node": b.id });
-    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 2 }));
-    const [op, about] = [this.#size11(OP), this.#size11(LEAST)];
-    const both = r.h >= (op + about) * 1.3;
-    const row = (/** @type {string} */ cls, /** @type {string} */ text, /** @type {number} */ size, /** @type {number} */ y, /** @type {number} */ letter) => {
-      const line = svg("text", { class: cls, x: r.x + (both ? 8 : 4), y }, this.#cut(text, r.w - (both ? 14 : 6), letter));
-      line.style.fontSize = `${size}px`;
-      add(el, line);
-    };
-    if (r.h >= op * 1.15) row("op", b.title, op, both ? r.y + 17 : r.y + (r.h + op * 0.72) / 2, (7.4 * op) / OP);
-    if (both) row("about", b.sub, about, r.y + 32, (6.9 * about) / LEAST);
-    return el;
+    return boxShape(b, this.laid.boxes[b.id], this.view.scale, `${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
   }
 
   /** Where edges say what they carry; those of the picked box, which say all that is known, first. */
@@ -442,10 +410,7 @@ export class GraphPicture {
     if (this.picture.full[key]) add(path, svg("title", {}, this.picture.full[key]));
     const place = this.places.get(key);
     if (!place) return [path];
-    const size = this.#size11(LEAST);
-    const text = svg("text", { class: near ? "size on" : "size", x: place[0], y: place[1] + size * 0.36 }, near ? this.picture.full[key] : this.picture.labels[key]);
-    text.style.fontSize = `${size}px`;
-    return [path, text];
+    return [path, edgeLabel(near ? this.picture.full[key] : this.picture.labels[key], place, this.view.scale, near)];
   }
 
   /** @param {string | null} k its number */
