@@ -59,7 +59,7 @@ test("what is wrong shows while it is written, and so do breaks", async () => {
 
 test("an example is checked as it opens: its breaks stand at their lines before anything runs", async () => {
   const { page, complaints } = await form();
-  const below = page.getByRole("region", { name: "The same as a command" });
+  const below = page.locator("details.command");
   const before = await below.boundingBox();
   await page.locator("#example").selectOption("rerank_step");
   await page.locator("#diags .sev", { hasText: "Will break" }).first().waitFor();
