@@ -14,6 +14,8 @@ enum {
 	ADD_STAGE = 128,    /* and so many elements of each at a time, */
 	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order; */
 	ADD_MANY = 512,     /* of so many places 32 are often all different */
+	NEAR_THREADS = 1024, /* scatter_add in any order: of a block that holds its lines' sums, */
+	NEAR_STEPS = 4,      /* and elements of a thread that are under way at once */
 	ROWS_WARPS = 8,     /* sums of whole rows: of a block, a place each, */
 	ROWS_LANES = 4,     /* so many elements of a row for each thread at a time; */
 	ROWS_FEW = 256,     /* rows of one place that a warp puts in order, */
@@ -70,6 +72,7 @@ struct lookup_args {
 	unsigned magic[ARGS_RANK];
 	const void *base; /* scatter_add: what is added to; lies as the target does */
 	int parts;        /* of its lines */
+	int lines;        /* in any order: of a block */
 	int across;       /* its lines lie side by side */
 	int tiles;        /* sums of whole rows: parts of a row that have warps of their own; */
 	int team;         /* of rows that lie together, lanes of a warp that share one */
@@ -147,6 +150,11 @@ struct attention_args {
 	unsigned tiles; /* of rows, of each matrix */
 	int wide;       /* all rows are multiples of 16 bytes apart, and begin at such */
 	float scale, fill;
+	/* Keys in parts of `span`, each with a block: what they leave, and how many have. */
+	unsigned parts;
+	long long span;
+	float *left;
+	unsigned *arrived;
 };
 
 struct loss_args {

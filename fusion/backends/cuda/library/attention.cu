@@ -142,7 +142,48 @@ template <bool CAUSAL> WORD i64 last_key(const attention_args &a, i64 first, int
 
 // float16 and bfloat16, by tensor cores: four warps, each with MT times 16 rows.  K of the
 // next keys comes while the powers are summed, V while the scores are made.
-template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY>
+// What a block leaves of its part of the keys: for each row its sums, then the largest score (a
+// power of 2) and the sum of powers.
+WORD f32 *left_of(const attention_args &a, u32 tile, u32 part, int rows, int columns)
+{
+	return a.left + ((i64)tile * a.parts + part) * rows * (columns + 2);
+}
+// The last block of a tile puts the parts together.
+template <class E, int D, bool EMPTY>
+WORD void attend_parts(const attention_args &a, u32 tile, int held, i64 rows, typename E::mem *to)
+{
+	__shared__ bool last;
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x == 0)
+		last = atomicInc(&a.arrived[tile], a.parts - 1) == a.parts - 1;
+	__syncthreads();
+	if (!last)
+		return;
+	__threadfence();
+	for (int i = threadIdx.x; i < rows * D; i += ATTEND_THREADS) {
+		const int row = i / D, column = i % D;
+		f32 top = -INF_f32, sum = 0, total = 0;
+
+		for (u32 part = 0; part < a.parts; part++) {
+			const volatile f32 *const left = left_of(a, tile, part, held, D);
+
+			top = fmaxf(top, left[held * D + 2 * row]);
+		}
+		const f32 base = top == -INF_f32 ? 0.0f : top;
+#pragma unroll 4
+		for (u32 part = 0; part < a.parts; part++) {
+			const volatile f32 *const left = left_of(a, tile, part, held, D);
+			const f32 weight = power_of_2(left[held * D + 2 * row] - base);
+
+			sum = __fmaf_rn(left[row * D + column], weight, sum);
+			total = __fmaf_rn(left[held * D + 2 * row + 1], weight, total);
+		}
+		to[row * a.out.row + column] = E::put(sum * share_of<EMPTY>(a, total));
+	}
+}
+template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY, bool SPLIT>
 WORD void attend_tiles(const attention_args &a)
 {
 	typedef typename E::mem mem;
@@ -152,14 +193,17 @@ WORD void attend_tiles(const attention_args &a)
 	extern __shared__ __align__(16) char attended[];
 	mem *const q = (mem *)attended, *const k = q + ROWS * PITCH, *const v = k + KEYS * PITCH;
 	const int lane = threadIdx.x & 31, own = threadIdx.x / 32 * 16 * MT;
-	const u32 tile = blockIdx.x % a.tiles;
+	const u32 all_tiles = SPLIT ? blockIdx.x / a.parts : blockIdx.x, part = SPLIT ? blockIdx.x % a.parts : 0;
+	const u32 tile = all_tiles % a.tiles;
 	const i64 first = (i64)(CAUSAL ? a.tiles - 1 - tile : tile) * ROWS;
-	const i64 last = last_key<CAUSAL>(a, first, ROWS);
+	const i64 begin = SPLIT ? part * a.span : 0;
+	const i64 last = SPLIT && begin + a.span < a.keys ? begin + a.span : last_key<CAUSAL>(a, first, ROWS);
+	const bool busy = first + own < a.rows; // has rows at all
 	const f32 log2_e = 1.44269504f, factor = PLAIN ? a.scale * log2_e : log2_e;
 	f32 sum[MT][SUMS][4] = {}, most[MT][2], total[MT][2] = {};
 	i64 at[5];
 
-	seek(a.batch, blockIdx.x / a.tiles, at);
+	seek(a.batch, all_tiles / a.tiles, at);
 	const mem *const q_from = (const mem *)a.q.at + at[0] + first * a.q.row;
 	const mem *const k_from = (const mem *)a.k.at + at[1];
 	const mem *const v_from = (const mem *)a.v.at + at[2];
@@ -167,10 +211,11 @@ WORD void attend_tiles(const attention_args &a)
 	for (int t = 0; t < MT; t++)
 		most[t][0] = most[t][1] = -INF_f32;
 	load_tile<mem, D, ROWS, COLUMNS, PITCH>(q, q_from, a.q, a.rows - first, a.wide);
-	if (last > 0)
-		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from, a.k, a.keys, a.wide);
+	if (last > begin)
+		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + begin * a.k.row, a.k, a.keys - begin,
+							a.wide);
 #pragma unroll 1
-	for (i64 key = 0; key < last; key += KEYS) {
+	for (i64 key = begin; key < last; key += KEYS) {
 		f32 score[MT][SCORES][4] = {};
 
 		copies_wait();
@@ -178,7 +223,7 @@ WORD void attend_tiles(const attention_args &a)
 		load_tile<mem, D, KEYS, COLUMNS, PITCH>(v, v_from + key * a.v.row, a.v, a.keys - key,
 							a.wide);
 #pragma unroll
-		for (int c = 0; c < COLUMNS; c += 16) {
+		for (int c = 0; c < COLUMNS && busy; c += 16) {
 			u32 left[MT][4];
 #pragma unroll
 			for (int t = 0; t < MT; t++)
@@ -202,6 +247,8 @@ WORD void attend_tiles(const attention_args &a)
 		if (key + KEYS < last)
 			load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + (key + KEYS) * a.k.row, a.k,
 								a.keys - key - KEYS, a.wide);
+		if (!busy)
+			continue;
 		const bool cut = !PLAIN || key + KEYS > a.keys || (CAUSAL && key + KEYS > first);
 #pragma unroll
 		for (int t = 0; t < MT; t++) {
@@ -283,6 +330,35 @@ WORD void attend_tiles(const attention_args &a)
 	}
 	copies_wait();
 	__syncthreads();
+	if (SPLIT && a.parts > 1) {
+		const int held = a.rows < ROWS ? (int)a.rows : ROWS;
+		f32 *const left = left_of(a, all_tiles, part, held, D);
+
+#pragma unroll
+		for (int t = 0; t < MT; t++)
+#pragma unroll
+			for (int r = 0; r < 2; r++) {
+				const int row = own + 16 * t + 8 * r + lane / 4;
+				f32 all = total[t][r];
+
+				all += __shfl_xor_sync(~0u, all, 1);
+				all += __shfl_xor_sync(~0u, all, 2);
+				if (first + row >= a.rows)
+					continue;
+				left[held * D + 2 * row] = most[t][r] * factor;
+				left[held * D + 2 * row + 1] = all;
+#pragma unroll
+				for (int n = 0; n < SUMS; n++)
+#pragma unroll
+					for (int i = 0; i < 2; i++)
+						if (8 * n + lane % 4 * 2 + i < D)
+							left[row * D + 8 * n + lane % 4 * 2 + i] =
+							    sum[t][n][2 * r + i];
+			}
+		attend_parts<E, D, EMPTY>(a, all_tiles, held, a.rows - first < ROWS ? a.rows - first : ROWS,
+					  (mem *)a.out.at + at[4] + first * a.out.row);
+		return;
+	}
 	// By way of the warp's own rows of Q, so that rows are written 16 bytes at a time.
 #pragma unroll
 	for (int t = 0; t < MT; t++)
