@@ -71,8 +71,8 @@ simd_avx512 := $(simd) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer
 CUDA_TEXTS := intrinsics args library index scan sort window create attention random
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o
-PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/vm/prelude/*.py))
-extra_vm := $(PRELUDES)
+PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%.s,$(wildcard fusion/vm/prelude/*.py))
+extra_vm := $B/gen/preludes.o
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
 
@@ -147,17 +147,19 @@ $B/gen/torch_worker_text.o: profiler/torch/worker.py
 $B/gen/torch_host_text.o: profiler/torch/host.py
 # Modules that are written in the workload language.
 # Beside the text of each are the names that it defines, so that none is parsed to be asked.
-$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py Makefile
+$(PRELUDES): $B/gen/prelude_%.s: fusion/vm/prelude/%.py Makefile
 	@mkdir -p $(@D)
-	{ printf '.section .rodata\n.global prelude_$*_text\nprelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
+	{ printf 'prelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
 	awk '/^(class|def) [A-Za-z0-9_]+[(:]/ { sub(/[(:].*/, "", $$2); print $$2, 0 } \
 	  { while (match($$0, /^[A-Za-z0-9_]+(, [A-Za-z0-9_]+)* = /)) { \
 	      n = split(substr($$0, 1, RLENGTH - 3), names, ", "); $$0 = substr($$0, RLENGTH + 1); \
 	      for (i = 1; i <= n; i++) print names[i], $$0 == "None" } }' $< | LC_ALL=C sort -u -k1,1 | \
-	awk -v to=prelude_$*_text_names '{ print ".L" NR ": .asciz \"" $$1 "\"\n.byte " $$2; at = at ".long .L" NR " - " to "\n" } \
-	  END { printf ".balign 4\n.global %s\n%s:\n.long %d\n%s", to, to, NR, at }'; \
-	printf '.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
-	$(CC) -c $(@:.o=.S) -o $@
+	awk -v of=prelude_$*_text '{ at = ".L" of NR; print at ": .asciz \"" $$1 "\"\n.byte " $$2; to = to ".long " at " - " of "_names\n" } \
+	  END { printf ".balign 4\n%s_names:\n.long %d\n%s", of, NR, to }'; } > $@
+# All of them in one object, as one table.
+$B/gen/preludes.o: fusion/vm/preludes.S fusion/vm/preludes.def $(PRELUDES) $(wildcard fusion/vm/prelude/*.py)
+	cat $(PRELUDES) > $(@:.o=.s)
+	$(CC) -I. -I$B/gen -c $< -o $@
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)

@@ -39,6 +39,10 @@
 	X(author, "author", TEXT, "")                                                              \
 	X(note_by, "note_by", TEXT, "")                                                            \
 	X(baseline, "baseline", FLAG, false)                                                       \
+	X(points_kept, "points_kept", INT, 0)                                                      \
+	X(points_of, "points_of", INT, 0)                                                          \
+	X(about, "about", TEXT, "")                                                                \
+	X(suite, "(SELECT suite FROM suite_run WHERE suite_run.run = run.id)", INTEGER, 0)         \
 	X(source_hash, "source_hash", TEXT, "")                                                    \
 	X(settings_hash, "settings_hash", TEXT, "")                                                \
 	X(imported, "imported", TEXT, "")

@@ -65,11 +65,17 @@ struct run_row {
 	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
 	struct err error;                            /* code ERR_NONE: none */
 	struct run_summary summary;
+	int points_kept, points_of;   /* of a run that is not done: points of its sweep that its
+				       * report has, and that it would have; 0: nothing is kept */
 	const char *note;             /* "" for none */
 	const char *author, *note_by; /* names of tokens or users; "" where nobody is known */
 	bool baseline;
 	const char *imported; /* JSON: which run it was, of which file; "": it ran here */
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
+	const char *about;  /* JSON of a recording or an import: what it is; "": it is none */
+	int64_t suite;      /* that it is part of; 0: none */
+	int64_t stands_for; /* of a folded list: so many runs of its suite, of which it is the
+			     * newest; 0: for itself */
 	/* Of db_run_list() alone: the speedups of this run and those before it of its name,
 	 * project, device and mode, newest first. */
 	double recent[RUN_RECENT];
@@ -125,6 +131,9 @@ struct run_query {
 	bool up;                                     /* the smallest (the oldest) first */
 	int64_t before_id; /* 0: from the newest; by age, newest first, alone */
 	int64_t offset;    /* so many of the order are passed over */
+	bool fold;         /* by age, newest first, alone: the runs of a suite are one row */
+	const char
+	    *open; /* with `fold`: a JSON list of suites whose runs follow their row; NULL: none */
 	int limit;
 };
 
@@ -133,7 +142,8 @@ struct run_page {
 	int n;
 	int64_t next;  /* before_id of the next page, 0 at the end and in any order but newest
 			* first */
-	int64_t total; /* all that match */
+	int64_t total; /* all that match; folded, rows */
+	int64_t total_runs;
 };
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
@@ -203,6 +213,8 @@ struct run_outcome {
 	size_t n_results;
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
+	int points_kept, points_of; /* of db_run_end() alone: see struct run_row */
+	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
 };
 
 /* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the
@@ -220,9 +232,10 @@ bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
 			   enum run_status status, const struct err *why, struct err *err);
 
-/* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
+/* Ends a queued or running run as failed or cancelled; `why` may be NULL.  Of what it measured
+ * until then the report, the environment and the findings are kept; `kept` NULL: nothing is. */
 bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
-		struct err *err);
+		const struct run_outcome *kept, struct err *err);
 
 /* Puts a running run back into the queue (the server stops, not the run). */
 bool db_run_requeue(struct db *db, int64_t id, struct err *err);

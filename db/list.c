@@ -85,17 +85,35 @@ bool run_verdict_is(const char *name)
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
 #define MOST(r) ((r).asked ? (r).most : NAN)
 
+/* Folded: a row is a run of no suite, all that match of a suite (part 0), or one of these where the
+ * suite is open (part 1).  A suite is where its newest run is. */
+#define FOLDED                                                                                     \
+	"WITH matching AS (SELECT run.id AS id, suite_run.suite AS suite FROM run"                 \
+	" LEFT JOIN suite_run ON suite_run.run = run.id" FILTER "),"                               \
+	" folded AS (SELECT suite, max(id) AS newest, count(*) AS many FROM matching"              \
+	" WHERE suite IS NOT NULL GROUP BY suite),"                                                \
+	" shown AS (SELECT id AS of_run, id AS place, 2 AS part, 0 AS many FROM matching"          \
+	" WHERE suite IS NULL UNION ALL SELECT newest, newest, 0, many FROM folded"                \
+	" UNION ALL SELECT matching.id, newest, 1, 0 FROM matching JOIN folded USING (suite)"      \
+	" WHERE suite IN (SELECT value FROM json_each(?13))) "
+
 static bool count_matching(sqlite3 *h, const struct run_query *f, const char *status,
-			   int64_t *total, struct err *err)
+			   struct run_page *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, FILTER_TYPES,
-				     FILTER_VALUES(f, status));
+	const char *sql = f->fold ? FOLDED "SELECT count(*), (SELECT count(*) FROM matching) FROM "
+					   "shown"
+				  : "SELECT count(*), count(*) FROM run" FILTER;
+	sqlite3_stmt *s = f->fold ? db_prepare(h, err, sql, FILTER_TYPES "t",
+					       FILTER_VALUES(f, status), f->open)
+				  : db_prepare(h, err, sql, FILTER_TYPES, FILTER_VALUES(f, status));
 	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
 
-	if (ok)
-		*total = sqlite3_column_int64(s, 0);
-	else if (s)
+	if (ok) {
+		out->total = sqlite3_column_int64(s, 0);
+		out->total_runs = sqlite3_column_int64(s, 1);
+	} else if (s) {
 		db_fail(h, "count runs", err);
+	}
 	sqlite3_finalize(s);
 	return ok;
 }
@@ -137,6 +155,29 @@ static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 			 f->up ? "ASC" : "DESC");
 }
 
+static bool read_folded(sqlite3 *h, const struct run_query *q, struct arena *arena,
+			struct run_page *out, struct err *err)
+{
+	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    FOLDED "SELECT " RUN_COLUMNS ", shown.many FROM shown JOIN run ON run.id = of_run"
+		   " LEFT JOIN run_summary ON run_summary.run = run.id"
+		   " ORDER BY place DESC, part, run.id DESC LIMIT ?14 OFFSET ?15",
+	    FILTER_TYPES "tii", FILTER_VALUES(q, status), q->open, (int64_t)q->limit, q->offset);
+	int code = SQLITE_ERROR;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct run_row *row = &out->runs[out->n++];
+
+		row->stands_for = sqlite3_column_int64(s, run_read(s, arena, row));
+	}
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "list runs", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
 /* The rows of a page, and one more where there is a next page. */
 static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena,
 		      struct run_page *out, struct err *err)
@@ -146,8 +187,10 @@ static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena
 	sqlite3_stmt *s;
 	int code;
 
-	if (!count_matching(h, q, status, &out->total, err))
+	if (!count_matching(h, q, status, out, err))
 		return false;
+	if (q->fold)
+		return read_folded(h, q, arena, out, err);
 	order_of(q, order);
 	snprintf(sql, sizeof(sql), "%s%s LIMIT ?14 OFFSET ?15",
 		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?13 = 0 OR id < ?13)", order);

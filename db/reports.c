@@ -293,6 +293,35 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struc
 	return ok;
 }
 
+/* What there is of a run that has just ended before it was done. */
+static bool keep_part(struct db *db, int64_t id, const struct run_outcome *o,
+		      const struct packed_outcome *packed, struct err *err)
+{
+	return db_step_once(
+		   db->writer,
+		   db_prepare(db->writer, err,
+			      "UPDATE run SET points_kept = ?2, points_of = ?3 WHERE id = ?1",
+			      "iii", id, (int64_t)o->points_kept, (int64_t)o->points_of),
+		   "keep what was measured", err) &&
+	       store_report(db, id, o, &packed->report, err) &&
+	       (!o->findings || store_findings(db, id, o->version, &packed->findings, err));
+}
+
+bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+		const struct run_outcome *kept, struct err *err)
+{
+	struct packed_outcome packed = { 0 };
+	bool ok = (!kept || pack_outcome(&packed, kept, err)) && db_write_begin(db, err);
+
+	if (ok)
+		ok = db_write_end(db,
+				  run_end(db, id, status, why, err) &&
+				      (!kept || keep_part(db, id, kept, &packed, err)),
+				  err);
+	packed_finish(&packed);
+	return ok;
+}
+
 bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err)
 {
@@ -301,7 +330,14 @@ bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 
 	if (ok)
 		ok = db_write_end(
-		    db, run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err),
+		    db,
+		    run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err) &&
+			(!outcome->about ||
+			 db_step_once(db->writer,
+				      db_prepare(db->writer, err,
+						 "UPDATE run SET about = ?2 WHERE id = ?1", "it",
+						 id, outcome->about),
+				      "store what a recording is", err)),
 		    err);
 	packed_finish(&packed);
 	return ok;

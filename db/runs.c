@@ -254,12 +254,6 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 	return ok;
 }
 
-bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
-		struct err *err)
-{
-	return db_write_begin(db, err) && db_write_end(db, run_end(db, id, status, why, err), err);
-}
-
 bool db_run_requeue(struct db *db, int64_t id, struct err *err)
 {
 	bool ok;

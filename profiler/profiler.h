@@ -137,9 +137,10 @@ struct profiler_options {
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
 	bool (*progress)(void *self, double share, const char *what, double left_s);
-	/* Of a sweep that is timed: each point once it is measured, while others are not.  False
-	 * to cancel.  May be NULL. */
-	bool (*point)(void *self, const struct report_point *point);
+	/* Of a sweep that is timed: each point once it is measured, while others are not; what is
+	 * watched or compared after all points is not in it yet.  `run` has what is said of the run
+	 * itself, and room for all points.  False to cancel.  May be NULL. */
+	bool (*point)(void *self, const struct report_run *run, const struct report_point *point);
 	/* Where it is timed: takes the blocks of a timeline (profiler/timeline/timeline.h) of a few
 	 * calls of every mode at every point, watched after all else.  May be NULL. */
 	timeline_block_fn *timeline;

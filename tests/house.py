@@ -256,12 +256,14 @@ def public_headers():
 
 
 def names_of_tables():
-    """What .def files name: a word of a row is a function, or makes the name of one (infer_##infer)."""
+    """What .def files name: a word of a row is a function, or makes the name of one (pass_##id, file##_builtins)."""
     words = set()
     for path in subprocess.check_output(["git", "ls-files", "*.def"], text=True).split():
         words |= set(re.findall(r"[a-z_][a-z0-9_]*", open(path).read()))
-    prefixes = {p for path in sources() for p in re.findall(r"\b([a-z]\w*_)##", open(path).read())}
-    return words | {p + w for p in prefixes for w in words}
+    texts = [open(path).read() for path in sources()]
+    prefixes = {p for text in texts for p in re.findall(r"\b([a-z]\w*_)##", text)}
+    suffixes = {s for text in texts for s in re.findall(r"##(_[a-z]\w*)", text)}
+    return words | {p + w for p in prefixes for w in words} | {w + s for s in suffixes for w in words}
 
 
 def called_by_tests():
@@ -395,6 +397,12 @@ def inside():
 
 
 MOST_SINGLE = 150
+MOST_PUBLIC = 2345
+
+
+def too_many_public(house):
+    n = len(house.defines)
+    return [] if n <= MOST_PUBLIC else [f"{n}: what its own file alone uses is static, and a table of functions is one symbol"]
 
 
 def too_many_single(house):
@@ -410,6 +418,7 @@ RULES = {
     "guards": ("headers whose guard is not their path", lambda house: wrong_guards()),
     "private": ("headers that say they are private, and are included elsewhere", lambda house: wrong_privates()),
     "inside": ("headers of a room's inside, included outside of it", lambda house: inside()),
+    "public symbols": (f"public symbols of the objects (at most {MOST_PUBLIC}, a number that only falls)", too_many_public),
     "many": (f"public functions that one file uses (under {MOST_SINGLE})", too_many_single),
     "unexplained": (f"of these without a reason in {SINGLE}", unexplained),
     "parameters": (f"functions with more than {MOST_PARAMETERS} parameters", lambda house: long_parameter_lists()),

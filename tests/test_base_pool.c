@@ -1,4 +1,5 @@
 /* tests/test_base_pool.c -- every iteration runs once, whatever the threads. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +56,41 @@ static void a_small_loop_is_a_plain_call(void **state)
 	assert_int_equal(loop.calls[0], 1);
 	assert_int_equal(loop.calls[1], 0);
 	pool_destroy(pool);
+}
+
+enum { CALLERS = 3, ROUNDS = 200 };
+
+/* An owner of a pool of its own, as far as it knows. */
+static void *run_many(void *argument)
+{
+	struct loop *loop = argument;
+	struct pool *pool = pool_create(3);
+
+	for (int i = 0; pool && i < ROUNDS; i++)
+		pool_run(pool, 100, 1, count_hits, loop);
+	pool_destroy(pool);
+	return NULL;
+}
+
+static void pools_of_one_size_are_one_and_serve_callers_by_turns(void **state)
+{
+	struct pool *a = pool_create(3), *b = pool_create(3), *c = pool_create(2);
+	struct loop loops[CALLERS] = { 0 };
+	pthread_t threads[CALLERS];
+
+	(void)state;
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	pool_destroy(c);
+	pool_destroy(b);
+	for (int i = 0; i < CALLERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_many, &loops[i]), 0);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < CALLERS; i++)
+		for (int k = 0; k < 100; k++)
+			assert_int_equal(loops[i].hits[k], ROUNDS);
+	pool_destroy(a);
 }
 
 static void no_pool_means_the_callers_thread(void **state)
@@ -160,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_iteration_runs_exactly_once),
 		cmocka_unit_test(a_small_loop_is_a_plain_call),
+		cmocka_unit_test(pools_of_one_size_are_one_and_serve_callers_by_turns),
 		cmocka_unit_test(no_pool_means_the_callers_thread),
 		cmocka_unit_test(many_rounds_lose_no_wake_up),
 		cmocka_unit_test(a_part_is_walked_in_the_order_asked_for),

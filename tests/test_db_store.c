@@ -113,8 +113,8 @@ static void an_ended_run_does_not_end_twice(void **state)
 	int64_t id = insert(f, "a", "", "");
 
 	err_at(&why, ERR_SHAPE, 4, 9, "sizes do not fit");
-	assert_true(db_run_end(f->db, id, RUN_FAILED, &why, &err));
-	assert_false(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
+	assert_true(db_run_end(f->db, id, RUN_FAILED, &why, NULL, &err));
+	assert_false(db_run_end(f->db, id, RUN_CANCELLED, NULL, NULL, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
 	assert_int_equal(get(f, id).error.code, ERR_SHAPE);
 	assert_int_equal(get(f, id).error.line, 4);
@@ -273,7 +273,7 @@ static void a_list_is_filtered_by_verdict(void **state)
 	measured(f, "slow", 0.5, INFINITY);
 	insert(f, "fails", "", "");
 	err_set(&why, ERR_WORKLOAD, "no");
-	assert_true(db_run_end(f->db, claim(f, true).id, RUN_FAILED, &why, &err));
+	assert_true(db_run_end(f->db, claim(f, true).id, RUN_FAILED, &why, NULL, &err));
 	insert(f, "waits", "", "");
 	check_order(f, (struct run_query){ .verdict = "faster" }, "fast");
 	check_order(f, (struct run_query){ .verdict = "slower" }, "slow");
@@ -754,7 +754,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 	full = bytes_of(f->path);
 	assert_true(full > RUNS * BYTES);
 	for (int i = 0; i < RUNS; i++) {
-		assert_true(db_run_end(f->db, id[i], RUN_CANCELLED, &err, &err));
+		assert_true(db_run_end(f->db, id[i], RUN_CANCELLED, &err, NULL, &err));
 		assert_true(db_run_delete(f->db, id[i], &err));
 	}
 	do

@@ -49,11 +49,72 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 		assert_float_equal(b[1].cost_ns, 700 + 210 + 300, 1e-6);
 		assert_float_equal(g->cost_ns, b[0].cost_ns + b[1].cost_ns, 1e-6);
 	}
-	assert_true(break_costs_interval(&c, NULL, 0, &cost));
+	assert_true(break_costs_interval(&c, 0, &cost));
 	assert_float_equal(cost.mid, 920, 1e-6);
 	break_costs_scale(&c, 1500); /* unwatched a call takes half the time */
-	assert_true(break_costs_interval(&c, NULL, -1, &cost));
+	assert_true(break_costs_interval(&c, -1, &cost));
 	assert_float_equal(cost.mid, (920 + 1210) / 2.0, 1e-6);
+	break_costs_finish(&c);
+}
+
+/* Three groups of a call with two breaks, which cost 920 and 1210 by their timelines. */
+static void read_two_breaks(struct break_costs *c)
+{
+	const double moved[2] = { 0, 400 };
+	struct set s;
+	struct err err = { 0 };
+
+	break_costs_init(c, 2);
+	s.w = open_writer(c);
+	for (int set = 0; set < 3; set++) {
+		open_set(&s);
+		for (int i = 0; i < 5; i++)
+			a_call_with_two_breaks(&s, 100000 * set + 5000 * i);
+	}
+	close_writer(s.w);
+	assert_true(break_costs_read(c, &curve, moved, false, NULL, &err));
+}
+
+static void check_interval(const struct break_costs *c, int index, double low, double mid,
+			   double high)
+{
+	struct interval cost;
+
+	assert_true(break_costs_interval(c, index, &cost));
+	assert_float_equal(cost.low, low, 1e-6);
+	assert_float_equal(cost.mid, mid, 1e-6);
+	assert_float_equal(cost.high, high, 1e-6);
+}
+
+static void breaks_cost_together_what_was_timed_without_them(void **state)
+{
+	const bool both[2] = { true, true }, first[2] = { true, false };
+	const double share = 920.0 / 2130;
+	struct interval saved = { .low = 190, .mid = 213, .high = 240 }, explained;
+	struct break_costs c;
+
+	(void)state;
+	read_two_breaks(&c);
+	c.gone = both;
+	c.saved = &saved;
+	check_interval(&c, 0, share * 190, 92, share * 240);
+	check_interval(&c, 1, (1 - share) * 190, 121, (1 - share) * 240);
+	check_interval(&c, -1, 190, 213, 240);
+	assert_true(break_costs_explained(&c, NULL, &explained));
+	assert_float_equal(explained.mid, 2130, 1e-6);
+
+	c.gone = first; /* one break is left, and has its estimate */
+	check_interval(&c, 0, 190, 213, 240);
+	check_interval(&c, 1, 1210, 1210, 1210);
+	check_interval(&c, -1, 1400, 1423, 1450);
+
+	c.gone = both; /* nothing could be told: of each neither */
+	saved = (struct interval){ .low = -20, .mid = 10, .high = 40 };
+	check_interval(&c, 0, -20, share * 10, 40);
+	check_interval(&c, -1, -20, 10, 40);
+	saved = (struct interval){ .low = -50, .mid = -40, .high = -30 };
+	check_interval(&c, 1, -50, (1 - share) * -40, 0);
+	check_interval(&c, -1, -50, -40, -30);
 	break_costs_finish(&c);
 }
 
@@ -185,7 +246,7 @@ static void a_call_that_nobody_watches_says_what_watching_takes_here(void **stat
 		sum = g->more_ns + g->less_ns;
 		assert_float_equal(sum, 132 * (slower ? off : -off), 1e-6);
 		assert_true(g->more_ns > 0 && g->less_ns > 0);
-		assert_true(break_costs_interval(&c, NULL, -1, &all));
+		assert_true(break_costs_interval(&c, -1, &all));
 		assert_float_equal(all.high - all.mid, g->more_ns, 1e-6);
 		assert_float_equal(all.mid - all.low, g->less_ns, 1e-6);
 		break_costs_finish(&c);
@@ -410,6 +471,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
+		cmocka_unit_test(breaks_cost_together_what_was_timed_without_them),
 		cmocka_unit_test(a_call_that_was_interrupted_is_left_out),
 		cmocka_unit_test(guards_are_those_of_the_version_that_ran),
 		cmocka_unit_test(readings_and_reports_are_taken_off_where_they_stand),

@@ -50,7 +50,10 @@ struct seat {
 
 struct pool {
 	int threads;
-	uint64_t spin; /* ticks */
+	int owners;           /* under `shared` */
+	struct pool *next;    /* ... */
+	pthread_mutex_t lock; /* of who has a loop in it */
+	uint64_t spin;        /* ticks */
 	bool stop;
 	/* The loop; written before `word` opens it, read by who is in it. */
 	pool_fn *fn;
@@ -252,14 +255,32 @@ static int cores(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-struct pool *pool_create(int threads)
+/* Waits until its helpers have ended. */
+static void stop_pool(struct pool *pool)
+{
+	/* A loop that every helper must enter, and leaves for good. */
+	pool->stop = true;
+	if (pool->threads > 1)
+		open_loop(pool, pool->threads);
+	for (int i = 1; i < pool->threads; i++) {
+		wake(&pool->seats[i]);
+		pthread_join(pool->seats[i].thread, NULL);
+	}
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->seats);
+	free(pool);
+}
+
+static struct pool *start_pool(int threads)
 {
 	struct pool *pool = aligned_alloc(64, sizeof(*pool));
 
 	if (!pool)
 		return NULL;
-	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
-	*pool = (struct pool){ .threads = 1, .spin = threads <= cores() ? LONG_SPIN : SHORT_SPIN };
+	*pool = (struct pool){ .threads = 1,
+			       .owners = 1,
+			       .lock = PTHREAD_MUTEX_INITIALIZER,
+			       .spin = threads <= cores() ? LONG_SPIN : SHORT_SPIN };
 	pool->seats = aligned_alloc(64, sizeof(struct seat) * (size_t)threads);
 	if (!pool->seats) {
 		free(pool);
@@ -269,26 +290,56 @@ struct pool *pool_create(int threads)
 		pool->seats[i] = (struct seat){ .pool = pool, .index = i };
 	for (; pool->threads < threads; pool->threads++)
 		if (!start_helper(&pool->seats[pool->threads])) {
-			pool_destroy(pool);
+			stop_pool(pool);
 			return NULL;
 		}
 	return pool;
 }
 
+/* ---- Those that the process has: one of each size. */
+
+static struct {
+	pthread_mutex_t lock;
+	struct pool *first;
+} shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct pool *pool_create(int threads)
+{
+	struct pool *pool;
+
+	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+	pthread_mutex_lock(&shared.lock);
+	for (pool = shared.first; pool && pool->threads != threads; pool = pool->next)
+		;
+	if (pool) {
+		pool->owners++;
+	} else {
+		pool = start_pool(threads);
+		if (pool) {
+			pool->next = shared.first;
+			shared.first = pool;
+		}
+	}
+	pthread_mutex_unlock(&shared.lock);
+	return pool;
+}
+
 void pool_destroy(struct pool *pool)
 {
+	struct pool **at = &shared.first;
+	bool last;
+
 	if (!pool)
 		return;
-	/* A loop that every helper must enter, and leaves for good. */
-	pool->stop = true;
-	if (pool->threads > 1)
-		open_loop(pool, pool->threads);
-	for (int i = 1; i < pool->threads; i++) {
-		wake(&pool->seats[i]);
-		pthread_join(pool->seats[i].thread, NULL);
-	}
-	free(pool->seats);
-	free(pool);
+	pthread_mutex_lock(&shared.lock);
+	last = --pool->owners == 0;
+	while (last && *at != pool)
+		at = &(*at)->next;
+	if (last)
+		*at = pool->next;
+	pthread_mutex_unlock(&shared.lock);
+	if (last)
+		stop_pool(pool);
 }
 
 int pool_threads(const struct pool *pool)
@@ -308,6 +359,7 @@ void pool_run_towards(struct pool *pool, int64_t count, int64_t grain, bool back
 			fn(context, 0, count, 0);
 		return;
 	}
+	pthread_mutex_lock(&pool->lock);
 	pool->fn = fn;
 	pool->context = context;
 	pool->count = count;
@@ -318,4 +370,5 @@ void pool_run_towards(struct pool *pool, int64_t count, int64_t grain, bool back
 	open_loop(pool, (int)parts);
 	work(pool, 0);
 	close_loop(pool);
+	pthread_mutex_unlock(&pool->lock);
 }

@@ -2,7 +2,12 @@
  *
  * pool_run() cuts [0, count) into parts and runs them on the caller and the
  * helpers; it returns when all are done.  With one thread, or with one part,
- * it is a plain call.  One pool serves one caller at a time.
+ * it is a plain call.
+ *
+ * A process has one pool of each size: whoever asks for as many threads has the same helpers.  So
+ * functions that are timed in turn run on the same threads, and where the system has put them is
+ * the same for all.  Any thread may call; a loop waits until another caller's is over, and may
+ * not run a loop itself.
  */
 #ifndef FUSION_BASE_POOL_H
 #define FUSION_BASE_POOL_H
@@ -15,7 +20,8 @@ struct pool;
 /* Iterations [begin, end); several ranges for a thread, one after the other. */
 typedef void pool_fn(void *context, int64_t begin, int64_t end, int thread);
 
-/* `threads` counts the caller: 1 starts none.  NULL when out of resources. */
+/* `threads` counts the caller: 1 starts none.  NULL when out of resources.  To be destroyed as
+ * often as created; the last one ends the helpers. */
 struct pool *pool_create(int threads);
 void pool_destroy(struct pool *pool);      /* NULL is fine */
 int pool_threads(const struct pool *pool); /* NULL: 1 */

@@ -239,7 +239,7 @@ static bool infer_contraction(struct infer *in, const struct contraction *c, con
 	return true;
 }
 
-bool infer_matmul(struct infer *in)
+static bool infer_matmul(struct infer *in)
 {
 	static const int at[2] = { 0, 1 };
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
@@ -270,27 +270,27 @@ static bool check_ranks(struct infer *in, int first, int x_rank, int y_rank)
 		       shape_text(&y->shape, b));
 }
 
-bool infer_mm(struct infer *in)
+static bool infer_mm(struct infer *in)
 {
 	return check_ranks(in, 0, 2, 2) && infer_matmul(in);
 }
 
-bool infer_bmm(struct infer *in)
+static bool infer_bmm(struct infer *in)
 {
 	return check_ranks(in, 0, 3, 3) && infer_matmul(in);
 }
 
-bool infer_mv(struct infer *in)
+static bool infer_mv(struct infer *in)
 {
 	return check_ranks(in, 0, 2, 1) && infer_matmul(in);
 }
 
-bool infer_dot(struct infer *in)
+static bool infer_dot(struct infer *in)
 {
 	return check_ranks(in, 0, 1, 1) && infer_matmul(in);
 }
 
-bool infer_linear(struct infer *in)
+static bool infer_linear(struct infer *in)
 {
 	const struct node *w = infer_tensor(in, 1), *bias = infer_tensor(in, 2);
 
@@ -309,7 +309,7 @@ bool infer_linear(struct infer *in)
 	return true;
 }
 
-bool infer_einsum(struct infer *in)
+static bool infer_einsum(struct infer *in)
 {
 	static const int at[2] = { 1, 2 };
 	struct contraction c;
@@ -339,22 +339,22 @@ static bool add_product(struct infer *in, int a_rank, int b_rank)
 		       in->info->fx);
 }
 
-bool infer_addmm(struct infer *in)
+static bool infer_addmm(struct infer *in)
 {
 	return add_product(in, 2, 2);
 }
 
-bool infer_baddbmm(struct infer *in)
+static bool infer_baddbmm(struct infer *in)
 {
 	return add_product(in, 3, 3);
 }
 
-bool infer_addmv(struct infer *in)
+static bool infer_addmv(struct infer *in)
 {
 	return add_product(in, 2, 1);
 }
 
-bool infer_outer(struct infer *in)
+static bool infer_outer(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
 
@@ -365,3 +365,8 @@ bool infer_outer(struct infer *in)
 					 .size = { x->shape.size[0], y->shape.size[0] } };
 	return true;
 }
+
+infer_fn *const einsum_rules[OP_COUNT] = {
+#define RULE_einsum(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

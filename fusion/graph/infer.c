@@ -230,7 +230,7 @@ static bool infer_pointwise(struct infer *in)
 	return broadcast_args(in, n);
 }
 
-bool infer_where(struct infer *in)
+static bool infer_where(struct infer *in)
 {
 	const struct node *mask = infer_tensor(in, 0);
 
@@ -409,7 +409,7 @@ static bool infer_reduce(struct infer *in)
 }
 
 /* mean, var, std, norm, max, min. */
-bool infer_statistic(struct infer *in)
+static bool infer_statistic(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	if (in->op == OP_var || in->op == OP_std) {
@@ -427,7 +427,7 @@ bool infer_statistic(struct infer *in)
 }
 
 /* softmax, log_softmax, cumsum: along one dim, the shape stays. */
-bool infer_along_dim(struct infer *in)
+static bool infer_along_dim(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	bool cumulates = in->op == OP_cumsum || in->op == OP_cumprod;
@@ -442,7 +442,7 @@ bool infer_along_dim(struct infer *in)
 	       infer_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
 }
 
-bool infer_alpha(struct infer *in)
+static bool infer_alpha(struct infer *in)
 {
 	const struct arg *alpha = &in->args[2];
 	enum dtype dtype = infer_promote(in, 0, 2);
@@ -462,7 +462,7 @@ bool infer_alpha(struct infer *in)
 	return broadcast_args(in, 2);
 }
 
-bool infer_clamp(struct infer *in)
+static bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
 		return err_set(in->err, ERR_OP, "clamp: give `min`, `max`, or both");
@@ -471,7 +471,7 @@ bool infer_clamp(struct infer *in)
 }
 
 /* gelu, silu */
-bool infer_activation(struct infer *in)
+static bool infer_activation(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -510,7 +510,7 @@ static enum dtype number_dtype(const struct infer *in, const struct arg *arg)
 				       : DTYPE_I64;
 }
 
-bool infer_create(struct infer *in)
+static bool infer_create(struct infer *in)
 {
 	const struct arg *sizes = &in->args[0];
 
@@ -530,7 +530,7 @@ bool infer_create(struct infer *in)
 }
 
 /* to, zeros_like, ones_like: the shape of x in another dtype. */
-bool infer_like(struct infer *in)
+static bool infer_like(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -558,7 +558,7 @@ static bool custom_dtype(struct infer *in, const struct custom_op *op)
 }
 
 /* An op of a plugin. */
-bool infer_custom(struct infer *in)
+static bool infer_custom(struct infer *in)
 {
 	const struct custom_op *op = custom_find(in->g->custom, in->args[0].str);
 
@@ -574,28 +574,37 @@ bool infer_custom(struct infer *in)
 	return custom_dtype(in, op);
 }
 
+/* The rules of this file. */
 static infer_fn *const rules[OP_COUNT] = {
 #define UNARY(id, ...) [OP_##id] = infer_pointwise,
 #define BINARY(id, ...) [OP_##id] = infer_pointwise,
-#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) [OP_##id] = infer_##infer,
 #define REDUCE(id, ...) [OP_##id] = infer_reduce,
-#define COMPOSITE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
-#define CAST(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
-#define CREATE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
-#define LIBRARY(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
-#define VIEW(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
-#define JOIN(id, spellings, signature, doc, infer) [OP_##id] = infer_##infer,
-#define CONTROL(id, signature, doc, infer) [OP_##id] = infer_##infer,
-#include "fusion/graph/ops_some.h"
+#define RULE_infer(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};
+
+/* Where the others are. */
+static infer_fn *const *const others[OP_COUNT] = {
+#define TABLE(file) file##_rules
+#define RULE_einsum(word) TABLE(einsum)
+#define RULE_index(word) TABLE(index)
+#define RULE_library(word) TABLE(library)
+#define RULE_loop(word) TABLE(loop)
+#define RULE_loss(word) TABLE(loss)
+#define RULE_view(word) TABLE(view)
+#define RULE_window(word) TABLE(window)
+#include "fusion/graph/infer_rules.h"
 };
 
 static bool infer_op(struct infer *in)
 {
-	if (!rules[in->op])
+	infer_fn *rule = others[in->op] ? others[in->op][in->op] : rules[in->op];
+
+	if (!rule)
 		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference", in->info->id);
 	if (in->info->kind == KIND_VIEW)
 		in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
-	return rules[in->op](in);
+	return rule(in);
 }
 
 bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct op_result *out,

@@ -44,17 +44,14 @@ bool infer_broadcast(struct infer *in, struct shape *into, const struct shape *x
 bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b);
 
 /* The rules that ops.def names: each completes in->out, or says in in->err what is wrong.
- * Of a view the dtype is there already. */
+ * Of a view the dtype is there already.  A file has those of its own, by op. */
 typedef bool infer_fn(struct infer *in);
-#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) infer_fn infer_##infer;
-#define COMPOSITE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
-#define CAST(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
-#define CREATE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
-#define LIBRARY(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
-#define VIEW(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
-#define JOIN(id, spellings, signature, doc, infer) infer_fn infer_##infer;
-#define CONTROL(id, signature, doc, infer) infer_fn infer_##infer;
-#include "fusion/graph/ops_some.h"
+extern infer_fn *const einsum_rules[OP_COUNT], *const index_rules[OP_COUNT],
+						   *const library_rules[OP_COUNT],
+						       *const loop_rules[OP_COUNT],
+							   *const loss_rules[OP_COUNT],
+							       *const view_rules[OP_COUNT],
+								   *const window_rules[OP_COUNT];
 
 /* What must hold: proved, or taken for granted with a fact; else false, with
  * the conflict set and the message the caller's. */

@@ -38,7 +38,7 @@ static bool is_nothing(const struct node *x)
 	return x->shape.rank == 1 && sym_is(x->shape.size[0], 0);
 }
 
-bool infer_cat(struct infer *in)
+static bool infer_cat(struct infer *in)
 {
 	struct shape *out = &in->out->shape;
 	const struct node *first = infer_tensor(in, 1), *x; /* there is one at least */
@@ -87,12 +87,12 @@ static bool dims_once(struct infer *in, const struct shape *x, const struct arg 
 	return true;
 }
 
-bool infer_flip(struct infer *in)
+static bool infer_flip(struct infer *in)
 {
 	return dims_once(in, as_input(in), &in->args[1]);
 }
 
-bool infer_roll(struct infer *in)
+static bool infer_roll(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct arg *shifts = &in->args[1], *dims = &in->args[2];
@@ -107,7 +107,7 @@ bool infer_roll(struct infer *in)
 	return dims_once(in, x, dims);
 }
 
-bool infer_repeat(struct infer *in)
+static bool infer_repeat(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct arg *times = &in->args[1];
@@ -131,7 +131,7 @@ bool infer_repeat(struct infer *in)
 	return true;
 }
 
-bool infer_masked_fill(struct infer *in)
+static bool infer_masked_fill(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *mask = infer_tensor(in, 1), *value = infer_tensor(in, 2);
@@ -155,7 +155,7 @@ bool infer_masked_fill(struct infer *in)
 	return infer_broadcast(in, &in->out->shape, &mask->shape);
 }
 
-bool infer_fill(struct infer *in)
+static bool infer_fill(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *value = infer_tensor(in, 1);
@@ -197,7 +197,7 @@ static bool check_inside(struct infer *in, const struct shape *index, const stru
 			       in->info->fx, shape_text(index, one), what, shape_text(x, other));
 }
 
-bool infer_gather(struct infer *in)
+static bool infer_gather(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *index = infer_tensor(in, 2);
 	int dim;
@@ -210,7 +210,7 @@ bool infer_gather(struct infer *in)
 	return true;
 }
 
-bool infer_index_select(struct infer *in)
+static bool infer_index_select(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *index = infer_tensor(in, 2);
@@ -226,7 +226,7 @@ bool infer_index_select(struct infer *in)
 	return true;
 }
 
-bool infer_scatter(struct infer *in)
+static bool infer_scatter(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *index = infer_tensor(in, 2), *src = infer_tensor(in, 3);
@@ -280,13 +280,13 @@ static bool indexed(struct infer *in, int first, struct shape *out)
 	return true;
 }
 
-bool infer_index(struct infer *in)
+static bool infer_index(struct infer *in)
 {
 	as_input(in);
 	return indexed(in, 2, &in->out->shape);
 }
 
-bool infer_index_put(struct infer *in)
+static bool infer_index_put(struct infer *in)
 {
 	const struct node *value = infer_tensor(in, 2);
 	char have[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
@@ -303,7 +303,7 @@ bool infer_index_put(struct infer *in)
 	return true;
 }
 
-bool infer_put_view(struct infer *in)
+static bool infer_put_view(struct infer *in)
 {
 	const struct node *value = infer_tensor(in, 1);
 	const struct arg *size = &in->args[2], *stride = &in->args[3];
@@ -317,7 +317,7 @@ bool infer_put_view(struct infer *in)
 	return true;
 }
 
-bool infer_triangle(struct infer *in)
+static bool infer_triangle(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 
@@ -341,7 +341,7 @@ static bool new_sizes(struct infer *in, const struct sym *const *sizes, int n)
 	return true;
 }
 
-bool infer_created(struct infer *in)
+static bool infer_created(struct infer *in)
 {
 	const struct sym *sizes[2] = { in->args[0].sym, in->args[0].sym };
 
@@ -353,8 +353,13 @@ bool infer_created(struct infer *in)
 	return new_sizes(in, sizes, 2);
 }
 
-bool infer_new(struct infer *in)
+static bool infer_new(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	return new_sizes(in, in->args[1].ints, in->args[1].n);
 }
+
+infer_fn *const index_rules[OP_COUNT] = {
+#define RULE_index(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

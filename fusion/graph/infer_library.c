@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The dtype and the shape of the first argument. */
-bool infer_same(struct infer *in)
+static bool infer_same(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -35,7 +35,7 @@ static void drop_dim(struct infer *in, int dim, bool keep)
 	}
 }
 
-bool infer_extreme_index(struct infer *in)
+static bool infer_extreme_index(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *dim = infer_arg(in, "dim");
@@ -64,7 +64,7 @@ bool infer_extreme_index(struct infer *in)
 }
 
 /* max_dim, min_dim: the values */
-bool infer_extreme(struct infer *in)
+static bool infer_extreme(struct infer *in)
 {
 	int d;
 
@@ -75,14 +75,14 @@ bool infer_extreme(struct infer *in)
 }
 
 /* sort, and what runs along a dim. */
-bool infer_along(struct infer *in)
+static bool infer_along(struct infer *in)
 {
 	int d;
 
 	return infer_same(in) && dim_of(in, "dim", &d);
 }
 
-bool infer_along_indices(struct infer *in)
+static bool infer_along_indices(struct infer *in)
 {
 	if (!infer_along(in))
 		return false;
@@ -90,7 +90,7 @@ bool infer_along_indices(struct infer *in)
 	return true;
 }
 
-bool infer_topk(struct infer *in)
+static bool infer_topk(struct infer *in)
 {
 	const struct sym *k = infer_arg(in, "k")->sym;
 	struct shape *out = &in->out->shape;
@@ -109,7 +109,7 @@ bool infer_topk(struct infer *in)
 	return true;
 }
 
-bool infer_topk_indices(struct infer *in)
+static bool infer_topk_indices(struct infer *in)
 {
 	if (!infer_topk(in))
 		return false;
@@ -117,7 +117,7 @@ bool infer_topk_indices(struct infer *in)
 	return true;
 }
 
-bool infer_random(struct infer *in)
+static bool infer_random(struct infer *in)
 {
 	const struct arg *size = infer_arg(in, "size");
 
@@ -135,7 +135,7 @@ bool infer_random(struct infer *in)
 }
 
 /* logsumexp, nansum, count_nonzero; p-norms too. */
-bool infer_sum_over(struct infer *in)
+static bool infer_sum_over(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *dims = infer_arg(in, "dim");
@@ -165,7 +165,7 @@ bool infer_sum_over(struct infer *in)
 	return op_accepts(in->op, x->dtype, in->err);
 }
 
-bool infer_cosine(struct infer *in)
+static bool infer_cosine(struct infer *in)
 {
 	struct shape all = infer_tensor(in, 0)->shape;
 	int d;
@@ -248,7 +248,7 @@ static bool check_parameters(struct infer *in)
 }
 
 /* layer_norm, rms_norm */
-bool infer_normalisation(struct infer *in)
+static bool infer_normalisation(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *sizes = &in->args[1];
@@ -292,7 +292,7 @@ static bool more_than_one_value(struct infer *in, const struct shape *x, int fir
 		       shape_text(x, text));
 }
 
-bool infer_channels(struct infer *in)
+static bool infer_channels(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	char text[SHAPE_TEXT_BYTES];
@@ -332,7 +332,7 @@ bool infer_channels(struct infer *in)
 }
 
 /* p-norms; of matrices only that of all elements. */
-bool infer_linalg_norm(struct infer *in)
+static bool infer_linalg_norm(struct infer *in)
 {
 	const struct arg *dims = infer_arg(in, "dim");
 	int rank = infer_tensor(in, 0)->shape.rank;
@@ -345,7 +345,7 @@ bool infer_linalg_norm(struct infer *in)
 	return infer_sum_over(in);
 }
 
-bool infer_cdist(struct infer *in)
+static bool infer_cdist(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape, *y = &infer_tensor(in, 1)->shape;
 	struct shape *out = &in->out->shape;
@@ -362,7 +362,7 @@ bool infer_cdist(struct infer *in)
 	return true;
 }
 
-bool infer_trace(struct infer *in)
+static bool infer_trace(struct infer *in)
 {
 	if (!infer_same(in))
 		return false;
@@ -376,7 +376,7 @@ bool infer_trace(struct infer *in)
 }
 
 /* [..., L, E] x [..., S, E] x [..., S, D] -> [..., L, D] */
-bool infer_attention(struct infer *in)
+static bool infer_attention(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
 	const struct node *v = infer_tensor(in, 2), *mask = infer_tensor(in, 3);
@@ -413,7 +413,7 @@ bool infer_attention(struct infer *in)
 }
 
 /* The same by one call; the mask fits already. */
-bool infer_one_attention(struct infer *in)
+static bool infer_one_attention(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
 	const struct node *v = infer_tensor(in, 2);
@@ -433,7 +433,7 @@ bool infer_one_attention(struct infer *in)
 	return true;
 }
 
-bool infer_embedding(struct infer *in)
+static bool infer_embedding(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
 
@@ -453,7 +453,7 @@ bool infer_embedding(struct infer *in)
 	return true;
 }
 
-bool infer_one_hot(struct infer *in)
+static bool infer_one_hot(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct sym *classes = infer_arg(in, "num_classes")->sym;
@@ -472,7 +472,7 @@ bool infer_one_hot(struct infer *in)
 	return true;
 }
 
-bool infer_glu(struct infer *in)
+static bool infer_glu(struct infer *in)
 {
 	struct symtab *t = in->g->syms;
 	struct shape *out = &in->out->shape;
@@ -489,7 +489,7 @@ bool infer_glu(struct infer *in)
 }
 
 /* Numbers of the program: float64, and both of one shape. */
-bool infer_number(struct infer *in)
+static bool infer_number(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
 
@@ -501,7 +501,7 @@ bool infer_number(struct infer *in)
 	return true;
 }
 
-bool infer_dropout(struct infer *in)
+static bool infer_dropout(struct infer *in)
 {
 	double p = infer_arg(in, "p")->f;
 
@@ -548,7 +548,7 @@ static const struct sym *factor_size(struct infer *in, const char *what, const s
 	return square; /* cholesky, exp */
 }
 
-bool infer_factor(struct infer *in)
+static bool infer_factor(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	const char *what = infer_arg(in, "what")->str;
@@ -569,7 +569,7 @@ bool infer_factor(struct infer *in)
 		       "linalg: the sizes of this matrix are too long a formula");
 }
 
-bool infer_solve(struct infer *in)
+static bool infer_solve(struct infer *in)
 {
 	const struct shape *a = &infer_tensor(in, 0)->shape, *b = &infer_tensor(in, 1)->shape;
 
@@ -584,7 +584,7 @@ bool infer_solve(struct infer *in)
 	return true;
 }
 
-bool infer_bits(struct infer *in)
+static bool infer_bits(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	struct shape *out = &in->out->shape;
@@ -612,3 +612,8 @@ bool infer_bits(struct infer *in)
 						sym_const(in->g->syms, (int64_t)to_bytes));
 	return true;
 }
+
+infer_fn *const library_rules[OP_COUNT] = {
+#define RULE_library(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

@@ -27,7 +27,7 @@ static enum dtype pair_loss_dtype(struct infer *in)
 }
 
 /* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */
-bool infer_pair_loss(struct infer *in)
+static bool infer_pair_loss(struct infer *in)
 {
 	bool whole;
 	struct shape *out = &in->out->shape;
@@ -63,7 +63,7 @@ static bool target_shape_error(struct infer *in, const struct node *x, const str
 }
 
 /* nll_loss, cross_entropy: scores [N, C, ...] and class indices [N, ...]. */
-bool infer_class_indices_loss(struct infer *in)
+static bool infer_class_indices_loss(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *target = infer_tensor(in, 1);
 	const struct node *weight = infer_tensor(in, 2);
@@ -120,17 +120,17 @@ static bool infer_operands(struct infer *in, int n, bool floats)
 	return op_accepts(in->op, dtype, in->err);
 }
 
-bool infer_one_same(struct infer *in)
+static bool infer_one_same(struct infer *in)
 {
 	return infer_operands(in, 1, false);
 }
 
-bool infer_one_float(struct infer *in)
+static bool infer_one_float(struct infer *in)
 {
 	return infer_operands(in, 1, true);
 }
 
-bool infer_one_bool(struct infer *in)
+static bool infer_one_bool(struct infer *in)
 {
 	if (!infer_operands(in, 1, false))
 		return false;
@@ -138,17 +138,17 @@ bool infer_one_bool(struct infer *in)
 	return true;
 }
 
-bool infer_two_same(struct infer *in)
+static bool infer_two_same(struct infer *in)
 {
 	return infer_operands(in, 2, false);
 }
 
-bool infer_two_float(struct infer *in)
+static bool infer_two_float(struct infer *in)
 {
 	return infer_operands(in, 2, true);
 }
 
-bool infer_two_bool(struct infer *in)
+static bool infer_two_bool(struct infer *in)
 {
 	if (!infer_operands(in, 2, false))
 		return false;
@@ -156,12 +156,12 @@ bool infer_two_bool(struct infer *in)
 	return true;
 }
 
-bool infer_three_same(struct infer *in)
+static bool infer_three_same(struct infer *in)
 {
 	return infer_operands(in, 3, false);
 }
 
-bool infer_float_power(struct infer *in)
+static bool infer_float_power(struct infer *in)
 {
 	if (!infer_operands(in, 2, true))
 		return false;
@@ -169,7 +169,7 @@ bool infer_float_power(struct infer *in)
 	return true;
 }
 
-bool infer_addcdiv(struct infer *in)
+static bool infer_addcdiv(struct infer *in)
 {
 	if (dtype_category(infer_promote(in, 1, 3)) != CATEGORY_FLOAT)
 		return err_set(in->err, ERR_DTYPE,
@@ -178,7 +178,7 @@ bool infer_addcdiv(struct infer *in)
 	return infer_operands(in, 3, true);
 }
 
-bool infer_div(struct infer *in)
+static bool infer_div(struct infer *in)
 {
 	const struct arg *mode = infer_arg(in, "rounding_mode");
 
@@ -192,10 +192,15 @@ bool infer_div(struct infer *in)
 }
 
 /* Operands that decompose_loss.c has looked at. */
-bool infer_known_loss(struct infer *in)
+static bool infer_known_loss(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
 	if (strcmp(infer_arg(in, "reduction")->str, "none") == 0)
 		in->out->shape = infer_tensor(in, 1)->shape;
 	return true;
 }
+
+infer_fn *const loss_rules[OP_COUNT] = {
+#define RULE_loss(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

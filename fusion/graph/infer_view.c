@@ -34,7 +34,7 @@ static const struct shape *viewed(const struct infer *in)
 }
 
 /* The tensor itself. */
-bool infer_view(struct infer *in)
+static bool infer_view(struct infer *in)
 {
 	in->out->shape = *viewed(in);
 	return true;
@@ -94,7 +94,7 @@ static bool fill_sizes(struct infer *in, const struct sym *const *sizes, int n,
 	return no_fit(in, x, out);
 }
 
-bool infer_reshape(struct infer *in)
+static bool infer_reshape(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	const struct arg *sizes = &in->args[1];
@@ -111,7 +111,7 @@ bool infer_reshape(struct infer *in)
 			  &in->out->shape);
 }
 
-bool infer_flatten(struct infer *in)
+static bool infer_flatten(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape;
@@ -136,7 +136,7 @@ bool infer_flatten(struct infer *in)
 	return true;
 }
 
-bool infer_unflatten(struct infer *in)
+static bool infer_unflatten(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape, part;
@@ -158,7 +158,7 @@ bool infer_unflatten(struct infer *in)
 	return true;
 }
 
-bool infer_squeeze(struct infer *in)
+static bool infer_squeeze(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	const struct arg *dims = &in->args[1];
@@ -176,7 +176,7 @@ bool infer_squeeze(struct infer *in)
 	return true;
 }
 
-bool infer_unsqueeze(struct infer *in)
+static bool infer_unsqueeze(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct shape longer = { .rank = x->rank + 1 }, *out = &in->out->shape;
@@ -210,7 +210,7 @@ static bool each_once(struct infer *in, const struct shape *x, const struct arg 
 	return true;
 }
 
-bool infer_permute(struct infer *in)
+static bool infer_permute(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	const struct arg *dims = &in->args[1];
@@ -228,7 +228,7 @@ bool infer_permute(struct infer *in)
 	return true;
 }
 
-bool infer_transpose(struct infer *in)
+static bool infer_transpose(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	int a = 0, b = 1;
@@ -250,7 +250,7 @@ bool infer_transpose(struct infer *in)
 	return true;
 }
 
-bool infer_movedim(struct infer *in)
+static bool infer_movedim(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	int from[MAX_RANK], to[MAX_RANK], next = 0;
@@ -287,7 +287,7 @@ static bool cannot_expand(struct infer *in, const struct shape *x, const struct 
 		       in->info->fx, shape_text(x, have), shape_text(to, want), dim);
 }
 
-bool infer_expand(struct infer *in)
+static bool infer_expand(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape, to;
@@ -346,7 +346,7 @@ static bool bounded(struct infer *in, const struct sym **index, const struct sym
 	       infer_at_least(in, size, sym_add(in->g->syms, *index, room));
 }
 
-bool infer_select(struct infer *in)
+static bool infer_select(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	const struct sym *index = in->args[2].sym;
@@ -364,7 +364,7 @@ bool infer_select(struct infer *in)
 	return true;
 }
 
-bool infer_narrow(struct infer *in)
+static bool infer_narrow(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	const struct sym *start = in->args[2].sym, *length = in->args[3].sym;
@@ -382,7 +382,7 @@ bool infer_narrow(struct infer *in)
 	return true;
 }
 
-bool infer_slice(struct infer *in)
+static bool infer_slice(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
@@ -405,7 +405,7 @@ bool infer_slice(struct infer *in)
 	return true;
 }
 
-bool infer_diagonal(struct infer *in)
+static bool infer_diagonal(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
@@ -434,7 +434,7 @@ bool infer_diagonal(struct infer *in)
 	return true;
 }
 
-bool infer_unfold(struct infer *in)
+static bool infer_unfold(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
@@ -457,7 +457,7 @@ bool infer_unfold(struct infer *in)
 }
 
 /* Capture makes them of tensors in memory: they lie within x. */
-bool infer_reverse(struct infer *in)
+static bool infer_reverse(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	int dims[MAX_RANK];
@@ -469,7 +469,7 @@ bool infer_reverse(struct infer *in)
 }
 
 /* What the view names must lie within x. */
-bool infer_strided(struct infer *in)
+static bool infer_strided(struct infer *in)
 {
 	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
@@ -494,3 +494,8 @@ bool infer_strided(struct infer *in)
 		return true;
 	return err_set(in->err, ERR_OP, "as_strided: the view ends after the tensor");
 }
+
+infer_fn *const view_rules[OP_COUNT] = {
+#define RULE_view(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

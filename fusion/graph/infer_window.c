@@ -118,17 +118,17 @@ static bool pool(struct infer *in, int dims)
 	return true;
 }
 
-bool infer_pool1d(struct infer *in)
+static bool infer_pool1d(struct infer *in)
 {
 	return pool(in, 1);
 }
 
-bool infer_pool2d(struct infer *in)
+static bool infer_pool2d(struct infer *in)
 {
 	return pool(in, 2);
 }
 
-bool infer_adaptive_pool(struct infer *in)
+static bool infer_adaptive_pool(struct infer *in)
 {
 	struct shape *out = &in->out->shape;
 
@@ -172,12 +172,12 @@ static bool conv(struct infer *in, int dims)
 	return window_shape(in, dims, w->shape.size + 2, out->size + channels + 1);
 }
 
-bool infer_conv1d(struct infer *in)
+static bool infer_conv1d(struct infer *in)
 {
 	return conv(in, 1);
 }
 
-bool infer_conv2d(struct infer *in)
+static bool infer_conv2d(struct infer *in)
 {
 	return conv(in, 2);
 }
@@ -208,14 +208,14 @@ static bool check_back(struct infer *in)
 			in->info->fx));
 }
 
-bool infer_conv_x(struct infer *in)
+static bool infer_conv_x(struct infer *in)
 {
 	return check_back(in) && conv_back(in, infer_tensor(in, 0)->shape.size[0],
 					   sym_mul(in->g->syms, infer_tensor(in, 1)->shape.size[1],
 						   infer_arg(in, "groups")->sym));
 }
 
-bool infer_conv_weight(struct infer *in)
+static bool infer_conv_weight(struct infer *in)
 {
 	return check_back(in) &&
 	       conv_back(in, infer_tensor(in, 0)->shape.size[1],
@@ -224,7 +224,7 @@ bool infer_conv_weight(struct infer *in)
 }
 
 /* [N, C, H, W] -> [N, C * kernel, windows] */
-bool infer_columns(struct infer *in)
+static bool infer_columns(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	struct shape *out = &in->out->shape;
@@ -243,3 +243,8 @@ bool infer_columns(struct infer *in)
 	out->size[out->rank - 1] = sym_mul(t, windows[0], windows[1]);
 	return true;
 }
+
+infer_fn *const window_rules[OP_COUNT] = {
+#define RULE_window(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

@@ -57,7 +57,7 @@ int loop_operand(const struct graph *g, const struct node *loop, int index)
 	return -1;
 }
 
-bool infer_loop_result(struct infer *in)
+static bool infer_loop_result(struct infer *in)
 {
 	const struct node *loop = infer_tensor(in, 0), *x;
 	int at = -1;
@@ -73,7 +73,7 @@ bool infer_loop_result(struct infer *in)
 }
 
 /* What its first operand is. */
-bool infer_loop_part(struct infer *in)
+static bool infer_loop_part(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -82,7 +82,7 @@ bool infer_loop_part(struct infer *in)
 	return true;
 }
 
-bool infer_while_loop(struct infer *in)
+static bool infer_while_loop(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -90,3 +90,8 @@ bool infer_while_loop(struct infer *in)
 		return err_set(in->err, ERR_INTERNAL, "while_loop: the condition is no bool");
 	return infer_loop_part(in);
 }
+
+infer_fn *const loop_rules[OP_COUNT] = {
+#define RULE_loop(word) infer_##word
+#include "fusion/graph/infer_rules.h"
+};

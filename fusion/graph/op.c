@@ -44,14 +44,14 @@ struct op_rows op_rows = { .at = {
 	ROW(id_, .kind = KIND_REDUCE, .rule = RULE_##rule_, .signature = signature_,               \
 	    .spellings = spellings_, .value = #step_, .first = #first_, .doc = doc_,               \
 	    .facts = facts_)
-#define COMPOSITE(id, spellings, signature, doc, infer, facts)                                     \
+#define COMPOSITE(id, spellings, signature, doc, infer, file, facts)                               \
 	OTHER(id, COMPOSITE, spellings, signature, doc, facts)
 #define CAST(id, spellings, signature, doc, infer, simplify, facts)                                \
 	OTHER(id, POINTWISE, spellings, signature, doc, facts)
 #define CONSTANT(id, spellings, doc) OTHER(id, CONSTANT, spellings, "", doc, 0)
 #define CREATE(id, spellings, signature, doc, infer, element, facts)                               \
 	OTHER(id, CREATE, spellings, signature, doc, facts)
-#define LIBRARY(id, spellings, signature, doc, infer, cuda, facts)                                 \
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, facts)                           \
 	OTHER(id, LIBRARY, spellings, signature, doc, facts)
 #define VIEW(id, spellings, signature, doc, infer, layout, simplify)                               \
 	OTHER(id, VIEW, spellings, signature, doc, 0)

@@ -5,6 +5,7 @@
  * two-pass, softmax subtracts the largest first.  Counts of elements may be
  * symbolic: they are int operands.
  */
+#define FORMULA_decompose(id) decompose_##id
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -72,7 +73,7 @@ double expand_number(struct arg p)
 }
 
 /* An op of a plugin: as the plugin writes it, or by the plugin's kernel. */
-struct arg decompose_custom(struct expand *e)
+static struct arg decompose_custom(struct expand *e)
 {
 	const struct custom_op *op = custom_of(e->g, e->n);
 	int id;
@@ -84,8 +85,13 @@ struct arg decompose_custom(struct expand *e)
 	return e->failed ? arg_none() : arg_node(id);
 }
 
-static decompose_fn *const functions[OP_COUNT] = {
-#define COMPOSITE(id, spellings, signature, ...) [OP_##id] = decompose_##id,
+static decompose_fn *const decompose_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};
+
+static decompose_fn *const *const formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = file##_formulas,
 #include "fusion/graph/ops_some.h"
 };
 
@@ -134,11 +140,11 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 		n->args[1] = value;
 		return e.failed ? REWRITE_FAILED : REWRITE_KEEP;
 	}
-	if (!functions[n->op])
+	if (!formulas[n->op])
 		return REWRITE_KEEP;
 	if (computes_wide(rw->g, n) && !widen(&e, &wide))
 		return REWRITE_FAILED;
-	value = expand_cast(&e, functions[n->op](&e), n->dtype);
+	value = expand_cast(&e, formulas[n->op][n->op](&e), n->dtype);
 	if (e.failed)
 		return REWRITE_FAILED;
 	made = rw->g->nodes[value.node];

@@ -1,7 +1,8 @@
 /* fusion/passes/decompose.h -- how a COMPOSITE node is written as other ops; private
  * to decompose*.c.
  *
- * decompose_<id>() of a row of ops.def gives the value that replaces the node.
+ * decompose_<id>() of a row of ops.def gives the value that replaces the node; a file of them
+ * defines FORMULA_<file>(id) before it includes this, and has a table of its own at its end.
  * After a failure every step does nothing, so formulas need no checks.
  */
 #ifndef FUSION_PASSES_DECOMPOSE_H
@@ -34,7 +35,28 @@ struct arg expand_arg(const struct expand *e, const char *name); /* of the node 
 const struct node *expand_operand(const struct expand *e);       /* the first */
 double expand_number(struct arg p);                              /* NaN where it is symbolic */
 
-#define COMPOSITE(id, spellings, signature, ...) decompose_fn decompose_##id;
-#include "fusion/graph/ops_some.h"
+/* decompose_<id>() of each COMPOSITE row whose formula is in that file, by op; else NULL. */
+extern decompose_fn *const activation_formulas[OP_COUNT],
+    *const loss_formulas[OP_COUNT], *const matrix_formulas[OP_COUNT],
+					*const norm_formulas[OP_COUNT],
+					    *const view_formulas[OP_COUNT];
+#ifndef FORMULA_activation
+#define FORMULA_activation(id) NULL
+#endif
+#ifndef FORMULA_decompose
+#define FORMULA_decompose(id) NULL
+#endif
+#ifndef FORMULA_loss
+#define FORMULA_loss(id) NULL
+#endif
+#ifndef FORMULA_matrix
+#define FORMULA_matrix(id) NULL
+#endif
+#ifndef FORMULA_norm
+#define FORMULA_norm(id) NULL
+#endif
+#ifndef FORMULA_view
+#define FORMULA_view(id) NULL
+#endif
 
 #endif

@@ -2,12 +2,13 @@
  *
  * Formulas are those of PyTorch's CPU kernels.
  */
+#define FORMULA_activation(id) decompose_##id
 #include "fusion/passes/decompose.h"
 
 #include <math.h>
 #include <string.h>
 
-struct arg decompose_gelu(struct expand *e)
+static struct arg decompose_gelu(struct expand *e)
 {
 	struct arg x = e->n->args[0], half = expand_binary(e, OP_mul, x, arg_float(0.5)), inner;
 
@@ -24,14 +25,14 @@ struct arg decompose_gelu(struct expand *e)
 }
 
 /* x / (1 + exp(-x)): at -inf it is NaN in torch too. */
-struct arg decompose_silu(struct expand *e)
+static struct arg decompose_silu(struct expand *e)
 {
 	struct arg x = e->n->args[0], power = expand_unary(e, OP_exp, expand_unary(e, OP_neg, x));
 
 	return expand_binary(e, OP_truediv, x, expand_binary(e, OP_add, power, arg_float(1)));
 }
 
-struct arg decompose_clamp(struct expand *e)
+static struct arg decompose_clamp(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg min = expand_arg(e, "min"), max = expand_arg(e, "max");
@@ -76,12 +77,12 @@ static struct arg with_alpha(struct expand *e, enum op op)
 	return expand_binary(e, op, x, other);
 }
 
-struct arg decompose_add_alpha(struct expand *e)
+static struct arg decompose_add_alpha(struct expand *e)
 {
 	return with_alpha(e, OP_add);
 }
 
-struct arg decompose_sub_alpha(struct expand *e)
+static struct arg decompose_sub_alpha(struct expand *e)
 {
 	return with_alpha(e, OP_sub);
 }
@@ -94,12 +95,12 @@ static struct arg filled(struct expand *e, enum op op)
 	    2);
 }
 
-struct arg decompose_zeros_like(struct expand *e)
+static struct arg decompose_zeros_like(struct expand *e)
 {
 	return filled(e, OP_zeros);
 }
 
-struct arg decompose_ones_like(struct expand *e)
+static struct arg decompose_ones_like(struct expand *e)
 {
 	return filled(e, OP_ones);
 }
@@ -131,7 +132,7 @@ static struct arg between(struct expand *e, struct arg x, double low, double hig
 			     arg_float(high));
 }
 
-struct arg decompose_leaky_relu(struct expand *e)
+static struct arg decompose_leaky_relu(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
@@ -146,17 +147,17 @@ static struct arg exponential(struct expand *e, struct arg x, double scale, doub
 	return choose(e, positive(e, x), x, mul(e, expand_unary(e, OP_expm1, power), scale));
 }
 
-struct arg decompose_elu(struct expand *e)
+static struct arg decompose_elu(struct expand *e)
 {
 	return exponential(e, e->n->args[0], e->n->args[1].f, 1);
 }
 
-struct arg decompose_celu(struct expand *e)
+static struct arg decompose_celu(struct expand *e)
 {
 	return exponential(e, e->n->args[0], e->n->args[1].f, e->n->args[1].f);
 }
 
-struct arg decompose_selu(struct expand *e)
+static struct arg decompose_selu(struct expand *e)
 {
 	return mul(e, exponential(e, e->n->args[0], 1.6732632423543772848170429916717, 1),
 		   1.0507009873554804934193349852946);
@@ -172,28 +173,28 @@ static struct arg softplus(struct expand *e, struct arg x, double beta, double t
 	return choose(e, expand_binary(e, OP_gt, scaled, arg_float(threshold)), x, y);
 }
 
-struct arg decompose_softplus(struct expand *e)
+static struct arg decompose_softplus(struct expand *e)
 {
 	return softplus(e, e->n->args[0], e->n->args[1].f, e->n->args[2].f);
 }
 
-struct arg decompose_relu6(struct expand *e)
+static struct arg decompose_relu6(struct expand *e)
 {
 	return between(e, e->n->args[0], 0, 6);
 }
 
-struct arg decompose_hardtanh(struct expand *e)
+static struct arg decompose_hardtanh(struct expand *e)
 {
 	return between(e, e->n->args[0], e->n->args[1].f, e->n->args[2].f);
 }
 
-struct arg decompose_hardsigmoid(struct expand *e)
+static struct arg decompose_hardsigmoid(struct expand *e)
 {
 	return expand_binary(e, OP_truediv, between(e, add(e, e->n->args[0], 3), 0, 6),
 			     arg_float(6));
 }
 
-struct arg decompose_hardswish(struct expand *e)
+static struct arg decompose_hardswish(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
@@ -202,7 +203,7 @@ struct arg decompose_hardswish(struct expand *e)
 			     arg_float(6));
 }
 
-struct arg decompose_mish(struct expand *e)
+static struct arg decompose_mish(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
@@ -210,7 +211,7 @@ struct arg decompose_mish(struct expand *e)
 }
 
 /* min(x, 0) - log1p(exp(-|x|)): no exp() of it overflows. */
-struct arg decompose_logsigmoid(struct expand *e)
+static struct arg decompose_logsigmoid(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 	struct arg power = expand_unary(e, OP_neg, expand_unary(e, OP_abs, x));
@@ -219,21 +220,21 @@ struct arg decompose_logsigmoid(struct expand *e)
 	return expand_binary(e, OP_sub, expand_binary(e, OP_minimum, x, arg_float(0)), power);
 }
 
-struct arg decompose_softsign(struct expand *e)
+static struct arg decompose_softsign(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
 	return expand_binary(e, OP_truediv, x, add(e, expand_unary(e, OP_abs, x), 1));
 }
 
-struct arg decompose_tanhshrink(struct expand *e)
+static struct arg decompose_tanhshrink(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
 	return expand_binary(e, OP_sub, x, expand_unary(e, OP_tanh, x));
 }
 
-struct arg decompose_glu(struct expand *e)
+static struct arg decompose_glu(struct expand *e)
 {
 	struct arg x = e->n->args[0], dim = e->n->args[1], half, gate;
 	int rank = e->n->shape.rank,
@@ -245,7 +246,7 @@ struct arg decompose_glu(struct expand *e)
 	return expand_binary(e, OP_mul, half, expand_unary(e, OP_sigmoid, gate));
 }
 
-struct arg decompose_div(struct expand *e)
+static struct arg decompose_div(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1], mode = e->n->args[2];
 
@@ -261,7 +262,7 @@ struct arg decompose_div(struct expand *e)
 			     expand_binary(e, OP_sub, x, expand_binary(e, OP_fmod, x, y)), y);
 }
 
-struct arg decompose_frac(struct expand *e)
+static struct arg decompose_frac(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
@@ -282,21 +283,21 @@ static struct arg constant_mask(struct expand *e, bool value)
 			 3);
 }
 
-struct arg decompose_isinf(struct expand *e)
+static struct arg decompose_isinf(struct expand *e)
 {
 	if (!is_float(e))
 		return constant_mask(e, false);
 	return expand_binary(e, OP_eq, expand_unary(e, OP_abs, e->n->args[0]), arg_float(INFINITY));
 }
 
-struct arg decompose_isfinite(struct expand *e)
+static struct arg decompose_isfinite(struct expand *e)
 {
 	if (!is_float(e))
 		return constant_mask(e, true);
 	return expand_binary(e, OP_lt, expand_unary(e, OP_abs, e->n->args[0]), arg_float(INFINITY));
 }
 
-struct arg decompose_isclose(struct expand *e)
+static struct arg decompose_isclose(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1], bound, close, same;
 	bool floats = dtype_category(e->n->compute) == CATEGORY_FLOAT;
@@ -317,7 +318,7 @@ struct arg decompose_isclose(struct expand *e)
 	return expand_binary(e, OP_logical_or, close, same);
 }
 
-struct arg decompose_lerp(struct expand *e)
+static struct arg decompose_lerp(struct expand *e)
 {
 	struct arg x = e->n->args[0], weight = e->n->args[2];
 	struct arg way = expand_binary(e, OP_sub, e->n->args[1], x);
@@ -334,17 +335,17 @@ static struct arg add_scaled(struct expand *e, enum op op)
 	return expand_binary(e, OP_add, e->n->args[0], y);
 }
 
-struct arg decompose_addcmul(struct expand *e)
+static struct arg decompose_addcmul(struct expand *e)
 {
 	return add_scaled(e, OP_mul);
 }
 
-struct arg decompose_addcdiv(struct expand *e)
+static struct arg decompose_addcdiv(struct expand *e)
 {
 	return add_scaled(e, OP_truediv);
 }
 
-struct arg decompose_rsub(struct expand *e)
+static struct arg decompose_rsub(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 
@@ -353,7 +354,7 @@ struct arg decompose_rsub(struct expand *e)
 	return expand_binary(e, OP_sub, e->n->args[1], x);
 }
 
-struct arg decompose_hypot(struct expand *e)
+static struct arg decompose_hypot(struct expand *e)
 {
 	struct arg x = expand_unary(e, OP_abs, expand_cast(e, e->n->args[0], e->n->dtype));
 	struct arg y = expand_unary(e, OP_abs, expand_cast(e, e->n->args[1], e->n->dtype));
@@ -369,7 +370,7 @@ struct arg decompose_hypot(struct expand *e)
 }
 
 /* The larger, plus log1p(exp(-|x - y|)); equal infinities are themselves. */
-struct arg decompose_logaddexp(struct expand *e)
+static struct arg decompose_logaddexp(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1];
 	struct arg far = expand_unary(e, OP_abs, expand_binary(e, OP_sub, x, y));
@@ -381,7 +382,7 @@ struct arg decompose_logaddexp(struct expand *e)
 		      expand_binary(e, OP_add, x, arg_float(M_LN2)), sum);
 }
 
-struct arg decompose_xlogy(struct expand *e)
+static struct arg decompose_xlogy(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1], log, product, zero;
 
@@ -411,27 +412,27 @@ static struct arg number_wins(struct expand *e, enum op op)
 	return choose(e, expand_unary(e, OP_isnan, y), x, best);
 }
 
-struct arg decompose_fmax(struct expand *e)
+static struct arg decompose_fmax(struct expand *e)
 {
 	return number_wins(e, OP_maximum);
 }
 
-struct arg decompose_fmin(struct expand *e)
+static struct arg decompose_fmin(struct expand *e)
 {
 	return number_wins(e, OP_minimum);
 }
 
-struct arg decompose_deg2rad(struct expand *e)
+static struct arg decompose_deg2rad(struct expand *e)
 {
 	return mul(e, e->n->args[0], M_PI / 180);
 }
 
-struct arg decompose_rad2deg(struct expand *e)
+static struct arg decompose_rad2deg(struct expand *e)
 {
 	return mul(e, e->n->args[0], 180 / M_PI);
 }
 
-struct arg decompose_logit(struct expand *e)
+static struct arg decompose_logit(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype), eps = e->n->args[1];
 
@@ -441,7 +442,7 @@ struct arg decompose_logit(struct expand *e)
 	    e, OP_log, expand_binary(e, OP_truediv, x, expand_binary(e, OP_sub, arg_float(1), x)));
 }
 
-struct arg decompose_nan_to_num(struct expand *e)
+static struct arg decompose_nan_to_num(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = x;
 	double most = e->n->dtype == DTYPE_F64    ? 0x1.fffffffffffffp1023
@@ -460,18 +461,18 @@ struct arg decompose_nan_to_num(struct expand *e)
 		      arg_float(to[2].kind == ARG_FLOAT ? to[2].f : -most), y);
 }
 
-struct arg decompose_clamp_min(struct expand *e)
+static struct arg decompose_clamp_min(struct expand *e)
 {
 	return expand_binary(e, OP_maximum, e->n->args[0], e->n->args[1]);
 }
 
-struct arg decompose_clamp_max(struct expand *e)
+static struct arg decompose_clamp_max(struct expand *e)
 {
 	return expand_binary(e, OP_minimum, e->n->args[0], e->n->args[1]);
 }
 
 /* A negative zero is told from 0 by its inverse. */
-struct arg decompose_copysign(struct expand *e)
+static struct arg decompose_copysign(struct expand *e)
 {
 	struct arg x = expand_unary(e, OP_abs, expand_cast(e, e->n->args[0], e->n->dtype));
 	struct arg y = e->n->args[1], below, zero;
@@ -484,7 +485,7 @@ struct arg decompose_copysign(struct expand *e)
 	return choose(e, below, expand_unary(e, OP_neg, x), x);
 }
 
-struct arg decompose_sinc(struct expand *e)
+static struct arg decompose_sinc(struct expand *e)
 {
 	struct arg x = mul(e, e->n->args[0], M_PI);
 	struct arg y = expand_binary(e, OP_truediv, expand_unary(e, OP_sin, x), x);
@@ -492,7 +493,7 @@ struct arg decompose_sinc(struct expand *e)
 	return choose(e, expand_binary(e, OP_eq, x, arg_float(0)), arg_float(1), y);
 }
 
-struct arg decompose_heaviside(struct expand *e)
+static struct arg decompose_heaviside(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 	struct arg step = expand_cast(e, positive(e, x), e->n->dtype);
@@ -500,7 +501,7 @@ struct arg decompose_heaviside(struct expand *e)
 	return choose(e, expand_binary(e, OP_eq, x, arg_int(e->g, 0)), e->n->args[1], step);
 }
 
-struct arg decompose_float_power(struct expand *e)
+static struct arg decompose_float_power(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1];
 
@@ -510,3 +511,8 @@ struct arg decompose_float_power(struct expand *e)
 		y = expand_cast(e, y, DTYPE_F64);
 	return expand_binary(e, OP_pow, x, y);
 }
+
+decompose_fn *const activation_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};

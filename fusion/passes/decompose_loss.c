@@ -1,4 +1,5 @@
 /* fusion/passes/decompose_loss.c -- losses as sums over elements. */
+#define FORMULA_loss(id) decompose_##id
 #include <math.h>
 #include <string.h>
 
@@ -56,17 +57,17 @@ static struct arg difference(struct expand *e)
 	return sub(e, e->n->args[0], e->n->args[1]);
 }
 
-struct arg decompose_mse_loss(struct expand *e)
+static struct arg decompose_mse_loss(struct expand *e)
 {
 	return reduced(e, expand_unary(e, OP_square, difference(e)));
 }
 
-struct arg decompose_l1_loss(struct expand *e)
+static struct arg decompose_l1_loss(struct expand *e)
 {
 	return reduced(e, expand_unary(e, OP_abs, difference(e)));
 }
 
-struct arg decompose_smooth_l1_loss(struct expand *e)
+static struct arg decompose_smooth_l1_loss(struct expand *e)
 {
 	struct arg z = expand_unary(e, OP_abs, difference(e)), square;
 	double beta = expand_arg(e, "beta").f;
@@ -79,7 +80,7 @@ struct arg decompose_smooth_l1_loss(struct expand *e)
 				 sub(e, z, arg_float(0.5 * beta))));
 }
 
-struct arg decompose_huber_loss(struct expand *e)
+static struct arg decompose_huber_loss(struct expand *e)
 {
 	struct arg z = expand_unary(e, OP_abs, difference(e)), square, linear;
 	double delta = expand_arg(e, "delta").f;
@@ -103,7 +104,7 @@ static struct arg bounded_log(struct expand *e, struct arg x)
 	return expand_binary(e, OP_maximum, expand_unary(e, OP_log, x), arg_float(-100));
 }
 
-struct arg decompose_binary_cross_entropy(struct expand *e)
+static struct arg decompose_binary_cross_entropy(struct expand *e)
 {
 	struct arg x = e->n->args[0], target = e->n->args[1], one = arg_float(1);
 	struct arg yes = mul(e, target, bounded_log(e, x));
@@ -113,7 +114,7 @@ struct arg decompose_binary_cross_entropy(struct expand *e)
 }
 
 /* (1 - target) * x + (1 + (pos_weight - 1) * target) * log(1 + exp(-x)) */
-struct arg decompose_binary_cross_entropy_with_logits(struct expand *e)
+static struct arg decompose_binary_cross_entropy_with_logits(struct expand *e)
 {
 	struct arg x = e->n->args[0], target = e->n->args[1], one = arg_float(1);
 	struct arg pos = expand_arg(e, "pos_weight"), log;
@@ -126,7 +127,7 @@ struct arg decompose_binary_cross_entropy_with_logits(struct expand *e)
 	return reduced(e, expand_cast(e, log, e->n->dtype));
 }
 
-struct arg decompose_kl_div(struct expand *e)
+static struct arg decompose_kl_div(struct expand *e)
 {
 	struct arg x = e->n->args[0], target = e->n->args[1], loss;
 
@@ -161,7 +162,7 @@ static struct arg class_loss(struct expand *e, struct arg base, struct arg even,
 			 8);
 }
 
-struct arg decompose_nll_loss(struct expand *e)
+static struct arg decompose_nll_loss(struct expand *e)
 {
 	return class_loss(e, arg_none(), arg_none(), 0);
 }
@@ -238,7 +239,7 @@ static struct arg even_loss(struct expand *e, struct arg most, struct arg log_su
 }
 
 /* The sums over classes are one kernel, whatever the op looks up is another. */
-struct arg decompose_cross_entropy(struct expand *e)
+static struct arg decompose_cross_entropy(struct expand *e)
 {
 	struct arg x = e->n->args[0], most, sum, base, even = arg_none();
 	struct arg dim = arg_int(e->g, expand_operand(e)->shape.rank > 1);
@@ -255,3 +256,8 @@ struct arg decompose_cross_entropy(struct expand *e)
 		even = even_loss(e, most, sum, dim, smooth);
 	return class_loss(e, base, even, smooth);
 }
+
+decompose_fn *const loss_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -1,28 +1,29 @@
 /* fusion/passes/decompose_matrix.c -- products of matrices as matmul and sums; convolutions and
  * pools of one dim as those of two. */
+#define FORMULA_matrix(id) decompose_##id
 #include "fusion/passes/decompose.h"
 
-struct arg decompose_mm(struct expand *e)
+static struct arg decompose_mm(struct expand *e)
 {
 	return expand_binary(e, OP_matmul, e->n->args[0], e->n->args[1]);
 }
 
-struct arg decompose_bmm(struct expand *e)
+static struct arg decompose_bmm(struct expand *e)
 {
 	return decompose_mm(e);
 }
 
-struct arg decompose_mv(struct expand *e)
+static struct arg decompose_mv(struct expand *e)
 {
 	return decompose_mm(e);
 }
 
-struct arg decompose_dot(struct expand *e)
+static struct arg decompose_dot(struct expand *e)
 {
 	return decompose_mm(e);
 }
 
-struct arg decompose_outer(struct expand *e)
+static struct arg decompose_outer(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg y = expand_cast(e, e->n->args[1], e->n->dtype);
@@ -32,7 +33,7 @@ struct arg decompose_outer(struct expand *e)
 }
 
 /* The bias is added by whatever kernel comes next. */
-struct arg decompose_linear(struct expand *e)
+static struct arg decompose_linear(struct expand *e)
 {
 	struct arg y = expand_binary(e, OP_matmul_nt, e->n->args[0], e->n->args[1]);
 	struct arg bias = expand_arg(e, "bias");
@@ -56,17 +57,17 @@ static struct arg add_product(struct expand *e)
 	return expand_binary(e, OP_add, y, x);
 }
 
-struct arg decompose_addmm(struct expand *e)
+static struct arg decompose_addmm(struct expand *e)
 {
 	return add_product(e);
 }
 
-struct arg decompose_baddbmm(struct expand *e)
+static struct arg decompose_baddbmm(struct expand *e)
 {
 	return add_product(e);
 }
 
-struct arg decompose_addmv(struct expand *e)
+static struct arg decompose_addmv(struct expand *e)
 {
 	return add_product(e);
 }
@@ -131,7 +132,7 @@ static struct arg batched(struct expand *e, int dims)
 					    : expand_binary(e, OP_unsqueeze, x, arg_int(e->g, 0));
 }
 
-struct arg decompose_conv2d(struct expand *e)
+static struct arg decompose_conv2d(struct expand *e)
 {
 	struct arg x = convolve(e, batched(e, 2), e->n->args[1], both(e, "stride"),
 				both(e, "padding"), both(e, "dilation"));
@@ -141,7 +142,7 @@ struct arg decompose_conv2d(struct expand *e)
 	return with_bias(e, x, 2);
 }
 
-struct arg decompose_conv1d(struct expand *e)
+static struct arg decompose_conv1d(struct expand *e)
 {
 	struct arg x = expand_binary(e, OP_unsqueeze, batched(e, 1), arg_int(e->g, 2));
 	struct arg w = expand_binary(e, OP_unsqueeze, e->n->args[1], arg_int(e->g, 2));
@@ -167,12 +168,17 @@ static struct arg pool_lines(struct expand *e, enum op op)
 	return expand_binary(e, OP_squeeze, expand_op(e, op, args, 6), arg_int(e->g, -2));
 }
 
-struct arg decompose_max_pool1d(struct expand *e)
+static struct arg decompose_max_pool1d(struct expand *e)
 {
 	return pool_lines(e, OP_max_pool2d);
 }
 
-struct arg decompose_avg_pool1d(struct expand *e)
+static struct arg decompose_avg_pool1d(struct expand *e)
 {
 	return pool_lines(e, OP_avg_pool2d);
 }
+
+decompose_fn *const matrix_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};

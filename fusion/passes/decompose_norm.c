@@ -1,5 +1,6 @@
 /* fusion/passes/decompose_norm.c -- statistics, normalisations, attention, and what looks things
  * up. */
+#define FORMULA_norm(id) decompose_##id
 #include "fusion/passes/decompose.h"
 
 #include <float.h>
@@ -26,7 +27,7 @@ static struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, b
 			     arg_sym(count));
 }
 
-struct arg decompose_mean(struct expand *e)
+static struct arg decompose_mean(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 
@@ -63,7 +64,7 @@ static struct arg degrees_of_freedom(struct expand *e)
 	    arg_float(0));
 }
 
-struct arg decompose_var(struct expand *e)
+static struct arg decompose_var(struct expand *e)
 {
 	struct arg x = e->n->args[0], dims = expand_arg(e, "dim");
 	struct arg mean = expand_mean(e, x, dims, true, expand_count(e));
@@ -74,12 +75,12 @@ struct arg decompose_var(struct expand *e)
 			     degrees_of_freedom(e));
 }
 
-struct arg decompose_std(struct expand *e)
+static struct arg decompose_std(struct expand *e)
 {
 	return expand_unary(e, OP_sqrt, decompose_var(e));
 }
 
-struct arg decompose_norm(struct expand *e)
+static struct arg decompose_norm(struct expand *e)
 {
 	struct arg x = e->n->args[0], dims = expand_arg(e, "dim");
 	bool keepdim = node_keepdim(e->n);
@@ -104,12 +105,12 @@ struct arg decompose_norm(struct expand *e)
 	return expand_binary(e, OP_pow, sum, arg_float(1 / p));
 }
 
-struct arg decompose_max(struct expand *e)
+static struct arg decompose_max(struct expand *e)
 {
 	return expand_reduce(e, OP_amax, e->n->args[0], arg_none(), false);
 }
 
-struct arg decompose_min(struct expand *e)
+static struct arg decompose_min(struct expand *e)
 {
 	return expand_reduce(e, OP_amin, e->n->args[0], arg_none(), false);
 }
@@ -137,7 +138,7 @@ static bool expand_is_empty(const struct shape *s)
 	return false;
 }
 
-struct arg decompose_softmax(struct expand *e)
+static struct arg decompose_softmax(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg power;
@@ -149,7 +150,7 @@ struct arg decompose_softmax(struct expand *e)
 			     expand_reduce(e, OP_sum, power, softmax_dim(e), true));
 }
 
-struct arg decompose_softmin(struct expand *e)
+static struct arg decompose_softmin(struct expand *e)
 {
 	struct arg x = expand_unary(e, OP_neg, expand_cast(e, e->n->args[0], e->n->dtype));
 	struct arg power;
@@ -161,7 +162,7 @@ struct arg decompose_softmin(struct expand *e)
 			     expand_reduce(e, OP_sum, power, softmax_dim(e), true));
 }
 
-struct arg decompose_log_softmax(struct expand *e)
+static struct arg decompose_log_softmax(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg sum;
@@ -213,7 +214,7 @@ static struct arg affine(struct expand *e, struct arg x)
 	return x;
 }
 
-struct arg decompose_layer_norm(struct expand *e)
+static struct arg decompose_layer_norm(struct expand *e)
 {
 	const struct sym *count;
 	struct arg dims = last_dims(e, &count), x = e->n->args[0];
@@ -222,7 +223,7 @@ struct arg decompose_layer_norm(struct expand *e)
 	return affine(e, scaled(e, x, dims, count, expand_arg(e, "eps").f));
 }
 
-struct arg decompose_rms_norm(struct expand *e)
+static struct arg decompose_rms_norm(struct expand *e)
 {
 	const struct sym *count;
 	struct arg dims = last_dims(e, &count), eps = expand_arg(e, "eps");
@@ -295,7 +296,7 @@ static struct arg batch_dims(struct expand *e, const struct sym **count)
 	return arg_ints(dims, n);
 }
 
-struct arg decompose_batch_norm(struct expand *e)
+static struct arg decompose_batch_norm(struct expand *e)
 {
 	struct arg x = e->n->args[0], dims;
 	const struct sym *count;
@@ -366,12 +367,12 @@ static struct arg over_groups(struct expand *e, const struct sym *groups)
 			 (struct arg[]){ x, arg_ints(e->n->shape.size, e->n->shape.rank) }, 2);
 }
 
-struct arg decompose_group_norm(struct expand *e)
+static struct arg decompose_group_norm(struct expand *e)
 {
 	return over_groups(e, expand_arg(e, "num_groups").sym);
 }
 
-struct arg decompose_instance_norm(struct expand *e)
+static struct arg decompose_instance_norm(struct expand *e)
 {
 	const struct shape *shape = &e->n->shape;
 
@@ -408,7 +409,7 @@ static struct arg norm_along(struct expand *e, struct arg x, double p, struct ar
 	return norm_over(e, x, p, dim, true);
 }
 
-struct arg decompose_vector_norm(struct expand *e)
+static struct arg decompose_vector_norm(struct expand *e)
 {
 	struct arg ord = expand_arg(e, "ord");
 	double p = ord.kind == ARG_NONE ? 2 : expand_number(ord);
@@ -416,12 +417,12 @@ struct arg decompose_vector_norm(struct expand *e)
 	return norm_over(e, e->n->args[0], p, expand_arg(e, "dim"), node_keepdim(e->n));
 }
 
-struct arg decompose_linalg_norm(struct expand *e)
+static struct arg decompose_linalg_norm(struct expand *e)
 {
 	return decompose_vector_norm(e);
 }
 
-struct arg decompose_cdist(struct expand *e)
+static struct arg decompose_cdist(struct expand *e)
 {
 	struct arg x = expand_binary(e, OP_unsqueeze, e->n->args[0], arg_int(e->g, -2));
 	struct arg y = expand_binary(e, OP_unsqueeze, e->n->args[1], arg_int(e->g, -3));
@@ -430,14 +431,14 @@ struct arg decompose_cdist(struct expand *e)
 			 false);
 }
 
-struct arg decompose_trace(struct expand *e)
+static struct arg decompose_trace(struct expand *e)
 {
 	struct arg x = expand_op(e, OP_diagonal, e->n->args, 1);
 
 	return expand_reduce(e, OP_sum, x, arg_none(), false);
 }
 
-struct arg decompose_normalize(struct expand *e)
+static struct arg decompose_normalize(struct expand *e)
 {
 	struct arg x = e->n->args[0];
 	struct arg norm = norm_along(e, x, expand_arg(e, "p").f, expand_arg(e, "dim"));
@@ -447,7 +448,7 @@ struct arg decompose_normalize(struct expand *e)
 }
 
 /* sum(x * y) over the product of the norms, neither below eps. */
-struct arg decompose_cosine_similarity(struct expand *e)
+static struct arg decompose_cosine_similarity(struct expand *e)
 {
 	struct arg dim = expand_arg(e, "dim"), eps = expand_arg(e, "eps"), parts[2];
 
@@ -460,7 +461,7 @@ struct arg decompose_cosine_similarity(struct expand *e)
 	return expand_reduce(e, OP_sum, mul(e, parts[0], parts[1]), dim, false);
 }
 
-struct arg decompose_logsumexp(struct expand *e)
+static struct arg decompose_logsumexp(struct expand *e)
 {
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype), dims = expand_arg(e, "dim");
 	struct arg most, finite, sum;
@@ -481,14 +482,14 @@ struct arg decompose_logsumexp(struct expand *e)
 	return expand_binary(e, OP_add, sum, most);
 }
 
-struct arg decompose_count_nonzero(struct expand *e)
+static struct arg decompose_count_nonzero(struct expand *e)
 {
 	struct arg mask = expand_binary(e, OP_ne, e->n->args[0], arg_int(e->g, 0));
 
 	return expand_reduce(e, OP_sum, mask, expand_arg(e, "dim"), false);
 }
 
-struct arg decompose_nansum(struct expand *e)
+static struct arg decompose_nansum(struct expand *e)
 {
 	struct arg x = e->n->args[0], mask;
 
@@ -545,12 +546,12 @@ static struct arg expand_dropped(struct expand *e, struct arg x, double p)
 	return expand_binary(e, OP_mul, x, kept);
 }
 
-struct arg decompose_dropout(struct expand *e)
+static struct arg decompose_dropout(struct expand *e)
 {
 	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
 }
 
-struct arg decompose_scaled_dot_product_attention(struct expand *e)
+static struct arg decompose_scaled_dot_product_attention(struct expand *e)
 {
 	struct arg mask = expand_arg(e, "attn_mask"), scale = expand_arg(e, "scale"), scores;
 	const struct shape *q = &expand_operand(e)->shape;
@@ -592,14 +593,14 @@ static struct arg flattened(struct expand *e, struct arg x)
 	return e->g->nodes[x.node]->shape.rank == 1 ? x : reshaped(e, x, &all, 1);
 }
 
-struct arg decompose_embedding(struct expand *e)
+static struct arg decompose_embedding(struct expand *e)
 {
 	const struct arg weight = e->n->args[1], index = e->n->args[0];
 
 	return expand_op(e, OP_lookup, (struct arg[]){ weight, arg_int(e->g, 0), index }, 3);
 }
 
-struct arg decompose_one_hot(struct expand *e)
+static struct arg decompose_one_hot(struct expand *e)
 {
 	struct symtab *t = e->g->syms;
 	struct arg classes = expand_arg(e, "num_classes"), range, x;
@@ -617,17 +618,22 @@ struct arg decompose_one_hot(struct expand *e)
 }
 
 /* The values of max(x, dim): the same elements as amax. */
-struct arg decompose_max_dim(struct expand *e)
+static struct arg decompose_max_dim(struct expand *e)
 {
 	return expand_reduce(e, OP_amax, e->n->args[0], e->n->args[1], node_keepdim(e->n));
 }
 
-struct arg decompose_min_dim(struct expand *e)
+static struct arg decompose_min_dim(struct expand *e)
 {
 	return expand_reduce(e, OP_amin, e->n->args[0], e->n->args[1], node_keepdim(e->n));
 }
 
-struct arg decompose_item_of(struct expand *e)
+static struct arg decompose_item_of(struct expand *e)
 {
 	return e->n->args[0];
 }
+
+decompose_fn *const norm_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -3,6 +3,7 @@
  * A view in the graph is only a value: that the program may write to the copy
  * is seen to by whoever captured it.
  */
+#define FORMULA_view(id) decompose_##id
 #include "fusion/passes/decompose.h"
 
 static const struct shape *shape_of(const struct expand *e, struct arg x)
@@ -15,7 +16,7 @@ static struct arg number(const struct expand *e, int64_t value)
 	return arg_int(e->g, value);
 }
 
-struct arg decompose_flip(struct expand *e)
+static struct arg decompose_flip(struct expand *e)
 {
 	return expand_op(e, OP_reverse, e->n->args, 2);
 }
@@ -45,7 +46,7 @@ static struct arg roll_dim(struct expand *e, struct arg x, int dim, int64_t shif
 			 3);
 }
 
-struct arg decompose_roll(struct expand *e)
+static struct arg decompose_roll(struct expand *e)
 {
 	const struct arg *shifts = &e->n->args[1], *dims = &e->n->args[2];
 	const struct shape *s = &e->n->shape;
@@ -83,7 +84,7 @@ static struct arg repeat_dim(struct expand *e, struct arg x, int dim, const stru
 	return expand_op(e, OP_flatten, (struct arg[]){ x, number(e, dim), number(e, dim + 1) }, 3);
 }
 
-struct arg decompose_repeat(struct expand *e)
+static struct arg decompose_repeat(struct expand *e)
 {
 	const struct arg *times = &e->n->args[1];
 	struct arg x = e->n->args[0];
@@ -96,12 +97,12 @@ struct arg decompose_repeat(struct expand *e)
 	return x;
 }
 
-struct arg decompose_tile(struct expand *e)
+static struct arg decompose_tile(struct expand *e)
 {
 	return decompose_repeat(e);
 }
 
-struct arg decompose_masked_fill(struct expand *e)
+static struct arg decompose_masked_fill(struct expand *e)
 {
 	return expand_op(e, OP_where, (struct arg[]){ e->n->args[1], e->n->args[2], e->n->args[0] },
 			 3);
@@ -116,7 +117,7 @@ static struct arg filled(struct expand *e, struct arg value)
 	    3);
 }
 
-struct arg decompose_fill(struct expand *e)
+static struct arg decompose_fill(struct expand *e)
 {
 	const struct shape *s = &e->n->shape;
 	struct arg value = e->n->args[1];
@@ -135,22 +136,27 @@ struct arg decompose_fill(struct expand *e)
 	return expand_op(e, OP_expand, (struct arg[]){ value, arg_ints(s->size, s->rank) }, 2);
 }
 
-struct arg decompose_full_like(struct expand *e)
+static struct arg decompose_full_like(struct expand *e)
 {
 	return filled(e, e->n->args[1]);
 }
 
-struct arg decompose_new_full(struct expand *e)
+static struct arg decompose_new_full(struct expand *e)
 {
 	return filled(e, e->n->args[2]);
 }
 
-struct arg decompose_new_zeros(struct expand *e)
+static struct arg decompose_new_zeros(struct expand *e)
 {
 	return filled(e, number(e, 0));
 }
 
-struct arg decompose_new_ones(struct expand *e)
+static struct arg decompose_new_ones(struct expand *e)
 {
 	return filled(e, number(e, 1));
 }
+
+decompose_fn *const view_formulas[OP_COUNT] = {
+#define COMPOSITE(id, spellings, signature, doc, infer, file, ...) [OP_##id] = FORMULA_##file(id),
+#include "fusion/graph/ops_some.h"
+};

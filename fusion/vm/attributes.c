@@ -232,7 +232,8 @@ static bool slot_run(struct vm *vm, const struct slot_row *slot, const struct bu
 	return err_set(err, ERR_INTERNAL, "a slot of no kind");
 }
 
-bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	const struct slot_row *slot = slot_find(call->row->name);
 	bool bound = call->self.kind != VALUE_UNSET,
@@ -800,3 +801,9 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }
+
+#define BUILTINS_OF_ATTRIBUTES
+const struct builtin attributes_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -9,30 +9,27 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-static const struct builtin rows[] = {
-#define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
-	{ scope, name, function, least, most, keywords, doc, false },
-#define IMPURE(scope, name, function, least, most, keywords, doc)                                  \
-	{ scope, name, function, least, most, keywords, doc, true },
+static const struct builtin *const sections[] = {
+#define BUILTINS_SECTION(file) file##_builtins,
 #include "fusion/vm/builtins.def"
-#undef BUILTIN
-#undef IMPURE
+#undef BUILTINS_SECTION
 };
 
-int builtin_count(void)
-{
-	return (int)(sizeof(rows) / sizeof(rows[0]));
-}
+#undef BUILTIN
+#undef IMPURE
+#define BUILTIN(...) +1
+#define IMPURE(...) +1
+#define BUILTINS_OF_ALL
+enum {
+	COUNT = 0
+#include "fusion/vm/builtins.def"
+};
 
-const struct builtin *builtin_row(int id)
-{
-	return &rows[id];
-}
-
-/* The rows by their names: from a name's hash its first row, from a row the next of that hash; 0 is
- * the end, rows count from 1. */
+/* The rows, by id; and by their names: from a name's hash its first row, from a row the next of
+ * that hash; 0 is the end, there rows count from 1. */
+static const struct builtin *rows[COUNT];
 static struct {
-	uint16_t first[512], next[sizeof(rows) / sizeof(rows[0])];
+	uint16_t first[512], next[COUNT];
 } index_of;
 
 static unsigned int hash_of(const char *name)
@@ -46,21 +43,42 @@ static unsigned int hash_of(const char *name)
 
 static void fill_index(void)
 {
-	for (int i = builtin_count() - 1; i >= 0; i--) {
-		uint16_t *first = &index_of.first[hash_of(rows[i].name)];
+	int n = 0;
 
-		index_of.next[i] = *first;
-		*first = (uint16_t)(i + 1);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		for (const struct builtin *row = sections[i]; row->name; row++)
+			rows[n++] = row;
+	while (n-- > 0) {
+		uint16_t *first = &index_of.first[hash_of(rows[n]->name)];
+
+		index_of.next[n] = *first;
+		*first = (uint16_t)(n + 1);
 	}
 }
 
-int builtin_find(const char *scope, const char *name)
+static void prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill_index);
+}
+
+int builtin_count(void)
+{
+	prepare();
+	return COUNT;
+}
+
+const struct builtin *builtin_row(int id)
+{
+	return rows[id];
+}
+
+int builtin_find(const char *scope, const char *name)
+{
+	prepare();
 	for (int i = index_of.first[hash_of(name)] - 1; i >= 0; i = index_of.next[i] - 1)
-		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
+		if (strcmp(rows[i]->name, name) == 0 && strcmp(rows[i]->scope, scope) == 0)
 			return i;
 	return -1;
 }
@@ -87,7 +105,7 @@ struct value builtin_named(struct vm *vm, const char *name)
 
 struct value builtin_value(int id, struct value self)
 {
-	return value_native(rows[id].name, id, true, self);
+	return value_native(rows[id]->name, id, true, self);
 }
 
 static bool takes_keyword(const struct builtin *row, const char *name)
@@ -169,14 +187,15 @@ static bool is_text_of_symbols(const struct builtin *row, const struct builtin_c
 {
 	enum { DEEPEST = 8 };
 
-	return (row->run == builtin_str || row->run == builtin_repr) && call->n == 1 &&
+	return !row->scope[0] &&
+	       (strcmp(row->name, "str") == 0 || strcmp(row->name, "repr") == 0) && call->n == 1 &&
 	       has_symbol(call->args[0], DEEPEST);
 }
 
 bool builtin_call(struct vm *vm, const struct native *f, const struct arguments *args,
 		  struct value *out, struct err *err)
 {
-	const struct builtin *row = &rows[f->id];
+	const struct builtin *row = rows[f->id];
 	struct builtin_call call = { row, f->self, args->at, args->n - (args->kw ? args->kw->n : 0),
 				     args->kw };
 

@@ -30,11 +30,18 @@ struct builtin {
 	bool impure; /* the host is asked before it runs */
 };
 
-#define BUILTIN(scope, name, function, least, most, keywords, doc) builtin_fn function;
-#define IMPURE BUILTIN
+/* The table of each section of builtins.def, at the end of the file of its functions; the row
+ * after the last has no name. */
+#define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
+	{ scope, name, function, least, most, keywords, doc, false },
+#define IMPURE(scope, name, function, least, most, keywords, doc)                                  \
+	{ scope, name, function, least, most, keywords, doc, true },
+#define BUILTINS_SECTION(file) extern const struct builtin file##_builtins[];
 #include "fusion/vm/builtins.def"
-#undef BUILTIN
-#undef IMPURE
+#undef BUILTINS_SECTION
+
+/* ascii(v): format() has it too. */
+builtin_fn builtin_ascii;
 
 /* Whether it is a method of a type and not of what is of that type: str.maketrans(). */
 bool builtin_is_static(const struct builtin *row);

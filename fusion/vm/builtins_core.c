@@ -15,7 +15,8 @@
 
 static const size_t MOST_PRINTED_BYTES = (size_t)1 << 20;
 
-bool builtin_len(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_len(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return op_length(vm, call->args[0], out, err);
 }
@@ -27,8 +28,8 @@ static bool host_cast(struct vm_host *host, enum value_kind kind, struct value v
 	return (host->cast ? host->cast : host->to_number)(host->self, kind, v, out, err);
 }
 
-bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct vm_host *host;
 	bool truth = false;
@@ -125,8 +126,8 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 			want[0] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
 }
 
-bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct vm_host *host;
 	struct value v = call->n == 1 ? call->args[0] : value_float(0);
@@ -200,7 +201,8 @@ static bool int_from_text(struct value v, int64_t base, struct value *out, struc
 	return true;
 }
 
-bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct vm_host *host;
 	struct value v = call->n >= 1 ? call->args[0] : value_int(0), base = value_int(10);
@@ -245,15 +247,16 @@ static bool text_of(struct vm *vm, struct value v, bool plain, struct value *out
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool builtin_str(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_str(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	if (call->n == 0)
 		return vm_keep(vm, value_str("", 0), out, err);
 	return text_of(vm, call->args[0], true, out, err);
 }
 
-bool builtin_repr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_repr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	return text_of(vm, call->args[0], false, out, err);
 }
@@ -313,8 +316,8 @@ static bool stdout_of(struct vm *vm, struct value *file, struct err *err)
 	return true;
 }
 
-bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value file = value_none(), v;
 	struct buf text = { .limit = MOST_PRINTED_BYTES };
@@ -364,7 +367,8 @@ static bool tensor_method(struct vm *vm, struct value t, const char *name, struc
 	return ok;
 }
 
-bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value v = call->args[0];
 	bool negative = false;
@@ -391,8 +395,8 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	return op_unary(vm, negative ? UN_NEG : UN_POS, v, out, err);
 }
 
-bool builtin_complex(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool builtin_complex(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct value args[] = { value_float(0), value_none() }, f;
 	bool found, ok;
@@ -430,8 +434,8 @@ static bool round_int(int64_t i, int64_t digits, struct value *out, struct err *
 	return true;
 }
 
-bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value v = call->args[0], digits = value_none();
 	int64_t n = 0;
@@ -523,15 +527,16 @@ static bool pow_modulo(struct vm *vm, const struct value *args, struct value *ou
 	return true;
 }
 
-bool builtin_pow(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_pow(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	if (call->n == 3)
 		return pow_modulo(vm, call->args, out, err);
 	return op_binary(vm, BIN_POW, call->args[0], call->args[1], out, err);
 }
 
-bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value pair[2];
 	bool ok;
@@ -556,3 +561,15 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 	value_unref(pair[0]);
 	return ok;
 }
+
+static bool builtin_hash(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
+{
+	return value_hash(vm, call->args[0], out, err);
+}
+
+#define BUILTINS_OF_CORE
+const struct builtin core_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

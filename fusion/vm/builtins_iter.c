@@ -9,8 +9,8 @@
 
 enum { MOST_NESTED = 100 };
 
-bool builtin_range(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_range(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	int64_t v[3] = { 0, 0, 1 };
 
@@ -31,8 +31,8 @@ bool builtin_range(struct vm *vm, const struct builtin_call *call, struct value 
 	return vm_keep(vm, value_range(v[0], v[1], v[2]), out, err);
 }
 
-bool builtin_list(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_list(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value v;
 
@@ -46,8 +46,8 @@ bool builtin_list(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool builtin_tuple(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_tuple(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value list;
 	bool ok;
@@ -63,8 +63,8 @@ bool builtin_tuple(struct vm *vm, const struct builtin_call *call, struct value 
 	return ok;
 }
 
-bool builtin_size(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_size(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value list;
 	bool ok;
@@ -101,8 +101,8 @@ static bool inner(struct vm *vm, struct value v, struct value *out, int *nested,
 	return true;
 }
 
-bool builtin_enumerate(struct vm *vm, const struct builtin_call *call, struct value *out,
-		       struct err *err)
+static bool builtin_enumerate(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
 {
 	struct value it, start = value_int(0);
 	int64_t first;
@@ -149,7 +149,8 @@ static bool side_by_side(struct vm *vm, const struct builtin_call *call, enum it
 	return ok;
 }
 
-bool builtin_zip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_zip(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value strict = value_bool(false);
 	bool yes;
@@ -161,13 +162,14 @@ bool builtin_zip(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return side_by_side(vm, call, ITER_MAP, 1, out, err);
 }
 
-bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return side_by_side(vm, call, ITER_FILTER, 1, out, err);
 }
@@ -200,8 +202,8 @@ static bool reversed_items(struct vm *vm, struct value v, int64_t n, struct valu
 	return ok;
 }
 
-bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	struct value v = call->args[0], length, list;
 	bool ok;
@@ -343,7 +345,8 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 	return true;
 }
 
-bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct sum s = { .total = value_int(0), .deferred = { .kind = VALUE_UNSET } };
 	struct value it, item;
@@ -410,12 +413,14 @@ static bool look_for(struct vm *vm, struct value items, bool wanted, struct valu
 	return ok;
 }
 
-bool builtin_any(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_any(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return look_for(vm, call->args[0], true, out, err);
 }
 
-bool builtin_all(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_all(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return look_for(vm, call->args[0], false, out, err);
 }
@@ -544,12 +549,20 @@ static bool min_or_max(struct vm *vm, const struct builtin_call *call, enum cmpo
 	return ok;
 }
 
-bool builtin_min(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_min(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return min_or_max(vm, call, CMP_LT, out, err);
 }
 
-bool builtin_max(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_max(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return min_or_max(vm, call, CMP_GT, out, err);
 }
+
+#define BUILTINS_OF_ITER
+const struct builtin iter_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

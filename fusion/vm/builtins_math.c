@@ -34,8 +34,8 @@ static bool checked(struct vm *vm, double r, bool finite_arguments, bool grows, 
 
 /* sin(inf) is out of domain too: nan from what is no nan. */
 #define UNARY(name, grows, expression)                                                             \
-	bool math_##name(struct vm *vm, const struct builtin_call *call, struct value *out,        \
-			 struct err *err)                                                          \
+	static bool math_##name(struct vm *vm, const struct builtin_call *call, struct value *out, \
+				struct err *err)                                                   \
 	{                                                                                          \
 		double x, r;                                                                       \
                                                                                                    \
@@ -83,8 +83,8 @@ static bool two(struct vm *vm, const struct builtin_call *call, double *x, doubl
 }
 
 #define BINARY(name, grows, expression)                                                            \
-	bool math_##name(struct vm *vm, const struct builtin_call *call, struct value *out,        \
-			 struct err *err)                                                          \
+	static bool math_##name(struct vm *vm, const struct builtin_call *call, struct value *out, \
+				struct err *err)                                                   \
 	{                                                                                          \
 		double x, y, r;                                                                    \
                                                                                                    \
@@ -102,7 +102,8 @@ BINARY(fmod, false, fmod(x, y))
 BINARY(hypot, true, hypot(x, y))
 BINARY(remainder, false, remainder(x, y))
 
-bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	double x, y, r;
 
@@ -114,7 +115,8 @@ bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return checked(vm, r, isfinite(x) && isfinite(y), x != 0, out, err);
 }
 
-bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	double x, base = M_E, r;
 
@@ -136,7 +138,8 @@ bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool math_ldexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_ldexp(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	int64_t power;
 	double x, r;
@@ -160,7 +163,8 @@ static bool pair_of(struct vm *vm, struct value a, struct value b, struct value 
 	return vm_keep(vm, value_tuple(both, 2), out, err);
 }
 
-bool math_frexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_frexp(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	int power = 0;
 	double x;
@@ -172,7 +176,8 @@ bool math_frexp(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return pair_of(vm, value_float(x), value_int(power), out, err);
 }
 
-bool math_modf(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_modf(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	double x, whole;
 
@@ -205,22 +210,26 @@ static bool to_whole(struct vm *vm, const struct builtin_call *call, double (*st
 	return number_whole(vm, isfinite(f) ? step(f) : f, out, err);
 }
 
-bool math_floor(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_floor(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return to_whole(vm, call, floor, out, err);
 }
 
-bool math_ceil(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_ceil(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return to_whole(vm, call, ceil, out, err);
 }
 
-bool math_trunc(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_trunc(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return to_whole(vm, call, trunc, out, err);
 }
 
-bool math_isnan(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_isnan(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	double x;
 
@@ -230,7 +239,8 @@ bool math_isnan(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool math_isinf(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_isinf(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	double x;
 
@@ -240,8 +250,8 @@ bool math_isinf(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool math_isfinite(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool math_isfinite(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	double x;
 
@@ -251,8 +261,8 @@ bool math_isfinite(struct vm *vm, const struct builtin_call *call, struct value 
 	return true;
 }
 
-bool math_isclose(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool math_isclose(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value v;
 	double a, b, rel = 1e-9, absolute = 0, gap;
@@ -270,7 +280,8 @@ bool math_isclose(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool math_gcd(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_gcd(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	uint64_t g = 0, b, t;
 	int64_t n;
@@ -289,8 +300,8 @@ bool math_gcd(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool math_factorial(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool math_factorial(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	int64_t n, r = 1;
 
@@ -310,7 +321,8 @@ bool math_factorial(struct vm *vm, const struct builtin_call *call, struct value
 	return true;
 }
 
-bool math_isqrt(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_isqrt(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	int64_t n, r;
 
@@ -327,7 +339,8 @@ bool math_isqrt(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool math_prod(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool math_prod(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct value it, item, r = value_int(1), next;
 	bool more = true, ok = true;
@@ -354,3 +367,18 @@ bool math_prod(struct vm *vm, const struct builtin_call *call, struct value *out
 		value_unref(r);
 	return ok;
 }
+
+static bool size_numel(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct value args[] = { call->self };
+	struct builtin_call product = { .row = call->row, .args = args, .n = 1 };
+
+	return math_prod(vm, &product, out, err);
+}
+
+#define BUILTINS_OF_MATH
+const struct builtin math_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

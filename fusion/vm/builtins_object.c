@@ -40,8 +40,8 @@ static bool try_attribute(struct vm *vm, struct value o, const char *name, struc
 	return false;
 }
 
-bool builtin_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool builtin_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	bool found;
 
@@ -56,8 +56,8 @@ bool builtin_getattr(struct vm *vm, const struct builtin_call *call, struct valu
 	return true;
 }
 
-bool builtin_hasattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool builtin_hasattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct value v;
 	bool found;
@@ -71,16 +71,16 @@ bool builtin_hasattr(struct vm *vm, const struct builtin_call *call, struct valu
 	return true;
 }
 
-bool builtin_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool builtin_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	*out = value_none();
 	return attribute_name(vm, call->args[1], err) &&
 	       op_store_attribute(vm, call->args[0], call->args[1].str->text, call->args[2], err);
 }
 
-bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	*out = value_none();
 	return attribute_name(vm, call->args[1], err) &&
@@ -88,8 +88,8 @@ bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct valu
 }
 
 /* What is written in fusion/vm/prelude: Bytes for bytes, str_encode for a method. */
-bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	const char *scope = call->row->scope;
 	char name[32];
@@ -109,8 +109,8 @@ bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct v
 	return ok;
 }
 
-bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	bool found;
 
@@ -134,8 +134,8 @@ static bool has_base(struct vm *vm, struct value class, struct class *base, bool
 	return true;
 }
 
-bool builtin_subclasses(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_subclasses(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	struct heap *heap = vm->heap;
 	struct value list;
@@ -160,96 +160,8 @@ bool builtin_subclasses(struct vm *vm, const struct builtin_call *call, struct v
 	return ok;
 }
 
-/* ---- names and their values ---- */
-
-static bool keep_name(struct vm *vm, struct dict *dict, const char *name, struct value v,
-		      struct err *err)
-{
-	return v.kind == VALUE_UNSET || store_named(vm, dict, name, v, err);
-}
-
-static bool collect_globals(struct vm *vm, struct dict *to, struct err *err)
-{
-	const struct frame *f = vm_visible_frame(vm);
-	const void *owner = f ? f->unit->owner : NULL;
-	struct value v;
-
-	for (int i = 0; i < vm->n_globals; i++) {
-		bool ok;
-
-		if (vm->globals[i].owner != owner || vm->globals[i].ours)
-			continue;
-		if (!global_load(vm, i, &v, err))
-			return false;
-		ok = keep_name(vm, to, vm->globals[i].name, v, err);
-		value_unref(v);
-		if (!ok)
-			return false;
-	}
-	return vm_spend(vm, vm->n_globals, err);
-}
-
-bool builtin_globals(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
-{
-	struct value dict, class;
-	bool ok, found = false;
-
-	(void)call;
-	if (!vm_keep(vm, value_dict(), &dict, err))
-		return false;
-	ok = collect_globals(vm, dict.dict, err) &&
-	     prelude_attribute(vm, "_bases", "Namespace", &class, &found, err);
-	if (found) {
-		ok = vm_invoke(vm, class, &(struct arguments){ &dict, 1, NULL }, out, err);
-		value_unref(class);
-	}
-	value_unref(dict);
-	return ok;
-}
-
-bool prelude_store_global(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
-{
-	const struct frame *f = vm_visible_frame(vm);
-	const char *name;
-	int slot;
-
-	*out = value_none();
-	if (!attribute_name(vm, call->args[0], err))
-		return false;
-	name = arena_strdup(&vm->arena, call->args[0].str->text);
-	slot = name ? vm_global_slot(vm, f ? f->unit->owner : NULL, name) : -1;
-	return slot < 0 ? vm_out_of_memory(vm, err) : global_store(vm, slot, call->args[1], err);
-}
-
-bool builtin_locals(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
-{
-	const struct frame *f = vm_visible_frame(vm);
-	struct value dict;
-	bool ok = true;
-
-	if (f && f->code == vm->module.code)
-		return builtin_globals(vm, call, out, err);
-	if (!vm_keep(vm, value_dict(), &dict, err))
-		return false;
-	for (int i = 0; ok && f && i < f->code->n_locals; i++)
-		ok = realize(vm, &f->locals[i], err) &&
-		     keep_name(vm, dict.dict, f->code->locals[i], f->locals[i], err);
-	for (int i = 0; ok && f && i < f->code->n_cells; i++)
-		if (f->cells[i].kind == VALUE_CELL)
-			ok = keep_name(vm, dict.dict, f->code->cells[i], f->cells[i].cell->content,
-				       err);
-	if (ok)
-		*out = dict;
-	else
-		value_unref(dict);
-	return ok;
-}
-
-bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	struct value v = call->args[0];
 
@@ -261,7 +173,8 @@ bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct val
 	return true;
 }
 
-bool builtin_id(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_id(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct value v = call->args[0];
 
@@ -277,20 +190,20 @@ static bool descriptor(struct vm *vm, enum descriptor_kind kind, struct value ge
 	return vm_keep(vm, value_descriptor(kind, get, set), out, err);
 }
 
-bool builtin_staticmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
+static bool builtin_staticmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
 {
 	return descriptor(vm, DESCRIPTOR_STATIC, call->args[0], UNSET, out, err);
 }
 
-bool builtin_classmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
-			 struct err *err)
+static bool builtin_classmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
+				struct err *err)
 {
 	return descriptor(vm, DESCRIPTOR_CLASS, call->args[0], UNSET, out, err);
 }
 
-bool builtin_property(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool builtin_property(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	static const char *const names[] = { "fget", "fset", "fdel" };
 	struct value parts[] = { UNSET, UNSET, UNSET };
@@ -322,27 +235,27 @@ static bool with_part(struct vm *vm, const struct builtin_call *call, int part, 
 	return true;
 }
 
-bool property_getter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool property_getter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	return with_part(vm, call, 0, out, err);
 }
 
-bool property_setter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool property_setter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	return with_part(vm, call, 1, out, err);
 }
 
-bool property_deleter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool property_deleter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	return with_part(vm, call, 2, out, err);
 }
 
 /* type.__new__(metaclass, name, bases, attributes, keywords) */
-bool prelude_make_class(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool prelude_make_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	const struct value *a = call->args;
 
@@ -358,8 +271,8 @@ bool prelude_make_class(struct vm *vm, const struct builtin_call *call, struct v
 }
 
 /* type.__call__(class, *args, **keywords) */
-bool prelude_call_class(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool prelude_call_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	if (call->n < 1 || call->args[0].kind != VALUE_CLASS)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "type.__call__() takes a class");
@@ -370,8 +283,8 @@ bool prelude_call_class(struct vm *vm, const struct builtin_call *call, struct v
 				out, err);
 }
 
-bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value class = call->args[0], self = call->args[1];
 
@@ -403,8 +316,8 @@ static bool iter_until(struct vm *vm, const struct builtin_call *call, struct va
 	return ok;
 }
 
-bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	if (call->n == 2)
 		return iter_until(vm, call, out, err);
@@ -423,8 +336,8 @@ bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value v = call->args[0];
 	bool more, found;
@@ -471,8 +384,8 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool builtin_method(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool builtin_method(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value f = call->args[0];
 
@@ -482,8 +395,8 @@ bool builtin_method(struct vm *vm, const struct builtin_call *call, struct value
 	return vm_keep(vm, value_method(f, call->args[1]), out, err);
 }
 
-bool builtin_slice(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool builtin_slice(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value none = value_none();
 
@@ -513,7 +426,8 @@ static bool subject(struct vm *vm, const struct builtin_call *call, struct value
 	return true;
 }
 
-bool object_new(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_new(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -536,7 +450,8 @@ bool object_new(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return vm_keep(vm, value_instance(self.class), out, err);
 }
 
-bool object_init(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_init(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value self, payload;
 	const struct value *args;
@@ -559,8 +474,8 @@ bool object_init(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool object_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool object_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -577,8 +492,8 @@ bool object_setattr(struct vm *vm, const struct builtin_call *call, struct value
 	return instance_store(vm, self, args[0].str->text, args[1], err);
 }
 
-bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -594,8 +509,8 @@ bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value
 	return op_delete_attribute(vm, self, args[0].str->text, err);
 }
 
-bool object_getattribute(struct vm *vm, const struct builtin_call *call, struct value *out,
-			 struct err *err)
+static bool object_getattribute(struct vm *vm, const struct builtin_call *call, struct value *out,
+				struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -634,12 +549,14 @@ static bool plain_text(struct vm *vm, const struct builtin_call *call, bool plai
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool object_repr(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_repr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return plain_text(vm, call, false, out, err);
 }
 
-bool object_str(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_str(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return plain_text(vm, call, true, out, err);
 }
@@ -659,7 +576,8 @@ static bool same_object(struct vm *vm, const struct builtin_call *call, bool *sa
 	return true;
 }
 
-bool object_eq(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_eq(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	bool same;
 
@@ -671,7 +589,8 @@ bool object_eq(struct vm *vm, const struct builtin_call *call, struct value *out
 				out, err)); /* it leaves the answer to the other one */
 }
 
-bool object_ne(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_ne(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	bool same;
 
@@ -681,7 +600,8 @@ bool object_ne(struct vm *vm, const struct builtin_call *call, struct value *out
 	return true;
 }
 
-bool object_hash(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool object_hash(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -693,22 +613,22 @@ bool object_hash(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool object_format(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool object_format(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	return plain_text(vm, call, true, out, err);
 }
 
-bool object_init_subclass(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
+static bool object_init_subclass(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
 {
 	(void)vm, (void)call, (void)err;
 	*out = value_none();
 	return true;
 }
 
-bool exception_with_traceback(struct vm *vm, const struct builtin_call *call, struct value *out,
-			      struct err *err)
+static bool exception_with_traceback(struct vm *vm, const struct builtin_call *call,
+				     struct value *out, struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -720,8 +640,8 @@ bool exception_with_traceback(struct vm *vm, const struct builtin_call *call, st
 	return true;
 }
 
-bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value self;
 	const struct value *args;
@@ -736,8 +656,8 @@ bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value
 			value_type_name(self), args[0].str->text);
 }
 
-bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
-		       struct err *err)
+static bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
 {
 	struct value on = value_bool(true);
 	struct vm_host *host = vm->host;
@@ -762,8 +682,8 @@ bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct va
 	return false;
 }
 
-bool prelude_buffer(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool prelude_buffer(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value persistent = value_bool(true), data = call->args[0];
 
@@ -780,8 +700,8 @@ bool prelude_buffer(struct vm *vm, const struct builtin_call *call, struct value
 	return true;
 }
 
-bool prelude_parameter_of(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
+static bool prelude_parameter_of(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
 {
 	struct value v = call->args[0], *real = NULL;
 
@@ -794,14 +714,14 @@ bool prelude_parameter_of(struct vm *vm, const struct builtin_call *call, struct
 	return true;
 }
 
-bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	return vm_keep(vm, value_instance(call->args[0].class), out, err);
 }
 
-bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	*out = value_none();
 	return call->args[0].kind != VALUE_INSTANCE || module_begin(vm, call->args[0], err);
@@ -809,8 +729,8 @@ bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value 
 
 /* Of a function: its parameters' names, how many of them are given by position, by
  * keyword only, and whether *args and **kwargs follow; what inspect.signature() reads. */
-bool prelude_parameters(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool prelude_parameters(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	const struct code *code;
 	struct value names, parts[5];
@@ -840,8 +760,8 @@ bool prelude_parameters(struct vm *vm, const struct builtin_call *call, struct v
 	return ok;
 }
 
-bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct value *out,
-		       struct err *err)
+static bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
 {
 	enum value_kind kind = call->args[0].kind;
 
@@ -850,3 +770,24 @@ bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct va
 			  kind == VALUE_NATIVE || kind == VALUE_CLASS);
 	return true;
 }
+
+static bool prelude_store_global(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	const char *name;
+	int slot;
+
+	*out = value_none();
+	if (!attribute_name(vm, call->args[0], err))
+		return false;
+	name = arena_strdup(&vm->arena, call->args[0].str->text);
+	slot = name ? vm_global_slot(vm, f ? f->unit->owner : NULL, name) : -1;
+	return slot < 0 ? vm_out_of_memory(vm, err) : global_store(vm, slot, call->args[1], err);
+}
+
+#define BUILTINS_OF_OBJECT
+const struct builtin object_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

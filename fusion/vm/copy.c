@@ -242,15 +242,16 @@ static bool copy_value(struct copying *c, struct value v, struct value *out, str
 	return ok;
 }
 
-bool copy_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool copy_copy(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct copying c = { .vm = vm };
 
 	return copy_value(&c, call->args[0], out, err);
 }
 
-bool copy_deepcopy(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool copy_deepcopy(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct copying c = { .vm = vm };
 	struct value memo;
@@ -265,3 +266,9 @@ bool copy_deepcopy(struct vm *vm, const struct builtin_call *call, struct value 
 	value_unref(memo);
 	return ok;
 }
+
+#define BUILTINS_OF_COPY
+const struct builtin copy_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

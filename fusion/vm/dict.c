@@ -83,12 +83,6 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	return true;
 }
 
-bool builtin_hash(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
-{
-	return value_hash(vm, call->args[0], out, err);
-}
-
 enum { SCAN = 8, DEEPEST = 100 };
 
 static bool as_integer(struct value v, int64_t *out)

@@ -1,5 +1,5 @@
-/* fusion/vm/evaluate.c -- eval(), exec(), __import__(): text that becomes code while the program
- * runs.
+/* fusion/vm/evaluate.c -- globals(), locals(): the names of the code that calls, and their values.
+ * eval(), exec(), __import__(): text that becomes code while the program runs.
  *
  * The text is compiled as a module of its own, whose globals are those of the function that calls,
  * or the dict that is given.  What an expression reads of the caller's locals are the parameters
@@ -15,6 +15,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/inst.h"
+#include "fusion/vm/prelude.h"
 #include "fusion/vm/run.h"
 
 enum { MOST_TEXTS = 4096, MOST_BYTES = 1 << 16, MOST_NAMES = 64 };
@@ -167,6 +168,81 @@ static bool evaluate(struct vm *vm, const char *text, const struct around *aroun
 	return ok;
 }
 
+/* ---- names and their values ---- */
+
+static bool keep_name(struct vm *vm, struct dict *dict, const char *name, struct value v,
+		      struct err *err)
+{
+	return v.kind == VALUE_UNSET || store_named(vm, dict, name, v, err);
+}
+
+static bool collect_globals(struct vm *vm, struct dict *to, struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	const void *owner = f ? f->unit->owner : NULL;
+	struct value v;
+
+	for (int i = 0; i < vm->n_globals; i++) {
+		bool ok;
+
+		if (vm->globals[i].owner != owner || vm->globals[i].ours)
+			continue;
+		if (!global_load(vm, i, &v, err))
+			return false;
+		ok = keep_name(vm, to, vm->globals[i].name, v, err);
+		value_unref(v);
+		if (!ok)
+			return false;
+	}
+	return vm_spend(vm, vm->n_globals, err);
+}
+
+static bool builtin_globals(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
+{
+	struct value dict, class;
+	bool ok, found = false;
+
+	(void)call;
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	ok = collect_globals(vm, dict.dict, err) &&
+	     prelude_attribute(vm, "_bases", "Namespace", &class, &found, err);
+	if (found) {
+		ok = vm_invoke(vm, class, &(struct arguments){ &dict, 1, NULL }, out, err);
+		value_unref(class);
+	}
+	value_unref(dict);
+	return ok;
+}
+
+static bool builtin_locals(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	struct value dict;
+	bool ok = true;
+
+	if (f && f->code == vm->module.code)
+		return builtin_globals(vm, call, out, err);
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	for (int i = 0; ok && f && i < f->code->n_locals; i++)
+		ok = realize(vm, &f->locals[i], err) &&
+		     keep_name(vm, dict.dict, f->code->locals[i], f->locals[i], err);
+	for (int i = 0; ok && f && i < f->code->n_cells; i++)
+		if (f->cells[i].kind == VALUE_CELL)
+			ok = keep_name(vm, dict.dict, f->code->cells[i], f->cells[i].cell->content,
+				       err);
+	if (ok)
+		*out = dict;
+	else
+		value_unref(dict);
+	return ok;
+}
+
+/* ---- text that becomes code ---- */
+
 static bool check_text(struct vm *vm, const struct builtin_call *call, struct err *err)
 {
 	if (call->args[0].kind != VALUE_STR)
@@ -202,8 +278,8 @@ static bool dict_at(struct vm *vm, const struct builtin_call *call, int i, struc
 			value_type_name(call->args[i]));
 }
 
-bool builtin_eval(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_eval(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value globals, locals = value_none();
 	bool ok;
@@ -232,8 +308,8 @@ bool builtin_eval(struct vm *vm, const struct builtin_call *call, struct value *
 }
 
 /* Of a class that no `class` made, and of anything else, the globals of the code that asks. */
-bool prelude_annotation(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool prelude_annotation(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	const struct unit *in = current(vm);
 	const struct dict none = { 0 };
@@ -246,8 +322,8 @@ bool prelude_annotation(struct vm *vm, const struct builtin_call *call, struct v
 	       evaluate(vm, call->args[0].str->text, &(struct around){ in, NULL, &none }, out, err);
 }
 
-bool prelude_annotations(struct vm *vm, const struct builtin_call *call, struct value *out,
-			 struct err *err)
+static bool prelude_annotations(struct vm *vm, const struct builtin_call *call, struct value *out,
+				struct err *err)
 {
 	const char *text = call->args[0].kind == VALUE_FUNCTION
 			       ? call->args[0].function->code->annotations
@@ -257,8 +333,8 @@ bool prelude_annotations(struct vm *vm, const struct builtin_call *call, struct 
 	return !text || vm_keep(vm, value_str(text, strlen(text)), out, err);
 }
 
-bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	const struct frame *f = vm_visible_frame(vm);
 	struct evaluated *e;
@@ -282,8 +358,8 @@ bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *
 }
 
 /* __import__("a.b") is a; _prelude.import_module("a.b") is a.b. */
-bool builtin_import(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool builtin_import(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	bool whole = strcmp(call->row->name, "import_module") == 0, ok;
 	struct module named = { 0 };
@@ -310,3 +386,9 @@ bool builtin_import(struct vm *vm, const struct builtin_call *call, struct value
 	buf_finish(&source);
 	return ok;
 }
+
+#define BUILTINS_OF_EVALUATE
+const struct builtin evaluate_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

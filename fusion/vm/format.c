@@ -500,21 +500,3 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 		return bad_spec(vm, spec, len, v, err);
 	return format_any(vm, &s, v, text, err) && (!text->failed || vm_out_of_memory(vm, err));
 }
-
-bool builtin_format(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
-{
-	struct buf text = { .limit = vm->limits.object_bytes };
-	struct value spec = call->n == 2 ? call->args[1] : value_none();
-	bool ok;
-
-	if (call->n == 2 && spec.kind != VALUE_STR)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"format() argument 2 must be str, not %s", value_type_name(spec));
-	ok = op_format(vm, call->args[0], call->n == 2 ? spec.str->text : "",
-		       call->n == 2 ? spec.str->len : 0, &text, err);
-	if (ok)
-		return builtin_take_text(vm, &text, out, err);
-	buf_finish(&text);
-	return false;
-}

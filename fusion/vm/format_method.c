@@ -279,7 +279,8 @@ static bool expand(struct template *t, const char *at, const char *end, int dept
 	return true;
 }
 
-bool str_format(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_format(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct template t = { .vm = vm, .call = call };
@@ -290,3 +291,9 @@ bool str_format(struct vm *vm, const struct builtin_call *call, struct value *ou
 	buf_finish(&text);
 	return false;
 }
+
+#define BUILTINS_OF_FORMAT_METHOD
+const struct builtin format_method_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -43,8 +43,8 @@ static bool yielded(struct vm *vm, const struct builtin_call *call, bool ok, boo
 	return ok && (more || generator_ended(vm, call->self, err));
 }
 
-bool generator_send(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool generator_send(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value v = call->args[0];
 	bool more,
@@ -55,8 +55,8 @@ bool generator_send(struct vm *vm, const struct builtin_call *call, struct value
 	return yielded(vm, call, ok, more, err);
 }
 
-bool generator_throw(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool generator_throw(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct value e, class = call->args[0];
 	bool more, ok;
@@ -77,8 +77,8 @@ bool generator_throw(struct vm *vm, const struct builtin_call *call, struct valu
 	return yielded(vm, call, ok, more, err);
 }
 
-bool generator_close(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool generator_close(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct generator *g = call->self.generator;
 	struct value e, v;
@@ -426,3 +426,9 @@ void generator_release(struct generator *g)
 {
 	free(g->frame);
 }
+
+#define BUILTINS_OF_GENERATOR
+const struct builtin generator_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -828,8 +828,8 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 
 /* What Module.__getattr__ finds, which Python asks last: children of a module whose
  * class has the name, too. */
-bool prelude_child(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool prelude_child(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value o = call->args[0], *place;
 	const char *name = call->args[1].str->text;
@@ -991,3 +991,9 @@ bool super_attribute(struct vm *vm, struct value o, const char *name, struct val
 		return true;
 	return missing(vm, "'super' object", class, NULL, name, err);
 }
+
+#define BUILTINS_OF_INSTANCE
+const struct builtin instance_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -83,8 +83,8 @@ static bool of_case(const struct builtin_call *call, unsigned wanted, struct val
 }
 
 #define TEST(name, expression)                                                                     \
-	bool name(struct vm *vm, const struct builtin_call *call, struct value *out,               \
-		  struct err *err)                                                                 \
+	static bool name(struct vm *vm, const struct builtin_call *call, struct value *out,        \
+			 struct err *err)                                                          \
 	{                                                                                          \
 		(void)vm;                                                                          \
 		return expression;                                                                 \
@@ -100,8 +100,8 @@ TEST(str_islower, of_case(call, CHAR_LOWER, out, err))
 TEST(str_isupper, of_case(call, CHAR_UPPER, out, err))
 #undef TEST
 
-bool str_isidentifier(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool str_isidentifier(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	struct characters c = characters_of(call);
 	bool name = c.at < c.end, first = true, more;
@@ -121,7 +121,8 @@ bool str_isidentifier(struct vm *vm, const struct builtin_call *call, struct val
 }
 
 /* Words begin with a capital letter, and have no other. */
-bool str_istitle(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_istitle(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct characters c = characters_of(call);
 	bool found = false, holds = true, inside = false, more;
@@ -216,35 +217,38 @@ static bool recase(struct vm *vm, const struct builtin_call *call, struct casing
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool str_lower(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_lower(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return recase(vm, call, (struct casing){ CASE_LOWER, CASE_LOWER, false }, out, err);
 }
 
-bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return recase(vm, call, (struct casing){ CASE_UPPER, CASE_UPPER, false }, out, err);
 }
 
-bool str_casefold(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool str_casefold(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	return recase(vm, call, (struct casing){ CASE_FOLD, CASE_FOLD, false }, out, err);
 }
 
-bool str_capitalize(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool str_capitalize(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, false }, out, err);
 }
 
-bool str_title(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_title(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, true }, out, err);
 }
 
-bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct characters c = characters_of(call);
@@ -262,3 +266,9 @@ bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *
 	} while (more);
 	return builtin_take_text(vm, &text, out, err);
 }
+
+#define BUILTINS_OF_METHODS_CASE
+const struct builtin methods_case_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

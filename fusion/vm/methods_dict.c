@@ -11,7 +11,8 @@ static bool adopt(struct vm *vm, const struct builtin_call *call, struct err *er
 	return heap_adopt(vm->heap, call->self.object) || vm_out_of_memory(vm, err);
 }
 
-bool dict_clear(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_clear(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct dict *dict = call->self.dict;
 
@@ -36,7 +37,8 @@ static bool merge_entries(struct vm *vm, struct dict *to, const struct dict *fro
 	return vm_spend(vm, from->len, err);
 }
 
-bool dict_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_copy(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct value v;
 
@@ -50,7 +52,8 @@ bool dict_copy(struct vm *vm, const struct builtin_call *call, struct value *out
 	return true;
 }
 
-bool dict_get(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_get(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct value found, key = call->args[0];
 
@@ -71,22 +74,26 @@ static bool view(struct vm *vm, const struct builtin_call *call, enum iter_kind 
 	return true;
 }
 
-bool dict_items(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_items(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return view(vm, call, ITER_ITEMS, out, err);
 }
 
-bool dict_keys(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_keys(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return view(vm, call, ITER_SEQUENCE, out, err);
 }
 
-bool dict_values(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_values(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return view(vm, call, ITER_VALUES, out, err);
 }
 
-bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct dict *dict = call->self.dict;
 	struct value found, key = call->args[0];
@@ -105,8 +112,8 @@ bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct value v = call->n == 2 ? call->args[1] : value_none(), key = call->args[0];
 
@@ -214,14 +221,15 @@ static bool update(struct vm *vm, struct dict *dict, const struct builtin_call *
 	return true;
 }
 
-bool dict_update(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool dict_update(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	*out = value_none();
 	return adopt(vm, call, err) && update(vm, call->self.dict, call, err);
 }
 
-bool builtin_dict(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_dict(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value v;
 
@@ -247,8 +255,8 @@ static bool at_end(struct vm *vm, const struct builtin_call *call, int place, bo
 	return op_truth(vm, last, out, err);
 }
 
-bool dict_popitem(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool dict_popitem(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct dict *dict = call->self.dict;
 	struct value pair[2];
@@ -266,8 +274,8 @@ bool dict_popitem(struct vm *vm, const struct builtin_call *call, struct value *
 	return vm_spend(vm, last ? 0 : dict->len / 4, err);
 }
 
-bool dict_fromkeys(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool dict_fromkeys(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	struct value list, v, key, filler = call->n == 2 ? call->args[1] : value_none();
 	bool ok;
@@ -288,8 +296,8 @@ bool dict_fromkeys(struct vm *vm, const struct builtin_call *call, struct value 
 	return ok;
 }
 
-bool dict_move_to_end(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool dict_move_to_end(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	struct dict *dict = call->self.dict;
 	struct value key = call->args[0], v;
@@ -312,3 +320,9 @@ bool dict_move_to_end(struct vm *vm, const struct builtin_call *call, struct val
 	value_unref(key);
 	return ok && vm_spend(vm, dict->len / 4, err);
 }
+
+#define BUILTINS_OF_METHODS_DICT
+const struct builtin methods_dict_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -142,13 +142,14 @@ static bool sorted_copy(struct vm *vm, const struct builtin_call *call, struct v
 	return true;
 }
 
-bool builtin_sorted(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool builtin_sorted(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return sorted_copy(vm, call, call->args[0], out, err);
 }
 
-bool list_sort(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_sort(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct value copy;
 	bool ok;
@@ -168,7 +169,8 @@ static bool adopt(struct vm *vm, const struct builtin_call *call, struct err *er
 	return heap_adopt(vm->heap, call->self.object) || vm_out_of_memory(vm, err);
 }
 
-bool list_append(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_append(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	*out = value_none();
 	if (!adopt(vm, call, err))
@@ -176,7 +178,8 @@ bool list_append(struct vm *vm, const struct builtin_call *call, struct value *o
 	return value_list_push(call->self.list, call->args[0]) || vm_out_of_memory(vm, err);
 }
 
-bool list_clear(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_clear(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	(void)vm, (void)err;
 	object_clear(call->self.object);
@@ -184,7 +187,8 @@ bool list_clear(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool list_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_copy(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	const struct list *list = call->self.list;
 
@@ -192,13 +196,15 @@ bool list_copy(struct vm *vm, const struct builtin_call *call, struct value *out
 	       vm_keep(vm, value_list(list->at, list->len), out, err);
 }
 
-bool list_extend(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_extend(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	*out = value_none();
 	return op_extend(vm, call->self.list, call->args[0], err);
 }
 
-bool list_insert(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_insert(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct list *list = call->self.list;
 	int64_t at;
@@ -227,7 +233,8 @@ static struct value take_out(struct list *list, int64_t at)
 	return v;
 }
 
-bool list_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct list *list = call->self.list;
 	int64_t at = -1;
@@ -277,7 +284,8 @@ static bool absent(struct vm *vm, const struct builtin_call *call, struct err *e
 	return false;
 }
 
-bool list_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_index(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	const int n = call->self.list->len;
 	int64_t from = 0, to = n;
@@ -297,7 +305,8 @@ bool list_index(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool list_count(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_count(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	int at = -1, n = 0;
 
@@ -310,7 +319,8 @@ bool list_count(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool list_remove(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool list_remove(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	int at;
 
@@ -323,8 +333,8 @@ bool list_remove(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool list_reverse(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool list_reverse(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct list *list = call->self.list;
 
@@ -338,15 +348,8 @@ bool list_reverse(struct vm *vm, const struct builtin_call *call, struct value *
 	return vm_spend(vm, list->len / 16, err);
 }
 
-bool size_numel(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	struct value args[] = { call->self };
-	struct builtin_call product = { .row = call->row, .args = args, .n = 1 };
-
-	return math_prod(vm, &product, out, err);
-}
-
-bool range_count(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool range_count(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	bool held;
 
@@ -356,7 +359,8 @@ bool range_count(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool range_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool range_index(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	const struct range *r = call->self.range;
 	struct value v = call->args[0];
@@ -373,3 +377,9 @@ bool range_index(struct vm *vm, const struct builtin_call *call, struct value *o
 	*out = value_int((v.i - r->start) / r->step); /* it lies between the bounds */
 	return true;
 }
+
+#define BUILTINS_OF_METHODS_LIST
+const struct builtin methods_list_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -49,29 +49,33 @@ static bool make_set(struct vm *vm, bool frozen, struct value items, struct valu
 	return true;
 }
 
-bool builtin_set(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_set(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return make_set(vm, false, call->n ? call->args[0] : (struct value){ 0 }, out, err);
 }
 
-bool builtin_frozenset(struct vm *vm, const struct builtin_call *call, struct value *out,
-		       struct err *err)
+static bool builtin_frozenset(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
 {
 	return make_set(vm, true, call->n ? call->args[0] : (struct value){ 0 }, out, err);
 }
 
-bool set_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_copy(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	return make_set(vm, call->self.dict->frozen, call->self, out, err);
 }
 
-bool set_add(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_add(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
 {
 	*out = value_none();
 	return set_insert(vm, call->self.dict, call->args[0], err);
 }
 
-bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value key = call->args[0];
 
@@ -83,7 +87,8 @@ bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct value key = call->args[0];
 	struct buf text = { .limit = 200 };
@@ -100,7 +105,8 @@ bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return false;
 }
 
-bool set_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
 {
 	struct dict *set = call->self.dict;
 
@@ -215,8 +221,8 @@ static bool fold_in_place(struct vm *vm, const struct builtin_call *call, enum s
 }
 
 #define METHOD(name, how, op)                                                                      \
-	bool name(struct vm *vm, const struct builtin_call *call, struct value *out,               \
-		  struct err *err)                                                                 \
+	static bool name(struct vm *vm, const struct builtin_call *call, struct value *out,        \
+			 struct err *err)                                                          \
 	{                                                                                          \
 		return how(vm, call, op, out, err);                                                \
 	}
@@ -229,7 +235,8 @@ METHOD(set_difference_update, fold_in_place, SET_DIFFERENCE)
 METHOD(set_symmetric_difference_update, fold_in_place, SET_SYMMETRIC)
 #undef METHOD
 
-bool set_update(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool set_update(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	*out = value_none();
 	for (int i = 0; i < call->n; i++)
@@ -284,20 +291,26 @@ static bool relation(struct vm *vm, const struct builtin_call *call, int which, 
 	return ok;
 }
 
-bool set_issubset(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool set_issubset(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	return relation(vm, call, 0, out, err);
 }
 
-bool set_issuperset(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool set_issuperset(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return relation(vm, call, 1, out, err);
 }
 
-bool set_isdisjoint(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool set_isdisjoint(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return relation(vm, call, 2, out, err);
 }
+
+#define BUILTINS_OF_METHODS_SET
+const struct builtin methods_set_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

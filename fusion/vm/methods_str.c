@@ -89,12 +89,14 @@ static bool find(struct vm *vm, const struct builtin_call *call, bool last, stru
 	return true;
 }
 
-bool str_find(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_find(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	return find(vm, call, false, out, err);
 }
 
-bool str_rfind(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_rfind(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return find(vm, call, true, out, err);
 }
@@ -104,17 +106,20 @@ static bool need_found(struct vm *vm, const struct value *out, struct err *err)
 	return out->i >= 0 || vm_raise(vm, CLASS_VALUE_ERROR, err, "substring not found");
 }
 
-bool str_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_index(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return find(vm, call, false, out, err) && need_found(vm, out, err);
 }
 
-bool str_rindex(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_rindex(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return find(vm, call, true, out, err) && need_found(vm, out, err);
 }
 
-bool str_count(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_count(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct range_of_text r;
 	const struct str *part;
@@ -155,14 +160,14 @@ static bool either_end(struct vm *vm, const struct builtin_call *call, bool fron
 	return true;
 }
 
-bool str_startswith(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool str_startswith(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return either_end(vm, call, true, out, err);
 }
 
-bool str_endswith(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool str_endswith(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	return either_end(vm, call, false, out, err);
 }
@@ -330,7 +335,8 @@ static bool split_arguments(struct vm *vm, const struct builtin_call *call, stru
 	return op_index(vm, limit, "maxsplit", most, err);
 }
 
-bool str_split(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_split(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct value list, separator;
 	int64_t most;
@@ -350,7 +356,8 @@ bool str_split(struct vm *vm, const struct builtin_call *call, struct value *out
 }
 
 /* The parts come from the last to the first. */
-bool str_rsplit(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_rsplit(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct value list, separator;
 	int64_t most;
@@ -382,8 +389,8 @@ static bool ends_line(uint32_t c)
 	       c == 0x2029;
 }
 
-bool str_splitlines(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool str_splitlines(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	const char *at = call->self.str->text, *end = at + call->self.str->len;
 	struct value keep = call->n ? call->args[0] : value_bool(false), list;
@@ -441,20 +448,20 @@ static bool partition(struct vm *vm, const struct builtin_call *call, bool last,
 	return ok;
 }
 
-bool str_partition(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool str_partition(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	return partition(vm, call, false, out, err);
 }
 
-bool str_rpartition(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool str_rpartition(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	return partition(vm, call, true, out, err);
 }
 
-bool str_removeprefix(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool str_removeprefix(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	const struct str *s = call->self.str, *p;
 	size_t cut;
@@ -466,8 +473,8 @@ bool str_removeprefix(struct vm *vm, const struct builtin_call *call, struct val
 	return keep_text(vm, s->text + cut, s->len - cut, out, err);
 }
 
-bool str_removesuffix(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool str_removesuffix(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	const struct str *s = call->self.str, *p;
 	size_t cut;
@@ -508,17 +515,20 @@ static bool strip(struct vm *vm, const struct builtin_call *call, bool left, boo
 	return keep_text(vm, from, (size_t)(to - from), out, err);
 }
 
-bool str_strip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_strip(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return strip(vm, call, true, true, out, err);
 }
 
-bool str_lstrip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_lstrip(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return strip(vm, call, true, false, out, err);
 }
 
-bool str_rstrip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_rstrip(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return strip(vm, call, false, true, out, err);
 }
@@ -536,7 +546,8 @@ static bool is_at(const struct str *s, size_t at, const struct str *part)
 	return s->len - at >= part->len && memcmp(s->text + at, part->text, part->len) == 0;
 }
 
-bool str_join(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_join(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct value it, item;
@@ -567,7 +578,8 @@ bool str_join(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return false;
 }
 
-bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	const struct str *s = call->self.str, *old, *new;
@@ -599,3 +611,9 @@ bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *o
 		buf_add(&text, new->text, new->len);
 	return builtin_take_text(vm, &text, out, err);
 }
+
+#define BUILTINS_OF_METHODS_STR
+const struct builtin methods_str_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -32,7 +32,8 @@ bool chr_of(struct vm *vm, int64_t c, struct value *out, struct err *err)
 	return vm_keep(vm, value_str(t, (size_t)n), out, err);
 }
 
-bool builtin_chr(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_chr(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	int64_t c;
 
@@ -49,7 +50,8 @@ static long code_point(const unsigned char *t, size_t n)
 	return c;
 }
 
-bool builtin_ord(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_ord(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value v = call->args[0];
 
@@ -82,17 +84,20 @@ static bool in_base(struct vm *vm, const struct builtin_call *call, char type, s
 	return false;
 }
 
-bool builtin_bin(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_bin(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return in_base(vm, call, 'b', out, err);
 }
 
-bool builtin_oct(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_oct(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return in_base(vm, call, 'o', out, err);
 }
 
-bool builtin_hex(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool builtin_hex(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	return in_base(vm, call, 'x', out, err);
 }
@@ -143,8 +148,8 @@ static bool plain_self(struct vm *vm, const struct builtin_call *call, struct va
 	       host->to_number(host->self, value_plain_kind(*out), *out, out, err);
 }
 
-bool float_is_integer(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool float_is_integer(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	struct value v;
 
@@ -154,8 +159,8 @@ bool float_is_integer(struct vm *vm, const struct builtin_call *call, struct val
 	return true;
 }
 
-bool int_bit_length(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool int_bit_length(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct value v;
 	int64_t i, n = 0;
@@ -210,22 +215,26 @@ static bool justify(struct vm *vm, const struct builtin_call *call, char align, 
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool str_center(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_center(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	return justify(vm, call, '^', out, err);
 }
 
-bool str_ljust(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_ljust(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return justify(vm, call, '<', out, err);
 }
 
-bool str_rjust(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_rjust(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	return justify(vm, call, '>', out, err);
 }
 
-bool str_zfill(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_zfill(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct format_spec s = { .fill = "0", .fill_bytes = 1, .align = '=', .precision = -1 };
 	const struct str *t = call->self.str;
@@ -244,8 +253,8 @@ bool str_zfill(struct vm *vm, const struct builtin_call *call, struct value *out
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool str_expandtabs(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool str_expandtabs(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct value size = call->n ? call->args[0] : value_int(8);
@@ -274,7 +283,8 @@ bool str_expandtabs(struct vm *vm, const struct builtin_call *call, struct value
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool str_isascii(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool str_isascii(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	bool ascii = true;
 
@@ -284,3 +294,27 @@ bool str_isascii(struct vm *vm, const struct builtin_call *call, struct value *o
 	*out = value_bool(ascii);
 	return true;
 }
+
+static bool builtin_format(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+	struct value spec = call->n == 2 ? call->args[1] : value_none();
+	bool ok;
+
+	if (call->n == 2 && spec.kind != VALUE_STR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"format() argument 2 must be str, not %s", value_type_name(spec));
+	ok = op_format(vm, call->args[0], call->n == 2 ? spec.str->text : "",
+		       call->n == 2 ? spec.str->len : 0, &text, err);
+	if (ok)
+		return builtin_take_text(vm, &text, out, err);
+	buf_finish(&text);
+	return false;
+}
+
+#define BUILTINS_OF_METHODS_TEXT
+const struct builtin methods_text_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -318,8 +318,8 @@ bool typing_annotations(struct vm *vm, struct value o, struct value *out, struct
 }
 
 /* T = TypeVar("T"), which prints as ~T. */
-bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	const char *name;
 
@@ -334,24 +334,24 @@ bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct valu
 		    : vm_out_of_memory(vm, err);
 }
 
-bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	(void)vm, (void)err;
 	*out = value_ref(call->args[1]);
 	return true;
 }
 
-bool typing_decorator(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool typing_decorator(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	(void)vm, (void)err;
 	*out = value_ref(call->args[0]);
 	return true;
 }
 
-bool warnings_warn(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool warnings_warn(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	(void)vm, (void)call, (void)err;
 	*out = value_none();
@@ -365,22 +365,24 @@ static double tick(struct vm *vm)
 	return vm->clock += 1e-6;
 }
 
-bool time_time(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool time_time(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	(void)call, (void)err;
 	*out = value_float(tick(vm));
 	return true;
 }
 
-bool time_time_ns(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool time_time_ns(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	(void)call, (void)err;
 	*out = value_int((int64_t)(tick(vm) * 1e9));
 	return true;
 }
 
-bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	double seconds;
 
@@ -392,3 +394,9 @@ bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *ou
 	vm->clock += seconds;
 	return true;
 }
+
+#define BUILTINS_OF_MODULES
+const struct builtin modules_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -110,8 +110,8 @@ bool namedtuple_set_defaults(struct vm *vm, struct class *c, struct value defaul
 	return true;
 }
 
-bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, struct value *out,
-			    struct err *err)
+static bool collections_namedtuple(struct vm *vm, const struct builtin_call *call,
+				   struct value *out, struct err *err)
 {
 	struct value names, none, defaults, v;
 	bool ok;
@@ -241,8 +241,8 @@ static bool as_dict(struct vm *vm, const struct list *t, struct value *out, stru
 	return true;
 }
 
-bool tuple_asdict(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool tuple_asdict(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	if (call->self.list->fields)
 		return as_dict(vm, call->self.list, out, err);
@@ -250,8 +250,8 @@ bool tuple_asdict(struct vm *vm, const struct builtin_call *call, struct value *
 			"'tuple' object has no attribute '_asdict'");
 }
 
-bool tuple_replace(struct vm *vm, const struct builtin_call *call, struct value *out,
-		   struct err *err)
+static bool tuple_replace(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
 {
 	const struct list *t = call->self.list;
 	struct value v;
@@ -312,3 +312,9 @@ bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name,
 	}
 	return true;
 }
+
+#define BUILTINS_OF_NAMEDTUPLE
+const struct builtin namedtuple_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

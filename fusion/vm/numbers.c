@@ -480,8 +480,8 @@ static enum scalar_type scalar_find(const char *name)
 
 /* numpy_number(x, of): x as the number that NumPy makes of it.  `of` names a type, or is the
  * number that x was computed of: its type is kept where x is of its kind. */
-bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
+static bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
 {
 	struct value v = call->args[0], of = call->args[1];
 	enum scalar_type type = SCALAR_PYTHON;
@@ -510,8 +510,8 @@ bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call, struct
 	return true;
 }
 
-bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
+static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	(void)err;
 	if (call->args[0].kind == VALUE_BOOL)
@@ -523,8 +523,8 @@ bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, struct val
 }
 
 /* numpy_python(x): the number of Python's of the same value. */
-bool prelude_numpy_python(struct vm *vm, const struct builtin_call *call, struct value *out,
-			  struct err *err)
+static bool prelude_numpy_python(struct vm *vm, const struct builtin_call *call, struct value *out,
+				 struct err *err)
 {
 	(void)vm, (void)err;
 	*out = value_ref(call->args[0]);
@@ -612,3 +612,9 @@ bool number_whole(struct vm *vm, double f, struct value *out, struct err *err)
 	*out = value_int((int64_t)f);
 	return true;
 }
+
+#define BUILTINS_OF_NUMBERS
+const struct builtin numbers_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -254,7 +254,8 @@ static void keep(struct vm *vm, const struct builtin_call *call, const struct pc
 	memcpy(vm->generators.at[call->args[0].i].word, g, sizeof(*g));
 }
 
-bool pcg_seed(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool pcg_seed(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct value words = call->args[1];
 	uint32_t word[MOST_WORDS];
@@ -276,7 +277,8 @@ bool pcg_seed(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool pcg_unit(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool pcg_unit(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct pcg g = generator(vm, call);
 
@@ -286,7 +288,8 @@ bool pcg_unit(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool pcg_bits(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool pcg_bits(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
 {
 	struct pcg g = generator(vm, call);
 
@@ -296,7 +299,8 @@ bool pcg_bits(struct vm *vm, const struct builtin_call *call, struct value *out,
 	return true;
 }
 
-bool pcg_below(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool pcg_below(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
 {
 	struct pcg g = generator(vm, call);
 	int64_t most;
@@ -308,7 +312,8 @@ bool pcg_below(struct vm *vm, const struct builtin_call *call, struct value *out
 	return true;
 }
 
-bool pcg_normal(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool pcg_normal(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	static _Thread_local struct ziggurat z;
 	struct pcg g = generator(vm, call);
@@ -321,8 +326,8 @@ bool pcg_normal(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool pcg_exponential(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool pcg_exponential(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	static _Thread_local struct ziggurat z;
 	struct pcg g = generator(vm, call);
@@ -334,3 +339,9 @@ bool pcg_exponential(struct vm *vm, const struct builtin_call *call, struct valu
 	keep(vm, call, &g);
 	return true;
 }
+
+#define BUILTINS_OF_PCG
+const struct builtin pcg_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

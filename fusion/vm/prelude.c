@@ -7,24 +7,22 @@
 
 #include "fusion/vm/run.h"
 
-#define PRELUDE(module, text)                                                                      \
-	extern const char text[];                                                                  \
-	extern const int32_t text##_names[];
-#include "fusion/vm/preludes.def"
-#undef PRELUDE
-
 static const struct {
 	const char *module;
 	size_t len; /* of the module's name */
+} rows[] = {
+#define PRELUDE(module, text) { module, sizeof(module) - 1 },
+#include "fusion/vm/preludes.def"
+#undef PRELUDE
+};
+
+/* By row; preludes.S. */
+extern const struct {
 	const char *text;
 	/* What the text defines, as the Makefile finds it: how many names, and from here to each of
 	 * them, in the order of strcmp(); 1 is after the NUL of one that is None, else 0. */
 	const int32_t *names;
-} rows[] = {
-#define PRELUDE(module, text) { module, sizeof(module) - 1, text, text##_names },
-#include "fusion/vm/preludes.def"
-#undef PRELUDE
-};
+} prelude_texts[];
 
 enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
 
@@ -94,7 +92,8 @@ static bool may_define(int row, const char *name)
 static const struct lang_program *compile(struct prelude_programs *p, int row, struct err *err)
 {
 	if (!p->of[row])
-		p->of[row] = lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
+		p->of[row] = lang_compile(prelude_texts[row].text, strlen(prelude_texts[row].text),
+					  NULL, err);
 	return p->of[row];
 }
 
@@ -114,7 +113,7 @@ void prelude_programs_destroy(struct prelude_programs *p)
  * NULL. */
 static const char *defined(int row, const char *name)
 {
-	const int32_t *names = rows[row].names;
+	const int32_t *names = prelude_texts[row].names;
 	int first = 1, end = names[0] + 1;
 
 	while (first < end) {
@@ -169,8 +168,9 @@ void prelude_offer(const char *module, struct nearest *n)
 	size_t len = strlen(module);
 
 	for (int i = 0; i < COUNT; i++)
-		for (int k = 1; is_of(i, module, len) && k <= rows[i].names[0]; k++) {
-			const char *name = (const char *)rows[i].names + rows[i].names[k];
+		for (int k = 1; is_of(i, module, len) && k <= prelude_texts[i].names[0]; k++) {
+			const char *name = (const char *)prelude_texts[i].names +
+					   prelude_texts[i].names[k];
 
 			if (name[0] != '_' && may_define(i, name))
 				nearest_offer(n, name);
@@ -270,7 +270,7 @@ static int unit_of(int row)
 {
 	int first = 0;
 
-	while (first < row && rows[first].text != rows[row].text)
+	while (first < row && prelude_texts[first].text != prelude_texts[row].text)
 		first++;
 	return first;
 }

@@ -13,8 +13,8 @@
 
 enum { MOST_GENERATORS = 1000 };
 
-bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	(void)vm, (void)err;
 	call->args[0].function->disabled = DISABLED_DRAWS;
@@ -22,7 +22,8 @@ bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
-bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
 {
 	struct twister fresh;
 
@@ -103,7 +104,8 @@ static bool seed(struct vm *vm, struct value v, struct twister *g, struct err *e
 	return true;
 }
 
-bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct value v = call->args[1];
 	struct vm_host *host;
@@ -117,7 +119,8 @@ bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *o
 	return seed(vm, v, generator(vm, call), err);
 }
 
-bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 	uint32_t high = twister_next(g) >> 5;
@@ -127,7 +130,8 @@ bool random_unit(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 	uint64_t bits = 0;
@@ -149,7 +153,8 @@ bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 
@@ -158,7 +163,8 @@ bool random_keep(struct vm *vm, const struct builtin_call *call, struct value *o
 	return !g->kept || builtin_double(vm, call->args[1], &g->normal, err);
 }
 
-bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	struct twister *g = generator(vm, call);
 
@@ -168,8 +174,8 @@ bool random_kept(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
-bool random_state(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool random_state(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	const struct twister *g = generator(vm, call);
 	struct value words[TWISTER_WORDS + 1];
@@ -180,8 +186,8 @@ bool random_state(struct vm *vm, const struct builtin_call *call, struct value *
 	return vm_keep(vm, value_tuple(words, TWISTER_WORDS + 1), out, err);
 }
 
-bool random_restore(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
+static bool random_restore(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
 {
 	struct twister *g = generator(vm, call), state = { .kept = g->kept, .normal = g->normal };
 	struct value words = call->args[1];
@@ -204,3 +210,9 @@ bool random_restore(struct vm *vm, const struct builtin_call *call, struct value
 	*g = state;
 	return true;
 }
+
+#define BUILTINS_OF_RANDOM
+const struct builtin random_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -163,8 +163,8 @@ static bool find(struct vm *vm, struct value pattern, int64_t flags, pcre2_code 
 }
 
 /* (groups, {name: number}) */
-bool regex_groups(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool regex_groups(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	struct value names, pair[2];
 	uint32_t groups = 0, count = 0, size = 0;
@@ -240,7 +240,8 @@ static bool spans(struct vm *vm, const pcre2_match_data *data, const struct str 
 
 /* (pattern, flags, text, first, end, how): how 0 looks everywhere, 1 at `first`, 2 for all up to
  * `end`, 3 everywhere but for an empty match at `first`. */
-bool regex_match(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+static bool regex_match(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
 {
 	const struct value *args = call->args;
 	uint32_t options[] = { 0, PCRE2_ANCHORED, PCRE2_ANCHORED | PCRE2_ENDANCHORED,
@@ -277,3 +278,9 @@ bool regex_match(struct vm *vm, const struct builtin_call *call, struct value *o
 	pcre2_match_data_free(data);
 	return ok;
 }
+
+#define BUILTINS_OF_REGEX
+const struct builtin regex_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

@@ -319,8 +319,8 @@ bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *o
 	return is_instance(vm, v, type, 0, out, err);
 }
 
-bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	bool r;
 
@@ -357,8 +357,8 @@ static bool is_subclass(struct vm *vm, struct value class, struct value base, in
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "issubclass() arg 1 must be a class");
 }
 
-bool builtin_issubclass(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
+static bool builtin_issubclass(struct vm *vm, const struct builtin_call *call, struct value *out,
+			       struct err *err)
 {
 	bool r;
 
@@ -418,8 +418,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 	return vm_keep(vm, builtin_value(id, (struct value){ .kind = VALUE_UNSET }), out, err);
 }
 
-bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
+static bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
 {
 	if (call->n == 1)
 		return value_type(vm, call->args[0], out, err);
@@ -435,8 +435,8 @@ bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *
 			   out, err);
 }
 
-bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call, struct value *out,
-			    struct err *err)
+static bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call,
+				   struct value *out, struct err *err)
 {
 	(void)out;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s cannot be called", call->row->name);
@@ -507,3 +507,9 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 	vm->depth--;
 	return ok;
 }
+
+#define BUILTINS_OF_TYPES
+const struct builtin types_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

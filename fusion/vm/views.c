@@ -100,8 +100,8 @@ bool view_compare(struct vm *vm, const struct value_comparison *c, bool *out, bo
 	return true;
 }
 
-bool view_isdisjoint(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
+static bool view_isdisjoint(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
 {
 	struct value it, item;
 	bool more = true, ok, held = false;
@@ -119,3 +119,9 @@ bool view_isdisjoint(struct vm *vm, const struct builtin_call *call, struct valu
 	*out = value_bool(!held);
 	return ok;
 }
+
+#define BUILTINS_OF_VIEWS
+const struct builtin views_builtins[] = {
+#include "fusion/vm/builtins.def"
+	{ 0 },
+};

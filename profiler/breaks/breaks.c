@@ -9,6 +9,7 @@
 #include "profiler/breaks/rewrites.h"
 #include "profiler/cost/cost.h"
 #include "profiler/fields/breaks.h"
+#include "profiler/measure/break_even.h"
 #include "profiler/measure/candidate.h"
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
@@ -288,7 +289,8 @@ struct costed {
 	double *moved_bytes;
 	int *guards; /* by graph */
 	bool *reads;
-	bool *gone; /* by break: the function is known without it; NULL: none is */
+	bool *gone;               /* by break: the function is known without it; NULL: none is */
+	struct interval saved_ns; /* what those that are gone cost, as timed */
 };
 
 /* Groups are fewer where calls are so long that all would take more. */
@@ -563,21 +565,36 @@ static struct break_sample mean_of(const struct break_costs *c, int index)
 	return sum;
 }
 
-/* Parts that add up to the median: each has its share of the mean. */
+/* What a cost is made of: the gap, as the timelines have it, and what kernels take more. */
+struct cost_parts {
+	double gap_by; /* a part of the gap times this is its microseconds */
+	double kernel_us;
+};
+
+/* They add up to the cost.  Each has its share by the timelines, as long as these have nothing
+ * below zero; else the gap is what was seen, and the kernels have the rest. */
+static struct cost_parts parts_of(const struct break_sample *s, double cost_us)
+{
+	double idle = gap_parts_sum(&s->gap), all = idle + s->kernel_ns;
+	bool shared = cost_us > 0 && s->kernel_ns >= 0 && all > 0;
+	double by = shared ? cost_us / all : 1e-3;
+
+	return (struct cost_parts){ by, cost_us - idle * by };
+}
+
 static struct report_break_cost *cost_of(const struct costed *p, int index,
 					 const struct interval *cost, struct report_draft *draft)
 {
 	bool fused = p->gone && p->gone[index];
 	struct break_sample s = mean_of(&p->costs, index);
-	double idle = gap_parts_sum(&s.gap), all = idle + s.kernel_ns;
-	double scale = all != 0 ? cost->mid / all / 1000 : 0;
+	struct cost_parts parts = parts_of(&s, cost->mid / 1000);
 	struct report_break_cost *to = report_new_break_cost(1, &draft->arena);
 
 	if (!to)
 		return NULL;
 	REPORT_SET(to, ci_us, us_interval(cost));
-	REPORT_SET(to, idle_us, idle * scale);
-	REPORT_SET(to, kernel_us, s.kernel_ns * scale);
+	REPORT_SET(to, idle_us, gap_parts_sum(&s.gap) * parts.gap_by);
+	REPORT_SET(to, kernel_us, parts.kernel_us);
 	REPORT_SET(to, kernel_from, fused ? "fused" : "estimate");
 	REPORT_SET(to, met, s.met);
 	REPORT_SET(to, launches, s.kernels + s.eager);
@@ -585,7 +602,7 @@ static struct report_break_cost *cost_of(const struct costed *p, int index,
 	REPORT_SET(to, eager_launches, s.eager);
 	REPORT_SET(to, moved_bytes, (int64_t)p->moved_bytes[index]);
 	REPORT_SET(to, kept_bytes, (int64_t)p->bytes[index].kept);
-#define PART(name, what) REPORT_SET(to, name##_us, s.gap.name##_ns *scale);
+#define PART(name, what) REPORT_SET(to, name##_us, s.gap.name##_ns *parts.gap_by);
 	GAP_PARTS(PART)
 #undef PART
 	return to;
@@ -600,7 +617,7 @@ static bool report_each(const struct costed *p, struct report_break_list breaks,
 		struct report_break *b = &breaks.at[i];
 		struct interval cost;
 
-		if (!break_costs_interval(c, NULL, i, &cost))
+		if (!break_costs_interval(c, i, &cost))
 			return false;
 		if (mean_of(c, i).met <= 0) /* the timed calls do not come there */
 			continue;
@@ -819,7 +836,7 @@ static bool compare(struct report_break_costs *to, const struct break_check *che
 	break_costs_scale(&with->costs, check->median[1].mid * 1000);
 	break_costs_scale(&left->costs, check->median[0].mid * 1000);
 	/* of those that are gone: some may be left, as a print that was moved */
-	if (!break_costs_interval(&with->costs, &left->costs, -1, &said))
+	if (!break_costs_explained(&with->costs, &left->costs, &said))
 		return false;
 	REPORT_SET(to, without, unbroken_of(check, &said, draft));
 	return true;
@@ -849,7 +866,7 @@ static bool fill_costs(struct report_break_costs *to, const struct break_check *
 	struct interval all;
 	int calls = 0;
 
-	if (!break_costs_interval(c, NULL, -1, &all))
+	if (!break_costs_interval(c, -1, &all))
 		return false;
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;
@@ -879,11 +896,14 @@ static bool report(const struct break_check *check, struct costed *p, struct cos
 }
 
 /* Breaks on the lines that the changed function has without them, and denied ops that it
- * may lower. */
+ * may lower; and what a call without them was timed to take less. */
 static bool find_gone(struct costed *p, const struct candidate *candidate,
 		      const struct break_check *check, struct report_break_list breaks)
 {
 	const struct counterfactual *counterfactual = &check->counterfactual;
+
+	struct interval saved = saving_beyond_margin(&check->saved, check->median[1].mid);
+	bool any = false;
 
 	p->gone = calloc((size_t)p->costs.n_breaks + 1, sizeof(*p->gone));
 	for (int i = 0; p->gone && i < p->costs.n_breaks; i++) {
@@ -892,7 +912,13 @@ static bool find_gone(struct costed *p, const struct candidate *candidate,
 		p->gone[i] = check->allowed && is_denied(candidate, i);
 		for (int k = 0; k < counterfactual->n; k++)
 			p->gone[i] |= line == counterfactual->lines[k];
+		any |= p->gone[i];
 	}
+	p->saved_ns = (struct interval){ .low = saved.low * 1000,
+					 .mid = saved.mid * 1000,
+					 .high = saved.high * 1000 };
+	p->costs.gone = p->gone;
+	p->costs.saved = any ? &p->saved_ns : NULL;
 	return p->gone != NULL;
 }
 

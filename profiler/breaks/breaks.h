@@ -1,11 +1,10 @@
 /* profiler/breaks/breaks.h -- the costs of a mode's breaks, and their check.
  *
- * The costs come from timelines (cost.h), one of a few milliseconds at a time,
- * so that their interval holds what changes from one to the next.  Where the source
- * can be changed so that breaks are gone, the changed function is timed
- * against the one with breaks, round by round: what those breaks are said to cost
- * is reported next to what is really saved without them.  Of the changed function only the
- * kernels are used for what is said, by timelines of their own.
+ * Where the source can be changed so that breaks are gone, the changed function is timed
+ * against the one with breaks, round by round: what is saved is what those breaks cost
+ * together.  The share of each, and the cost of those that no change takes away, come from
+ * timelines (cost.h), one of a few milliseconds at a time, so that their interval holds what
+ * changes from one to the next.  What the timelines add up to is reported beside what was timed.
  */
 #ifndef PROFILER_BREAKS_BREAKS_H
 #define PROFILER_BREAKS_BREAKS_H

@@ -24,6 +24,10 @@
  * That is an estimate.  Where the function is known without some of its breaks, the
  * kernels of both are timed, group by group side by side: what they differ by is those
  * breaks' (break_costs_fuse), shared as the estimates are.  It may be less than nothing.
+ * What a call without them was timed to take less, round by round and with nobody watching,
+ * is better evidence than any timeline: where it is known (`saved`) it is what they cost
+ * together, and the timelines tell which share of it is whose.
+ *
  * MODE GRAPHS: one graph is replayed, without most of its guards and without binding, and the
  * first of several pieces is not.  What that takes before the first kernel is timed likewise.
  *
@@ -146,7 +150,9 @@ struct break_costs {
 	const bool *reads; /* by break: it reads a number out of a tensor; NULL: none does */
 	const int *guards; /* by graph: of its version; borrowed, NULL: unknown */
 	int n_graphs;
-	struct turnaround turn; /* of the group that saw most of it */
+	const bool *gone;             /* by break: `saved` is without it; borrowed */
+	const struct interval *saved; /* nanoseconds a call; borrowed, NULL: not timed */
+	struct turnaround turn;       /* of the group that saw most of it */
 	VEC(struct break_group) groups;
 };
 
@@ -185,10 +191,16 @@ void break_costs_fuse(struct break_costs *c, const struct break_costs *without, 
  * which is slower (its events go through the caches too) or met another moment. */
 void break_costs_scale(struct break_costs *c, double call_ns);
 
-/* The median over the groups with its interval (stats.h) of one break's cost, or of
- * all (index -1), in nanoseconds a call; less what those cost that `left` has in the same
- * groups (NULL: nothing).  False when out of memory, or no groups. */
-bool break_costs_interval(const struct break_costs *c, const struct break_costs *left, int index,
-			  struct interval *out);
+/* The median over the groups with its interval (stats.h) of what all breaks cost by the
+ * timelines, in nanoseconds a call; less what those cost that `left` has in the same groups
+ * (NULL: nothing).  False when out of memory, or no groups. */
+bool break_costs_explained(const struct break_costs *c, const struct break_costs *left,
+			   struct interval *out);
+
+/* What one break costs, or all do (index -1), in nanoseconds a call.  Where c->saved is known
+ * those that are gone cost that together, each its share by the timelines; none costs more
+ * than all.  A break whose cost cannot be told has an interval that holds 0.  False when out of
+ * memory, or no groups. */
+bool break_costs_interval(const struct break_costs *c, int index, struct interval *out);
 
 #endif

@@ -161,33 +161,60 @@ void break_costs_scale(struct break_costs *c, double call_ns)
 	}
 }
 
-/* How much of what all gaps may be more or less is the break's (-1: of all of them). */
-static double share_of_gaps(const struct break_costs *c, const struct break_group *g, int index)
+/* Whether a figure is also of break k. */
+typedef bool chosen(const struct break_costs *c, int k, int index);
+
+static bool every_one(const struct break_costs *c, int k, int index)
 {
-	double gaps = 0, kernels = 0;
+	(void)c, (void)k, (void)index;
+	return true;
+}
+
+static bool only_this(const struct break_costs *c, int k, int index)
+{
+	(void)c;
+	return k == index;
+}
+
+static bool not_gone(const struct break_costs *c, int k, int index)
+{
+	(void)index;
+	return !c->gone[k];
+}
+
+/* How much of what all gaps may be more or less is that of the chosen ones. */
+static double share_of_gaps(const struct break_costs *c, const struct break_group *g, chosen *of,
+			    int index)
+{
+	double gaps = 0, kernels = 0, theirs = 0;
 
 	for (int i = 0; i < c->n_breaks; i++) {
-		gaps += gap_parts_sum(&g->breaks[i].gap);
+		double gap = gap_parts_sum(&g->breaks[i].gap);
+
+		gaps += gap;
+		theirs += of(c, i, index) ? gap : 0;
 		kernels += g->breaks[i].kernel_ns;
 	}
 	if (c->device && g->call_ns - gaps < g->device_ns - kernels)
 		return 0; /* the device is the longer one: gaps are hidden */
-	return index < 0 ? 1 : gaps > 0 ? gap_parts_sum(&g->breaks[index].gap) / gaps : 0;
+	return of == every_one ? 1 : gaps > 0 ? theirs / gaps : 0;
 }
 
-bool break_costs_interval(const struct break_costs *c, const struct break_costs *left, int index,
-			  struct interval *out)
+/* By the timelines alone. */
+static bool estimate(const struct break_costs *c, const struct break_costs *left, chosen *of,
+		     int index, struct interval *out)
 {
 	size_t n = c->groups.len;
 	double *x = calloc(3 * n + 1, sizeof(*x));
-	struct interval of[3];
+	struct interval each[3];
 	bool ok = x && n > 0;
 
 	for (size_t i = 0; ok && i < n; i++) {
 		const struct break_group *g = &c->groups.at[i];
-		double share = share_of_gaps(c, g, index);
-		double cost = index < 0 ? g->cost_ns : g->breaks[index].cost_ns;
+		double share = share_of_gaps(c, g, of, index), cost = 0;
 
+		for (int k = 0; k < c->n_breaks; k++)
+			cost += of(c, k, index) ? g->breaks[k].cost_ns : 0;
 		if (left && i < left->groups.len)
 			cost -= left->groups.at[i].cost_ns;
 		x[i] = cost;
@@ -195,9 +222,102 @@ bool break_costs_interval(const struct break_costs *c, const struct break_costs 
 		x[2 * n + i] = cost + share * g->more_ns;
 	}
 	for (size_t k = 0; ok && k < 3; k++)
-		ok = stats_median(x + k * n, (int)n, &of[k]);
+		ok = stats_median(x + k * n, (int)n, &each[k]);
 	if (ok)
-		*out = (struct interval){ .mid = of[0].mid, .low = of[1].low, .high = of[2].high };
+		*out = (struct interval){ .mid = each[0].mid,
+					  .low = each[1].low,
+					  .high = each[2].high };
 	free(x);
 	return ok;
+}
+
+bool break_costs_explained(const struct break_costs *c, const struct break_costs *left,
+			   struct interval *out)
+{
+	return estimate(c, left, every_one, -1, out);
+}
+
+/* What the timelines give to one of those that are gone, and to all of them. */
+struct weight {
+	double one, all;
+};
+
+static void add_weights(const struct break_costs *c, const struct break_group *g, int index,
+			struct weight *cost, struct weight *met)
+{
+	for (int k = 0; k < c->n_breaks; k++) {
+		const struct break_sample *b = &g->breaks[k];
+
+		if (!c->gone[k])
+			continue;
+		cost->all += fmax(b->cost_ns, 0);
+		met->all += b->met;
+		if (k != index)
+			continue;
+		cost->one += fmax(b->cost_ns, 0);
+		met->one += b->met;
+	}
+}
+
+/* By what they cost; by how often they are met where by the timelines none costs anything. */
+static double share_by(const struct weight *cost, const struct weight *met)
+{
+	return cost->all > 0 ? cost->one / cost->all : met->all > 0 ? met->one / met->all : 0;
+}
+
+/* Of what those that are gone cost: the share of one, over all groups, and from group to group. */
+static bool share_of_saved(const struct break_costs *c, int index, struct interval *out)
+{
+	size_t n = c->groups.len;
+	struct weight cost = { 0 }, met = { 0 };
+	double *x = calloc(n + 1, sizeof(*x));
+	bool ok = x != NULL;
+
+	for (size_t i = 0; ok && i < n; i++) {
+		struct weight own_cost = { 0 }, own_met = { 0 };
+
+		add_weights(c, &c->groups.at[i], index, &own_cost, &own_met);
+		add_weights(c, &c->groups.at[i], index, &cost, &met);
+		x[i] = share_by(&own_cost, &own_met);
+	}
+	ok = ok && stats_median(x, (int)n, out);
+	free(x);
+	out->mid = share_by(&cost, &met);
+	out->low = fmin(out->low, out->mid);
+	out->high = fmax(out->high, out->mid);
+	return ok;
+}
+
+/* Where all of them together cost nothing that could be told, neither does one. */
+static bool settle(const struct break_costs *c, int index, struct interval *out)
+{
+	const struct interval *saved = c->saved;
+	struct interval share;
+
+	if (!share_of_saved(c, index, &share))
+		return false;
+	out->mid = share.mid * saved->mid;
+	if (saved->low > 0) {
+		out->low = share.low * saved->low;
+		out->high = share.high * saved->high;
+	} else {
+		out->low = fmin(saved->low, 0);
+		out->high = fmax(saved->high, 0);
+	}
+	return true;
+}
+
+bool break_costs_interval(const struct break_costs *c, int index, struct interval *out)
+{
+	bool timed = c->saved && c->gone;
+
+	if (timed && index >= 0 && c->gone[index])
+		return c->groups.len > 0 && settle(c, index, out);
+	if (!estimate(c, NULL, index >= 0 ? only_this : timed ? not_gone : every_one, index, out))
+		return false;
+	if (timed && index < 0)
+		*out = (struct interval){ .low = out->low + c->saved->low,
+					  .mid = out->mid + c->saved->mid,
+					  .high = out->high + c->saved->high };
+	return true;
 }

@@ -412,7 +412,7 @@ static void write_head(struct export_job *job)
 	const struct report_workload *posted = job->posted;
 	time_t at = (time_t)(head->created_ns / 1000000000);
 	struct out *o = &job->out;
-	char when[32] = "";
+	char when[32] = "", part[64];
 	struct tm tm;
 
 	if (head->created_ns > 0 && gmtime_r(&at, &tm))
@@ -421,6 +421,12 @@ static void write_head(struct export_job *job)
 	out_xml(o, head->name);
 	out_printf(o, " <span class=\"mono\">#%lld</span></h1>\n<dl>", (long long)job->run->id);
 	fact(o, "Status", head->status);
+	if (job->found && job->found->partial) {
+		snprintf(part, sizeof(part), "%lld of the sweep's %lld points",
+			 (long long)job->found->partial->measured,
+			 (long long)job->found->partial->of);
+		fact(o, "Measured", part);
+	}
 	fact(o, "Device", device ? device->name : head->device);
 	fact(o, "Backend", device ? device->backend : NULL);
 	fact(o, "Policy", posted ? posted->policy : NULL);

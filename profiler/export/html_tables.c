@@ -6,7 +6,6 @@
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
 #include "profiler/fields/breaks.h"
-#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 

@@ -5,6 +5,7 @@
 
 #include "profiler/fields/breaks.h"
 #include "profiler/findings/maker.h"
+#include "profiler/measure/break_even.h"
 
 /* ---- the distinct ones ---- */
 
@@ -174,61 +175,87 @@ static bool is_open(struct maker *m, const struct broken *b)
 	return b->priced && holds_zero(us_figure(m, b->us, b->ci));
 }
 
-/* What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces
- * do.  Bold alone has to be true: a figure whose interval holds 0 is no claim. */
+/* Of a call of so much, in this mode. */
+static void say_of_call(struct maker *m, struct sentence *s, const char *mode,
+			const struct report_mode *at)
+{
+	if (at->latency)
+		sentence_add(s, PART_PLAIN, " of every %s µs call in %s",
+			     figure_text(m, at->latency->median_us), mode);
+	else
+		sentence_add(s, PART_PLAIN, " of a call in %s", mode);
+}
+
+/* What is said to cost so much: "2 breaks cost", "3 of 4 breaks cost". */
+static const char *subject_of(struct maker *m, int64_t n, int64_t of)
+{
+	if (n < of)
+		return maker_text(m, "%lld of %lld breaks cost", (long long)n, (long long)of);
+	return maker_text(m, "%s %s", plural(m, n, "break", "breaks"), n == 1 ? "costs" : "cost");
+}
+
+/* What breaks cost a call, with the evidence for it.  Bold alone has to be true: a figure whose
+ * interval holds 0 is no claim. */
+struct cost_claim {
+	const char *subject; /* subject_of() */
+	double us;
+	struct report_interval ci;
+	const char *evidence, *less; /* of a cost; of one below nothing, where `less` is said */
+};
+
+static void say_claim(struct maker *m, struct sentence *s, const char *mode,
+		      const struct report_mode *at, const struct cost_claim *c)
+{
+	struct report_figure *f = us_figure(m, c->us, c->ci);
+
+	if (holds_zero(f)) {
+		sentence_add(s, PART_CLAIM, "What %s %s", c->subject, open_text(m, c->ci.high));
+		if (c->ci.high > 0)
+			say_of_call(m, s, mode, at);
+		else
+			sentence_add(s, PART_PLAIN, " in %s", mode);
+		sentence_add(s, PART_PLAIN, "%s.", c->evidence);
+	} else if (c->ci.high < 0) {
+		f = turned(m, c->us, c->ci);
+		sentence_add(s, PART_CLAIM, "%s nothing", c->subject);
+		sentence_add(s, PART_PLAIN, " in %s: %s %s µs", mode, c->less, text_of(f));
+		sentence_interval(s, f);
+		sentence_add(s, PART_PLAIN, " longer%s.", c->evidence);
+	} else {
+		sentence_add(s, PART_CLAIM, "%s %s µs", c->subject, text_of(f));
+		sentence_interval(s, f);
+		say_of_call(m, s, mode, at);
+		sentence_add(s, PART_PLAIN, "%s.", c->evidence);
+	}
+}
+
+/* Where the function was timed without its breaks, that is what is said of them: no estimate
+ * is as good. */
 static void say_cost(struct maker *m, struct sentence *s, const char *mode,
 		     const struct report_mode *at, int64_t n)
 {
 	const struct report_break_costs *all = at->break_cost;
-	struct report_figure *f = us_figure(m, all->sum_us, all->ci_us);
-	const char *costs = maker_text(m, "%s %s", plural(m, n, "break", "breaks"),
-				       n == 1 ? "costs" : "cost");
+	const struct report_unbroken *w = all->without;
+	struct interval saved;
 
-	if (holds_zero(f)) {
-		sentence_add(s, PART_CLAIM, "What %s %s", costs, open_text(m, all->ci_us.high));
-		if (all->ci_us.high <= 0) {
-			sentence_add(s, PART_PLAIN, " in %s.", mode);
-			return;
-		}
-	} else if (all->ci_us.high < 0) {
-		f = turned(m, all->sum_us, all->ci_us);
-		sentence_add(s, PART_CLAIM, "%s nothing", costs);
-		sentence_add(s, PART_PLAIN, " in %s: a call takes %s µs", mode, text_of(f));
-		sentence_interval(s, f);
-		sentence_add(s, PART_PLAIN, " less than it would with the kernels of one graph.");
-		return;
+	if (w) {
+		saved = saving_beyond_margin(&(struct interval){ w->measured_ci_us.low,
+								 w->measured_us,
+								 w->measured_ci_us.high },
+					     w->median_us + w->measured_us);
+		say_claim(m, s, mode, at,
+			  &(struct cost_claim){
+			      subject_of(m, n > w->breaks_left ? n - w->breaks_left : n, n),
+			      saved.mid,
+			      { saved.low, saved.high },
+			      ", as timed beside the same function without them",
+			      "without them a call is" });
 	} else {
-		sentence_add(s, PART_CLAIM, "%s %s µs", costs, text_of(f));
-		sentence_interval(s, f);
+		say_claim(m, s, mode, at,
+			  &(struct cost_claim){ subject_of(m, n, n), all->sum_us, all->ci_us,
+						", as estimated from its timeline",
+						"with the kernels of one graph a call would be" });
 	}
-	if (at->latency)
-		sentence_add(s, PART_PLAIN, " of every %s µs call in %s.",
-			     figure_text(m, at->latency->median_us), mode);
-	else
-		sentence_add(s, PART_PLAIN, " of a call in %s.", mode);
-}
-
-/* What the function takes without its breaks, as it was timed. */
-static void say_without(struct maker *m, struct sentence *s, const struct report_unbroken *w,
-			int64_t n)
-{
-	double low = w->measured_ci_us.low, high = w->measured_ci_us.high;
-	struct report_figure *by = high < 0 ? turned(m, w->measured_us, w->measured_ci_us)
-					    : us_figure(m, w->measured_us, w->measured_ci_us);
-
-	sentence_add(s, PART_PLAIN, " Without %s a call is ",
-		     n == 1 ? "it"
-		     : w->breaks_left
-			 ? maker_text(m, "%lld of them", (long long)(n - w->breaks_left))
-			 : "them");
-	if (low <= 0 && high >= 0) {
-		sentence_add(s, PART_CLAIM, "no shorter");
-		sentence_add(s, PART_PLAIN, ", as far as the timing can tell.");
-		return;
-	}
-	sentence_add(s, PART_CLAIM, "%s µs", text_of(by));
-	sentence_interval(s, by);
-	sentence_add(s, PART_PLAIN, "%s, as timed.", high < 0 ? " longer" : " shorter");
 }
 
 /* "line 3", "lines 3, 5". */
@@ -241,24 +268,26 @@ static const char *lines_text(struct maker *m, const struct report_integers *lin
 	return text;
 }
 
-/* How the computed cost lies to what was timed. */
+/* How what the timelines add up to lies to what was timed. */
 static const char *say_explained(struct maker *m, const struct report_unbroken *w)
 {
 	struct report_figure *f;
 
-	if (w->has.ratio && w->explained_ci_us.low > 0) {
-		f = wording_figure(
-		    &m->wording, &(struct interval){ w->ratio_ci.low, w->ratio, w->ratio_ci.high },
-		    "x");
-		return maker_text(
-		    m, "The computed cost of those breaks is %s%s of the time saved without them.",
-		    text_of(f), f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
-	}
-	if (w->measured_ci_us.high < 0)
-		return "The changed function is slower as a whole, so the two cannot be compared.";
-	return w->has.ratio ? "The interval of those breaks' computed cost reaches 0, so the two "
-			      "cannot be compared."
-			    : "The two differ by no more than the timing does from round to round.";
+	if (!w->has.ratio || w->explained_ci_us.low <= 0)
+		return "";
+	f = wording_figure(&m->wording,
+			   &(struct interval){ w->ratio_ci.low, w->ratio, w->ratio_ci.high }, "x");
+	return maker_text(m, " By themselves the timelines add up to %s%s of it.", text_of(f),
+			  f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
+}
+
+/* What watching took, which is in no cost. */
+static const char *say_watching(struct maker *m, const struct report_break_costs *all)
+{
+	if (!all->watching || all->watching->added_us <= 0)
+		return "";
+	return maker_text(m, " Watching added %s µs to a call, which is taken off.",
+			  figure_text(m, all->watching->added_us));
 }
 
 static const char *cost_method(struct maker *m, const struct report_break_costs *all)
@@ -269,20 +298,23 @@ static const char *cost_method(struct maker *m, const struct report_break_costs 
 
 	number_print(calls, (double)all->calls, 1);
 	from = maker_text(m,
-			  "From timelines of %s calls in %lld groups: the time between two graphs "
+			  "timelines of %s calls in %lld groups: the time between two graphs "
 			  "in which no kernel runs, and the time that their kernels take beyond "
 			  "those of one graph.",
 			  calls, (long long)all->groups);
 	if (!w)
-		return from;
+		return maker_text(m, "From %s%s", from, say_watching(m, all));
 	if (w->lines.n)
 		changed = maker_text(m, "%s changed so that nothing breaks there",
 				     lines_text(m, &w->lines));
 	if (w->allowed)
 		changed = maker_text(m, "%s%sthe denied ops lowered", changed,
 				     *changed ? " and " : "");
-	return maker_text(m, "%s Timed beside it, round by round: the same function with %s. %s",
-			  from, changed, say_explained(m, w));
+	return maker_text(
+	    m,
+	    "Timed round by round beside the same function with %s. The share of each "
+	    "break is by %s%s%s",
+	    changed, from, say_explained(m, w), say_watching(m, all));
 }
 
 static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
@@ -292,8 +324,6 @@ static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
 
 	if (at->break_cost) {
 		say_cost(m, s, mode, at, t.captured + t.lowering);
-		if (at->break_cost->without)
-			say_without(m, s, at->break_cost->without, t.captured + t.lowering);
 	} else if (t.captured) {
 		sentence_add(s, PART_CLAIM, "%s in %s", plural(m, t.captured, "break", "breaks"),
 			     mode);

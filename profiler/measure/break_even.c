@@ -57,6 +57,18 @@ enum verdict verdict_beyond(const struct interval *speedup, int rounds, double m
 	return VERDICT_AMBIGUOUS;
 }
 
+struct interval saving_beyond_margin(const struct interval *saved_us, double call_us)
+{
+	double margin_us = verdict_margin * call_us;
+	struct interval out = *saved_us;
+
+	if (out.low > margin_us || out.high < -margin_us)
+		return out;
+	out.low = fmin(out.low, 0);
+	out.high = fmax(out.high, margin_us);
+	return out;
+}
+
 static void repay_fill(struct comparison *c, double compile_us)
 {
 	const struct interval *saved = &c->saved_us;

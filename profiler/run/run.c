@@ -74,6 +74,30 @@ static void move_up(struct run *r)
 	REPORT_SET_IF(r->report, autocast, place->has.autocast, place->autocast);
 }
 
+/* The point at work as a report has it: what is measured later goes by the engine's lines. */
+static const struct report_point *placed_point(struct run *r)
+{
+	const struct fusion_program *program = r->w->points[r->point].program;
+	json_t *json = report_write_point(run_place(r));
+	struct report_point *copy = report_read_point(json, &r->draft->arena, NULL);
+
+	json_decref(json);
+	return copy && report_places(REPORT_RECORD(point), copy, program, r->draft) ? copy : NULL;
+}
+
+static bool tell_point(struct run *r, struct err *err)
+{
+	const struct report_point *point = run_place(r);
+	int there;
+
+	if (fusion_place(r->w->points[r->point].program, 1, &there))
+		point = placed_point(r);
+	if (!point)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	return r->options->point(r->options->self, r->report, point) ||
+	       err_set(err, ERR_CANCELLED, "the run was cancelled");
+}
+
 static bool run_points(struct run *r, struct err *err)
 {
 	bool swept = r->w->sweep.kind != SWEEP_NONE;
@@ -88,9 +112,8 @@ static bool run_points(struct run *r, struct err *err)
 			   report_draft_text(r->draft, point_source(r->w, p)));
 		if (!run_point(r, err))
 			return false;
-		if (swept && r->options->timing && r->options->point &&
-		    !r->options->point(r->options->self, run_place(r)))
-			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		if (swept && r->options->timing && r->options->point && !tell_point(r, err))
+			return false;
 	}
 	if (!swept)
 		move_up(r);

@@ -775,11 +775,11 @@ static bool tell_half(void *self, double share, const char *what, double left)
 	return h->options->progress(h->options->self, ours_share * share, what, -1);
 }
 
-static bool give_point(void *self, const struct report_point *point)
+static bool give_point(void *self, const struct report_run *run, const struct report_point *point)
 {
 	const struct halved *h = self;
 
-	return h->options->point(h->options->self, point);
+	return h->options->point(h->options->self, run, point);
 }
 
 static bool put_block(void *self, const void *block, size_t len, struct err *err)

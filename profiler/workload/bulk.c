@@ -12,7 +12,8 @@
 /* To start threads takes as long as this many blocks. */
 enum { FEW_BLOCKS = 4 };
 
-int bulk_threads(void)
+/* Threads that this process may have: one for each core. */
+static int threads_here(void)
 {
 	cpu_set_t set;
 
@@ -24,7 +25,7 @@ void bulk_run(int threads, int64_t elements, int64_t count, pool_fn *fn, void *c
 	struct pool *pool = NULL;
 
 	if (elements > FEW_BLOCKS * (int64_t)BULK_BLOCK)
-		pool = pool_create(threads > 0 ? threads : bulk_threads());
+		pool = pool_create(threads > 0 ? threads : threads_here());
 	pool_run(pool, count, 1, fn, context);
 	pool_destroy(pool);
 }
@@ -43,7 +44,6 @@ static int64_t block_end(int64_t block, int64_t n)
 
 struct bulk_bytes {
 	const char *a, *b;
-	char *to;
 	int64_t n;
 	atomic_bool differ;
 };
@@ -65,23 +65,6 @@ bool bulk_same(const void *a, const void *b, int64_t bytes, int threads)
 	if (bytes > 0)
 		bulk_run(threads, bytes / 4, blocks_of(bytes), compare_bytes, &x);
 	return !atomic_load(&x.differ);
-}
-
-static void copy_bytes(void *context, int64_t begin, int64_t end, int thread)
-{
-	struct bulk_bytes *x = context;
-	int64_t from = begin * BULK_BLOCK, to = block_end(end - 1, x->n);
-
-	(void)thread;
-	memcpy(x->to + from, x->a + from, (size_t)(to - from));
-}
-
-void bulk_copy(void *to, const void *from, int64_t bytes)
-{
-	struct bulk_bytes x = { .a = from, .to = to, .n = bytes };
-
-	if (bytes > 0)
-		bulk_run(0, bytes / 4, blocks_of(bytes), copy_bytes, &x);
 }
 
 /* ---- summaries */

@@ -11,18 +11,12 @@
 
 enum { BULK_BLOCK = 1 << 16 };
 
-/* Threads that this process may have: one for each core. */
-int bulk_threads(void);
-
 /* fn over [0, count), which covers `elements` elements: on the caller's thread where
- * these are a few blocks, else on all.  `threads` 0: bulk_threads(). */
+ * these are a few blocks, else on all.  `threads` 0: one for each core. */
 void bulk_run(int threads, int64_t elements, int64_t count, pool_fn *fn, void *context);
 
 /* Whether `bytes` bytes are the same. */
 bool bulk_same(const void *a, const void *b, int64_t bytes, int threads);
-
-/* Copies `bytes` bytes. */
-void bulk_copy(void *to, const void *from, int64_t bytes);
 
 /* All elements as doubles, row by row. */
 struct bulk_summary {

@@ -95,7 +95,7 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 	}
 	s->workload = json_loads(run.workload, 0, NULL);
 	s->run.redacted = is_redacted(run.imported, arena);
-	if (run.status == RUN_DONE && !load_report(s, err))
+	if ((run.status == RUN_DONE || run.points_kept) && !load_report(s, err))
 		return false;
 	s->run.workload = s->workload;
 	s->run.report = s->report;

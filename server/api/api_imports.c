@@ -144,7 +144,7 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	json_decref(s.report);
 	if (!ok) {
 		/* One that was cancelled stays, as such. */
-		if (db_run_end(db, s.run, RUN_FAILED, err, NULL))
+		if (db_run_end(db, s.run, RUN_FAILED, err, NULL, NULL))
 			db_run_delete(db, s.run, NULL);
 		events_publish(req->app->events, s.run);
 		return false;

@@ -86,6 +86,14 @@ static json_t *imported_json(const struct run_row *run, bool whole)
 	return mark ? mark : json_null();
 }
 
+/* Of a run that is not done: how much of its sweep is kept. */
+static json_t *partial_json(const struct run_row *run)
+{
+	return run->points_kept
+		   ? json_pack("{s:i, s:i}", "measured", run->points_kept, "of", run->points_of)
+		   : json_null();
+}
+
 json_t *run_list_json(struct app *app, const struct run_row *run)
 {
 	json_t *json = json_pack(
@@ -99,6 +107,11 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	    "attempts", run->attempts, "note", run->note, "baseline", run->baseline);
 	json_t *state = state_json(app, run), *recent = json_array();
 
+	json_object_set_new(json, "partial", partial_json(run));
+	json_object_set_new(json, "suite_id", run->suite ? json_integer(run->suite) : json_null());
+	json_object_set_new(json, "about",
+			    run->about && *run->about ? json_loads(run->about, 0, NULL)
+						      : json_null());
 	json_object_set_new(json, "author", json_string(run->author));
 	json_object_set_new(json, "note_by", json_string(run->note_by));
 	for (int i = run->n_recent; i-- > 0;)
@@ -147,7 +160,7 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
 
 /* ---- routes ---- */
 
-enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30 };
+enum { LIST_DEFAULT = 50, LIST_MOST = 500, OPEN_CHARS = 400, CURSOR_MOST = 1 << 30 };
 enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
 
 static bool queue_has_room(struct req *req, struct err *err)
@@ -328,6 +341,56 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 	return true;
 }
 
+/* "12,15" as a JSON list. */
+static bool read_open(struct req *req, struct run_query *filter, struct err *err)
+{
+	const char *text = req_query(req, "open");
+
+	filter->open = text && *text ? arena_printf(req->arena, "[%s]", text) : "[]";
+	if (text &&
+	    (strspn(text, "0123456789,") != strlen(text) || strlen(text) > OPEN_CHARS ||
+	     strstr(text, ",,") || *text == ',' || text[strlen(text) - (*text != 0)] == ','))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "open=%.40s: numbers of suites with a comma between them are "
+			       "needed, in at most %d characters",
+			       text, OPEN_CHARS);
+	return filter->open || err_set(err, ERR_MEMORY, "out of memory while listing runs");
+}
+
+static bool read_fold(struct req *req, struct run_query *filter, struct err *err)
+{
+	const char *text = req_query(req, "fold");
+
+	filter->fold = text && strcmp(text, "1") == 0;
+	if (text && *text && !filter->fold)
+		return err_set(err, ERR_BAD_REQUEST, "fold=%.40s: it is 1, or left out", text);
+	if (filter->fold && (filter->sort != RUN_SORT_AGE || filter->up || filter->before_id))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "fold=1 is for the newest first, by offset=: in another order the "
+			       "runs of a suite are apart");
+	return read_open(req, filter, err);
+}
+
+/* A row, of a folded list with the suite that it stands for; NULL with an error. */
+static json_t *listed_json(struct req *req, const struct run_row *run, struct err *err)
+{
+	json_t *json = run_list_json(req->app, run), *suite;
+	struct suite of;
+
+	if (!run->stands_for)
+		return json;
+	suite = db_suite_get(req->app->db, run->suite, req->arena, &of, err)
+		    ? suite_stored_listed(req->app->db, &of, req->arena, err)
+		    : NULL;
+	if (!suite) {
+		json_decref(json);
+		return NULL;
+	}
+	json_object_set_new(suite, "matching", json_integer(run->stands_for));
+	json_object_set_new(json, "suite", suite);
+	return json;
+}
+
 bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *facets = req_query(req, "facets");
@@ -343,17 +406,22 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 			   &filter.before_id, err) ||
 	    !req_query_int(req, "offset", (struct req_range){ 0, CURSOR_MOST, 0 }, &filter.offset,
 			   err) ||
-	    !read_sort(req, &filter, err))
+	    !read_sort(req, &filter, err) || !read_fold(req, &filter, err))
 		return false;
 	filter.limit = (int)limit;
 	if (!db_run_list(req->app->db, &filter, req->arena, &page, err))
 		return false;
 	list = json_array();
-	for (int i = 0; i < page.n; i++)
-		json_array_append_new(list, run_list_json(req->app, &page.runs[i]));
-	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
+	reply->json = json_pack("{s:o, s:o, s:I, s:I}", "runs", list, "next",
 				page.next ? json_integer(page.next) : json_null(), "total",
-				(json_int_t)page.total);
+				(json_int_t)page.total, "total_runs", (json_int_t)page.total_runs);
+	for (int i = 0; i < page.n; i++) {
+		json_t *row = listed_json(req, &page.runs[i], err);
+
+		if (!row)
+			return false;
+		json_array_append_new(list, row);
+	}
 	if (facets && strcmp(facets, "1") == 0) {
 		json_t *json = facets_json(req, err);
 
@@ -396,7 +464,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
-	ok = run.status != RUN_DONE ||
+	ok = (run.status != RUN_DONE && !run.points_kept) ||
 	     (db_report_get(req->app->db, id, &report, &environment, err) &&
 	      outcome_findings(req->app->db, id, &report, &findings, err));
 	if (ok) {

@@ -52,41 +52,6 @@ bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-/* All but the report. */
-static json_t *head_json(const struct suite *suite)
-{
-	json_t *runs = json_object();
-	int64_t all = 0, ended = 0;
-
-	for (int i = 0; i < RUN_STATUS_COUNT; i++) {
-		json_object_set_new(runs, run_status_name((enum run_status)i),
-				    json_integer(suite->counts[i]));
-		all += suite->counts[i];
-		ended += i > RUN_RUNNING ? suite->counts[i] : 0;
-	}
-	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:f, s:o, s:o}", "id", (json_int_t)suite->id,
-			 "name", suite->name, "project", suite->project, "created_ns",
-			 (json_int_t)suite->created_ns, "status", suite_stored_status(suite),
-			 "progress", all ? (double)ended / (double)all : 1.0, "runs", runs,
-			 "request", json_loads(suite->request, 0, NULL));
-}
-
-/* Adds what a list says of a suite's report, and nothing else of it. */
-static bool add_listed(json_t *head, const json_t *report, struct arena *arena, struct err *err)
-{
-	const struct report_suite_listed *all = report_read_suite_listed(report, arena, err);
-	struct report_suite_listed *listed = report_new_suite_listed(1, arena);
-
-	if (!all)
-		return false;
-	if (listed) {
-		REPORT_SET(listed, columns, all->columns);
-		REPORT_SET(listed, common, all->common);
-	}
-	return (listed && json_object_update_new(head, report_write_suite_listed(listed)) == 0) ||
-	       err_set(err, ERR_MEMORY, "out of memory for the list of suites");
-}
-
 bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite_query query;
@@ -104,17 +69,12 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	list = json_array();
 	for (int i = 0; i < page.n; i++) {
-		json_t *report = suite_stored_report(req->app->db, &page.suites[i], req->arena,
-						     err);
-		json_t *head = head_json(&page.suites[i]);
+		json_t *head = suite_stored_listed(req->app->db, &page.suites[i], req->arena, err);
 
-		if (!report || !head || !add_listed(head, report, req->arena, err)) {
-			json_decref(report);
-			json_decref(head);
+		if (!head) {
 			json_decref(list);
 			return false;
 		}
-		json_decref(report);
 		json_array_append_new(list, head);
 	}
 	reply->json = json_pack("{s:o, s:o, s:I}", "suites", list, "next",
@@ -134,7 +94,7 @@ bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
 	report = suite_stored_report(req->app->db, &suite, req->arena, err);
 	if (!report)
 		return false;
-	reply->json = head_json(&suite);
+	reply->json = suite_stored_head(&suite);
 	json_object_set_new(reply->json, "report", report);
 	return true;
 }
@@ -148,7 +108,7 @@ static json_t *load_suite(struct req *req, int64_t id, json_t **head, struct err
 	if (!db_suite_get(req->app->db, id, req->arena, &suite, err))
 		return NULL;
 	report = suite_stored_report(req->app->db, &suite, req->arena, err);
-	*head = report ? head_json(&suite) : NULL;
+	*head = report ? suite_stored_head(&suite) : NULL;
 	return report;
 }
 

@@ -117,7 +117,7 @@ bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 				   err);
 	if (ok && how->error) {
 		err_set(&why, ERR_WORKER, "%.400s", how->error);
-		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
+		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, NULL, err);
 	} else if (ok) {
 		ok = trace_end(req->app->db, req->app->registry, id, import, err);
 	}

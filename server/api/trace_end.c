@@ -260,15 +260,63 @@ static void add_import(json_t *report, const struct report_import *imported,
 	json_decref(kept);
 }
 
-/* The report of a trace, as text; NULL with an error.  The caller frees. */
+/* From the first event of a timeline to its last; of `extents`, lane, begin, end and more. */
+static double length_us(const json_t *extents)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	const json_t *extent;
+	size_t i;
+
+	json_array_foreach(extents, i, extent) {
+		int64_t t0 = json_integer_value(json_array_get(extent, 1));
+		int64_t t1 = json_integer_value(json_array_get(extent, 2));
+
+		first = t0 < first ? t0 : first;
+		last = t1 > last ? t1 : last;
+	}
+	return last > first ? (double)(last - first) * 1e-3 : 0;
+}
+
+/* What a list says that it is: of an import its kind and files, of a recording the program. */
+static const char *about_of(const json_t *facts, const struct report_import *imported,
+			    struct arena *arena)
+{
+	const struct report_trace *trace = facts ? report_read_trace(facts, arena, NULL) : NULL;
+	bool recorded = trace && trace->processes.n;
+	int64_t kernels = imported && imported->kernels ? imported->kernels->count : 0;
+	const char *name = imported && imported->files.n ? imported->files.at[0].name : "";
+	json_t *about;
+
+	for (size_t i = 0; recorded && i < trace->processes.n; i++)
+		kernels += trace->processes.at[i].kernels;
+	if (recorded && trace->processes.at[0].command)
+		name = trace->processes.at[0].command;
+	about = json_pack("{s:s, s:s, s:i, s:I, s:f}", "kind",
+			  recorded                     ? "recording"
+			  : imported && imported->kind ? imported->kind
+						       : "recording",
+			  "name", name, "files", imported ? (int)imported->files.n : 0, "kernels",
+			  (json_int_t)kernels, "length_us",
+			  length_us(json_object_get(facts, "extents")));
+	return about ? dumped(arena, about) : NULL;
+}
+
+/* What a list says of a trace. */
+struct told {
+	struct arena *arena;
+	const char *about;
+};
+
+/* The report of a trace, as text, and what it is of; NULL with an error.  The caller frees. */
 static char *trace_report(struct db *db, int64_t id, const struct report_import *imported,
-			  const struct restored *as, struct err *err)
+			  const struct restored *as, struct told *told, struct err *err)
 {
 	struct timeline_tables tables = { 0 };
 	bool ok = db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), add_tables, &tables, err);
 	char *text = NULL;
 	json_t *report;
 
+	told->about = about_of(tables.facts, imported, told->arena);
 	if (tables.facts)
 		json_object_del(tables.facts, "extents");
 	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
@@ -319,7 +367,8 @@ static bool device_row(const struct report_import *imported, struct arena *arena
 static bool end_as_trace(struct db *db, int64_t id, const struct report_import *imported,
 			 const struct restored *as, struct arena *arena, struct err *err)
 {
-	char *text = trace_report(db, id, imported, as, err);
+	struct told told = { .arena = arena };
+	char *text = trace_report(db, id, imported, as, &told, err);
 	struct run_row row;
 	bool ok = text && (as || (db_run_get(db, id, arena, &row, err) &&
 				  device_row(imported, arena, &row, err)));
@@ -327,7 +376,8 @@ static bool end_as_trace(struct db *db, int64_t id, const struct report_import *
 	if (ok) {
 		const struct run_outcome outcome = { .report = text,
 						     .report_len = strlen(text),
-						     .environment = "{}" };
+						     .environment = "{}",
+						     .about = told.about };
 
 		ok = db_trace_become(db, id, as ? &as->row : &row, &outcome, err);
 	}

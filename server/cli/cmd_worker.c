@@ -115,8 +115,28 @@ static bool send_result(int fd, const json_t *json, struct err *err)
 	return json && send_json(fd, MESSAGE_REPORT, json);
 }
 
+/* What is kept of the run should it end before its report is there: all but its points, with the
+ * machine, before the first of them. */
+static bool send_head(int fd, const struct report_run *run)
+{
+	struct report_partial partial = { 0 };
+	struct report_run head = *run;
+	json_t *environment = profiler_environment(breakeven_version()), *json;
+	bool ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment);
+
+	REPORT_SET(&partial, of, (int64_t)run->points.n);
+	REPORT_SET(&head, partial, &partial);
+	head.points.n = 0;
+	head.has.break_even = false;
+	json = report_write_run(&head);
+	ok = ok && json && send_json(fd, MESSAGE_KEEP, json);
+	json_decref(environment);
+	json_decref(json);
+	return ok;
+}
+
 /* Without its samples; of the modes that have a time. */
-static bool send_point(void *self, const struct report_point *point)
+static bool send_measured(int fd, const struct report_point *point)
 {
 	struct report_measured_mode modes[FUSION_MODE_COUNT] = { { 0 } };
 	struct report_latency times[FUSION_MODE_COUNT];
@@ -139,9 +159,21 @@ static bool send_point(void *self, const struct report_point *point)
 	REPORT_SET(&p, modes, (struct report_measured_mode_map){ modes, n, names });
 	REPORT_SET_IF(&p, break_even, point->has.break_even, point->break_even);
 	json = report_write_measured_point(&p);
-	ok = json && send_json(*(int *)self, MESSAGE_POINT, json);
+	ok = json && send_json(fd, MESSAGE_POINT, json);
 	json_decref(json);
 	return ok;
+}
+
+/* The point as the report will have it, then what is shown of it meanwhile. */
+static bool send_point(void *self, const struct report_run *run, const struct report_point *point)
+{
+	int fd = *(int *)self;
+	bool first = point->n == run->points.at[0].n;
+	json_t *json = report_write_point(point);
+	bool ok = json && (!first || send_head(fd, run)) && send_json(fd, MESSAGE_KEEP, json);
+
+	json_decref(json);
+	return ok && send_measured(fd, point);
 }
 
 static bool send_progress(void *self, double share, const char *what, double left_s)

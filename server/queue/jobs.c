@@ -51,8 +51,11 @@ struct jobs {
 	/* The thread's own. */
 	struct worker worker;
 	struct message_reader reader;
-	char *environment, *report;        /* texts of the worker; malloc */
-	struct outcome outcome;            /* of the report, which is read once */
+	char *environment, *report; /* texts of the worker; malloc */
+	struct outcome outcome;     /* of the report, which is read once */
+	VEC(char *) kept;           /* what MESSAGE_KEEP said, should no report come */
+	size_t kept_bytes;
+	char *part;                        /* the report that this makes; malloc */
 	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
 	size_t timeline_bytes;
 	struct err failure; /* what the worker said, or what we found */
@@ -253,7 +256,7 @@ static void read_progress(struct jobs *j, const char *text)
 
 enum { MOST_POINTS = 64 }; /* of a sweep: bounds.def */
 
-/* A point that is measured: shown while others are not, and told by the next progress. */
+/* A point that is measured: shown while others are not. */
 static void read_point(struct jobs *j, const char *text)
 {
 	json_t *json = json_loads(text, 0, NULL);
@@ -265,7 +268,9 @@ static void read_point(struct jobs *j, const char *text)
 			j->points = json_array();
 		if (json_array_size(j->points) < MOST_POINTS)
 			json_array_append(j->points, json);
+		j->state.n_points = (int)json_array_size(j->points);
 		pthread_mutex_unlock(&j->lock);
+		events_publish(j->events, j->current);
 	}
 	json_decref(json);
 	arena_finish(&arena);
@@ -313,13 +318,47 @@ static void drop_timeline(struct jobs *j)
 	j->timeline_bytes = 0;
 }
 
+/* The head, or a point of its sweep.  After one for which there is no room there is none. */
+static void keep(struct jobs *j, const char *text, size_t len)
+{
+	char *copy = j->kept_bytes + len <= MESSAGE_MAX_BYTES ? strdup(text) : NULL;
+
+	j->kept_bytes = copy ? j->kept_bytes + len : MESSAGE_MAX_BYTES;
+	if (copy && !VEC_PUSH(&j->kept, copy))
+		free(copy);
+}
+
+/* The report of what was measured, as JSON text, new; NULL: no point was, or no memory. */
+static char *partial_report(const struct jobs *j)
+{
+	json_t *report = j->kept.len > 1 ? json_loads(j->kept.at[0], 0, NULL) : NULL;
+	json_t *points = json_array();
+	char *text = NULL;
+
+	for (size_t i = 1; i < j->kept.len; i++)
+		json_array_append_new(points, json_loads(j->kept.at[i], 0, NULL));
+	json_object_set_new(json_object_get(report, "partial"), "measured",
+			    json_integer((json_int_t)json_array_size(points)));
+	json_object_set(report, "points", points);
+	if (report && json_array_size(points))
+		text = json_dumps(report, JSON_COMPACT);
+	json_decref(points);
+	json_decref(report);
+	return text;
+}
+
 /* All that the worker of a run sent. */
 static void drop_sent(struct jobs *j)
 {
+	for (size_t i = 0; i < j->kept.len; i++)
+		free(j->kept.at[i]);
+	VEC_FREE(&j->kept);
+	j->kept_bytes = 0;
 	outcome_finish(&j->outcome);
 	free(j->report);
+	free(j->part);
 	free(j->environment);
-	j->report = j->environment = NULL;
+	j->report = j->part = j->environment = NULL;
 	drop_timeline(j);
 }
 
@@ -340,6 +379,8 @@ static bool read_messages(struct jobs *j)
 			read_progress(j, text);
 		else if (type == MESSAGE_POINT)
 			read_point(j, text);
+		else if (type == MESSAGE_KEEP)
+			keep(j, text, len);
 		else if (type == MESSAGE_TIMELINE)
 			read_block(j, text, len);
 		else if (type == MESSAGE_ENVIRONMENT)
@@ -372,6 +413,26 @@ static bool store_outcome(struct jobs *j, struct err *err)
 	return db_run_finish(j->db, j->current, o, err);
 }
 
+/* Ends the current run before it is done; the points of its sweep that are measured stay. */
+static bool store_part(struct jobs *j, enum run_status status, const struct err *why,
+		       struct err *err)
+{
+	struct run_outcome *o = &j->outcome.stored;
+	const json_t *partial;
+
+	if (!j->part && !j->report)
+		j->part = partial_report(j);
+	if (!j->part)
+		return db_run_end(j->db, j->current, status, why, NULL, err);
+	if (!outcome_read(&j->outcome, j->part, strlen(j->part), err))
+		return false;
+	partial = json_object_get(j->outcome.report, "partial");
+	o->points_kept = (int)json_integer_value(json_object_get(partial, "measured"));
+	o->points_of = (int)json_integer_value(json_object_get(partial, "of"));
+	o->environment = j->environment ? j->environment : "{}";
+	return db_run_end(j->db, j->current, status, why, o, err);
+}
+
 /* Writes down how the current run ended. */
 static bool write_end(struct jobs *j, const char **how, struct err *err)
 {
@@ -382,7 +443,7 @@ static bool write_end(struct jobs *j, const char **how, struct err *err)
 	pthread_mutex_unlock(&j->lock);
 	if (cancelled) {
 		*how = "cancelled";
-		return db_run_end(j->db, j->current, RUN_CANCELLED, NULL, err);
+		return store_part(j, RUN_CANCELLED, NULL, err);
 	}
 	if (atomic_load(&j->stopping) && !j->report) {
 		*how = "back in the queue";
@@ -393,7 +454,7 @@ static bool write_end(struct jobs *j, const char **how, struct err *err)
 		return store_outcome(j, err);
 	}
 	*how = j->failure.message;
-	return db_run_end(j->db, j->current, RUN_FAILED, &j->failure, err);
+	return store_part(j, RUN_FAILED, &j->failure, err);
 }
 
 /* A run stays the current one until the store has its end: what it measured is
@@ -608,7 +669,7 @@ bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 	if (import)
 		import->cancel = true; /* and the store has it at once, as of a trace */
 	pthread_mutex_unlock(&j->lock);
-	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, err);
+	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, NULL, err);
 	pthread_mutex_unlock(&j->turn);
 	if (is_current)
 		jobs_wake(j);

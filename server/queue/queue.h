@@ -232,8 +232,13 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *
 json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,
 			    struct err *err);
 
-/* "queued", "running", "cancelled" (it has ended, and some of its runs were) or "done". */
-const char *suite_stored_status(const struct suite *suite);
+/* All of a suite but its report: what it is, its status (queued, running, cancelled: it has ended,
+ * and some of its runs were, or done), its runs by status.  New. */
+json_t *suite_stored_head(const struct suite *suite);
+
+/* The same with what a list says of its report, its columns.  New; NULL with *err. */
+json_t *suite_stored_listed(struct db *db, const struct suite *suite, struct arena *arena,
+			    struct err *err);
 
 struct suite_options {
 	int run_seconds;                 /* wall time of one run */
@@ -273,6 +278,8 @@ enum message_type {
 	MESSAGE_MORE = 'M',     /* worker: the next block, please; so one is under way at a time */
 	MESSAGE_PART = 'O',     /* worker: a piece of what is exported */
 	MESSAGE_POINT = 'M',    /* worker: a measured_point of profiler/fields/events.def */
+	MESSAGE_KEEP = 'K',     /* worker: what is kept should it end without a report: once the
+				 * report without its points, then each of them, JSON */
 	MESSAGE_PROGRESS = 'P', /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:

@@ -209,7 +209,8 @@ json_t *suite_stored_report(struct db *db, const struct suite *suite, struct are
 	return report;
 }
 
-const char *suite_stored_status(const struct suite *suite)
+/* cancelled: it has ended, and some of its runs were. */
+static const char *status_of(const struct suite *suite)
 {
 	int64_t ended = suite->counts[RUN_DONE] + suite->counts[RUN_FAILED];
 
@@ -218,6 +219,54 @@ const char *suite_stored_status(const struct suite *suite)
 	if (suite->counts[RUN_QUEUED])
 		return "queued";
 	return suite->counts[RUN_CANCELLED] ? "cancelled" : "done";
+}
+
+json_t *suite_stored_head(const struct suite *suite)
+{
+	json_t *runs = json_object();
+	int64_t all = 0, ended = 0;
+
+	for (int i = 0; i < RUN_STATUS_COUNT; i++) {
+		json_object_set_new(runs, run_status_name((enum run_status)i),
+				    json_integer(suite->counts[i]));
+		all += suite->counts[i];
+		ended += i > RUN_RUNNING ? suite->counts[i] : 0;
+	}
+	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:f, s:o, s:o}", "id", (json_int_t)suite->id,
+			 "name", suite->name, "project", suite->project, "created_ns",
+			 (json_int_t)suite->created_ns, "status", status_of(suite), "progress",
+			 all ? (double)ended / (double)all : 1.0, "runs", runs, "request",
+			 json_loads(suite->request, 0, NULL));
+}
+
+/* Adds what a list says of a suite's report, and nothing else of it. */
+static bool add_listed(json_t *head, const json_t *report, struct arena *arena, struct err *err)
+{
+	const struct report_suite_listed *all = report_read_suite_listed(report, arena, err);
+	struct report_suite_listed *listed = report_new_suite_listed(1, arena);
+
+	if (!all)
+		return false;
+	if (listed) {
+		REPORT_SET(listed, columns, all->columns);
+		REPORT_SET(listed, common, all->common);
+	}
+	return (listed && json_object_update_new(head, report_write_suite_listed(listed)) == 0) ||
+	       err_set(err, ERR_MEMORY, "out of memory for the list of suites");
+}
+
+json_t *suite_stored_listed(struct db *db, const struct suite *suite, struct arena *arena,
+			    struct err *err)
+{
+	json_t *report = suite_stored_report(db, suite, arena, err);
+	json_t *head = report ? suite_stored_head(suite) : NULL;
+
+	if (head && !add_listed(head, report, arena, err)) {
+		json_decref(head);
+		head = NULL;
+	}
+	json_decref(report);
+	return head;
 }
 
 /* ---- run without a server ---- */

@@ -11,7 +11,7 @@ enum { WIDTH = 88, MOST_COLUMN = 20 };
 #define HELP_DIGITS(number) #number
 #define HELP_NUMBER(number) HELP_DIGITS(number)
 
-const struct help_row help_rows[] = {
+static const struct help_row help_rows[] = {
 #define HELP(command, usage, about, after) { HELP_COMMAND, #command, usage, about, after, 0, 0, 0 },
 #define FLAG(command, name, argument, meaning)                                                     \
 	{ HELP_FLAG, #command, 0, 0, 0, name, argument, meaning },
@@ -21,7 +21,7 @@ const struct help_row help_rows[] = {
 #undef FLAG
 #undef SHARED
 };
-const int n_help_rows = sizeof(help_rows) / sizeof(help_rows[0]);
+static const int n_help_rows = sizeof(help_rows) / sizeof(help_rows[0]);
 
 const struct help_line help_lines[] = {
 #define COMMAND(name, args, line) { #name, args, line },

@@ -554,6 +554,11 @@ void run_table_print(struct buf *out, const struct report_run *run)
 	const struct report_mode_map *modes = point_at(run, 0).modes;
 	const struct report_mode *m = modes->n ? &modes->at[0] : NULL;
 
+	if (run->partial)
+		buf_printf(out,
+			   "partial: %lld of the sweep's %lld points were measured before the run "
+			   "ended\n\n",
+			   (long long)run->partial->measured, (long long)run->partial->of);
 	print_disagreements(out, run);
 	if (!found)
 		buf_printf(out, "%s\n\n", err.message);

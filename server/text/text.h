@@ -61,8 +61,6 @@ struct help_row {
 	const char *usage, *about, *after;  /* of a command */
 	const char *name, *argument, *text; /* of a flag; name: the group that is shared */
 };
-extern const struct help_row help_rows[];
-extern const int n_help_rows;
 
 /* A row of commands.def. */
 struct help_line {

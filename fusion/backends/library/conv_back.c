@@ -3,6 +3,7 @@
  * Programs on the CPU have convolutions of their own instead (grads_matrix.py): these are for a
  * graph of a GPU's that runs on the host.
  */
+#define FUNCTION_conv_back(id) &library_##id
 #include "fusion/backends/library/library.h"
 
 enum { ARG_GROUPS = 6 };
@@ -124,5 +125,11 @@ static void run_back(const struct library_call *call, void *const *buffers, stru
 	pool_run(pool, call->out.numel, 1, back_range, &b);
 }
 
-const struct library_op library_conv_x = { NULL, run_back };
-const struct library_op library_conv_weight = { NULL, run_back };
+static const struct library_op library_conv_x = { NULL, run_back };
+static const struct library_op library_conv_weight = { NULL, run_back };
+
+const struct library_op *const conv_back_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

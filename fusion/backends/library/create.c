@@ -1,4 +1,5 @@
 /* fusion/backends/library/create.c -- elements by their place: arange, eye, tril. */
+#define FUNCTION_create(id) &library_##id
 #include <string.h>
 
 #include "fusion/backends/library/library.h"
@@ -50,7 +51,7 @@ static void run_arange(const struct library_call *call, void *const *buffers, st
 	run_items(call, buffers, pool, arange_range, call->out.numel, 1);
 }
 
-const struct library_op library_arange = { NULL, run_arange };
+static const struct library_op library_arange = { NULL, run_arange };
 
 /* From both ends, as PyTorch counts: the last element is the end itself. */
 static void run_linspace(const struct library_call *call, void *const *buffers, struct pool *pool)
@@ -67,7 +68,7 @@ static void run_linspace(const struct library_call *call, void *const *buffers, 
 						 : end - step * (double)(n - 1 - i));
 }
 
-const struct library_op library_linspace = { NULL, run_linspace };
+static const struct library_op library_linspace = { NULL, run_linspace };
 
 static void run_eye(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
@@ -80,7 +81,7 @@ static void run_eye(const struct library_call *call, void *const *buffers, struc
 		dtype_put_int(call->out.dtype, out, i * columns + i, 1);
 }
 
-const struct library_op library_eye = { NULL, run_eye };
+static const struct library_op library_eye = { NULL, run_eye };
 
 static void copy_elements(char *to, const char *from, int64_t step, int64_t n, size_t bytes)
 {
@@ -131,8 +132,8 @@ static void run_triangle(const struct library_call *call, void *const *buffers, 
 		run_items(call, buffers, pool, triangle_range, call->out.numel / columns, columns);
 }
 
-const struct library_op library_tril = { NULL, run_triangle };
-const struct library_op library_triu = { NULL, run_triangle };
+static const struct library_op library_tril = { NULL, run_triangle };
+static const struct library_op library_triu = { NULL, run_triangle };
 
 /* Bytes one after the other, whatever they are called. */
 static void run_bits(const struct library_call *call, void *const *buffers, struct pool *pool)
@@ -148,4 +149,10 @@ static void run_bits(const struct library_call *call, void *const *buffers, stru
 		       from + library_offset(x, 0, x->rank, i) * (int64_t)bytes, bytes);
 }
 
-const struct library_op library_bits = { .run = run_bits };
+static const struct library_op library_bits = { .run = run_bits };
+
+const struct library_op *const create_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -4,6 +4,7 @@
  * An index out of bounds is brought back into them, so that no memory is
  * touched that is not the operand's, and noted as a fault of the launch.
  */
+#define FUNCTION_index(id) &library_##id
 #include <string.h>
 
 #include "fusion/backends/library/library.h"
@@ -347,9 +348,9 @@ static bool bind_index_select(struct library_call *call, struct err *err)
 	return bind_index(call, err);
 }
 
-const struct library_op library_index = { bind_index, run_read };
-const struct library_op library_lookup = { bind_index, run_read };
-const struct library_op library_index_select = { bind_index_select, run_read };
+static const struct library_op library_index = { bind_index, run_read };
+static const struct library_op library_lookup = { bind_index, run_read };
+static const struct library_op library_index_select = { bind_index_select, run_read };
 
 /* gather: the index has all dims, and takes the place of one. */
 static bool bind_along(struct library_call *call, const struct operand *x, int side,
@@ -388,7 +389,7 @@ static bool bind_gather(struct library_call *call, struct err *err)
 	return true;
 }
 
-const struct library_op library_gather = { bind_gather, run_read };
+static const struct library_op library_gather = { bind_gather, run_read };
 
 /* scatter writes into a copy of x: into the result. */
 static bool bind_scatter(struct library_call *call, struct err *err)
@@ -570,8 +571,8 @@ static void run_scatter_add(const struct library_call *call, void *const *buffer
 	scatter(&r, pool);
 }
 
-const struct library_op library_scatter = { bind_scatter, run_scatter };
-const struct library_op library_scatter_add = { bind_scatter, run_scatter_add };
+static const struct library_op library_scatter = { bind_scatter, run_scatter };
+static const struct library_op library_scatter_add = { bind_scatter, run_scatter_add };
 
 static bool bind_index_put(struct library_call *call, struct err *err)
 {
@@ -594,7 +595,7 @@ static void run_index_put(const struct library_call *call, void *const *buffers,
 		move_range(&r, 0, l->points / l->run, 0);
 }
 
-const struct library_op library_index_put = { bind_index_put, run_index_put };
+static const struct library_op library_index_put = { bind_index_put, run_index_put };
 
 /* A part of the result that strides name, written over. */
 static bool bind_put_view(struct library_call *call, struct err *err)
@@ -623,4 +624,10 @@ static void run_put_view(const struct library_call *call, void *const *buffers, 
 		 operand_start(&call->arg[1], buffers));
 }
 
-const struct library_op library_put_view = { bind_put_view, run_put_view };
+static const struct library_op library_put_view = { bind_put_view, run_put_view };
+
+const struct library_op *const index_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

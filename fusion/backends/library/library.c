@@ -1,4 +1,5 @@
 /* fusion/backends/library/library.c -- finds an op's function, and makes its operands ready. */
+#define FUNCTION_library(id) &library_##id
 #include "fusion/backends/library/library.h"
 
 #include <math.h>
@@ -8,14 +9,16 @@
 #include "fusion/graph/custom.h"
 #include "fusion/graph/symreal.h"
 
-static const struct library_op *const table[OP_COUNT] = {
-#define LIBRARY(id, spellings, signature, ...) [OP_##id] = &library_##id,
+/* The table that has the op's function: of the file that its row names. */
+static const struct library_op *const library_functions[OP_COUNT];
+static const struct library_op *const *const functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...) [OP_##id] = file##_functions,
 #include "fusion/graph/ops_some.h"
 };
 
 bool library_check(const struct kernel *k, struct err *err)
 {
-	return table[k->op] ||
+	return functions[k->op] ||
 	       err_set(err, ERR_UNSUPPORTED, "No library function for %s.", op_info(k->op)->id);
 }
 
@@ -79,7 +82,7 @@ bool library_bind(struct library_call *call, const struct library_site *site, st
 	const int64_t *vars = site->vars;
 	const struct node *n = k->library;
 
-	*call = (struct library_call){ .op = table[k->op],
+	*call = (struct library_call){ .op = functions[k->op][k->op],
 				       .graph = l->graph,
 				       .node = n,
 				       .kernels = site->kernels,
@@ -158,7 +161,7 @@ static void run_divisor(const struct library_call *call, void *const *buffers, s
 	}
 }
 
-const struct library_op library_divisor = { .run = run_divisor };
+static const struct library_op library_divisor = { .run = run_divisor };
 
 /* ---- functions of Python's floats, to the bit */
 
@@ -175,7 +178,7 @@ static void run_number(const struct library_call *call, void *const *buffers, st
 				    b[library_offset(y, 0, y->rank, i)]);
 }
 
-const struct library_op library_number = { .run = run_number };
+static const struct library_op library_number = { .run = run_number };
 
 /* ---- kernels that plugins bring */
 
@@ -218,4 +221,10 @@ static void run_custom(const struct library_call *call, void *const *buffers, st
 	op->compute(op, operands, op->info.n_params, &out);
 }
 
-const struct library_op library_custom_kernel = { .run = run_custom };
+static const struct library_op library_custom_kernel = { .run = run_custom };
+
+static const struct library_op *const library_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -1,6 +1,8 @@
 /* fusion/backends/library/library.h -- ops with a function of their own.
  *
- * A LIBRARY row of ops.def has a struct library_op in the table of library.c.
+ * A LIBRARY row of ops.def has a struct library_op, library_<id>, in the file that it names.
+ * That file defines FUNCTION_<file>(id) before it includes this, and has a table of its own
+ * at its end; library.c finds an op's in them.
  * bind() does once for a set of symbol values what needs memory or may fail;
  * run() computes, and cannot fail.
  */
@@ -109,8 +111,45 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 	return at;
 }
 
-#define LIBRARY(id, spellings, signature, ...) extern const struct library_op library_##id;
-#include "fusion/graph/ops_some.h"
+/* library_<id> of each LIBRARY row whose function is in that file, by op; else NULL. */
+extern const struct library_op *const conv_back_functions[OP_COUNT],
+    *const create_functions[OP_COUNT], *const index_functions[OP_COUNT],
+					   *const linalg_functions[OP_COUNT],
+					       *const loss_functions[OP_COUNT],
+						   *const products_functions[OP_COUNT],
+						       *const random_functions[OP_COUNT],
+							   *const scan_functions[OP_COUNT],
+							       *const windows_functions[OP_COUNT];
+#ifndef FUNCTION_conv_back
+#define FUNCTION_conv_back(id) NULL
+#endif
+#ifndef FUNCTION_create
+#define FUNCTION_create(id) NULL
+#endif
+#ifndef FUNCTION_index
+#define FUNCTION_index(id) NULL
+#endif
+#ifndef FUNCTION_library
+#define FUNCTION_library(id) NULL
+#endif
+#ifndef FUNCTION_linalg
+#define FUNCTION_linalg(id) NULL
+#endif
+#ifndef FUNCTION_loss
+#define FUNCTION_loss(id) NULL
+#endif
+#ifndef FUNCTION_products
+#define FUNCTION_products(id) NULL
+#endif
+#ifndef FUNCTION_random
+#define FUNCTION_random(id) NULL
+#endif
+#ifndef FUNCTION_scan
+#define FUNCTION_scan(id) NULL
+#endif
+#ifndef FUNCTION_windows
+#define FUNCTION_windows(id) NULL
+#endif
 
 /* Called by executable.c: the op's check, its numbers, its run. */
 bool library_check(const struct kernel *k, struct err *err);

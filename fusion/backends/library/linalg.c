@@ -9,6 +9,7 @@
  *	svd        U, the singular values in descending order, V transposed; svd_full: likewise
  *	exp        e to the power of the matrix
  */
+#define FUNCTION_linalg(id) &library_##id
 #include <math.h>
 #include <string.h>
 
@@ -504,7 +505,7 @@ static void run_factor(const struct library_call *call, void *const *buffers, st
 	}
 }
 
-const struct library_op library_factor = { bind_factor, run_factor };
+static const struct library_op library_factor = { bind_factor, run_factor };
 
 /* ---- a x = b, of one matrix for each of b */
 
@@ -574,4 +575,10 @@ static void run_solve(const struct library_call *call, void *const *buffers, str
 	}
 }
 
-const struct library_op library_solve = { bind_solve, run_solve };
+static const struct library_op library_solve = { bind_solve, run_solve };
+
+const struct library_op *const linalg_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -5,6 +5,7 @@
  * sum of each target's powers, in float64.  Sums are joined in float64, in chunks
  * that do not depend on the number of threads.
  */
+#define FUNCTION_loss(id) &library_##id
 #include "fusion/backends/library/library.h"
 
 enum { ARG_X, ARG_TARGET, ARG_WEIGHT, ARG_BASE, ARG_EVEN, ARG_IGNORE, ARG_SMOOTH, ARG_REDUCTION };
@@ -173,4 +174,10 @@ static void run_class_loss(const struct library_call *call, void *const *buffers
 			 l->reduction == 's' ? all.loss : all.loss / all.weight);
 }
 
-const struct library_op library_class_loss = { bind_class_loss, run_class_loss };
+static const struct library_op library_class_loss = { bind_class_loss, run_class_loss };
+
+const struct library_op *const loss_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

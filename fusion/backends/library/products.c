@@ -1,6 +1,7 @@
 /* fusion/backends/library/products.c -- ops that are products of matrices: matmul, einsum,
  * attention.
  */
+#define FUNCTION_products(id) &library_##id
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,10 +194,10 @@ static void run_biased(const struct library_call *call, void *const *buffers, st
 						      i % columns * bias->stride[0]));
 }
 
-const struct library_op library_biased = { bind_contraction, run_biased };
-const struct library_op library_matmul = { bind_contraction, run_contraction };
-const struct library_op library_matmul_nt = { bind_contraction, run_contraction };
-const struct library_op library_einsum = { bind_contraction, run_contraction };
+static const struct library_op library_biased = { bind_contraction, run_biased };
+static const struct library_op library_matmul = { bind_contraction, run_contraction };
+static const struct library_op library_matmul_nt = { bind_contraction, run_contraction };
+static const struct library_op library_einsum = { bind_contraction, run_contraction };
 
 /* ---- attention on the host, row by row
  *
@@ -338,4 +339,10 @@ static void run_attention(const struct library_call *call, void *const *buffers,
 	}
 }
 
-const struct library_op library_attention = { bind_attention, run_attention };
+static const struct library_op library_attention = { bind_attention, run_attention };
+
+const struct library_op *const products_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -3,6 +3,7 @@
  * From the CPU's generator numbers are drawn one after the other, as PyTorch draws them
  * there, so they do not depend on threads; for a GPU's see library.h.
  */
+#define FUNCTION_random(id) &library_##id
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -468,8 +469,14 @@ static void run_keep(const struct library_call *call, void *const *buffers, stru
 	run(call, buffers, draw_kept);
 }
 
-const struct library_op library_uniform = { NULL, run_uniform };
-const struct library_op library_normal = { NULL, run_normal };
-const struct library_op library_random_ints = { NULL, run_random_ints };
-const struct library_op library_permutation = { NULL, run_permutation };
-const struct library_op library_keep = { NULL, run_keep };
+static const struct library_op library_uniform = { NULL, run_uniform };
+static const struct library_op library_normal = { NULL, run_normal };
+static const struct library_op library_random_ints = { NULL, run_random_ints };
+static const struct library_op library_permutation = { NULL, run_permutation };
+static const struct library_op library_keep = { NULL, run_keep };
+
+const struct library_op *const random_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -1,6 +1,7 @@
 /* fusion/backends/library/scan.c -- what runs along one dim: running sums and extremes, argmax,
  * sort, topk.
  */
+#define FUNCTION_scan(id) &library_##id
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,9 +158,9 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 			 run_blocks, &s);
 }
 
-const struct library_op library_cumsum = { .run = run };
-const struct library_op library_cumprod = { .run = run };
-const struct library_op library_logcumsumexp = { .run = run };
+static const struct library_op library_cumsum = { .run = run };
+static const struct library_op library_cumprod = { .run = run };
+static const struct library_op library_logcumsumexp = { .run = run };
 
 /* ---- argmax, sort and topk along one dim
  *
@@ -646,10 +647,10 @@ static void run_sort(const struct library_call *call, void *const *buffers, stru
 			 &l);
 }
 
-const struct library_op library_sort_values = { bind_sort, run_sort };
-const struct library_op library_argsort = { bind_sort, run_sort };
-const struct library_op library_topk_values = { bind_sort, run_sort };
-const struct library_op library_topk_indices = { bind_sort, run_sort };
+static const struct library_op library_sort_values = { bind_sort, run_sort };
+static const struct library_op library_argsort = { bind_sort, run_sort };
+static const struct library_op library_topk_values = { bind_sort, run_sort };
+static const struct library_op library_topk_indices = { bind_sort, run_sort };
 
 /* The index of the best of all elements, row by row. */
 static void extreme_of_all(const struct scan_lines *l)
@@ -695,8 +696,8 @@ static void run_extreme(const struct library_call *call, void *const *buffers, s
 			 &l);
 }
 
-const struct library_op library_argmax = { NULL, run_extreme };
-const struct library_op library_argmin = { NULL, run_extreme };
+static const struct library_op library_argmax = { NULL, run_extreme };
+static const struct library_op library_argmin = { NULL, run_extreme };
 
 /* The best so far at each place of a line; of equals the last one. */
 static void best_so_far(void *context, int64_t begin, int64_t end, int thread)
@@ -732,7 +733,13 @@ static void run_best(const struct library_call *call, void *const *buffers, stru
 		pool_run(pool, l.lines, line_grain(&l), best_so_far, &l);
 }
 
-const struct library_op library_cummax_values = { NULL, run_best };
-const struct library_op library_cummax_indices = { NULL, run_best };
-const struct library_op library_cummin_values = { NULL, run_best };
-const struct library_op library_cummin_indices = { NULL, run_best };
+static const struct library_op library_cummax_values = { NULL, run_best };
+static const struct library_op library_cummax_indices = { NULL, run_best };
+static const struct library_op library_cummin_values = { NULL, run_best };
+static const struct library_op library_cummin_indices = { NULL, run_best };
+
+const struct library_op *const scan_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

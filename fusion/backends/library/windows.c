@@ -1,6 +1,7 @@
 /* fusion/backends/library/windows.c -- ops over windows of an image: convolution, pools,
  * columns.
  */
+#define FUNCTION_windows(id) &library_##id
 #include <math.h>
 #include <string.h>
 
@@ -505,7 +506,7 @@ static void run_convolution(const struct library_call *call, void *const *buffer
 			pool);
 }
 
-const struct library_op library_conv_windows = { bind_convolution, run_convolution };
+static const struct library_op library_conv_windows = { bind_convolution, run_convolution };
 
 /* ---- windows over the last two dims: columns and pools */
 
@@ -591,7 +592,7 @@ static void run_columns(const struct library_call *call, void *const *buffers, s
 		pool_run(pool, planes(&call->arg[0]), 1, columns_plane, &w);
 }
 
-const struct library_op library_im2col = { NULL, run_columns };
+static const struct library_op library_im2col = { NULL, run_columns };
 
 /* The rows (or columns) of a window that lie in the input: [begin, end) by step. */
 struct window_range {
@@ -838,7 +839,13 @@ static void run_pool(const struct library_call *call, void *const *buffers, stru
 		pool_run(pool, planes(&call->arg[0]), 1, largest ? max_planes : mean_planes, &w);
 }
 
-const struct library_op library_max_pool2d = { NULL, run_pool };
-const struct library_op library_avg_pool2d = { NULL, run_pool };
-const struct library_op library_adaptive_avg_pool2d = { NULL, run_pool };
-const struct library_op library_adaptive_max_pool2d = { NULL, run_pool };
+static const struct library_op library_max_pool2d = { NULL, run_pool };
+static const struct library_op library_avg_pool2d = { NULL, run_pool };
+static const struct library_op library_adaptive_avg_pool2d = { NULL, run_pool };
+static const struct library_op library_adaptive_max_pool2d = { NULL, run_pool };
+
+const struct library_op *const windows_functions[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \
+	[OP_##id] = FUNCTION_##file(id),
+#include "fusion/graph/ops_some.h"
+};

@@ -19,6 +19,8 @@ export interface ReportRun {
   break_even?: Record<string, ReportComparison>;
   /** what autocast saved or cost */
   autocast?: ReportAutocast;
+  /** the run ended before its sweep was measured: what is here was, and nothing was compared after it */
+  partial?: ReportPartial;
   /** modes that failed while the others went on (keep_going) */
   failed?: Record<string, ReportFailure>;
   /** the same workload by other engines */
@@ -35,6 +37,14 @@ export interface ReportRun {
   seconds?: number;
   /** ms: where that time went */
   wall_ms?: ReportWall;
+}
+
+/** how far a sweep came that was not measured to its end */
+export interface ReportPartial {
+  /** points that are in the report */
+  measured: number;
+  /** points that the sweep has */
+  of: number;
 }
 
 /** a workload as it was posted; what is left out has its default (workloads.md) */
@@ -1069,7 +1079,7 @@ export interface ReportRewriteGain {
 
 /** what all breaks of a mode cost a call */
 export interface ReportBreakCosts {
-  /** us: the sum */
+  /** us: the sum; of breaks that `without` lacks what was timed, else estimates */
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
@@ -1105,7 +1115,7 @@ export interface ReportUnbroken {
   files?: string[];
   /** breaks that are left */
   breaks_left: number;
-  /** us: what the costs of its breaks add up to */
+  /** us: what the costs of its breaks add up to by timelines alone */
   explained_us: number;
   /** us: its interval */
   explained_ci_us: [number, number];

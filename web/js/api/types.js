@@ -195,13 +195,18 @@
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]
  * @property {Point[]} [points] while it is measured: its sweep so far
+ * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
+ * @property {number | string | null} [suite_id] that it is part of
+ * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
+ * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
  * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here
  *
  * @typedef {Progress & RunFacts} RunRow
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
- * @typedef {{runs: RunRow[], next?: string | null, total?: number, facets?: Facets}} RunList
+ * @typedef {{runs: RunRow[], next?: string | null, total?: number, total_runs?: number, facets?: Facets}} RunList total: rows
+ * @typedef {SuiteHead & {matching: number}} FoldedSuite
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example

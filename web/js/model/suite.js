@@ -18,6 +18,12 @@ export const columnKey = (c) => `${c.engine}/${c.policy}/${c.mode}`;
 /** Columns that are compared with their eager. @param {readonly SuiteColumn[]} columns */
 export const compared = (columns) => columns.filter((c) => c.mode !== "eager");
 
+/** The column that stands for a suite: mode static of Breakeven, else the first compiled one. @param {readonly SuiteColumn[]} columns */
+export function headline(columns) {
+  const all = compared(columns);
+  return all.find((c) => c.mode === "static" && c.engine === "breakeven") ?? all[0];
+}
+
 /** @param {SuiteWorkload} w @param {{engine: string, policy: string, mode: string}} c */
 export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnKey(c));
 

@@ -33,6 +33,7 @@ export class RunList {
   #sort;
   #choose;
   #picked;
+  #open;
   #total = 0;
   /** @type {Map<number, RunRow[]>} */
   #pages = new Map();
@@ -53,13 +54,15 @@ export class RunList {
   /**
    * @param {Ask} ask @param {string} sort @param {(sort: string) => void} choose @param {AbortSignal} signal
    * @param {ReadonlySet<string>} picked ids of the runs that are selected
+   * @param {ReadonlySet<string>} open ids of suites whose runs are shown
    */
-  constructor(ask, sort, choose, signal, picked) {
+  constructor(ask, sort, choose, signal, picked, open) {
     this.#ask = ask;
     this.#sort = sort;
     this.#choose = choose;
     this.#signal = signal;
     this.#picked = picked;
+    this.#open = open;
     let waiting = 0;
     const soon = () => {
       waiting ||= requestAnimationFrame(() => {
@@ -82,6 +85,12 @@ export class RunList {
     for (let i = 0; i < list.runs.length; i += PAGE) this.#pages.set((offset + i) / PAGE, list.runs.slice(i, i + PAGE));
     this.#share();
     this.draw();
+  }
+
+  /** Rows of before are others now. */
+  forget() {
+    this.#pages.clear();
+    this.#turn++;
   }
 
   /** Where the rows in sight begin and how many a request for them asks for. */
@@ -112,7 +121,7 @@ export class RunList {
     this.#above.style.height = `${start * this.#height}px`;
     this.#below.style.height = `${(this.#total - end) * this.#height}px`;
     const focus = this.#body.contains(document.activeElement) ? document.activeElement?.closest("tr")?.dataset.id : undefined;
-    const box = document.activeElement instanceof HTMLInputElement;
+    const box = document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLButtonElement;
     fill(this.#body, [...(start ? [this.#above] : []), ...rows.map((r) => r.tr), ...(end < this.#total ? [this.#below] : [])]);
     this.#rows = new Map(rows.map((r) => [r.index, r]));
     this.#frame(this.#columns);
@@ -128,10 +137,10 @@ export class RunList {
     const run = this.at(index);
     const old = this.#rows.get(index);
     if (old && old.run === run && old.columns === this.#columns) return old;
-    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
+    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
     tr.setAttribute("aria-rowindex", String(index + 2));
     tr.dataset.row = String(index);
-    if (run) tr.dataset.id = String(run.id);
+    if (run) tr.dataset.id = run.suite ? `suite ${run.suite_id}` : String(run.id);
     return { index, run, columns: this.#columns, tr };
   }
 
@@ -174,7 +183,7 @@ export class RunList {
   /** @param {string} which row @param {boolean} box its check box, not its link */
   #focus(which, box) {
     const tr = this.#body.querySelector(which);
-    /** @type {HTMLElement | null | undefined} */ (tr?.querySelector(box ? "input" : "th a"))?.focus({ preventScroll: true });
+    /** @type {HTMLElement | null | undefined} */ (tr?.querySelector(box ? "input, .fold" : "th a"))?.focus({ preventScroll: true });
   }
 
   /** Focus to the next or previous run, into sight. @param {1 | -1} by */

@@ -4,8 +4,10 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, sparkline, whisker } from "./marks.js";
 import { extent, ratioAxis } from "../model/axis.js";
-import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
+import { about, age, calls, count, duration, number, partly, plain, plural, ratio, stamp, timeUnit } from "../model/format.js";
 import { chipClass, meetsEager } from "../model/sentence.js";
+import { headline } from "../model/suite.js";
+import { suiteCells } from "./suite_row.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 
@@ -24,11 +26,12 @@ const dim = (text) => h("span", { class: "dim" }, text);
 
 /** What all rows share, of those that are known. @param {readonly RunRow[]} runs @returns {Columns} */
 export function columnsOf(runs) {
-  const done = runs.flatMap((r) => (r.summary ? [r.summary] : []));
+  const done = runs.flatMap((r) => (r.summary && !r.suite ? [r.summary] : []));
+  const suites = runs.flatMap((r) => headline(r.suite?.columns ?? [])?.geomean.common ?? []);
   const modes = new Set(done.map((s) => s.mode));
   return {
     axis: ratioAxis(
-      extent(done.flatMap((s) => (typeof s.speedup === "number" ? [[s.speedup, s.speedup_ci]] : []))),
+      extent([...done, ...suites].flatMap((s) => (typeof s.speedup === "number" ? [[s.speedup, s.speedup_ci]] : []))),
       120,
     ),
     mode: modes.size === 1 ? [...modes][0] : null,
@@ -67,33 +70,33 @@ export function runHead({ axis, mode, unit }, sort, choose) {
  * @param {RunRow} r
  * @param {Columns} columns
  * @param {boolean} picked whether it is selected
+ * @param {boolean} open whether the suite that it stands for is
  */
-export function row(r, columns, picked) {
+export function row(r, columns, picked, open) {
+  if (r.suite) return h("tr", { class: "suite-row" }, suiteCells(r.suite, columns, open), endCells(r, r.suite.created_ns / 1e6));
   // Nothing but a measured workload can be compared.
   const pick = h("input", { type: "checkbox", class: "pick", "aria-label": `Select ${r.name} #${r.id}`, data: { run: String(r.id) }, disabled: r.status !== "done" || !r.modes?.length });
   pick.checked = picked;
   const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
   const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, spark(r)) : stateCells(r);
-  const modes = inOrder(r.modes ?? []);
-  const created = r.created_ns / 1e6;
-  const when = h(
-    "time",
-    { datetime: new Date(created).toISOString(), title: stamp(created) },
-    age(created, Date.now()),
-  );
   return h(
     "tr",
-    {},
+    { class: r.suite_id && open ? "of-suite" : null },
     h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), r.imported ? [" ", chip("plain", "imported")] : null),
     middle,
-    h(
-      "td",
-      { class: "x" },
-      h("span", { class: "mono ltr", role: "img", "aria-label": modes.join(", ") || "no modes" }, letters(modes)),
-    ),
+    endCells(r, r.created_ns / 1e6),
+  );
+}
+
+/** Modes, device, age. @param {RunRow} r @param {number} created */
+function endCells(r, created) {
+  const modes = inOrder(r.modes ?? []);
+  const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, age(created, Date.now()));
+  return [
+    h("td", { class: "x" }, h("span", { class: "mono ltr", role: "img", "aria-label": modes.join(", ") || "no modes" }, letters(modes))),
     h("td", { class: "a-d sub" }, r.device ? r.device.toUpperCase() : dim("unknown")),
     h("td", { class: "r a-w sub" }, when),
-  );
+  ];
 }
 
 /** The ratios of its name, which lead to its history. @param {RunRow} r @returns {Child} */
@@ -161,11 +164,23 @@ function stateText(r) {
       return ["waiting for its turn"];
     case "failed": {
       const place = r.error?.line ? `line ${r.error.line}: ` : "";
-      return [h("span", { class: "clip" }, place, prose(r.error?.message ?? "no reason was kept"))];
+      return [h("span", { class: "clip" }, r.partial ? `${partly(r.partial)}. ` : "", place, prose(r.error?.message ?? "no reason was kept"))];
     }
     case "cancelled":
-      return ["stopped before it was done"];
+      return [r.partial ? partly(r.partial) : "stopped before it was done"];
     default:
-      return [r.modes?.length ? "nothing was compared" : "the timeline of a program"];
+      return [r.modes?.length ? "nothing was compared" : h("span", { class: "clip" }, aboutText(r))];
   }
+}
+
+const KINDS = /** @type {Record<string, string>} */ ({ kineto: "profiler trace", torch_trace: "TORCH_TRACE log", pt_xla: "PyTorch/XLA log", recording: "recording" });
+
+/** What a recording or an import is: "profiler trace of train.json, 1,204 kernels in 3.2 s". @param {RunRow} r */
+function aboutText(r) {
+  const a = r.about;
+  if (!a) return "a recording or an import of an earlier version";
+  const more = a.files > 1 && a.kind !== "recording" ? ` and ${plural(a.files - 1, "file")} more` : "";
+  const kernels = a.kernels ? `, ${plural(a.kernels, "kernel")}` : "";
+  const length = a.length_us > 0 ? `${kernels ? " in" : ","} ${duration(a.length_us)}` : "";
+  return `${KINDS[a.kind] ?? a.kind}${a.name ? ` of ${a.name}` : ""}${more}${kernels}${length}`;
 }

@@ -71,11 +71,14 @@ class RunsPage {
   #heads = [];
   #asked = 0;
   #picked = new Picked();
+  /** @type {Set<string>} suites whose runs are shown */
+  #open;
 
   /** @param {import("./router.js").Context} ctx */
   constructor(ctx) {
     this.#ctx = ctx;
     this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", sort: ctx.query.get("sort") ?? NEWEST };
+    this.#open = new Set((ctx.query.get("open") ?? "").split(",").filter((id) => /^\d+$/.test(id)));
     const hint = "Search, or verdict:slower breaks:>2";
     this.#search = h("input", {
       class: "field grow",
@@ -92,7 +95,7 @@ class RunsPage {
     this.#sort = select([], "", { "aria-label": "Order" }, (sort) => this.#change({ sort }));
     this.#fillSort();
     this.#list = this.#newList();
-    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus() });
+    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus(), o: () => this.#openHere() });
     onKeys(ctx.signal, this.#picked.keys());
   }
 
@@ -113,13 +116,28 @@ class RunsPage {
   }
 
   #newList() {
-    return new RunList((offset, limit) => this.#ask(offset, limit), this.#filter.sort, (sort) => this.#change({ sort }), this.#ctx.signal, this.#picked.ids);
+    return new RunList((offset, limit) => this.#ask(offset, limit), this.#filter.sort, (sort) => this.#change({ sort }), this.#ctx.signal, this.#picked.ids, this.#open);
+  }
+
+  /** Opens or closes a suite. @param {string | undefined} id */
+  #toggle(id) {
+    if (!id) return;
+    if (!this.#open.delete(id)) this.#open.add(id);
+    remember({ open: [...this.#open].join(",") || null });
+    this.#list.forget();
+    this.load().catch(() => {});
+  }
+
+  /** That of the row that has the focus, or that its run is of. */
+  #openHere() {
+    this.#toggle(/** @type {HTMLElement | null | undefined} */ (document.activeElement?.closest("tr")?.querySelector("[data-suite]"))?.dataset.suite);
   }
 
   /** @param {number} offset @param {number} limit @param {boolean} [facets] what to filter by, too */
   #ask(offset, limit, facets) {
     const { text, status, sort } = this.#filter;
-    return listRuns({ ...parseQuery(text), status, sort, limit, offset, facets: facets ? 1 : undefined }, this.#ctx.signal);
+    const fold = sort === NEWEST ? { fold: 1, open: [...this.#open].join(",") } : {};
+    return listRuns({ ...parseQuery(text), status, sort, limit, offset, facets: facets ? 1 : undefined, ...fold }, this.#ctx.signal);
   }
 
   elements() {
@@ -139,6 +157,9 @@ class RunsPage {
       this.#change({ text: this.#search.value });
     });
     this.#picked.watch(this.#place);
+    this.#place.addEventListener("click", (e) => {
+      if (e.target instanceof HTMLElement) this.#toggle(e.target.dataset.suite);
+    });
     this.#heads = [head, form];
     for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
     return [this.#start, head, form, this.#place, this.#picked.bar];
@@ -174,7 +195,7 @@ class RunsPage {
     const { text, status } = this.#filter;
     const total = answer.total ?? answer.runs.length;
     place.setAttribute("aria-busy", "false");
-    this.#total.textContent = total ? plural(total, "run") : "";
+    this.#total.textContent = total ? plural(answer.total_runs ?? total, "run") : "";
     for (const el of this.#heads) {
       el.hidden = !total && !text && !status;
       el.style.visibility = "";
@@ -191,7 +212,7 @@ class RunsPage {
   /** The first minute stands above the list before that is drawn. @param {import("../api/types.js").RunList} answer */
   async #begin(answer) {
     const { text, status } = this.#filter;
-    if ((answer.total ?? answer.runs.length) > START_MOST || text || status || this.#start.hasChildNodes()) return;
+    if ((answer.total_runs ?? answer.total ?? answer.runs.length) > START_MOST || text || status || this.#start.hasChildNodes()) return;
     const { startSection } = await import("./start.js");
     if (!this.#ctx.signal.aborted && !this.#start.hasChildNodes()) this.#start.append(startSection(this.#ctx.signal, answer.runs[0]?.id ?? null));
   }

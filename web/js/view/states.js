@@ -6,7 +6,7 @@
 import { h, chip, prose, say, stateWell } from "./dom.js";
 import { progressBar } from "./marks.js";
 import { codeWell } from "./code.js";
-import { about } from "../model/format.js";
+import { about, partly } from "../model/format.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Progress} Progress */
@@ -96,4 +96,12 @@ export function stoppedState(run) {
   const kept = "Its figures are not kept; the program and its settings are.";
   const title = [chip("cancelled", "cancelled"), "Stopped before it was done"];
   return stateWell(title, h("p", {}, kept), editLink(run, "Edit and run again"));
+}
+
+/** Above the points of a sweep that ended early. @param {Run} run @param {{measured: number, of: number}} part */
+export function partialState(run, part) {
+  const failed = run.status === "failed";
+  const why = failed ? h("span", {}, " It failed: ", prose(run.error?.message ?? "no reason was kept")) : " It was cancelled.";
+  const word = chip(run.status, failed ? "FAILED" : "cancelled");
+  return h("p", { id: "partial", class: "lost" }, word, " ", h("b", {}, partly(part)), `; what follows is of ${part.measured === 1 ? "it" : "them"} alone.`, why);
 }
