@@ -10,16 +10,17 @@ enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
 
 /* Rows of a warp by tensor cores, of half a warp without: twice as many read the keys
  * half as often, and want blocks enough to keep a device busy. */
-enum { FEW_ROWS = 1, MANY_ROWS = 2, ENOUGH_BLOCKS = 96 };
+enum { SHARED_ROWS = 0, FEW_ROWS = 1, MANY_ROWS = 2, ENOUGH_BLOCKS = 96 };
 
 /* Keys are shared by blocks where these would be few: from so many keys on, so many tiles of them
- * for a block at least.  Of so few rows that takes the time of reading the keys, and cuDNN's more. */
+ * for a block at least.  Of so few rows that takes the time of reading the keys, and cuDNN's more.
+ */
 enum {
 	SPLIT_BLOCKS = 264,
 	SPLIT_KEYS = 512,
 	SPLIT_TILES = 3,
 	SPLIT_AT_ONCE = 4, /* blocks of a multiprocessor */
-	SPLIT_ROWS = 16
+	SPLIT_ROWS = 16    /* that four warps share */
 };
 
 /* Products of elements from which cuDNN's kernel makes up for its longer launch. */
@@ -46,9 +47,11 @@ static bool by_tensor_cores(enum dtype dtype)
 	return dtype_wide(dtype) != dtype;
 }
 
-/* Rows of a block; `many` or few. */
+/* Rows of a block; `many`, few or shared. */
 static int tile_rows(enum dtype dtype, int many)
 {
+	if (many == SHARED_ROWS)
+		return SPLIT_ROWS;
 	return by_tensor_cores(dtype) ? 64 * many : ATTEND_THREADS / 16 * 2 * many;
 }
 
@@ -80,6 +83,15 @@ static bool splits(const struct graph *g, const struct node *n)
 	       !(n->args[ARG_HOW].sym->value & ATTENTION_CAUSAL);
 }
 
+static int rows_of_blocks(const struct graph *g, const struct node *n)
+{
+	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
+
+	return splits(g, n) && sym_hint(g->syms, q->size[q->rank - 2]) <= SPLIT_ROWS
+		   ? SHARED_ROWS
+		   : rows_of_warps(g, n);
+}
+
 static const char *mask_of(const struct graph *g, const struct node *n)
 {
 	if (n->args[ARG_MASK].kind != ARG_NODE)
@@ -94,12 +106,12 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 	int64_t how = n->args[ARG_HOW].sym->value, width = width_of(g, n);
 	const char *causal = how & ATTENTION_CAUSAL ? "true" : "false";
 	const char *empty = how & ATTENTION_EMPTY ? "true" : "false";
-	int many = rows_of_warps(g, n);
+	int many = rows_of_blocks(g, n);
 
 	buf_printf(out,
-		   "extern \"C\" __global__ void __launch_bounds__(%d, 2) "
+		   "extern \"C\" __global__ void __launch_bounds__(%d, %d) "
 		   "l%d_attend(const __grid_constant__ attention_args a)\n{\n\t",
-		   ATTEND_THREADS, kernel);
+		   ATTEND_THREADS, many == SHARED_ROWS ? SPLIT_AT_ONCE : 2, kernel);
 	if (by_tensor_cores(n->dtype))
 		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s>(a);\n}\n",
 			   cuda_element(n->dtype), (int)width, many, mask_of(g, n), causal,
@@ -209,6 +221,24 @@ static bool is_masked_whole(const struct library_call *call)
 		mask->size[last] == k->size[k->rank - 2] &&
 		mask->size[last - 1] == q->size[q->rank - 2] && mask->stride[last - 1] % 8 == 0 &&
 		mask->offset % 8 == 0);
+}
+
+/* Whether cuDNN will take it, by the sizes of the capture. */
+static bool is_for_dnn(const struct graph *g, const struct node *n)
+{
+	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
+	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
+	double work = (double)sym_hint(g->syms, k->size[k->rank - 2]);
+	bool alike = q->rank == k->rank && (q->rank == 3 || q->rank == 4);
+
+	for (int d = 0; d < q->rank; d++)
+		work *= (double)sym_hint(g->syms, q->size[d]);
+	for (int d = 0; alike && d < q->rank - 2; d++)
+		alike = sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
+	return alike && by_tensor_cores(n->dtype) && work >= MUCH_WORK && width_of(g, n) % 8 == 0 &&
+	       rows_of_blocks(g, n) != SHARED_ROWS &&
+	       (n->args[ARG_MASK].kind != ARG_NODE ||
+		g->nodes[n->args[ARG_MASK].node]->dtype == n->dtype);
 }
 
 static bool suits_dnn(const struct library_call *call)
@@ -413,13 +443,14 @@ static bool plan_parts(const struct cuda_call *c, struct attend *s, int64_t rows
 	int64_t width = c->call->arg[ARG_Q].size[c->call->arg[ARG_Q].rank - 1], held;
 
 	parts = parts < most ? parts : most;
+	parts = parts < ATTEND_PARTS ? parts : ATTEND_PARTS;
 	parts = parts > 1 ? parts : 1;
 	a->span = (tiles + parts - 1) / parts * ATTEND_KEYS;
 	a->parts = (unsigned)(a->span > 0 ? (a->keys + a->span - 1) / a->span : 1);
-	if (a->parts <= 1) {
+	if (a->parts <= 1)
 		a->parts = 1;
+	if (a->parts == 1 && rows != SPLIT_ROWS)
 		return true;
-	}
 	held = a->rows < rows ? a->rows : rows;
 	s->left_bytes = (size_t)(s->blocks * a->parts * held * (width + 2)) * sizeof(float);
 	s->arrived_bytes = (size_t)s->blocks * sizeof(unsigned);
@@ -439,7 +470,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	const struct library_call *call = c->call;
 	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
 	const struct operand *mask = &call->arg[ARG_MASK];
-	int rows = tile_rows(q->dtype, rows_of_warps(call->graph, call->node)), last = q->rank - 1;
+	int rows = tile_rows(q->dtype, rows_of_blocks(call->graph, call->node)), last = q->rank - 1;
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
 
@@ -450,6 +481,8 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	s->graph = attention_graph(c);
 	if (s->graph)
 		return ON_DEVICE;
+	if (!c->module)
+		return WANTS_KERNELS;
 	if (!cuda_function(c, "attend", &s->function, err))
 		return NOWHERE;
 	a = &s->args;
@@ -515,6 +548,9 @@ static void drop(struct device *d, void *state)
 	free(s);
 }
 
-const struct cuda_library cuda_attention = {
-	.part = PART_ATTENTION, .emit = emit, .bind = bind, .run = run, .drop = drop
-};
+const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
+					     .late_for = is_for_dnn,
+					     .emit = emit,
+					     .bind = bind,
+					     .run = run,
+					     .drop = drop };

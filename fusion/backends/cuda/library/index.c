@@ -589,7 +589,7 @@ static int lines_near(const struct cuda_call *c, const struct lookup_args *a)
 	while (lines > 1 && (lines * line > room || lines / 2 >= a->walk.points))
 		lines /= 2;
 	return lines * line > room || (a->across && lines == 1 && a->walk.points > 1) ? 0
-										       : (int)lines;
+										      : (int)lines;
 }
 
 /* Sums in the memory of blocks, if they are enough to keep the device busy and what they begin
