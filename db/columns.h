@@ -39,6 +39,7 @@
 	X(author, "author", TEXT, "")                                                              \
 	X(note_by, "note_by", TEXT, "")                                                            \
 	X(baseline, "baseline", FLAG, false)                                                       \
+	X(pinned, "pinned", FLAG, false)                                                           \
 	X(points_kept, "points_kept", INT, 0)                                                      \
 	X(points_of, "points_of", INT, 0)                                                          \
 	X(about, "about", TEXT, "")                                                                \
@@ -55,6 +56,8 @@
 	X(speedup_lo, "speedup_lo", NUMBER, 0)                                                     \
 	X(speedup_hi, "speedup_hi", NUMBER, 0)                                                     \
 	X(median_us, "median_us", NUMBER, 0)                                                       \
+	X(median_lo, "median_lo", NUMBER, NAN)                                                     \
+	X(median_hi, "median_hi", NUMBER, NAN)                                                     \
 	X(calls_to_repay, "calls_to_repay", NUMBER, INFINITY)                                      \
 	X(crossover_n, "crossover_n", NUMBER, NAN)                                                 \
 	X(at_n, "at_n", NUMBER, NAN)                                                               \

@@ -46,11 +46,12 @@ bool run_status_from_name(const char *name, enum run_status *out);
 struct run_summary {
 	const char *mode, *verdict; /* mode NULL: there is no summary */
 	double speedup, speedup_lo, speedup_hi;
-	double median_us;
-	double calls_to_repay; /* infinite: never */
-	double crossover_n;    /* NaN: none */
-	double at_n;           /* NaN: no sweep */
-	int breaks;            /* places, of both stages; -1: a run of before they were kept */
+	double median_us, median_lo, median_hi; /* its interval NaN: a run of before it was kept */
+	double calls_to_repay;                  /* infinite: never */
+	double crossover_n;                     /* NaN: none */
+	double at_n;                            /* NaN: no sweep */
+	int breaks; /* of both stages, each once, in the mode and at the point that has most;
+		     * -1: a run of before they were kept */
 };
 
 enum { RUN_RECENT = 12 };
@@ -69,7 +70,7 @@ struct run_row {
 				       * report has, and that it would have; 0: nothing is kept */
 	const char *note;             /* "" for none */
 	const char *author, *note_by; /* names of tokens or users; "" where nobody is known */
-	bool baseline;
+	bool baseline, pinned;
 	const char *imported; /* JSON: which run it was, of which file; "": it ran here */
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
 	const char *about;  /* JSON of a recording or an import: what it is; "": it is none */
@@ -91,9 +92,11 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *
 
 /* What people say of a run; what is NULL or not set stays as it is. */
 struct run_notes {
+	const char *name;        /* the baseline of another name stays that: it is none any more */
 	const char *note, *tags; /* tags are joined by '\n' */
 	const char *by;          /* who says so; NULL: nobody is known */
 	bool sets_baseline, baseline;
+	bool sets_pinned, pinned;
 };
 
 /* A baseline takes the mark from the others of its name and project. */
@@ -125,7 +128,8 @@ struct run_query {
 					     * begin of a commit, or "#7": the run itself;
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
-	struct run_range speedup, breaks, median_us; /* of the mode it is judged by */
+	bool pinned;                        /* those alone */
+	struct run_range speedup, breaks, median_us; /* of its summary */
 	int status;                                  /* enum run_status; -1: any */
 	enum run_sort sort;                          /* 0: by age; what has no value comes last */
 	bool up;                                     /* the smallest (the oldest) first */
@@ -147,6 +151,27 @@ struct run_page {
 };
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
+
+/* A run whose verdict is another than that of the run before it: of its name, project, device and
+ * mode. */
+struct run_change {
+	struct run_row run; /* without `workload` */
+	int64_t before;
+	const char *was; /* its verdict */
+};
+struct changes_query {
+	const char *project; /* NULL or "": any */
+	int64_t since_ns;    /* when they were posted */
+	int limit;
+};
+struct run_changes {
+	struct run_change *at; /* newest first */
+	int n;
+	int64_t total;                    /* of such runs */
+	int64_t counts[RUN_STATUS_COUNT]; /* of all runs since then */
+};
+bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
+		    struct run_changes *out, struct err *err);
 
 /* Whether runs can be filtered by it: "faster", "slower", "same", "ambiguous" or
  * "not-enough" of the mode they are judged by, or "broken": failed, or part of a suite with a
@@ -244,9 +269,18 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err);
  * again, or failed where that was their third attempt.  *n counts them. */
 bool db_run_recover(struct db *db, int *n, struct err *err);
 
-/* Removes an ended run and all that belongs to it.  CONFLICT while it is
- * queued or running. */
+/* Takes an ended run out of all that is read.  db_run_restore() has it back, until
+ * db_run_purge() removes it with all that belongs to it.  CONFLICT while it is queued or running.
+ */
 bool db_run_delete(struct db *db, int64_t id, struct err *err);
+
+/* A run that was taken out and is not purged, as db_run_get(); NOT_FOUND: there is none such. */
+bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
+		    struct err *err);
+bool db_run_restore(struct db *db, int64_t id, struct err *err);
+
+/* Removes those that were taken out before then; *more: there are some left. */
+bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err);
 
 /* The report's JSON text and the environment's. */
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,

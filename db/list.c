@@ -75,13 +75,14 @@ bool run_verdict_is(const char *name)
 	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
 	"                   AND " VERDICT_NAME("judged") " = ?6) END)" WITHIN(                     \
 	    "iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8")               \
-	    WITHIN("one.breaks", "?9", "?10") WITHIN("one.median_us", "?11", "?12")
+	    WITHIN("one.breaks", "?9", "?10")                                                      \
+		WITHIN("one.median_us", "?11", "?12") " AND (?13 = 0 OR pinned = 1)"
 
-#define FILTER_TYPES "ttttttdddddd"
+#define FILTER_TYPES "ttttttddddddi"
 #define FILTER_VALUES(f, status)                                                                   \
 	(f)->project, (f)->tag, (f)->device, (f)->text, status, (f)->verdict, LEAST((f)->speedup), \
 	    MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks), LEAST((f)->median_us),      \
-	    MOST((f)->median_us)
+	    MOST((f)->median_us), (int64_t)(f)->pinned
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
 #define MOST(r) ((r).asked ? (r).most : NAN)
 
@@ -95,7 +96,7 @@ bool run_verdict_is(const char *name)
 	" shown AS (SELECT id AS of_run, id AS place, 2 AS part, 0 AS many FROM matching"          \
 	" WHERE suite IS NULL UNION ALL SELECT newest, newest, 0, many FROM folded"                \
 	" UNION ALL SELECT matching.id, newest, 1, 0 FROM matching JOIN folded USING (suite)"      \
-	" WHERE suite IN (SELECT value FROM json_each(?13))) "
+	" WHERE suite IN (SELECT value FROM json_each(?14))) "
 
 static bool count_matching(sqlite3 *h, const struct run_query *f, const char *status,
 			   struct run_page *out, struct err *err)
@@ -163,7 +164,7 @@ static bool read_folded(sqlite3 *h, const struct run_query *q, struct arena *are
 	    h, err,
 	    FOLDED "SELECT " RUN_COLUMNS ", shown.many FROM shown JOIN run ON run.id = of_run"
 		   " LEFT JOIN run_summary ON run_summary.run = run.id"
-		   " ORDER BY place DESC, part, run.id DESC LIMIT ?14 OFFSET ?15",
+		   " ORDER BY place DESC, part, run.id DESC LIMIT ?15 OFFSET ?16",
 	    FILTER_TYPES "tii", FILTER_VALUES(q, status), q->open, (int64_t)q->limit, q->offset);
 	int code = SQLITE_ERROR;
 
@@ -192,8 +193,8 @@ static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena
 	if (q->fold)
 		return read_folded(h, q, arena, out, err);
 	order_of(q, order);
-	snprintf(sql, sizeof(sql), "%s%s LIMIT ?14 OFFSET ?15",
-		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?13 = 0 OR id < ?13)", order);
+	snprintf(sql, sizeof(sql), "%s%s LIMIT ?15 OFFSET ?16",
+		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?14 = 0 OR id < ?14)", order);
 	s = db_prepare(h, err, sql, FILTER_TYPES "iii", FILTER_VALUES(q, status), q->before_id,
 		       (int64_t)q->limit + 1, q->offset);
 	if (!s)
@@ -236,53 +237,97 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
-#define OF_PROJECT(column) "(?2 = '' OR " column " IN (SELECT id FROM run WHERE project = ?2))"
+#define SINCE " run.created_ns >= ?1 AND (?2 = '' OR run.project = ?2)"
+
+/* Beside each run its verdict's, and the number and verdict of the run before it. */
+#define CHANGED                                                                                    \
+	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
+	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
+	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
+	" WHERE other.name = run.name AND other.project = run.project"                             \
+	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id < run.id)"    \
+	" WHERE was_verdict <> run_summary.verdict AND" SINCE
+
+static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,
+			struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status", "it",
+	    q->since_ns, q->project);
+	enum run_status status;
+	int code = SQLITE_ERROR;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		if (run_status_from_name(db_text(s, 0), &status))
+			out->counts[status] = sqlite3_column_int64(s, 1);
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "count runs", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena *arena,
+			 struct run_changes *out, struct err *err)
+{
+	sqlite3_stmt *s;
+	int code = SQLITE_ERROR;
+
+	*out = (struct run_changes){ .at = ARENA_ARRAY(arena, struct run_change,
+						       (size_t)q->limit) };
+	if (!out->at)
+		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	if (!count_since(h, q, out, err))
+		return false;
+	s = db_prepare(h, err,
+		       "SELECT " RUN_COLUMNS ", was_run, was_verdict, count(*) OVER ()" CHANGED
+		       " ORDER BY run.id DESC LIMIT ?3",
+		       "iti", q->since_ns, q->project, (int64_t)q->limit);
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct run_change *to = &out->at[out->n++];
+		int at = run_read(s, arena, &to->run);
+
+		to->before = sqlite3_column_int64(s, at);
+		to->was = text_at(s, at + 1, arena);
+		out->total = sqlite3_column_int64(s, at + 2);
+	}
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "look for changes", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
+		    struct run_changes *out, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = changes_with(h, query, arena, out, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
+/* Of the runs that are there, of a project or of all. */
+#define HERE " IN (SELECT id FROM run WHERE ?2 = '' OR project = ?2) "
+#define FACETS                                                                                     \
+	"SELECT 'project', project, count(*) AS many FROM run"                                     \
+	" WHERE project <> '' AND id" HERE "GROUP BY 2 UNION ALL "                                 \
+	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
+	"SELECT 'device', device, count(*) FROM run"                                               \
+	" WHERE device <> '' AND id" HERE "GROUP BY 2 UNION ALL "                                  \
+	"SELECT 'status', status, count(*) FROM run WHERE id" HERE "GROUP BY 2 UNION ALL "         \
+	"SELECT 'verdict', " JUDGED ", count(*) FROM run_summary"                                  \
+	" WHERE run" HERE "GROUP BY 2 UNION ALL "                                                  \
+	"SELECT 'verdict', 'broken', count(*) FROM run"                                            \
+	" WHERE (" BROKEN ") AND id" HERE "GROUP BY 2 "                                            \
+	"ORDER BY many DESC, 2 LIMIT ?1"
+#define JUDGED VERDICT_NAME("run_summary")
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	struct run_facet *rows = ARENA_ARRAY(arena, struct run_facet, RUN_MAX_FACETS);
-	sqlite3_stmt *s = db_prepare(
-	    h, err,
-	    "SELECT 'project', project, count(*) AS many FROM run WHERE project <> '' AND "
-	    "" OF_PROJECT(
-		"id") " GROUP BY 2"
-		      " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag WHERE " OF_PROJECT(
-			  "run") " GROUP BY 2"
-				 " UNION ALL SELECT 'device', device, count(*) FROM run WHERE "
-				 "device <> '' AND "
-				 "" OF_PROJECT(
-				     "id") " GROUP BY 2"
-					   " UNION ALL SELECT 'status', status, count(*) FROM run "
-					   "WHERE " OF_PROJECT(
-					       "id") " GROUP BY 2"
-						     " UNION ALL SELECT 'verdict', " VERDICT_NAME(
-							 "run_summary") ", count(*)"
-									" FROM run_summary "
-									"WHERE " OF_PROJECT(
-									    "run") " GROUP BY 2"
-										   " UNION ALL "
-										   "SELECT "
-										   "'verdict', "
-										   "'broken', "
-										   "count(*) FROM "
-										   "run "
-										   "WHERE (" BROKEN
-										   ") "
-										   "AND"
-										   " " OF_PROJECT(
-										       "id") " GROU"
-											     "P BY "
-											     "2"
-											     " ORDE"
-											     "R BY "
-											     "many "
-											     "DESC,"
-											     " 2 "
-											     "LIMIT"
-											     " ?1",
-	    "it", (int64_t)RUN_MAX_FACETS, project);
+	sqlite3_stmt *s = db_prepare(h, err, FACETS, "it", (int64_t)RUN_MAX_FACETS, project);
 	int code = SQLITE_ERROR;
 
 	*n = 0;

@@ -168,7 +168,7 @@ static bool store_figures(struct db *db, int64_t run, const struct run_figures *
 			  err) &&
 		  db_step_once(db->writer,
 			       db_prepare(db->writer, err,
-					  "UPDATE run SET source_hash = ?2, settings_hash = ?3 "
+					  "UPDATE run_row SET source_hash = ?2, settings_hash = ?3 "
 					  "WHERE id = ?1",
 					  "itt", run, f->source_hash, f->settings_hash),
 			       "store what a run is of", err);
@@ -264,12 +264,13 @@ static void packed_finish(struct packed_outcome *packed)
 static bool store_end(struct db *db, int64_t id, const struct run_outcome *o,
 		      const struct packed_outcome *packed, struct err *err)
 {
-	bool ok = db_step_once(db->writer,
-			       db_prepare(db->writer, err,
-					  "UPDATE run SET status = 'done', finished_ns = ?2 WHERE "
-					  "id = ?1 AND status = 'running'",
-					  "ii", id, clock_wall_ns()),
-			       "end a run", err);
+	bool ok = db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run_row SET status = 'done', finished_ns = ?2 WHERE "
+		       "id = ?1 AND status = 'running'",
+		       "ii", id, clock_wall_ns()),
+	    "end a run", err);
 
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is not running any more", (long long)id);
@@ -300,7 +301,7 @@ static bool keep_part(struct db *db, int64_t id, const struct run_outcome *o,
 	return db_step_once(
 		   db->writer,
 		   db_prepare(db->writer, err,
-			      "UPDATE run SET points_kept = ?2, points_of = ?3 WHERE id = ?1",
+			      "UPDATE run_row SET points_kept = ?2, points_of = ?3 WHERE id = ?1",
 			      "iii", id, (int64_t)o->points_kept, (int64_t)o->points_of),
 		   "keep what was measured", err) &&
 	       store_report(db, id, o, &packed->report, err) &&
@@ -335,8 +336,8 @@ bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 			(!outcome->about ||
 			 db_step_once(db->writer,
 				      db_prepare(db->writer, err,
-						 "UPDATE run SET about = ?2 WHERE id = ?1", "it",
-						 id, outcome->about),
+						 "UPDATE run_row SET about = ?2 WHERE id = ?1",
+						 "it", id, outcome->about),
 				      "store what a recording is", err)),
 		    err);
 	packed_finish(&packed);
@@ -378,7 +379,8 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
 	    "SELECT codec, bytes, data, json FROM report JOIN environment ON"
-	    " environment.id = report.environment WHERE run = ?1",
+	    " environment.id = report.environment JOIN run ON run.id = report.run"
+	    " WHERE report.run = ?1",
 	    "i", id);
 	bool ok = false;
 
@@ -479,12 +481,13 @@ bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, 
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET heard_ns = ?2 WHERE id = ?1 AND kind = 'trace'"
-				     " AND status = 'running'",
-				     "ii", run, clock_ns()),
-			  "add to a trace", err);
+	ok = db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run_row SET heard_ns = ?2 WHERE id = ?1 AND kind = 'trace'"
+		       " AND status = 'running'",
+		       "ii", run, clock_ns()),
+	    "add to a trace", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)run);

@@ -58,7 +58,7 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO run(workload, workload_hash, status, kind, created_ns,"
+		       "INSERT INTO run_row(workload, workload_hash, status, kind, created_ns,"
 		       " started_ns, heard_ns, author" RUN_POSTED_COLUMNS(
 			   COLUMN_NAME) ")"
 					" VALUES(?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
@@ -84,7 +84,7 @@ bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "UPDATE run SET (workload, workload_hash, imported, "
+		       "UPDATE run_row SET (workload, workload_hash, imported, "
 		       "kind" RUN_POSTED_COLUMNS(COLUMN_NAME) ") = (?2, ?3, ?4, "
 							      "?5" RUN_POSTED_COLUMNS(
 								  COLUMN_PARAMETER) ")"
@@ -165,11 +165,11 @@ int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out)
 	return at + 4;
 }
 
-static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run_row *out,
-		     struct err *err)
+/* `sql` takes the id. */
+static bool get_by(sqlite3 *h, const char *sql, int64_t id, struct arena *arena,
+		   struct run_row *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
-	    h, err, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", "i", id);
+	sqlite3_stmt *s = db_prepare(h, err, sql, "i", id);
 	int code;
 
 	if (!s)
@@ -184,6 +184,27 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run_row
 	}
 	sqlite3_finalize(s);
 	return code == SQLITE_ROW;
+}
+
+static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run_row *out,
+		     struct err *err)
+{
+	return get_by(h, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", id, arena,
+		      out, err);
+}
+
+bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
+		    struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = get_by(h,
+			 "SELECT " RUN_COLUMNS
+			 ", workload FROM run_row AS run LEFT JOIN run_summary"
+			 " ON run_summary.run = run.id WHERE id = ?1 AND removed_ns IS NOT NULL",
+			 id, arena, out, err);
+
+	db_reader_give(db, h);
+	return ok;
 }
 
 bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
@@ -206,12 +227,13 @@ bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_
 	*found = false;
 	if (!db_write_begin(db, err))
 		return false;
-	s = db_prepare(db->writer, err,
-		       "UPDATE run SET status = 'running', attempts = attempts + 1, started_ns = ?1"
-		       " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued' AND"
-		       " (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2)))"
-		       " RETURNING id",
-		       "ii", clock_wall_ns(), suite);
+	s = db_prepare(
+	    db->writer, err,
+	    "UPDATE run_row SET status = 'running', attempts = attempts + 1, started_ns = ?1"
+	    " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued' AND"
+	    " (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2)))"
+	    " RETURNING id",
+	    "ii", clock_wall_ns(), suite);
 	ok = s != NULL;
 	if (ok) {
 		int code = sqlite3_step(s);
@@ -238,16 +260,16 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 
 	ok = db_step_once(
 	    db->writer,
-	    db_prepare(db->writer, err,
-		       "UPDATE run SET status = ?2, finished_ns = ?3, error_code = nullif(?4, ''),"
-		       " error_message = nullif(?5, ''), error_line = ?6, error_column = ?7"
-		       " WHERE id = ?1 AND status IN ('queued', 'running')",
-		       "ititti"
-		       "i",
-		       id, run_status_name(status), clock_wall_ns(),
-		       has_error ? err_name(why->code) : "", has_error ? why->message : "",
-		       (int64_t)(has_error ? why->line : 0),
-		       (int64_t)(has_error ? why->column : 0)),
+	    db_prepare(
+		db->writer, err,
+		"UPDATE run_row SET status = ?2, finished_ns = ?3, error_code = nullif(?4, ''),"
+		" error_message = nullif(?5, ''), error_line = ?6, error_column = ?7"
+		" WHERE id = ?1 AND status IN ('queued', 'running')",
+		"ititti"
+		"i",
+		id, run_status_name(status), clock_wall_ns(), has_error ? err_name(why->code) : "",
+		has_error ? why->message : "", (int64_t)(has_error ? why->line : 0),
+		(int64_t)(has_error ? why->column : 0)),
 	    "end a run", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has ended already", (long long)id);
@@ -264,7 +286,7 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err)
 	    db->writer,
 	    db_prepare(
 		db->writer, err,
-		"UPDATE run SET status = 'queued', attempts = attempts - 1, started_ns = NULL"
+		"UPDATE run_row SET status = 'queued', attempts = attempts - 1, started_ns = NULL"
 		" WHERE id = ?1 AND status = 'running'",
 		"i", id),
 	    "queue a run again", err);
@@ -277,7 +299,7 @@ static bool fail_traces(struct db *db, int64_t before_ns, const char *why, struc
 	return db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'io',"
+		       "UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'io',"
 		       " error_message = ?3 || '; what had come is kept, and the recorder''s file"
 		       " can be posted: breakeven trace --post URL --from FILE',"
 		       " error_line = 0, error_column = 0"
@@ -302,27 +324,26 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = fail_traces(db, INT64_MAX, "the server ended while this was being posted", err) &&
-	     db_step_once(
-		 db->writer,
-		 db_prepare(
-		     db->writer, err,
-		     "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
-		     " error_message = 'the server ended three times while this ran; it is not "
-		     "tried again',"
-		     " error_line = 0, error_column = 0"
-		     " WHERE status = 'running' AND attempts >= ?2",
-		     "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
-		 "fail lost runs", err);
+	ok =
+	    fail_traces(db, INT64_MAX, "the server ended while this was being posted", err) &&
+	    db_step_once(
+		db->writer,
+		db_prepare(
+		    db->writer, err,
+		    "UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
+		    " error_message = 'the server ended three times while this ran; it is not "
+		    "tried again',"
+		    " error_line = 0, error_column = 0"
+		    " WHERE status = 'running' AND attempts >= ?2",
+		    "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
+		"fail lost runs", err);
 	*n = ok ? sqlite3_changes(db->writer) : 0;
-	ok = ok &&
-	     db_step_once(
-		 db->writer,
-		 db_prepare(
-		     db->writer, err,
-		     "UPDATE run SET status = 'queued', started_ns = NULL WHERE status = 'running'",
-		     ""),
-		 "queue lost runs", err);
+	ok = ok && db_step_once(db->writer,
+				db_prepare(db->writer, err,
+					   "UPDATE run_row SET status = 'queued', started_ns = "
+					   "NULL WHERE status = 'running'",
+					   ""),
+				"queue lost runs", err);
 	*n += ok ? sqlite3_changes(db->writer) : 0;
 	return db_write_end(db, ok, err);
 }
@@ -340,24 +361,79 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is %s; cancel it before it is removed",
 			     (long long)id, run_status_name(run.status));
 	arena_finish(&arena);
-	ok = ok &&
-	     db_step_once(db->writer,
-			  db_prepare(db->writer, err, "DELETE FROM run WHERE id = ?1", "i", id),
-			  "remove a run", err);
+	ok = ok && db_step_once(db->writer,
+				db_prepare(db->writer, err,
+					   "UPDATE run_row SET removed_ns = ?2 WHERE id = ?1", "ii",
+					   id, clock_wall_ns()),
+				"remove a run", err);
 	ok = db_write_end(db, ok, err);
 	return ok;
+}
+
+/* One that has become the baseline of its workload meanwhile stays that. */
+bool db_run_restore(struct db *db, int64_t id, struct err *err)
+{
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run_row SET removed_ns = NULL, baseline = baseline AND"
+				     " NOT EXISTS (SELECT 1 FROM run WHERE run.name = run_row.name"
+				     " AND run.project = run_row.project AND run.baseline)"
+				     " WHERE id = ?1 AND removed_ns IS NOT NULL",
+				     "i", id),
+			  "restore a run", err);
+	if (ok && sqlite3_changes(db->writer) == 0)
+		ok = err_set(err, ERR_NOT_FOUND,
+			     "there is no removed run %lld; it is gone for good, or was never "
+			     "removed",
+			     (long long)id);
+	return db_write_end(db, ok, err);
+}
+
+enum { PURGED_AT_ONCE = 8 }; /* a large timeline takes a while */
+
+bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err)
+{
+	bool ok = db_write_begin(db, err);
+
+	*more = false;
+	if (!ok)
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "DELETE FROM run_row WHERE id IN (SELECT id FROM run_row WHERE"
+				     " removed_ns < ?1 LIMIT ?2)",
+				     "ii", before_ns, (int64_t)PURGED_AT_ONCE),
+			  "remove runs", err);
+	*more = ok && sqlite3_changes(db->writer) == PURGED_AT_ONCE;
+	return db_write_end(db, ok, err);
 }
 
 /* One baseline a workload of a project. */
 static bool set_baseline(struct db *db, int64_t id, bool on, struct err *err)
 {
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run_row SET baseline = (id = ?1 AND ?2) WHERE (name, "
+		       "project) = (SELECT name, project FROM run WHERE id = ?1) "
+		       "AND (id = ?1 OR (baseline AND ?2))",
+		       "ii", id, (int64_t)on),
+	    "mark a baseline", err);
+}
+
+/* Under another name it is a run of another workload, which has a baseline of its own. */
+static bool set_name(struct db *db, int64_t id, const char *name, struct err *err)
+{
 	return db_step_once(db->writer,
 			    db_prepare(db->writer, err,
-				       "UPDATE run SET baseline = (id = ?1 AND ?2) WHERE (name, "
-				       "project) = (SELECT name, project FROM run WHERE id = ?1) "
-				       "AND (id = ?1 OR (baseline AND ?2))",
-				       "ii", id, (int64_t)on),
-			    "mark a baseline", err);
+				       "UPDATE run_row SET baseline = baseline AND name = ?2,"
+				       " name = ?2 WHERE id = ?1",
+				       "it", id, name),
+			    "rename a run", err);
 }
 
 static bool set_tags(struct db *db, int64_t id, const char *tags, struct err *err)
@@ -380,11 +456,20 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 	ok = get_with(db->writer, id, &arena, &run, err);
 	arena_finish(&arena);
 	if (ok && notes->note)
+		ok = db_step_once(
+		    db->writer,
+		    db_prepare(db->writer, err,
+			       "UPDATE run_row SET note = ?2, note_by = ?3 WHERE id = ?1", "itt",
+			       id, notes->note, notes->by),
+		    "store a note", err);
+	if (ok && notes->name)
+		ok = set_name(db, id, notes->name, err);
+	if (ok && notes->sets_pinned)
 		ok = db_step_once(db->writer,
 				  db_prepare(db->writer, err,
-					     "UPDATE run SET note = ?2, note_by = ?3 WHERE id = ?1",
-					     "itt", id, notes->note, notes->by),
-				  "store a note", err);
+					     "UPDATE run_row SET pinned = ?2 WHERE id = ?1", "ii",
+					     id, (int64_t)notes->pinned),
+				  "pin a run", err);
 	if (ok && notes->sets_baseline)
 		ok = set_baseline(db, id, notes->baseline, err);
 	if (ok && notes->tags)

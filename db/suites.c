@@ -282,7 +282,7 @@ bool db_suite_delete(struct db *db, int64_t id, struct err *err)
 	ok = ok &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "DELETE FROM run WHERE id IN"
+				     "DELETE FROM run_row WHERE id IN"
 				     " (SELECT run FROM suite_run WHERE suite = ?1)",
 				     "i", id),
 			  "remove the runs of a suite", err) &&

@@ -291,6 +291,9 @@ struct fusion_frame_info {
 	int frame_id;
 	int line;
 	bool skipped, run_only;
+	int broke;        /* the break that it is skipped for; -1 */
+	const int *lines; /* skipped, or run_only and no entry serves: those that run in eager */
+	int n_lines;
 };
 int fusion_frame_count(const struct fusion_session *s);
 struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index);

@@ -397,7 +397,7 @@ def inside():
 
 
 MOST_SINGLE = 150
-MOST_PUBLIC = 2345
+MOST_PUBLIC = 2265
 
 
 def too_many_public(house):

@@ -294,9 +294,9 @@ static int check_store(const char *path)
 	assert_true(open <= 1);
 	arena_finish(&arena);
 	/* What is left is not in the way of the next child's claim. */
-	assert_int_equal(
-	    sqlite3_exec(db->writer, "DELETE FROM run WHERE status <> 'done'", NULL, NULL, NULL),
-	    SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db->writer, "DELETE FROM run_row WHERE status <> 'done'",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
 	db_close(db);
 	return done;
 }

@@ -341,6 +341,16 @@ static void runs_are_counted_by_what_they_can_be_filtered_by(void **state)
 	buf_finish(&got);
 }
 
+static void remove_for_good(struct fixture *f, int64_t id)
+{
+	struct err err = { 0 };
+	bool more = true;
+
+	assert_true(db_run_delete(f->db, id, &err));
+	while (more)
+		assert_true(db_run_purge(f->db, INT64_MAX, &more, &err));
+}
+
 static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 {
 	struct fixture *f = *state;
@@ -353,7 +363,7 @@ static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 	assert_int_equal(err.code, ERR_CONFLICT);
 	run = claim(f, true);
 	assert_true(db_run_finish(f->db, id, &empty, &err));
-	assert_true(db_run_delete(f->db, id, &err));
+	remove_for_good(f, id);
 	assert_false(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	assert_false(db_report_get(f->db, id, &report, &environment, &err));
@@ -596,7 +606,7 @@ static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **st
 	expect_blocks(f, id, 1, 20, 39, "one@10 two@15 ");
 	expect_blocks(f, id, 1, 31, 40, "three@40 ");
 	expect_blocks(f, id + 1, 1, 0, 100, "");
-	assert_true(db_run_delete(f->db, id, &err));
+	remove_for_good(f, id);
 	expect_blocks(f, id, 1, 0, 100, "");
 }
 
@@ -650,7 +660,7 @@ static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void
 	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_answer(f, id, "static", 1, NULL);
 	assert_true(keep_answer(f, id, "", "all", 4));
-	assert_true(db_run_delete(f->db, id, &err));
+	remove_for_good(f, id);
 	expect_answer(f, id, "", 1, NULL);
 	assert_false(keep_answer(f, id, "", "all", 4)); /* of no run */
 }
@@ -755,7 +765,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 	assert_true(full > RUNS * BYTES);
 	for (int i = 0; i < RUNS; i++) {
 		assert_true(db_run_end(f->db, id[i], RUN_CANCELLED, &err, NULL, &err));
-		assert_true(db_run_delete(f->db, id[i], &err));
+		remove_for_good(f, id[i]);
 	}
 	do
 		assert_true(db_give_back(f->db, &more, &err));
@@ -827,7 +837,7 @@ static void findings_are_kept_by_version_and_go_with_their_run(void **state)
 	assert_true(db_findings_put(f->db, id, "0.1.0+b", longer, &err));
 	expect_findings(f, id, "0.1.0+b", longer);
 	expect_findings(f, id, "0.1.0+a", NULL);
-	assert_true(db_run_delete(f->db, id, &err));
+	remove_for_good(f, id);
 	expect_findings(f, id, "0.1.0+b", NULL);
 	assert_true(db_findings_put(f->db, id, "0.1.0+b", "{}", &err)); /* it is gone meanwhile */
 	expect_findings(f, id, "0.1.0+b", NULL);

@@ -523,12 +523,64 @@ static void pieces_do_what_eager_does_in_mode_dynamic(void **state)
 	all_programs(FUSION_DYNAMIC);
 }
 
+static void runs_in_eager(const struct fusion_frame_info *f, const int *lines, int n)
+{
+	assert_int_equal(f->n_lines, n);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(f->lines[i], lines[i]);
+}
+
+/* Of a frame that is skipped each line is told that has code of its own: no empty one, no comment,
+ * no other function's; of one that is compiled no more those from where it is resumed. */
+static void a_frame_knows_which_of_its_lines_run_in_eager(void **state)
+{
+	static const char source[] = PRELUDE "def gate(x, i):\n"
+					     "    print(i)\n"
+					     "    return x * i\n"
+					     "\n"
+					     "def model(x):\n"
+					     "    y = x + 1\n"
+					     "    # each round breaks\n"
+					     "    for i in range(4):\n"
+					     "        y = gate(y, i)\n"
+					     "        y = (y *\n"
+					     "             2)\n"
+					     "    f = lambda z: z\n"
+					     "    return f(y)\n";
+	static const int model[] = { 8, 10, 11, 12, 13, 14, 15 }, gate[] = { 4, 5 };
+	struct engine e = engine_limited("interp", FUSION_STATIC, source, 2);
+	struct value x = FLOATS(&e, 1, 2, 3);
+	int skipped = 0, full = 0;
+
+	(void)state;
+	value_unref(engine_call(&e, &x, 1));
+	for (int i = 0; i < fusion_frame_count(e.session); i++) {
+		struct fusion_frame_info f = fusion_frame(e.session, i);
+
+		if (f.skipped) {
+			skipped++;
+			runs_in_eager(&f, model, 7);
+			assert_string_equal(fusion_break(e.session, f.broke).outcome, "skip");
+		} else if (f.run_only) {
+			full++;
+			runs_in_eager(&f, gate + (f.line == 5), 2 - (f.line == 5));
+		} else {
+			runs_in_eager(&f, NULL, 0);
+		}
+	}
+	assert_int_equal(skipped, 1);
+	assert_true(full > 0);
+	value_unref(x);
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_do_what_eager_does_in_mode_static),
 		cmocka_unit_test(pieces_do_what_eager_does_in_mode_auto),
 		cmocka_unit_test(pieces_do_what_eager_does_in_mode_dynamic),
+		cmocka_unit_test(a_frame_knows_which_of_its_lines_run_in_eager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ static const char LAYER[] =
     "        super().__init__()\n"
     "        self.w = torch.nn.Parameter(torch.ones(3), requires_grad=False)\n"
     "    def forward(self, x, get):\n"
-    "        return self.w if get else x * self.w\n"
+    "        return (self.w, x + 1) if get else x * self.w\n"
     "model = Model()\n";
 
 static void parameters_that_are_set_are_seen(void **state)
@@ -208,7 +208,9 @@ static void other_sessions_that_change_objects_are_seen(void **state)
 	struct value x = FLOATS(&e, 0, 3), args[2] = { x, value_bool(true) }, w, out;
 
 	(void)state;
-	w = engine_call(&e, args, 2);
+	out = engine_call(&e, args, 2);
+	w = value_ref(out.list->at[0]);
+	value_unref(out);
 	args[1] = value_bool(false);
 	for (int i = 0; i < 6; i++) {
 		struct value set[2] = { w, FLOATS(&e, i + 10, 3) };

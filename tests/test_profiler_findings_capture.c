@@ -147,10 +147,12 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 #define COSTS(sum, low, high, without)                                                             \
 	", \"break_cost\": {\"sum_us\": " sum ", \"ci_us\": [" low ", " high                       \
 	"], \"calls\": 1200, \"groups\": 3" without "}"
-#define WITHOUT(us, low, high, ratio)                                                              \
-	", \"without\": {\"lines\": [3, 5], \"breaks_left\": 0, \"explained_us\": 3, "             \
-	"\"explained_ci_us\": [2, 4], \"measured_us\": " us ", \"measured_ci_us\": [" low          \
-	", " high "], \"median_us\": 9, \"ratio\": " ratio ", \"ratio_ci\": [0.9, 1.1]}"
+/* `timed` as it begins, with a comma after it, or nothing. */
+#define WITHOUT(timed, left)                                                                       \
+	", " timed "\"without\": {\"lines\": [3, 5], \"breaks_left\": " left                       \
+	", \"explained_us\": 3, \"explained_ci_us\": [2, 4], \"measured_us\": 24, "                \
+	"\"measured_ci_us\": [22, 26], \"median_us\": 9, \"ratio\": 1, \"ratio_ci\": [0.9, 1.1]}"
+#define TIMED "\"timed\": true, "
 #define TWO BREAK("3", "capture", "1") ", " BREAK("5", "capture", "1")
 
 static void breaks_say(const char *report, const char *sentence, const char *how)
@@ -192,12 +194,11 @@ static void breaks_are_told_once_each_with_what_they_cost(void **state)
 		   NULL);
 }
 
-/* However large the estimate is: 25 µs here. */
-static void what_was_timed_without_breaks_is_said_first_and_alone(void **state)
+static void a_cost_has_its_evidence_beside_it(void **state)
 {
 	(void)state;
 	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("24", "22", "26", "1"))),
+	    BROKEN(TWO, LATENCY COSTS("24", "22", "26", WITHOUT(TIMED, "0"))),
 	    "2 breaks cost 24 µs (22–26) of every 40 µs call in static, as timed beside the same "
 	    "function without them.",
 	    "Timed round by round beside the same function with lines 3, 5 changed so that "
@@ -206,20 +207,24 @@ static void what_was_timed_without_breaks_is_said_first_and_alone(void **state)
 	    "kernels take beyond those of one graph. By themselves the timelines add up to 1.0x "
 	    "(0.9–1.1) of it.");
 	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("1", "-2", "4", "null"))),
+	    BROKEN(TWO, LATENCY COSTS("1", "-2", "4", WITHOUT(TIMED, "0"))),
 	    "What 2 breaks cost cannot be told apart from 0: at most 4 µs of every 40 µs call "
 	    "in static, as timed beside the same function without them.",
 	    NULL);
-	/* 2 % of a call may be what differs from process to process, as for a verdict */
-	breaks_say(
-	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("0.1", "0.05", "0.15", "1"))),
-	    "What 2 breaks cost cannot be told apart from 0: at most 0.182 µs of every 40 µs call "
-	    "in static, as timed beside the same function without them.",
-	    NULL);
-	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("-3", "-4", "-2", "null"))),
+	breaks_say(BROKEN(TWO, LATENCY COSTS("-3", "-4", "-2", WITHOUT(TIMED, "0"))),
 		   "2 breaks cost nothing in static: without them a call is 3 µs (2–4) longer, as "
 		   "timed beside the same function without them.",
 		   NULL);
+	breaks_say(BROKEN(TWO, LATENCY COSTS("24", "22", "26", WITHOUT(TIMED, "1"))),
+		   "2 breaks cost 24 µs (22–26) of every 40 µs call in static, as timed beside the "
+		   "same function without 1 of them and estimated for the rest.",
+		   NULL);
+	/* a report of before costs were what was timed */
+	breaks_say(
+	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("", "0"))),
+	    "2 breaks cost 25 µs (20–30) of every 40 µs call in static, as estimated from its "
+	    "timeline.",
+	    NULL);
 }
 
 #define COSTLY(kind, line, call, us, kernel) COST_IN(kind, line, call, us, "[20, 30]", kernel)
@@ -447,6 +452,33 @@ static void versions_are_told_with_the_guards_that_failed(void **state)
 	done(&found);
 }
 
+#define EAGER(frame, more) "{\"frame\": \"" frame "\", \"lines\": [6, 7], \"entries\": []" more "}"
+
+static void a_frame_that_runs_in_eager_says_so_when_and_why(void **state)
+{
+	struct found found = find(BROKEN(
+	    "{\"stage\": \"capture\", \"kind\": \"k\", \"outcome\": \"skip\", \"call\": 0, "
+	    "\"message\": \"m\", \"count\": 1, \"stack\": [], \"because\": {\"message\": \"the "
+	    "whole function runs in eager, because the break is in a loop\"}}",
+	    ", \"tree\": [" EAGER("model", ", \"skipped\": true, \"broke\": 0") ", " EAGER(
+		"torch_dynamo_resume_in_gate_at_6",
+		", \"run_only\": true") ", " EAGER("a_at_b", ", \"skipped\": true, \"broke\": "
+							     "7") ", {\"frame\": \"f\", "
+								  "\"entries\": []}]"));
+	const struct report_findings_frame *f =
+	    report_get(found.f->points.at[0].modes, "static")->frames.at;
+
+	(void)state;
+	assert_string_equal(f[0].eager,
+			    "`model` runs in eager in every call, op by op, because the "
+			    "break is in a loop.");
+	assert_string_equal(f[1].eager, "`gate` from line 6 on runs in eager where no cache entry "
+					"matches: it hit the recompile limit.");
+	assert_string_equal(f[2].eager, "`a_at_b` runs in eager in every call, op by op.");
+	assert_null(f[3].eager);
+	done(&found);
+}
+
 #define PASSED                                                                                     \
 	"{\"breakeven\": 1, \"modes\": {\"static\": {\"breaks\": [], \"recompiles\": [], "         \
 	"\"graphs\": "                                                                             \
@@ -483,12 +515,13 @@ int main(void)
 		    a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason),
 		cmocka_unit_test(a_graph_and_its_kernels_are_told_in_shared_units),
 		cmocka_unit_test(breaks_are_told_once_each_with_what_they_cost),
-		cmocka_unit_test(what_was_timed_without_breaks_is_said_first_and_alone),
+		cmocka_unit_test(a_cost_has_its_evidence_beside_it),
 		cmocka_unit_test(distinct_breaks_have_their_costs_and_kinds_the_dearest_first),
 		cmocka_unit_test(a_cost_whose_interval_holds_0_is_no_figure),
 		cmocka_unit_test(what_follows_a_break_and_what_a_rewrite_gains_is_said),
 		cmocka_unit_test(recompiles_are_told_with_what_they_took),
 		cmocka_unit_test(what_would_fit_depends_on_what_failed_and_on_the_mode),
+		cmocka_unit_test(a_frame_that_runs_in_eager_says_so_when_and_why),
 		cmocka_unit_test(versions_are_told_with_the_guards_that_failed),
 		cmocka_unit_test(what_passes_made_of_graphs_and_how_often_ops_are_there),
 	};

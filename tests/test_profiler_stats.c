@@ -222,6 +222,26 @@ static void verdict_follows_its_rule(void **state)
 		assert_int_equal(verdict_of(&cases[i].speedup, cases[i].rounds), cases[i].want);
 }
 
+static void a_saving_within_the_margin_tells_nothing(void **state)
+{
+	static const struct {
+		struct interval saved, want; /* of a call of 100 us: 2 are the margin */
+	} cases[] = {
+		{ { 3, 4, 5 }, { 3, 4, 5 } },         { { -5, -4, -3 }, { -5, -4, -3 } },
+		{ { 0.1, 0.5, 0.7 }, { 0, 0.5, 2 } }, { { 1, 3, 5 }, { 0, 3, 5 } },
+		{ { -3, -2, -1 }, { -3, -2, 2 } },    { { -9, 1, 11 }, { -9, 1, 11 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct interval got = saving_beyond_margin(&cases[i].saved, 100);
+
+		assert_float_equal(got.low, cases[i].want.low, 1e-12);
+		assert_float_equal(got.mid, cases[i].want.mid, 1e-12);
+		assert_float_equal(got.high, cases[i].want.high, 1e-12);
+	}
+}
+
 static void equal_modes_are_never_called_faster_or_slower(void **state)
 {
 	uint64_t position = 0;
@@ -361,6 +381,7 @@ int main(void)
 		cmocka_unit_test(drift_spread_and_few_samples_are_named),
 		cmocka_unit_test(speedup_interval_covers_the_true_ratio_under_common_drift),
 		cmocka_unit_test(verdict_follows_its_rule),
+		cmocka_unit_test(a_saving_within_the_margin_tells_nothing),
 		cmocka_unit_test(equal_modes_are_never_called_faster_or_slower),
 		cmocka_unit_test(calls_to_repay_is_compile_time_over_time_saved),
 		cmocka_unit_test(saving_that_may_be_none_is_unknown),

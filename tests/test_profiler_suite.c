@@ -365,6 +365,7 @@ static void what_did_not_run_and_what_passes_is_said(void **state)
 	const struct suite_result passes[] = { result(0, "static", SUITE_PASS, 2),
 					       result(1, "static", SUITE_PASS, 2) },
 				  cut[] = { passes[0], result(1, "static", SUITE_CANCELLED, NAN) },
+				  half[] = { passes[0], result(1, "static", SUITE_WAITING, NAN) },
 				  waits[] = { result(0, "static", SUITE_WAITING, NAN),
 					      result(1, "static", SUITE_WAITING, NAN) };
 	const struct {
@@ -372,6 +373,7 @@ static void what_did_not_run_and_what_passes_is_said(void **state)
 		const char *end;
 	} rows[] = { { passes, "Every workload passes in every column." },
 		     { cut, "Every workload that ran passes; 1 of 2 did not run." },
+		     { half, "Every workload that has ended passes; 1 of 2 is to come." },
 		     { waits, "No speedup to compare yet. None has run in every column." } };
 
 	(void)state;
@@ -474,7 +476,8 @@ static void a_report_gives_its_results(void **state)
 	json_t *report = load(
 	    "{'workload': {'policy': 'native', 'modes': ['eager', 'static', 'lazy']},"
 	    " 'modes': {'eager': {'breaks': []}, 'static': {'agrees': true, 'compile_ms': 3,"
-	    " 'breaks': [{'stage': 'capture'}, {'stage': 'lowering'}, {'stage': 'capture'}]},"
+	    " 'breaks': [{'stage': 'capture'}, {'stage': 'lowering'}, {'stage': 'capture'},"
+	    " {'stage': 'capture', 'message': 'another'}]},"
 	    " 'dynamic': {'agrees': true}},"
 	    " 'break_even': {'static': {'speedup': 2, 'speedup_ci': [1.5, 2.5],"
 	    " 'verdict': 'FASTER'}, 'dynamic': {'speedup': 9, 'speedup_ci': [9, 9],"

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "fusion/vm/builtins.h"
+
 /* "CODE line:column message" of the first problem that is certain, or, `certain` false, that is
  * not; "" where there is none. */
 static char *check(const char *source, bool certain)
@@ -215,6 +217,18 @@ static void what_would_run_is_never_refused(void **state)
 		assert_checks(sources[i], "");
 }
 
+/* A section that is not listed at the top of builtins.def would have rows that nobody joins. */
+static void each_builtin_is_found_by_its_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < builtin_count(); i++) {
+		const struct builtin *row = builtin_row(i);
+
+		assert_non_null(row);
+		assert_int_equal(builtin_find(row->scope, row->name), i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +243,7 @@ int main(void)
 		cmocka_unit_test(packages_that_are_left_out_may_be_imported),
 		cmocka_unit_test(each_name_of_a_from_import_is_checked),
 		cmocka_unit_test(what_would_run_is_never_refused),
+		cmocka_unit_test(each_builtin_is_found_by_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,11 +94,6 @@ char *arena_strndup(struct arena *arena, const char *text, size_t len)
 	return copy;
 }
 
-char *arena_strdup(struct arena *arena, const char *text)
-{
-	return arena_strndup(arena, text, strlen(text));
-}
-
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
 	char few[256], *text;

@@ -8,6 +8,7 @@
 #define FUSION_BASE_ARENA_H
 
 #include <stddef.h>
+#include <string.h>
 
 struct arena_chunk;
 
@@ -32,7 +33,11 @@ void *arena_array(struct arena *arena, size_t count, size_t element_bytes);
 
 /* Copies with a terminating NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
-char *arena_strdup(struct arena *arena, const char *text);
+
+static inline char *arena_strdup(struct arena *arena, const char *text)
+{
+	return arena_strndup(arena, text, strlen(text));
+}
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

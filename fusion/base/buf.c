@@ -69,11 +69,6 @@ void buf_add(struct buf *buf, const void *bytes, size_t len)
 	buf->data[buf->len] = '\0';
 }
 
-void buf_puts(struct buf *buf, const char *text)
-{
-	buf_add(buf, text, strlen(text));
-}
-
 void buf_add_text(struct buf *buf, const char *text, size_t len)
 {
 	static const char shown[] = "\xe2\x90\x80";
@@ -86,11 +81,6 @@ void buf_add_text(struct buf *buf, const char *text, size_t len)
 	}
 	if (len)
 		buf_add(buf, text, len);
-}
-
-void buf_putc(struct buf *buf, char c)
-{
-	buf_add(buf, &c, 1);
 }
 
 void buf_printf(struct buf *buf, const char *format, ...)

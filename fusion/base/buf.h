@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buf {
 	char *data; /* always NUL terminated once anything was appended */
@@ -22,8 +23,17 @@ void buf_finish(struct buf *buf); /* frees; NULL and zeroed are fine */
 void buf_clear(struct buf *buf);  /* empties, keeps the memory */
 
 void buf_add(struct buf *buf, const void *bytes, size_t len);
-void buf_puts(struct buf *buf, const char *text);
-void buf_putc(struct buf *buf, char c);
+
+static inline void buf_puts(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
+static inline void buf_putc(struct buf *buf, char c)
+{
+	buf_add(buf, &c, 1);
+}
+
 /* Text whose zero bytes, at which C's texts end, become the character that shows one: U+2400. */
 void buf_add_text(struct buf *buf, const char *text, size_t len);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));

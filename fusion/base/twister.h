@@ -25,9 +25,6 @@ void twister_seed(struct twister *g, uint64_t seed);
 /* All words again, when all are used: for twister_next(). */
 void twister_renew(struct twister *g);
 
-/* From `n` words, one at least: what Python's random.seed() begins with. */
-void twister_seed_words(struct twister *g, const uint32_t *words, int n);
-
 static inline uint32_t twister_next(struct twister *g)
 {
 	uint32_t x;

@@ -120,6 +120,14 @@ static bool is_plain(struct value v)
 	       v.kind == VALUE_BOOL || v.kind == VALUE_STR || v.kind == VALUE_NONE;
 }
 
+/* As torch: what a call that ended the last piece gave is looked at when it is stored. */
+static bool is_stored(const struct standing *on, int operand)
+{
+	const struct frame *f = on->real;
+
+	return !on->t->native && f->inst->op == CODE_STORE_FAST && operand == f->top - f->stack - 1;
+}
+
 /* Callables, iterators and managers are in use already, and read at once. */
 static bool shadow_operands(const struct standing *on, struct err *err)
 {
@@ -131,7 +139,7 @@ static bool shadow_operands(const struct standing *on, struct err *err)
 
 		if (source < 0)
 			return trace_no_memory(err);
-		if (is_plain(real->stack[i]) ||
+		if ((is_plain(real->stack[i]) && !is_stored(on, i)) ||
 		    (on->t->native && real->stack[i].kind == VALUE_ITER)) {
 			if (!variables_lazy(on->t, source, on->f->top))
 				return trace_no_memory(err);
@@ -456,6 +464,7 @@ static enum attempt_verdict after_break(struct attempt *a, const struct entry_so
 	if (d.outcome == OUTCOME_SKIP)
 		return GIVE_UP_POINT;
 	set_stop(a, &d.place);
+	a->trace.computes_sizes &= a->trace.specialises; /* what is before the stop is met again */
 	a->rest_eager = d.outcome == OUTCOME_STEP;
 	return TRY_AGAIN;
 }
@@ -647,6 +656,21 @@ static void place_before(struct entry_break *brk, const struct frame *f, int sto
 	brk->at.stack.len = 1;
 }
 
+/* As torch: a frame that returns, and has computed nothing, is never compiled again. */
+static bool has_no_content(const struct entry *e, const struct trace *t,
+			   const struct entry_source *from)
+{
+	if (t->native || t->told_of_capture || e->graph >= 0 || !entry_returns(e))
+		return false;
+	for (int i = 0; i < from->frame->code->n_locals; i++) {
+		struct value v = from->frame->locals[i];
+
+		if (v.kind == VALUE_CLASS && v.class->is_module)
+			return false;
+	}
+	return true;
+}
+
 enum entry_fate attempt_entry(const struct entry_options *options, struct entry *e,
 			      const struct entry_source *from, struct entry_break *brk,
 			      struct err *err)
@@ -674,7 +698,7 @@ enum entry_fate attempt_entry(const struct entry_options *options, struct entry 
 	trace_finish(&a.trace);
 	e->sources.frame = NULL;
 	e->capture_ns = clock_ns() - begin;
-	if (verdict == GIVE_UP_POINT)
+	if (verdict == GIVE_UP_POINT || (verdict == SUCCEEDED && has_no_content(e, &a.trace, from)))
 		return ENTRY_SKIP;
 	if (verdict == GIVE_UP_CALL)
 		return ENTRY_EAGER;

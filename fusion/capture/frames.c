@@ -265,7 +265,7 @@ static bool count_entry(struct session *s, struct entry *e)
 /* The point as a frame of the report. */
 static bool note_frame(struct session *s, struct resume_point *p)
 {
-	struct session_frame frame = { .line = p->code->insts[p->inst].line };
+	struct session_frame frame = { .line = p->code->insts[p->inst].line, .broke = -1 };
 	struct buf name;
 	bool ok;
 
@@ -279,6 +279,37 @@ static bool note_frame(struct session *s, struct resume_point *p)
 	ok = report_add_frame(&s->report, &frame, &p->frame_index);
 	buf_finish(&name);
 	return ok;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The point's frame runs in eager from here on: always, or where no entry serves. */
+static bool note_eager(struct session *s, const struct resume_point *p)
+{
+	struct session_frame *f = &s->report.frames.at[p->frame_index];
+	const struct code *code = p->code;
+	size_t most = (size_t)(code->n_insts - p->inst);
+	int *lines = ARENA_ARRAY(&s->report.arena, int, most + 1);
+	int n = 0, kept = 0;
+
+	if (!lines || f->lines || s->vm->frame->unit->hidden)
+		return lines != NULL;
+	for (int i = p->inst; i < code->n_insts; i++)
+		if (code->insts[i].line > 0 && (n == 0 || lines[n - 1] != code->insts[i].line))
+			lines[n++] = code->insts[i].line;
+	qsort(lines, (size_t)n, sizeof(*lines), compare_lines);
+	for (int i = 0; i < n; i++)
+		if (kept == 0 || lines[kept - 1] != lines[i])
+			lines[kept++] = lines[i];
+	f->lines = lines;
+	f->n_lines = kept;
+	f->broke = p->broke;
+	return true;
 }
 
 static bool note_entry(struct session *s, const struct resume_point *p, const struct entry *e,
@@ -360,7 +391,7 @@ static bool refuse(struct session *s, struct resume_point *p)
 		b.at.end_column = p->code->insts[p->inst].end_column;
 	}
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && note_break(s, &b, -1, &p->broke) &&
+	ok = VEC_PUSH(&b.at.stack, line) && note_break(s, &b, -1, &p->broke) && note_eager(s, p) &&
 	     note_recompile(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
@@ -419,9 +450,23 @@ static bool names_torch(const struct vm *vm, const struct frame *f)
 	return false;
 }
 
+/* After a break a frame is only of what it goes on with. */
+static bool has_tensor_in_locals(const struct frame *f)
+{
+	int inst = (int)(f->inst - f->code->insts);
+	struct arena scratch = { 0 };
+	const bool *live = inst > 0 ? live_locals(f->code, inst, &scratch) : NULL;
+	bool found = false;
+
+	for (int i = 0; i < f->code->n_locals && !found; i++)
+		found = (!live || live[i]) && holds_tensor(f->locals[i], TENSOR_DEPTH);
+	arena_finish(&scratch);
+	return found;
+}
+
 static bool has_tensor(const struct vm *vm, const struct frame *f)
 {
-	return names_torch(vm, f) || any_holds_tensor(f->locals, f->code->n_locals, TENSOR_DEPTH) ||
+	return names_torch(vm, f) || has_tensor_in_locals(f) ||
 	       any_holds_tensor(f->cells, f->code->n_cells, TENSOR_DEPTH) ||
 	       any_holds_tensor(f->stack, (int)(f->top - f->stack), TENSOR_DEPTH);
 }
@@ -556,8 +601,11 @@ static struct entry *compile_entry(struct session *s, struct resume_point *p, st
 		ok = *fate == ENTRY_FAILED ||
 		     note_compiled(s, p, e, &brk, reason.len ? reason.data : NULL);
 	}
-	if (p->skip && p->frame_index >= 0)
+	/* one that has computed nothing has nothing to tell */
+	if (p->skip && p->frame_index >= 0 && brk.at.id != BREAK_NONE) {
 		s->report.frames.at[p->frame_index].skipped = true;
+		ok = note_eager(s, p) && ok;
+	}
 	if (!ok) {
 		*fate = ENTRY_FAILED;
 		entry_no_memory(err);

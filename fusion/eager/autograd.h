@@ -152,8 +152,19 @@ bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool 
 bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err);
 bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err);
-void autograd_deferred_written(struct vtensor *t);
-void autograd_deferred_made(struct vtensor *t);
+
+static inline void autograd_deferred_written(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->part_written = true;
+}
+
+static inline void autograd_deferred_made(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->version = t->memory->storage->version;
+}
+
 /* `out`, which the op of that id made (static text; LIGHT_GRAPH: a compiled graph), would
  * require a gradient; nothing is recorded of it. */
 #define LIGHT_GRAPH ""
@@ -170,7 +181,12 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 /* `view` is a part of a tensor (OP_parts): neither it nor that tensor may be written where
  * gradients are recorded, if the part is used afterwards.  `stale`: it was written already. */
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err);
-bool autograd_is_part(struct value t);
+
+static inline bool autograd_is_part(struct value t)
+{
+	return t.tensor->grad && t.tensor->grad->part;
+}
+
 bool autograd_is_stale_part(struct value t); /* it was written, or what it is a part of */
 
 /* The record of a tensor, made where there is none; NULL with MEMORY. */
@@ -255,8 +271,6 @@ bool grad_rule_run(struct autograd *a, const struct grad_request *request,
 
 /* The parameters of an op that no gradient goes to, although it has one: a mask for each. */
 unsigned grad_rule_refuses(struct autograd *a, enum op op);
-bool grad_refused(struct autograd *a, enum op op, int param, struct err *err); /* always false */
-
 /* g in this shape and dtype (a tuple, a DTYPE), which takes it over. */
 bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct value dtype,
 	      struct err *err);
@@ -264,15 +278,8 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran);
 void grad_rules_finish(struct autograd *a);
 
-/* Calls a function in eager; nothing of it is captured as a frame of its own. */
-bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		 struct value *out, struct err *err);
-
 bool autograd_has_hooks(struct value t);
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
-
-/* The value of a default in a signature. */
-bool grad_default(const struct op_param *p, struct value *out);
 
 /* autograd_backward.c */
 struct backward {
@@ -303,8 +310,6 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct argu
 /* x.grad, x.requires_grad, ...: *known false for another name. */
 bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
 		   struct value *out, struct err *err);
-bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
-		       struct err *err);
 /* The floating point tensors in v, in whatever it is made of: as leaves; and the
  * gradient of the one there is, or of the sum of all. */
 bool autograd_leaves(struct autograd *a, struct value v, struct err *err);

@@ -78,6 +78,13 @@ bool autograd_has_hooks(struct value t)
 	return r && (has_some(r->hooks) || has_some(r->after));
 }
 
+/* A function of the program: in compiled modes a frame of its own. */
+static bool call_program(struct autograd *a, struct value f, const struct value *args, int n,
+			 struct value *out, struct err *err)
+{
+	return vm_invoke(a->vm, f, &(struct arguments){ args, n, NULL }, out, err);
+}
+
 /* A hook may add or remove hooks. */
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err)
 {
@@ -90,7 +97,7 @@ bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g,
 	if (all.kind == VALUE_UNSET)
 		return torch_no_memory(err);
 	for (int i = 0; ok && i < all.list->len; i++) {
-		ok = grad_invoke(a, all.list->at[i], g, 1, &out, err);
+		ok = call_program(a, all.list->at[i], g, 1, &out, err);
 		if (!ok)
 			break;
 		if (out.kind == VALUE_TENSOR) {
@@ -140,7 +147,7 @@ static bool run_function(struct grad_node *node, const struct value *given, stru
 	}
 	for (int i = 0; i < node->n_outputs; i++)
 		args[i] = given[i].kind == VALUE_TENSOR ? given[i] : value_none();
-	ok = grad_invoke(node->owner, data->call, args, node->n_outputs, &out, err);
+	ok = call_program(node->owner, data->call, args, node->n_outputs, &out, err);
 	free(args);
 	if (!ok)
 		return false;
@@ -474,53 +481,6 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 	r->grad = v.kind == VALUE_TENSOR ? value_ref(v) : (struct value){ .kind = VALUE_UNSET };
 	value_unref(old);
 	return true;
-}
-
-static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
-{
-	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
-		return err_set(err, ERR_TYPE,
-			       "assigned grad expected to be a Tensor or None, not %s",
-			       value_type_name(v));
-	if (v.kind == VALUE_TENSOR &&
-	    (!tensor_check_memory(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
-	     v.tensor->memory->rank != t.tensor->memory->rank ||
-	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
-		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
-		return autograd_error(
-		    a, err, "assigned grad has data of a different size or type than its tensor");
-	return autograd_set_gradient(a, t, v, err);
-}
-
-/* x.data = y: other elements under the same name. */
-static bool set_data(struct value t, struct value v, struct err *err)
-{
-	struct tensor *old = t.tensor->memory;
-
-	if (v.kind != VALUE_TENSOR || !tensor_check_memory(v, err))
-		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
-			       value_type_name(v));
-	t.tensor->memory = tensor_ref(v.tensor->memory);
-	tensor_unref(old);
-	return true;
-}
-
-bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
-		       struct err *err)
-{
-	if (!tensor_check_memory(t, err))
-		return false;
-	if (strcmp(name, "grad") == 0)
-		return set_grad(a, t, v, err);
-	if (strcmp(name, "requires_grad") == 0)
-		return v.kind == VALUE_BOOL
-			   ? autograd_set_leaf(a, t, v.b, err)
-			   : err_set(err, ERR_TYPE, "requires_grad must be a bool");
-	if (strcmp(name, "data") == 0)
-		return set_data(t, v, err);
-	return err_set(
-	    err, ERR_NAME,
-	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
 }
 
 static bool asks(const char *name, enum autograd_word what)

@@ -37,25 +37,6 @@ struct grad_rules {
 	struct value fit, wide;
 };
 
-bool grad_default(const struct op_param *p, struct value *out)
-{
-	const char *text = p->fallback ? p->fallback : "None";
-
-	if (strcmp(text, "None") == 0)
-		*out = value_none();
-	else if (p->kind == PARAM_BOOL)
-		*out = value_bool(strcmp(text, "True") == 0);
-	else if (p->kind == PARAM_STR)
-		*out = value_str(text, strlen(text));
-	else if (text[0] == '(')
-		*out = value_tuple(NULL, 0);
-	else if (p->kind == PARAM_FLOAT || strpbrk(text, ".e"))
-		*out = value_float(strtod(text, NULL));
-	else
-		*out = value_int(strtoll(text, NULL, 10));
-	return out->kind != VALUE_UNSET;
-}
-
 static bool is_tensor_param(const struct op_param *p)
 {
 	return p->kind == PARAM_TENSOR || p->kind == PARAM_TENSOR_SCALAR;
@@ -290,14 +271,6 @@ unsigned grad_rule_refuses(struct autograd *a, enum op op)
 	return rule ? rule->refused : 0;
 }
 
-bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)
-{
-	return autograd_error(a, err,
-			      "The function '%s' is not differentiable with respect to argument "
-			      "'%s'. This input cannot have requires_grad True.",
-			      op_info(op)->fx, op_info(op)->params[param].name);
-}
-
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran)
 {
 	const struct grad_rule *rule = rule_of(a, op, NULL);
@@ -323,8 +296,9 @@ static bool make_needs(const struct op_info *info, unsigned wanted, struct value
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		 struct value *out, struct err *err)
+/* A function of the prelude, in eager; nothing of it is captured as a frame of its own. */
+static bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
+			struct value *out, struct err *err)
 {
 	struct vm_evaluator before, none = { 0 };
 	bool ok;

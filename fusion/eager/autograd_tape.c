@@ -1,4 +1,5 @@
 /* fusion/eager/autograd_tape.c -- eager ops that leave a node. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/eager/eager.h"
@@ -93,11 +94,6 @@ bool autograd_renew(struct autograd *a, struct value t, struct err *err)
 	const struct tensor_grad *record = t.tensor->grad;
 
 	return !record || record->base.kind != VALUE_TENSOR || renew_view(a, t, err);
-}
-
-bool autograd_is_part(struct value t)
-{
-	return t.tensor->grad && t.tensor->grad->part;
 }
 
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err)
@@ -287,6 +283,34 @@ static bool overlaps_written(const struct tape_call *k, const struct tensor *t)
 {
 	return k->bound[0].kind == VALUE_TENSOR &&
 	       t->storage == k->bound[0].tensor->memory->storage;
+}
+
+/* The value of a default in a signature. */
+static bool grad_default(const struct op_param *p, struct value *out)
+{
+	const char *text = p->fallback ? p->fallback : "None";
+
+	if (strcmp(text, "None") == 0)
+		*out = value_none();
+	else if (p->kind == PARAM_BOOL)
+		*out = value_bool(strcmp(text, "True") == 0);
+	else if (p->kind == PARAM_STR)
+		*out = value_str(text, strlen(text));
+	else if (text[0] == '(')
+		*out = value_tuple(NULL, 0);
+	else if (p->kind == PARAM_FLOAT || strpbrk(text, ".e"))
+		*out = value_float(strtod(text, NULL));
+	else
+		*out = value_int(strtoll(text, NULL, 10));
+	return out->kind != VALUE_UNSET;
+}
+
+static bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)
+{
+	return autograd_error(a, err,
+			      "The function '%s' is not differentiable with respect to argument "
+			      "'%s'. This input cannot have requires_grad True.",
+			      op_info(op)->fx, op_info(op)->params[param].name);
 }
 
 /* The arguments of the node; what an in-place op has overwritten was kept. */
@@ -495,18 +519,6 @@ bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dt
 		return false;
 	out.tensor->grad->part = true;
 	return true;
-}
-
-void autograd_deferred_written(struct vtensor *t)
-{
-	if (t->grad && t->grad->part)
-		t->grad->part_written = true;
-}
-
-void autograd_deferred_made(struct vtensor *t)
-{
-	if (t->grad && t->grad->part)
-		t->grad->version = t->memory->storage->version;
 }
 
 static bool run_light(struct autograd *a, const struct op_call *c, struct value *out,

@@ -381,6 +381,53 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	return torch_method(e->names, t, name, out, err);
 }
 
+static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
+{
+	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE,
+			       "assigned grad expected to be a Tensor or None, not %s",
+			       value_type_name(v));
+	if (v.kind == VALUE_TENSOR &&
+	    (!tensor_check_memory(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
+	     v.tensor->memory->rank != t.tensor->memory->rank ||
+	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
+		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
+		return autograd_error(
+		    a, err, "assigned grad has data of a different size or type than its tensor");
+	return autograd_set_gradient(a, t, v, err);
+}
+
+/* x.data = y: other elements under the same name. */
+static bool set_data(struct value t, struct value v, struct err *err)
+{
+	struct tensor *old = t.tensor->memory;
+
+	if (v.kind != VALUE_TENSOR || !tensor_check_memory(v, err))
+		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
+			       value_type_name(v));
+	t.tensor->memory = tensor_ref(v.tensor->memory);
+	tensor_unref(old);
+	return true;
+}
+
+static bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
+			      struct err *err)
+{
+	if (!tensor_check_memory(t, err))
+		return false;
+	if (strcmp(name, "grad") == 0)
+		return set_grad(a, t, v, err);
+	if (strcmp(name, "requires_grad") == 0)
+		return v.kind == VALUE_BOOL
+			   ? autograd_set_leaf(a, t, v.b, err)
+			   : err_set(err, ERR_TYPE, "requires_grad must be a bool");
+	if (strcmp(name, "data") == 0)
+		return set_data(t, v, err);
+	return err_set(
+	    err, ERR_NAME,
+	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
+}
+
 static bool host_store_attr(void *self, struct value t, const char *name, struct value v,
 			    struct err *err)
 {
@@ -538,6 +585,18 @@ void eager_set_modes(struct eager *e, struct torch_modes *modes)
 	e->autocast = (struct autocast){ .decomposer = &e->decomposer,
 					 .grad_off = &modes->grad_off,
 					 .keeps = keeps_cast };
+}
+
+/* Whether a number among its arguments is computed with and decides nothing else: the
+ * same program serves for any.  So not pow, which some exponents make another op.
+ * Zero aside, which some refuse. */
+static bool op_takes_any_number(enum op op)
+{
+	const struct op_info *info = op_info(op);
+
+	if (info->kind == KIND_POINTWISE)
+		return !(info->facts & FACT_NUMBER_DECIDES);
+	return info->facts & FACT_ANY_NUMBER;
 }
 
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,

@@ -48,20 +48,19 @@ struct custom_ops {
 	int n;
 };
 
-/* Fills in params of op->info.signature; VALUE where it cannot be read. */
-bool custom_op_prepare(struct custom_op *op, struct err *err);
-
 /* By id or spelling; NULL: none.  `ops` may be NULL. */
 const struct custom_op *custom_find(const struct custom_ops *ops, const char *name);
 
 /* Its index in `ops`, -1: none. */
 int custom_index(const struct custom_ops *ops, const char *name);
 
-/* Whether some spelling begins with this module and a dot: "torch.ops.demo". */
-bool custom_has_module(const struct custom_ops *ops, const char *module);
-
 /* That of an OP_custom or OP_custom_kernel node; NULL for every other, and where the
  * graph does not know it. */
-const struct custom_op *custom_of(const struct graph *g, const struct node *n);
+static inline const struct custom_op *custom_of(const struct graph *g, const struct node *n)
+{
+	return n->op == OP_custom || n->op == OP_custom_kernel
+		   ? custom_find(g->custom, n->args[0].str)
+		   : NULL;
+}
 
 #endif

@@ -121,11 +121,6 @@ bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 	return true;
 }
 
-const struct node *infer_tensor(const struct infer *in, int i)
-{
-	return in->args[i].kind == ARG_NODE ? in->g->nodes[in->args[i].node] : NULL;
-}
-
 /* Fails with "add: ..." around a message of shape.c, and the sizes that met. */
 static bool broadcast_error(struct infer *in, const struct shape *a, const struct shape *b)
 {

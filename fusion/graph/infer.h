@@ -20,7 +20,10 @@ struct infer {
 };
 
 /* The tensor of argument i; NULL where it is none. */
-const struct node *infer_tensor(const struct infer *in, int i);
+static inline const struct node *infer_tensor(const struct infer *in, int i)
+{
+	return in->args[i].kind == ARG_NODE ? in->g->nodes[in->args[i].node] : NULL;
+}
 
 /* The argument of that name; NULL where the op has none. */
 const struct arg *infer_arg(const struct infer *in, const char *name);

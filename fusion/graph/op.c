@@ -218,15 +218,6 @@ void op_rows_read(void)
 	pthread_once(&once, read_table);
 }
 
-bool op_takes_any_number(enum op op)
-{
-	const struct op_info *info = op_info(op);
-
-	if (info->kind == KIND_POINTWISE)
-		return !(info->facts & FACT_NUMBER_DECIDES);
-	return info->facts & FACT_ANY_NUMBER;
-}
-
 bool op_has_fx(const char *name, size_t len)
 {
 	pthread_once(&once, read_table);

@@ -141,11 +141,6 @@ bool autocast_target(enum op op, enum autocast_device device, const struct autoc
  * multiplies, and on the CPU autocast leaves them as they are. */
 bool autocast_sums(const char *equation);
 
-/* Whether a number among its arguments is computed with and decides nothing else: the
- * same program serves for any.  So not pow, which some exponents make another op.
- * Zero aside, which some refuse. */
-bool op_takes_any_number(enum op op);
-
 /* How many of the first arguments an op may read values of: view_as() and expand_as() read only
  * the sizes of the second, which gets no gradient. */
 static inline int op_n_read(enum op op, int n)

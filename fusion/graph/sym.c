@@ -196,11 +196,6 @@ const struct sym *sym_var_from(struct symtab *t, int64_t hint, int64_t lower)
 	return s;
 }
 
-const struct sym *sym_var(struct symtab *t, int64_t hint)
-{
-	return sym_var_from(t, hint, 2);
-}
-
 const struct sym *sym_var_at(const struct symtab *t, int index)
 {
 	return t->vars[index];

@@ -54,11 +54,15 @@ struct symtab *symtab_create(struct arena *arena);
 
 const struct sym *sym_const(struct symtab *t, int64_t value);
 
-/* A new symbol; `hint` is the size at capture, for printing and heuristics. */
-const struct sym *sym_var(struct symtab *t, int64_t hint);
-
-/* The same for a number that is no size and may be as low as `lower`. */
+/* A new symbol, never below `lower`; `hint` is the number at capture, for printing and
+ * heuristics. */
 const struct sym *sym_var_from(struct symtab *t, int64_t hint, int64_t lower);
+
+/* One that is a size. */
+static inline const struct sym *sym_var(struct symtab *t, int64_t hint)
+{
+	return sym_var_from(t, hint, 2);
+}
 
 /* The symbol of an index below sym_var_count(). */
 const struct sym *sym_var_at(const struct symtab *t, int index);
@@ -117,7 +121,11 @@ struct sym_namer {
 };
 
 /* "(s0*s1 + s0)//2", as a person writes it. */
-void sym_print(struct buf *out, const struct sym *s);
 void sym_print_named(struct buf *out, const struct sym *s, const struct sym_namer *namer);
+
+static inline void sym_print(struct buf *out, const struct sym *s)
+{
+	sym_print_named(out, s, NULL);
+}
 
 #endif

@@ -137,11 +137,6 @@ void sym_print_named(struct buf *out, const struct sym *s, const struct sym_name
 	print_sum(&p, s);
 }
 
-void sym_print(struct buf *out, const struct sym *s)
-{
-	sym_print_named(out, s, NULL);
-}
-
 static void print_real(struct sym_printer *p, const struct symreal *r, int above);
 
 /* An int in the place of an operand: a sum or quotient gets parentheses. */

@@ -26,11 +26,6 @@ void builder_finish(struct builder *b)
 	VEC_FREE(&b->comprehensions);
 }
 
-bool out_of_memory(struct builder *b)
-{
-	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
-}
-
 bool builder_works(struct builder *b, struct code_place at)
 {
 	if (++b->c->work <= MOST_WORK)
@@ -98,11 +93,6 @@ void label_bind(struct builder *b, struct label *label)
 		next = b->insts.at[i].arg;
 		b->insts.at[i].arg = label->at;
 	}
-}
-
-void guard_again(struct builder *b, struct code_guard *guard)
-{
-	guard->start = (int)b->insts.len;
 }
 
 /* Inner guards close before outer ones, so the list has the innermost first. */

@@ -106,7 +106,12 @@ static inline struct label label_new(void)
 }
 void label_bind(struct builder *b, struct label *label); /* here */
 
-void guard_again(struct builder *b, struct code_guard *guard); /* after a close */
+/* After a close. */
+static inline void guard_again(struct builder *b, struct code_guard *guard)
+{
+	guard->start = (int)b->insts.len;
+}
+
 /* Errors from here on, which drop the topmost `above` operands and what is yet to
  * come ... */
 static inline void guard_open(struct builder *b, struct code_guard *guard, enum handler_kind kind,
@@ -144,7 +149,10 @@ bool builder_refuse(struct builder *b, const struct builder_mark *mark);
 /* The code object, in the program's arena; parameters are not filled in. */
 struct code *builder_code(struct builder *b, const char *name, int line);
 
-bool out_of_memory(struct builder *b);
+static inline bool out_of_memory(struct builder *b)
+{
+	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
+}
 
 /* Counts one more step of the compiler; BOUND where they are too many. */
 bool builder_works(struct builder *b, struct code_place at);

@@ -62,12 +62,6 @@ void *unexpected(struct parser *p, const char *format, ...)
 	return NULL;
 }
 
-void *no_memory(struct parser *p)
-{
-	return fault_at(p, ERR_MEMORY, token_now(p)->line, token_now(p)->column,
-			"out of memory for the syntax tree");
-}
-
 bool expect(struct parser *p, enum token_kind kind, const char *where)
 {
 	if (accept(p, kind))

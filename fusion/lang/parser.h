@@ -97,7 +97,12 @@ void *unexpected(struct parser *p, const char *format, ...) __attribute__((forma
 /* At a place; recorded as it is. */
 void *fault_at(struct parser *p, enum err_code code, int line, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-void *no_memory(struct parser *p);
+
+static inline void *no_memory(struct parser *p)
+{
+	return fault_at(p, ERR_MEMORY, token_now(p)->line, token_now(p)->column,
+			"out of memory for the syntax tree");
+}
 
 /* parse_hint.c: what the author may have meant */
 void *not_an_expression(struct parser *p);

@@ -63,6 +63,20 @@ static void end_failed(struct lazy *l, struct lazy_reason why, struct err *err)
 	lazy_reset(l);
 }
 
+static void lazy_modules_begin(struct lazy_modules *m)
+{
+	m->off = m->quiet >= LAZY_QUIET_CALLS;
+}
+
+/* A call begins; it has ended, and compiled something or not. */
+static void lazy_modules_end(struct lazy_modules *m, bool compiled)
+{
+	if (compiled)
+		m->quiet = 0;
+	else if (m->quiet < LAZY_QUIET_CALLS)
+		m->quiet++;
+}
+
 bool lazy_call(struct lazy *l, const struct arguments *args, struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_STEP_END };

@@ -146,9 +146,6 @@ const char *lazy_cause(struct lazy_reason why);
 /* lazy_trace.c: one op as the user called it, under autocast, as a node; as eager_run(). */
 bool lazy_op(struct lazy *l, const struct op_call *c, struct value *out, struct err *err);
 
-/* Whether running `op` can wait. */
-bool lazy_takes(enum op op);
-
 /* Whether the value of v is not in its memory. */
 static inline bool lazy_pending(const struct lazy *l, struct value v)
 {
@@ -158,18 +155,6 @@ static inline bool lazy_pending(const struct lazy *l, struct value v)
 
 /* Whether the trace reads or writes the memory of v, or of a tensor in it. */
 bool lazy_touches(const struct lazy *l, struct value v, int depth);
-
-/* lazy_view.c: notes that `view` was made by c, if it shares memory with what it
- * was made of. */
-bool lazy_view_note(struct lazy *l, struct value view, const struct op_call *c, struct err *err);
-void lazy_view_drop(struct lazy_entry *entry);
-
-/* What a registered tensor is a view of in the end; itself where it is none. */
-struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t);
-
-/* The tensor has the value of the node from here on: so have all views of its
- * root that see it. */
-bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err);
 
 /* How a pending tensor without memory will lie in what it is a view of, or else row by row;
  * false when out of memory. */
@@ -181,22 +166,6 @@ void lazy_views_settle(struct lazy *l);
 /* Makes the view for real, of operands that have elements; it is not pending
  * then. */
 bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err);
-
-/* lazy_trace.c: the call as a node, perhaps of an object; -1 with *err. */
-int lazy_node(struct lazy *l, const struct op_call *c, struct err *err);
-
-/* lazy_module.c: the next nodes of the pending graph are of the module whose method is under
- * way.  False when out of memory. */
-bool lazy_place(struct lazy *l);
-
-/* A call begins; it has ended, and compiled something or not. */
-void lazy_modules_begin(struct lazy_modules *m);
-void lazy_modules_end(struct lazy_modules *m, bool compiled);
-
-/* The program, which was compiled without modules, learns the modules of its nodes from
- * the pending trace, which it serves for `outputs`.  False when out of memory. */
-bool lazy_adopt_modules(const struct lazy *l, struct lazy_program *p, const int *outputs,
-			int n_outputs);
 
 /* Forgets the trace; pending tensors have no value then. */
 void lazy_reset(struct lazy *l);

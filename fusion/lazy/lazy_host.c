@@ -221,6 +221,23 @@ static bool call_op(struct lazy *l, const struct native *f, struct op_call *c, s
 	return ok;
 }
 
+/* Whether running `op` can wait. */
+static bool lazy_takes(enum op op)
+{
+	switch (op_info(op)->kind) {
+	case KIND_POINTWISE:
+	case KIND_REDUCE:
+	case KIND_CREATE:
+	case KIND_COMPOSITE:
+	case KIND_LIBRARY:
+	case KIND_VIEW:
+	case KIND_JOIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool call(struct lazy *l, const struct native *f, const struct arguments *args,
 		 struct value *out, struct err *err)
 {

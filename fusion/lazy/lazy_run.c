@@ -139,6 +139,33 @@ static struct lazy_program *compile(struct barrier *b, struct buf *key, uint64_t
 	return NULL;
 }
 
+/* Equal keys are equal nodes in equal order: what the trace needs, the program holds. */
+static bool lazy_adopt_modules(const struct lazy *l, struct lazy_program *p, const int *outputs,
+			       int n_outputs)
+{
+	bool *need;
+	int at = 0;
+
+	if (!p->unplaced || l->modules.off)
+		return true;
+	need = calloc((size_t)l->graph->n_nodes + 1, sizeof(*need));
+	if (!need)
+		return false;
+	lazy_reach(l->graph, outputs, n_outputs, need);
+	for (int id = 0; id < l->graph->n_nodes && at < p->captured->n_nodes; id++) {
+		const char *module = l->graph->nodes[id]->module;
+
+		if (!need[id])
+			continue;
+		if (!graph_set_module(p->captured, module))
+			break;
+		p->captured->nodes[at++]->module = p->captured->module;
+	}
+	free(need);
+	p->unplaced = at < p->captured->n_nodes;
+	return !p->unplaced;
+}
+
 static bool find_program(struct barrier *b, struct err *err)
 {
 	struct lazy *l = b->l;

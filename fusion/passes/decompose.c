@@ -24,11 +24,6 @@ struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n
 	return e->failed ? arg_none() : arg_node(id);
 }
 
-struct arg expand_unary(struct expand *e, enum op op, struct arg x)
-{
-	return expand_op(e, op, &x, 1);
-}
-
 struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y)
 {
 	return expand_op(e, op, (struct arg[]){ x, y }, 2);

@@ -21,7 +21,12 @@ struct expand {
 typedef struct arg decompose_fn(struct expand *e);
 
 struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n);
-struct arg expand_unary(struct expand *e, enum op op, struct arg x);
+
+static inline struct arg expand_unary(struct expand *e, enum op op, struct arg x)
+{
+	return expand_op(e, op, &x, 1);
+}
+
 struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y);
 
 /* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */

@@ -63,6 +63,10 @@ typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
 /* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
 bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
 
-bool pass_out_of_memory(struct err *err); /* always false */
+/* Always false. */
+static inline bool pass_out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while optimising a graph");
+}
 
 #endif

@@ -3,11 +3,6 @@
 
 #include "fusion/passes/pass.h"
 
-bool pass_out_of_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while optimising a graph");
-}
-
 static void rewire(struct node *n, const int *map)
 {
 	for (int i = 0; i < n->n_args; i++)

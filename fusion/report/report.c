@@ -38,11 +38,6 @@ const char *break_kind_name(enum break_kind kind)
 	return kind_names[kind];
 }
 
-const char *break_stage_name(enum break_stage stage)
-{
-	return stage == STAGE_CAPTURE ? "capture" : "lowering";
-}
-
 const char *break_outcome_name(enum break_outcome outcome)
 {
 	return outcome_names[outcome];

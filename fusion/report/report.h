@@ -63,7 +63,12 @@ struct break_row {
 };
 const struct break_row *break_row(enum break_id id); /* BREAK_NONE: an empty row */
 const char *break_kind_name(enum break_kind kind);
-const char *break_stage_name(enum break_stage stage);
+
+static inline const char *break_stage_name(enum break_stage stage)
+{
+	return stage == STAGE_CAPTURE ? "capture" : "lowering";
+}
+
 const char *break_outcome_name(enum break_outcome outcome);
 
 /* The row's message with the subject in place (NULL: "it"). */
@@ -100,6 +105,9 @@ struct session_frame {
 	int line;         /* where it begins */
 	bool skipped;     /* runs in eager */
 	bool run_only;    /* nothing is compiled any more */
+	int broke;        /* the break that it is skipped for; -1 */
+	const int *lines; /* those that run in eager, ascending; of a frame that is neither: none */
+	int n_lines;
 };
 
 /* A compiled version of a frame. */

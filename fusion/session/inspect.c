@@ -266,7 +266,10 @@ struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index)
 					   .frame_id = f->frame_id,
 					   .line = f->line,
 					   .skipped = f->skipped,
-					   .run_only = f->run_only };
+					   .run_only = f->run_only,
+					   .broke = f->broke,
+					   .lines = f->lines,
+					   .n_lines = f->n_lines };
 }
 
 int fusion_entry_count(const struct fusion_session *s)

@@ -414,6 +414,45 @@ static bool check(const struct be_registry *r, const struct be_op *op)
 	return check_spellings(r, op);
 }
 
+static bool fits(enum param_kind kind)
+{
+	return kind == PARAM_TENSOR || kind == PARAM_TENSOR_SCALAR || kind == PARAM_SCALAR ||
+	       kind == PARAM_INT || kind == PARAM_FLOAT || kind == PARAM_BOOL;
+}
+
+/* Fills in params of op->info.signature; VALUE where it cannot be read. */
+static bool custom_op_prepare(struct custom_op *op, struct err *err)
+{
+	struct op_param params[MAX_ARGS];
+	int n = -1;
+
+	if (strlen(op->info.signature) < sizeof(op->text)) {
+		strcpy(op->text, op->info.signature);
+		n = op_parse_signature(op->text, params);
+	}
+	if (n < 0 || n > MAX_CUSTOM_ARGS)
+		return err_set(
+		    err, ERR_VALUE,
+		    "the signature '%.120s' of op %s cannot be read: write it as \"Tensor "
+		    "x, float limit=1.0\", with at most %d parameters",
+		    op->info.signature, op->info.id, MAX_CUSTOM_ARGS);
+	for (int i = 0; i < n; i++)
+		if (!fits(params[i].kind))
+			return err_set(
+			    err, ERR_VALUE,
+			    "parameter %s of op %s is of a type that a plugin's op cannot "
+			    "have; it takes Tensor, Tensor|Scalar, Scalar, float, int and "
+			    "bool",
+			    params[i].name, op->info.id);
+	if (n == 0 || params[0].kind != PARAM_TENSOR)
+		return err_set(err, ERR_VALUE, "the first parameter of op %s has to be a Tensor",
+			       op->info.id);
+	memcpy(op->params, params, sizeof(*params) * (size_t)n);
+	op->info.params = op->params;
+	op->info.n_params = n;
+	return true;
+}
+
 static bool plugin_add_op(struct be_registry *r, const struct be_op *op)
 {
 	static const enum dtype_rule rules[] = { [BE_RESULT_SAME] = RULE_SAME,

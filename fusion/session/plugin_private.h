@@ -42,7 +42,13 @@ static inline const struct pass_list *registry_passes(const struct registry *r)
 {
 	return r ? &r->passes : pass_list_default();
 }
-const struct custom_ops *registry_ops(const struct registry *r); /* plugins'; NULL: none */
+
+/* Plugins'; NULL: none. */
+static inline const struct custom_ops *registry_ops(const struct registry *r)
+{
+	return r && r->ops.n ? &r->ops : NULL;
+}
+
 const struct backend *registry_backend(const struct registry *r, const char *name); /* NULL */
 
 /* What load() of a plugin is handed. */

@@ -150,11 +150,6 @@ const char *registry_plugin_path(const struct registry *r, int index)
 	return r->plugins[index].path;
 }
 
-const struct custom_ops *registry_ops(const struct registry *r)
-{
-	return r && r->ops.n ? &r->ops : NULL;
-}
-
 int registry_backend_count(const struct registry *r)
 {
 	return backend_count() + (r ? r->n_backends : 0);

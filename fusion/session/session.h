@@ -23,22 +23,4 @@ bool session_call_named(struct session *s, const struct fusion_arguments *args, 
 			struct err *err);
 void session_observe(struct session *s, const struct fusion_observer *observer);
 
-/* Copies t into the parameter or buffer `name` ("up.weight") of an
- * entry that is an nn.Module; WORKLOAD where it has none of that name and form. */
-bool session_set_parameter(struct session *s, const char *name, const struct tensor *t,
-			   struct err *err);
-
-/* The parameters of an entry that is an nn.Module, each once. */
-void session_parameters(struct session *s,
-			void (*each)(void *self, const char *name, struct value t), void *self);
-
-/* The tensors that the program keeps between calls, each once, by the path from
- * its globals or within the module that is the entry; of the first few thousand objects. */
-typedef void session_tensor_fn(void *self, const char *path, struct value t);
-void session_tensors(const struct session *s, session_tensor_fn *each, void *self);
-
-/* The name of the entry's parameter `index`, as a call gives them;
- * NULL where it has none. */
-const char *session_parameter_name(const struct session *s, int index);
-
 #endif

@@ -6,12 +6,6 @@
 
 #include "fusion/tensor/tensor.h"
 
-bool autocast_device_from_name(const char *name, enum autocast_device *out)
-{
-	*out = strcmp(name, "cuda") == 0 ? AUTOCAST_CUDA : AUTOCAST_CPU;
-	return *out == AUTOCAST_CUDA || strcmp(name, "cpu") == 0;
-}
-
 static unsigned on_bit(enum autocast_device device)
 {
 	return device == AUTOCAST_CPU ? AUTOCAST_ON_CPU : AUTOCAST_ON_CUDA;

@@ -59,7 +59,6 @@ static inline enum autocast_device autocast_place(unsigned mode)
 	return mode & AUTOCAST_RUNS_CUDA ? AUTOCAST_CUDA : AUTOCAST_CPU;
 }
 
-bool autocast_device_from_name(const char *name, enum autocast_device *out);
 bool autocast_enabled(unsigned mode, enum autocast_device device);
 enum dtype autocast_dtype(unsigned mode, enum autocast_device device);
 

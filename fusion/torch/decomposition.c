@@ -610,11 +610,6 @@ static bool arange(const struct decomposer *c, const struct native *f, const str
 		      out, err);
 }
 
-bool decompose_knows(int id)
-{
-	return id >= NATIVE_CAT && id <= NATIVE_ARANGE;
-}
-
 bool decompose_call(const struct decomposer *c, const struct native *f,
 		    const struct arguments *args, struct value *out, struct err *err)
 {

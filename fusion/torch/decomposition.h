@@ -38,7 +38,11 @@ bool decompose_store(const struct decomposer *c, struct value t, struct value in
 		     struct err *err);
 
 /* Whether a native is put together here, and the call of it; args without self. */
-bool decompose_knows(int id);
+static inline bool decompose_knows(int id)
+{
+	return id >= NATIVE_CAT && id <= NATIVE_ARANGE;
+}
+
 bool decompose_call(const struct decomposer *c, const struct native *f,
 		    const struct arguments *args, struct value *out, struct err *err);
 

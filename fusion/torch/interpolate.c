@@ -239,9 +239,10 @@ static bool pad(struct interpolate_line *l, const struct value *v, struct err *e
 
 /* ---- interpolate */
 
+/* Sizes are numbers, or symbols of a capture: the graph is for all of them. */
 struct scale {
-	int64_t from, to;
-	double step; /* from place to place of the result */
+	struct value from, to;
+	struct value step; /* from place to place of the result: a float, or a symbol */
 };
 
 static bool is_symbolic(struct value v)
@@ -263,70 +264,144 @@ static bool number_of(const struct interpolate_line *l, struct value v, double *
 	return number.kind == VALUE_INT || number.kind == VALUE_FLOAT;
 }
 
+static bool combined(const struct interpolate_line *l, enum binop op, struct value a,
+		     struct value b, struct value *out)
+{
+	return l->c->host->binary(l->c->host->self, &(struct binary){ op, false, a, b }, out,
+				  l->err);
+}
+
+/* floor(from * factor): a symbol where the factor or its inverse is whole. */
+static bool scaled_size(const struct interpolate_line *l, struct scale *s, double factor)
+{
+	double inverse = 1 / factor;
+	int64_t from;
+
+	if (is_symbolic(s->from) && factor == floor(factor) && factor <= INT32_MAX)
+		return combined(l, BIN_MUL, s->from, value_int((int64_t)factor), &s->to);
+	if (is_symbolic(s->from) && inverse == floor(inverse) && inverse <= INT32_MAX)
+		return combined(l, BIN_FLOORDIV, s->from, value_int((int64_t)inverse), &s->to);
+	if (!decompose_number(l->c, s->from, "the size that interpolate scales", &from, l->err))
+		return false;
+	s->from = value_int(from);
+	s->to = value_int((int64_t)floor((double)from * factor));
+	return true;
+}
+
+/* A size that may be 0 or less is known, and refused. */
+static bool check_size(const struct interpolate_line *l, struct value *v)
+{
+	int64_t n;
+
+	if (v->kind == VALUE_SYMINT && v->sym->lower >= 1)
+		return true;
+	if (!decompose_number(l->c, *v, "a size of interpolate", &n, l->err))
+		return false;
+	*v = value_int(n);
+	return n >= 1 || err_set(l->err, ERR_OP, "interpolate: sizes must be above 0");
+}
+
+/* a / b */
+static bool ratio(const struct interpolate_line *l, struct value a, struct value b,
+		  struct value *out)
+{
+	if (is_symbolic(a) || is_symbolic(b))
+		return combined(l, BIN_TRUEDIV, a, b, out);
+	*out = value_float((double)a.i / (double)b.i);
+	return true;
+}
+
 static bool scale_of(const struct interpolate_line *l, const struct value *v, int dim,
 		     struct scale *s)
 {
-	struct value size = given(v[1]) ? v[1] : v[2], whole;
+	struct value size = given(v[1]) ? v[1] : v[2];
 	double factor = 0;
 
 	if (is_list(size))
 		size = dim - FIRST_SPATIAL < size.list->len ? size.list->at[dim - FIRST_SPATIAL]
 							    : value_none();
-	if (!l->c->size(l->c->self, l->at, dim, &whole, l->err) ||
-	    !decompose_number(l->c, whole, "the size that interpolate scales", &s->from, l->err))
+	if (!l->c->size(l->c->self, l->at, dim, &s->from, l->err))
 		return false;
-	if (given(v[1])) {
-		if (!decompose_number(l->c, size, "a size of interpolate", &s->to, l->err))
-			return false;
-	} else {
+	s->to = size;
+	if (!given(v[1])) {
 		if (!number_of(l, size, &factor) || !(factor > 0))
 			return err_set(l->err, ERR_TYPE,
 				       "interpolate: size or scale_factor is needed, one number or "
 				       "one for each dim after the second");
-		s->to = (int64_t)floor((double)s->from * factor);
+		if (!scaled_size(l, s, factor))
+			return false;
 	}
-	if (s->to < 1 || s->from < 1)
-		return err_set(l->err, ERR_OP, "interpolate: sizes must be above 0");
-	s->step = factor > 0 && !(v[5].kind == VALUE_BOOL && v[5].b)
-		      ? 1 / factor
-		      : (double)s->from / (double)s->to;
-	return true;
+	if (!check_size(l, &s->to) || !check_size(l, &s->from))
+		return false;
+	s->step = value_float(1 / factor);
+	return (factor > 0 && !(v[5].kind == VALUE_BOOL && v[5].b)) ||
+	       ratio(l, s->from, s->to, &s->step);
+}
+
+/* The index held within the dim that it is of. */
+static bool within(struct interpolate_line *index, const struct scale *s)
+{
+	struct value most;
+
+	return add_sizes(index, s->from, -1, &most) &&
+	       through(index, OP_clamp, "fx:", (struct value[]){ value_int(0), most }, 2);
 }
 
 static bool interpolate_nearest(struct interpolate_line *l, int dim, const struct scale *s,
 				bool exact, const char *name)
 {
 	struct interpolate_line index;
-	bool ok = count_from(l, value_int(0), value_int(s->to), DTYPE_F32, &index);
+	struct value step = s->step;
+	bool ok = count_from(l, value_int(0), s->to, DTYPE_F32, &index);
 
 	if (!ok)
 		return false;
+	if (step.kind == VALUE_FLOAT)
+		step = value_float((double)(float)step.f);
 	ok = (!exact || with_number(&index, OP_add, value_float(0.5))) &&
-	     with_number(&index, OP_mul, value_float((double)(float)s->step)) &&
-	     through(&index, OP_floor, "fx:", NULL, 0) && to_dtype(&index, DTYPE_I64) &&
-	     through(&index, OP_clamp,
-		     "fx:", (struct value[]){ value_int(0), value_int(s->from - 1) }, 2) &&
-	     select_by(l, dim, index.at, name);
+	     with_number(&index, OP_mul, step) && through(&index, OP_floor, "fx:", NULL, 0) &&
+	     to_dtype(&index, DTYPE_I64) && within(&index, s) && select_by(l, dim, index.at, name);
 	value_unref(index.at);
 	return ok;
+}
+
+/* (from - 1) / (to - 1); 0 where there is one place. */
+static bool step_of_corners(const struct interpolate_line *l, const struct scale *s,
+			    struct value *out)
+{
+	struct value to = s->to, last, most;
+	int64_t n;
+
+	if (is_symbolic(to) && to.sym->lower < 2) {
+		if (!decompose_number(l->c, to, "a size of interpolate", &n, l->err))
+			return false;
+		to = value_int(n);
+	}
+	*out = value_float(0);
+	if (!is_symbolic(to) && to.i < 2)
+		return true;
+	return add_sizes(l, s->from, -1, &last) && add_sizes(l, to, -1, &most) &&
+	       ratio(l, last, most, out);
 }
 
 /* Where each place of the result lies in x, as a number with a fraction. */
 static bool places(const struct interpolate_line *l, const struct scale *s, bool corners,
 		   enum dtype dtype, struct interpolate_line *out)
 {
-	double step = s->step;
+	struct value step = s->step;
+	bool ok;
 
-	if (!count_from(l, value_int(0), value_int(s->to), dtype, out))
+	if ((corners && !step_of_corners(l, s, &step)) ||
+	    !count_from(l, value_int(0), s->to, dtype, out))
 		return false;
-	if (corners) {
-		step = s->to > 1 ? (double)(s->from - 1) / (double)(s->to - 1) : 0;
-		return with_number(out, OP_mul, value_float(step));
-	}
-	return with_number(out, OP_add, value_float(0.5)) &&
-	       with_number(out, OP_mul, value_float(step)) &&
-	       with_number(out, OP_sub, value_float(0.5)) &&
-	       with_number(out, OP_clamp, value_int(0));
+	ok = corners
+		 ? with_number(out, OP_mul, step)
+		 : with_number(out, OP_add, value_float(0.5)) && with_number(out, OP_mul, step) &&
+		       with_number(out, OP_sub, value_float(0.5)) &&
+		       with_number(out, OP_clamp, value_int(0));
+	if (!ok)
+		value_unref(out->at);
+	return ok;
 }
 
 /* A dim that is scaled. */
@@ -345,13 +420,11 @@ static bool blend(struct interpolate_line *l, const struct interpolate_axis *axi
 	const struct scale *s = axis->scale;
 	int dim = axis->dim;
 	struct interpolate_line next = *low, near = *l, far = *l, rest;
-	struct value most = value_int(s->from - 1);
 	bool ok;
 
 	value_ref(l->at), value_ref(l->at), value_ref(low->at), value_ref(weight->at);
 	rest = *weight;
-	ok = through(&next, OP_add, "fx:", (struct value[]){ value_int(1) }, 1) &&
-	     through(&next, OP_clamp, "fx:", (struct value[]){ value_int(0), most }, 2);
+	ok = through(&next, OP_add, "fx:", (struct value[]){ value_int(1) }, 1) && within(&next, s);
 	for (int d = dim + 1; ok && d < axis->rank; d++) /* is beside the dims after */
 		ok = through(&rest, OP_unsqueeze, "fx:", (struct value[]){ value_int(-1) }, 1);
 	ok = ok && select_by(&near, dim, low->at, "fx:") && select_by(&far, dim, next.at, "fx:") &&
@@ -378,9 +451,7 @@ static bool interpolate_linear(struct interpolate_line *l, const struct interpol
 	value_ref(low.at);
 	ok = through(&low, OP_floor, "fx:", NULL, 0) &&
 	     through(&weight, OP_sub, "fx:", &low.at, 1) && to_dtype(&low, DTYPE_I64) &&
-	     through(&low, OP_clamp,
-		     "fx:", (struct value[]){ value_int(0), value_int(s->from - 1) }, 2) &&
-	     blend(l, axis, &low, &weight);
+	     within(&low, s) && blend(l, axis, &low, &weight);
 	value_unref(low.at);
 	value_unref(weight.at);
 	return ok;

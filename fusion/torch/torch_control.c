@@ -143,6 +143,12 @@ static bool mark_dynamic(const struct native *f, const struct value *args, int n
 	return ok;
 }
 
+static bool autocast_device_from_name(const char *name, enum autocast_device *out)
+{
+	*out = strcmp(name, "cuda") == 0 ? AUTOCAST_CUDA : AUTOCAST_CPU;
+	return *out == AUTOCAST_CUDA || strcmp(name, "cpu") == 0;
+}
+
 static bool enter_autocast(const struct value *args, unsigned *mode, struct value *out,
 			   struct err *err)
 {

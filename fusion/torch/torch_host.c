@@ -37,16 +37,6 @@ static int torch_grad_find(const char *spelling)
 	return -1;
 }
 
-bool torch_grad_is_pass(int id)
-{
-	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
-}
-
-bool torch_grad_wants(int id)
-{
-	return id > GRAD_FIRST && id < GRAD_END;
-}
-
 /* ---- Operators, and calls that are no ops.
  *
  * Shared by the eager and the capturing host, so that both refuse the same
@@ -427,11 +417,6 @@ bool torch_knows(const char *name)
 	       NULL;
 }
 
-bool torch_no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory for another object");
-}
-
 bool torch_writes_expanded(struct err *err)
 {
 	return err_set(err, ERR_OP,
@@ -544,6 +529,21 @@ static bool unknown(const char *owner, const char *scope, const char *spelling, 
 		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s.%s?", owner,
 			       name, shown, near);
 	return err_set(err, ERR_NAME, "%s has no attribute %s", owner, name);
+}
+
+/* Whether some spelling begins with this module and a dot: "torch.ops.demo". */
+static bool custom_has_module(const struct custom_ops *ops, const char *module)
+{
+	size_t len = strlen(module);
+
+	for (int i = 0; ops && len && i < ops->n; i++) {
+		const char *spellings = ops->at[i].info.spellings;
+
+		for (const char *at = spellings; (at = strstr(at, module)); at += len)
+			if ((at == spellings || at[-1] == ' ') && at[len] == '.')
+				return true;
+	}
+	return false;
 }
 
 bool torch_module_attr(struct torch_names *names, const struct module *m, const char *name,

@@ -120,7 +120,12 @@ bool torch_identity(enum cmpop op, struct value a, struct value b, struct value 
 /* A dim from the user: -rank <= dim < rank, counted from the end if negative. */
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);
 
-bool torch_no_memory(struct err *err);       /* for a new value; always false */
+/* For a new value; always false. */
+static inline bool torch_no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory for another object");
+}
+
 bool torch_writes_expanded(struct err *err); /* several elements are one; always false */
 
 /* A call of an op without the word `inplace`, which many functions of
@@ -157,9 +162,15 @@ enum grad_native {
 };
 
 /* Whether it runs a backward pass. */
-bool torch_grad_is_pass(int id);
+static inline bool torch_grad_is_pass(int id)
+{
+	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
+}
 
 /* Whether the native is one of these. */
-bool torch_grad_wants(int id);
+static inline bool torch_grad_wants(int id)
+{
+	return id > GRAD_FIRST && id < GRAD_END;
+}
 
 #endif

@@ -250,6 +250,74 @@ struct tensor_text {
 	bool failed;
 };
 
+/* The text of a hook of the class, which must be a string. */
+static bool text_from_hook(struct vm *vm, struct value v, const char *hook, struct buf *text,
+			   bool *found, struct err *err)
+{
+	struct value s;
+	bool ok;
+
+	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = value_is_text(s) && text_append(vm, s, text, err);
+	if (!value_is_text(s))
+		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s returned non-string (type %s)", hook,
+			 value_type_name(s));
+	value_unref(s);
+	return ok;
+}
+
+static bool exception_repr(struct vm *vm, struct value v, struct buf *text, struct err *err)
+{
+	const struct list *args = v.instance->payload.list;
+
+	buf_puts(text, v.instance->class->name);
+	if (args->len != 1)
+		return builtin_text(vm, v.instance->payload, false, text, err);
+	buf_putc(text, '(');
+	if (!builtin_text(vm, args->at[0], false, text, err))
+		return false;
+	buf_putc(text, ')');
+	return true;
+}
+
+/* Appends str(v) (plain) or repr(v) of an instance. */
+static bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text,
+			struct err *err)
+{
+	bool found = false, ok = true;
+
+	if (v.kind == VALUE_CLASS) { /* as its metaclass has it */
+		if (v.class->meta && class_lookup(v.class->meta, "__repr__") &&
+		    !text_from_hook(vm, v, "__repr__", text, &found, err))
+			return false;
+		if (!found)
+			value_print(text, v, plain);
+		return true;
+	}
+	if (v.kind != VALUE_INSTANCE)
+		return builtin_text(vm, v, plain, text, err);
+	if (vm->depth >= vm->limits.depth)
+		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
+	if (!exception_realize(vm, v, err))
+		return false;
+	vm->depth++;
+	if (plain)
+		ok = text_from_hook(vm, v, "__str__", text, &found, err);
+	if (ok && !found && plain && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_text(vm, v, text, err);
+	if (ok && !found)
+		ok = text_from_hook(vm, v, "__repr__", text, &found, err);
+	if (ok && !found && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_repr(vm, v, text, err);
+	if (ok && !found)
+		buf_printf(text, "<%s object>", v.instance->class->name);
+	vm->depth--;
+	return ok;
+}
+
 static void print_tensor(void *context, struct buf *out, struct value tensor)
 {
 	struct tensor_text *t = context;

@@ -487,23 +487,6 @@ bool class_call_plain(struct vm *vm, struct class *class, const struct arguments
 	return ok;
 }
 
-bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
-		     struct err *err)
-{
-	struct value *place;
-
-	if (v.kind != VALUE_INSTANCE)
-		return false;
-	place = class_lookup(v.instance->class, name);
-	if (!place || !realize(vm, place, err))
-		return false;
-	if (place->kind == VALUE_FUNCTION)
-		return vm_keep(vm, value_method(*place, v), out, err);
-	if (place->kind == VALUE_NONE) /* __hash__ = None */
-		return false;
-	return instance_attribute(vm, v, name, out, err);
-}
-
 /* A class as the object that is called: by a method of its metaclass. */
 static bool meta_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
 		      struct err *err)

@@ -123,16 +123,6 @@ void call_path_find(const struct vm *vm, const struct call_path_stands *stands,
 	}
 }
 
-bool call_path_equal(const struct call_path *a, const struct call_path *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (int i = 0; i < a->n; i++)
-		if (a->modules[i] != b->modules[i] || a->births[i] != b->births[i])
-			return false;
-	return true;
-}
-
 void call_path_print(const struct call_path *p, struct buf *out)
 {
 	size_t began = out->len;

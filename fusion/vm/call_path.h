@@ -27,8 +27,6 @@ struct call_path_stands {
 void call_path_find(const struct vm *vm, const struct call_path_stands *stands,
 		    struct call_path *out);
 
-bool call_path_equal(const struct call_path *a, const struct call_path *b);
-
 /* Appends them, outermost first: "GPT/blocks.0:Block/attn:Attention".  Each but the first
  * has its name in the one before it, as named_modules() gives it, and its class; the class
  * alone where that one does not hold it.  Nothing where there is none. */

@@ -97,11 +97,6 @@ bool store_named(struct vm *vm, struct dict *dict, const char *name, struct valu
 bool call_with_self(struct vm *vm, struct value f, struct value self, const struct arguments *args,
 		    struct value *out, struct err *err);
 
-/* The method `name` of an instance's class, bound to it; false: there is none.
- * *out is the caller's.  Of values that are no instances always false. */
-bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
-		     struct err *err);
-
 /* self.name(args); all borrowed.  A pointer to the value, for a copy would wait for the stores
  * that wrote it. */
 struct method_call {
@@ -130,9 +125,6 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 bool native_is_type(const struct native *f);
 /* typing.List, Generic, T of T = TypeVar("T"): they stand for types. */
 bool native_is_typing(const struct native *f);
-
-/* Appends str(v) (plain) or repr(v) of an instance. */
-bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err);
 
 /* hash(v). */
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);

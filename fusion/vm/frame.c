@@ -198,20 +198,6 @@ void frame_forget(struct vm *vm)
 	leave(vm);
 }
 
-void frame_empty(struct frame *f)
-{
-	int fixed = f->code->n_locals + f->code->n_cells;
-
-	while (f->top > f->stack)
-		value_unref(*--f->top);
-	for (int i = 0; i < fixed; i++) {
-		struct value v = f->locals[i];
-
-		f->locals[i] = (struct value){ .kind = VALUE_UNSET };
-		value_unref(v);
-	}
-}
-
 void frame_pop(struct vm *vm)
 {
 	struct frame *f = vm->frame;

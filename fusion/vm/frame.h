@@ -165,8 +165,7 @@ static inline void frame_mark(struct vm *vm, struct frame *f)
 	vm->modes.grad_off = f->function->grad == GRAD_OFF;
 }
 void frame_pop(struct vm *vm);
-void frame_empty(struct frame *f); /* drops its locals and operands */
-void frame_forget(struct vm *vm);  /* pops it, but its references live on elsewhere */
+void frame_forget(struct vm *vm); /* pops it, but its references live on elsewhere */
 bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);
 void frame_chunks_free(struct vm *vm);
 

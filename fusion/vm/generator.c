@@ -182,15 +182,6 @@ static bool run_on(struct vm *vm, struct generator *g, struct value thrown, stru
 	return ok;
 }
 
-void inst_returned(struct frame *f)
-{
-	const struct iter *it = f->top[-1].iter;
-	struct value v = it->over.kind == VALUE_GENERATOR ? it->over.generator->returned
-							  : value_none();
-
-	store(&f->top[-1], v.kind == VALUE_UNSET ? value_none() : value_ref(v));
-}
-
 /* The iterator whose items f hands on by `yield from`; NULL: none. */
 static const struct iter *handed_on(const struct frame *f)
 {

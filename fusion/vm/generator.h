@@ -21,9 +21,6 @@ bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool 
  * any iterator. */
 bool generator_ended(struct vm *vm, struct value over, struct err *err);
 
-/* RETURNED. */
-void inst_returned(struct frame *f);
-
 /* Closes those that the program dropped since the last time. */
 bool generators_close(struct vm *vm, struct err *err);
 

@@ -780,6 +780,16 @@ static bool make_cell(struct vm *vm, struct frame *f, int arg, struct err *err)
 	return true;
 }
 
+/* RETURNED. */
+static void inst_returned(struct frame *f)
+{
+	const struct iter *it = f->top[-1].iter;
+	struct value v = it->over.kind == VALUE_GENERATOR ? it->over.generator->returned
+							  : value_none();
+
+	store(&f->top[-1], v.kind == VALUE_UNSET ? value_none() : value_ref(v));
+}
+
 /* What is no display: variables, functions, classes, imports, patterns. */
 static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
 {

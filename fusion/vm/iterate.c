@@ -13,6 +13,25 @@ static bool not_iterable(struct vm *vm, struct value v, struct err *err)
 	       err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
 }
 
+/* The method `name` of an instance's class, bound to it; false: there is none.
+ * *out is the caller's.  Of values that are no instances always false. */
+static bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
+			    struct err *err)
+{
+	struct value *place;
+
+	if (v.kind != VALUE_INSTANCE)
+		return false;
+	place = class_lookup(v.instance->class, name);
+	if (!place || !realize(vm, place, err))
+		return false;
+	if (place->kind == VALUE_FUNCTION)
+		return vm_keep(vm, value_method(*place, v), out, err);
+	if (place->kind == VALUE_NONE) /* __hash__ = None */
+		return false;
+	return instance_attribute(vm, v, name, out, err);
+}
+
 /* What __iter__ gives; an instance that has __next__ may be that. */
 static bool instance_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 {

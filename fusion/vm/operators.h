@@ -139,7 +139,13 @@ bool set_binary(struct vm *vm, enum binop op, struct value a, struct value b, st
 
 /* views.c: d.keys() and d.items() are sets beside a set or a view.  *found false, and no
  * error: the operands do not define the operator. */
-bool is_set_view(struct value v);
+static inline bool is_set_view(struct value v)
+{
+	return v.kind == VALUE_ITER && v.iter->view &&
+	       (v.iter->iter_kind == ITER_ITEMS || v.iter->over.kind == VALUE_DICT) &&
+	       v.iter->iter_kind != ITER_VALUES;
+}
+
 bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		 struct err *err);
 bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,

@@ -1,7 +1,8 @@
 /* fusion/vm/preludes.S -- the texts of preludes.def, a row each in its order: the text, and the names
- * that it defines.  fusion/vm/prelude.c reads them. */
+ * that it defines.  fusion/vm/prelude.c reads them.  (#include, not
+ * .include: what keeps objects by their text, as ccache does, sees the .incbin.) */
 	.section .rodata
-	.include "preludes.s"
+#include "preludes.s"
 
 	.section .data.rel.ro, "aw"
 	.balign 8

@@ -22,6 +22,32 @@ static bool random_draws(struct vm *vm, const struct builtin_call *call, struct 
 	return true;
 }
 
+/* From `n` words, one at least: what Python's random.seed() begins with. */
+static void twister_seed_words(struct twister *g, const uint32_t *words, int n)
+{
+	enum { N = TWISTER_WORDS };
+	uint32_t *w = g->word;
+	int i = 1, k = 0;
+
+	twister_seed(g, 19650218);
+	for (int left = n > N ? n : N; left > 0; left--) {
+		w[i] = (w[i] ^ (w[i - 1] ^ w[i - 1] >> 30) * 1664525u) + words[k] + (uint32_t)k;
+		k = k + 1 < n ? k + 1 : 0;
+		if (++i == N) {
+			w[0] = w[N - 1];
+			i = 1;
+		}
+	}
+	for (int left = N - 1; left > 0; left--) {
+		w[i] = (w[i] ^ (w[i - 1] ^ w[i - 1] >> 30) * 1566083941u) - (uint32_t)i;
+		if (++i == N) {
+			w[0] = w[N - 1];
+			i = 1;
+		}
+	}
+	w[0] = 0x80000000u;
+}
+
 static bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out,
 		       struct err *err)
 {

@@ -313,6 +313,21 @@ static inline bool host_may_branch(const struct vm *vm, struct value condition)
 	       vm->host->branch;
 }
 
+/* Drops its locals and operands. */
+static void frame_empty(struct frame *f)
+{
+	int fixed = f->code->n_locals + f->code->n_cells;
+
+	while (f->top > f->stack)
+		value_unref(*--f->top);
+	for (int i = 0; i < fixed; i++) {
+		struct value v = f->locals[i];
+
+		f->locals[i] = (struct value){ .kind = VALUE_UNSET };
+		value_unref(v);
+	}
+}
+
 /* YIELD of the frame that a run is about, or RETURN where generators may have to be closed. */
 static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
 			  struct value *out, struct err *err)

@@ -525,11 +525,6 @@ bool heap_charge(struct heap *heap, size_t bytes)
 	return true;
 }
 
-void heap_uncharge(struct heap *heap, size_t bytes)
-{
-	heap->used_bytes -= bytes;
-}
-
 bool heap_adopt(struct heap *heap, struct object *object)
 {
 	if (object->heap)

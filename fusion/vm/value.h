@@ -306,7 +306,11 @@ void heap_close(struct heap *heap);
 /* Counts `bytes` more; false where the limit forbids it even after a
  * collection.  heap_uncharge() takes them back. */
 bool heap_charge(struct heap *heap, size_t bytes);
-void heap_uncharge(struct heap *heap, size_t bytes);
+
+static inline void heap_uncharge(struct heap *heap, size_t bytes)
+{
+	heap->used_bytes -= bytes;
+}
 
 /* Takes an object in and charges its size; one that is in a heap stays there. */
 bool heap_adopt(struct heap *heap, struct object *object);

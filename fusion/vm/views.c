@@ -3,13 +3,6 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-bool is_set_view(struct value v)
-{
-	return v.kind == VALUE_ITER && v.iter->view &&
-	       (v.iter->iter_kind == ITER_ITEMS || v.iter->over.kind == VALUE_DICT) &&
-	       v.iter->iter_kind != ITER_VALUES;
-}
-
 bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		 struct err *err)
 {

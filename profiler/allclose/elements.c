@@ -4,12 +4,6 @@
 #include "fusion/base/narrow.h"
 #include "profiler/workload/bulk.h"
 
-void elements_ready(const struct tensor *t)
-{
-	if (tensor_numel(t) > 0)
-		fusion_tensor_read(t);
-}
-
 /* n elements from `from` on, `step` apart. */
 static void read_row(enum dtype dtype, const void *from, int64_t at, int64_t step, int64_t n,
 		     double *out)

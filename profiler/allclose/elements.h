@@ -9,7 +9,12 @@
 /* Elements [first, first + n), row by row, whatever the strides.  The host's memory is up
  * to date already: elements_ready(). */
 void elements_read(const struct tensor *t, int64_t first, int64_t n, double *out);
-void elements_ready(const struct tensor *t);
+
+static inline void elements_ready(const struct tensor *t)
+{
+	if (tensor_numel(t) > 0)
+		fusion_tensor_read(t);
+}
 
 /* Whether two tensors of one dtype and shape have the same bits. */
 bool elements_same_bits(const struct tensor *a, const struct tensor *b, int threads);

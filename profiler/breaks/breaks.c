@@ -872,6 +872,7 @@ static bool fill_costs(struct report_break_costs *to, const struct break_check *
 		calls += c->groups.at[i].calls;
 	REPORT_SET(to, sum_us, all.mid / 1000);
 	REPORT_SET(to, ci_us, us_interval(&all));
+	REPORT_SET(to, timed, c->saved != NULL);
 	REPORT_SET(to, calls, calls);
 	REPORT_SET(to, groups, (int64_t)c->groups.len);
 	REPORT_SET(to, watching, watching_of(c, draft));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/breaks.h"
 #include "profiler/numbers/numbers.h"
 
 static const struct metric_info metrics[METRIC_COUNT] = {
@@ -34,11 +35,6 @@ bool metric_from_name(const char *name, enum figure_metric *out, struct err *err
 		}
 	return err_set(err, ERR_BAD_REQUEST, "metric %.40s: one of%s is needed", name,
 		       metric_names);
-}
-
-size_t figures_points(const struct report_run *run)
-{
-	return run->points.n ? run->points.n : 1;
 }
 
 struct report_point figures_point(const struct report_run *run, size_t i)
@@ -102,7 +98,7 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 		*value = (double)m->graphs.n;
 		break;
 	case METRIC_breaks:
-		*value = (double)m->breaks.n;
+		*value = (double)break_distinct(&m->breaks, NULL);
 		break;
 	case METRIC_recompiles:
 		*value = (double)m->recompiles.n;
@@ -192,11 +188,6 @@ void figures_spread(struct figures *f, const struct repeat *repeats, int n)
 	for (size_t i = 0; i < f->rows.len; i++)
 		if (metrics[f->rows.at[i].metric].kind == FIGURE_TIMED)
 			spread_one(&f->rows.at[i], repeats, n);
-}
-
-void figures_finish(struct figures *f)
-{
-	VEC_FREE(&f->rows);
 }
 
 const struct figure *figures_find(const struct figures *f, const struct figure *like)

@@ -51,7 +51,11 @@ struct figures {
 /* Of every mode at every point, in the order of the report, whose texts are borrowed.
  * What was not measured is left out.  False with MEMORY; finish in any case. */
 bool figures_of(const struct report_run *run, struct figures *out, struct err *err);
-void figures_finish(struct figures *f);
+
+static inline void figures_finish(struct figures *f)
+{
+	VEC_FREE(&f->rows);
+}
 
 /* Sets repeats and spread of the TIMED ones from values of the same workload, settings and
  * version, each from a run of its own, those of one figure one after another.  The interval
@@ -68,7 +72,11 @@ const struct figure *figures_find(const struct figures *f, const struct figure *
 
 /* The points of a report: those of its sweep, or one with the modes of the report itself,
  * whose n is NAN. */
-size_t figures_points(const struct report_run *run);
+static inline size_t figures_points(const struct report_run *run)
+{
+	return run->points.n ? run->points.n : 1;
+}
+
 struct report_point figures_point(const struct report_run *run, size_t i);
 
 #endif

@@ -431,11 +431,6 @@ bool settings_differences(const struct report_run *a, const struct report_run *b
 	return ok || err_set(err, ERR_MEMORY, "out of memory for what differs");
 }
 
-void differences_finish(struct differences *d)
-{
-	VEC_FREE(&d->rows);
-}
-
 bool settings_refusal(const struct differences *d, struct buf *out)
 {
 	bool any = false;

@@ -27,7 +27,11 @@ struct differences {
  * it.  False with MEMORY; finish in any case. */
 bool settings_differences(const struct report_run *a, const struct report_run *b,
 			  struct arena *arena, struct differences *out, struct err *err);
-void differences_finish(struct differences *d);
+
+static inline void differences_finish(struct differences *d)
+{
+	VEC_FREE(&d->rows);
+}
 
 /* Appends "not comparable: threads 1 against 16; device cpu against cuda" where some of those
  * matter.  Returns whether one does. */

@@ -186,11 +186,6 @@ bool verdicts_of(const struct figures *a, const struct figures *b, double margin
 	return ok || err_set(err, ERR_MEMORY, "out of memory for a comparison");
 }
 
-void verdicts_finish(struct verdicts *j)
-{
-	VEC_FREE(&j->rows);
-}
-
 /* "FASTER", or of what is counted "LESS", "SAME", "MORE". */
 static const char *word_of(const struct compared_figure *j)
 {

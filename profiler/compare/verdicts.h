@@ -22,7 +22,11 @@ struct verdicts {
 /* False with MEMORY; finish in any case. */
 bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
 		 struct verdicts *out, struct err *err);
-void verdicts_finish(struct verdicts *j);
+
+static inline void verdicts_finish(struct verdicts *j)
+{
+	VEC_FREE(&j->rows);
+}
 
 /* As an answer has it. */
 void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,

@@ -58,11 +58,6 @@ bool job_events(struct export_job *job, job_event_fn *each, void *self, struct e
 	return ok;
 }
 
-struct timeline_lane job_lane(const struct export_job *job, size_t lane)
-{
-	return timeline_lane_at(&job->tables, lane);
-}
-
 const char *job_name(const struct export_job *job, uint32_t name)
 {
 	const char *text = json_string_value(
@@ -108,7 +103,7 @@ static bool each_mode(const struct export_job *job, struct job_mode at,
 	for (size_t i = 0; i < modes->n; i++) {
 		at.mode = modes->keys[i];
 		at.m = &modes->at[i];
-		at.breaks = at.m->breaks.n;
+		at.breaks = (size_t)break_distinct(&at.m->breaks, NULL);
 		at.paid = report_get(*paid, at.mode);
 		if (is_wanted(job, &at) && !each(self, &at))
 			return false;

@@ -31,7 +31,11 @@ struct export_job {
 typedef bool job_event_fn(void *self, const struct timeline_event *event, struct err *err);
 bool job_events(struct export_job *job, job_event_fn *each, void *self, struct err *err);
 
-struct timeline_lane job_lane(const struct export_job *job, size_t lane);
+static inline struct timeline_lane job_lane(const struct export_job *job, size_t lane)
+{
+	return timeline_lane_at(&job->tables, lane);
+}
+
 const char *job_name(const struct export_job *job, uint32_t name);
 
 /* Where the wanted lanes begin; 0 where they have no event. */

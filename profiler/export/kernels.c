@@ -82,8 +82,3 @@ bool kernels_gather(struct kernels *k, struct export_job *job, struct err *err)
 		qsort(k->slots, k->cap, sizeof(*k->slots), by_sum);
 	return true;
 }
-
-void kernels_finish(struct kernels *k)
-{
-	free(k->slots);
-}

@@ -19,6 +19,10 @@ struct kernels {
 
 /* Kernels, copies and sets of the wanted lanes, by lane, name and kind. */
 bool kernels_gather(struct kernels *k, struct export_job *job, struct err *err);
-void kernels_finish(struct kernels *k);
+
+static inline void kernels_finish(struct kernels *k)
+{
+	free(k->slots);
+}
 
 #endif

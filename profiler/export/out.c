@@ -85,11 +85,6 @@ void out_add(struct out *o, const char *bytes, size_t len)
 	settle(o);
 }
 
-void out_puts(struct out *o, const char *text)
-{
-	out_add(o, text, strlen(text));
-}
-
 void out_printf(struct out *o, const char *format, ...)
 {
 	char text[512];

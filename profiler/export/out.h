@@ -5,6 +5,8 @@
 #ifndef PROFILER_EXPORT_OUT_H
 #define PROFILER_EXPORT_OUT_H
 
+#include <string.h>
+
 #include "fusion/base/buf.h"
 #include "profiler/export/export.h"
 
@@ -23,7 +25,12 @@ bool out_init(struct out *o, export_put_fn *put, void *self, bool gzip, struct e
 bool out_finish(struct out *o, bool ok, struct err *err);
 
 void out_add(struct out *o, const char *bytes, size_t len);
-void out_puts(struct out *o, const char *text);
+
+static inline void out_puts(struct out *o, const char *text)
+{
+	out_add(o, text, strlen(text));
+}
+
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_json(struct out *o, const json_t *json); /* NULL: null */
 void out_text(struct out *o, const char *text);   /* as a JSON string; NULL: null */

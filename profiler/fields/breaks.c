@@ -63,6 +63,23 @@ int64_t break_times_met(const struct report_break_list *breaks, size_t i)
 	return times;
 }
 
+static bool is_new(const struct report_break_list *breaks, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (break_same(&breaks->at[i], &breaks->at[k]))
+			return false;
+	return true;
+}
+
+int64_t break_distinct(const struct report_break_list *breaks, const char *stage)
+{
+	int64_t distinct = 0;
+
+	for (size_t i = 0; breaks->at && i < breaks->n; i++)
+		distinct += (!stage || same_text(breaks->at[i].stage, stage)) && is_new(breaks, i);
+	return distinct;
+}
+
 const char *break_outcome_words(const char *outcome)
 {
 	static const char *const words[][2] = {

@@ -25,6 +25,10 @@ bool break_same(const struct report_break *a, const struct report_break *b);
 /* How often the i-th break was met in all.  0: an earlier one of the list is the same. */
 int64_t break_times_met(const struct report_break_list *breaks, size_t i);
 
+/* How many there are, each counted once; of one stage, "capture" or "lowering", or of both (NULL).
+ * It is the number that lists, tabs, suites and histories show. */
+int64_t break_distinct(const struct report_break_list *breaks, const char *stage);
+
 /* What an outcome means for the rest of the program: "the whole function runs in eager"; "" of one
  * that is unknown. */
 const char *break_outcome_words(const char *outcome);

@@ -487,11 +487,6 @@ json_t *report_draft_value(struct report_draft *draft, json_t *value)
 	return NULL;
 }
 
-const char *report_draft_text(struct report_draft *draft, const char *text)
-{
-	return text ? arena_strdup(&draft->arena, text) : NULL;
-}
-
 struct report_integers report_draft_integers(struct report_draft *draft, const int *from, int n)
 {
 	int64_t *at = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);

@@ -204,7 +204,10 @@ void report_draft_finish(struct report_draft *draft);
 json_t *report_draft_value(struct report_draft *draft, json_t *value);
 
 /* A copy of a text; NULL of NULL. */
-const char *report_draft_text(struct report_draft *draft, const char *text);
+static inline const char *report_draft_text(struct report_draft *draft, const char *text)
+{
+	return text ? arena_strdup(&draft->arena, text) : NULL;
+}
 
 /* Copies. */
 struct report_integers report_draft_integers(struct report_draft *draft, const int *from, int n);

@@ -5,7 +5,6 @@
 
 #include "profiler/fields/breaks.h"
 #include "profiler/findings/maker.h"
-#include "profiler/measure/break_even.h"
 
 /* ---- the distinct ones ---- */
 
@@ -186,18 +185,10 @@ static void say_of_call(struct maker *m, struct sentence *s, const char *mode,
 		sentence_add(s, PART_PLAIN, " of a call in %s", mode);
 }
 
-/* What is said to cost so much: "2 breaks cost", "3 of 4 breaks cost". */
-static const char *subject_of(struct maker *m, int64_t n, int64_t of)
-{
-	if (n < of)
-		return maker_text(m, "%lld of %lld breaks cost", (long long)n, (long long)of);
-	return maker_text(m, "%s %s", plural(m, n, "break", "breaks"), n == 1 ? "costs" : "cost");
-}
-
 /* What breaks cost a call, with the evidence for it.  Bold alone has to be true: a figure whose
  * interval holds 0 is no claim. */
 struct cost_claim {
-	const char *subject; /* subject_of() */
+	const char *subject; /* "2 breaks cost" */
 	double us;
 	struct report_interval ci;
 	const char *evidence, *less; /* of a cost; of one below nothing, where `less` is said */
@@ -229,33 +220,30 @@ static void say_claim(struct maker *m, struct sentence *s, const char *mode,
 	}
 }
 
-/* Where the function was timed without its breaks, that is what is said of them: no estimate
- * is as good. */
+/* Where the function was timed without its breaks, that is what they cost: no estimate is as good.
+ */
 static void say_cost(struct maker *m, struct sentence *s, const char *mode,
 		     const struct report_mode *at, int64_t n)
 {
 	const struct report_break_costs *all = at->break_cost;
-	const struct report_unbroken *w = all->without;
-	struct interval saved;
+	const char *subject = maker_text(m, "%s %s", plural(m, n, "break", "breaks"),
+					 n == 1 ? "costs" : "cost");
+	struct cost_claim claim = { subject, all->sum_us, all->ci_us,
+				    ", as estimated from its timeline",
+				    "with the kernels of one graph a call would be" };
 
-	if (w) {
-		saved = saving_beyond_margin(&(struct interval){ w->measured_ci_us.low,
-								 w->measured_us,
-								 w->measured_ci_us.high },
-					     w->median_us + w->measured_us);
-		say_claim(m, s, mode, at,
-			  &(struct cost_claim){
-			      subject_of(m, n > w->breaks_left ? n - w->breaks_left : n, n),
-			      saved.mid,
-			      { saved.low, saved.high },
-			      ", as timed beside the same function without them",
-			      "without them a call is" });
-	} else {
-		say_claim(m, s, mode, at,
-			  &(struct cost_claim){ subject_of(m, n, n), all->sum_us, all->ci_us,
-						", as estimated from its timeline",
-						"with the kernels of one graph a call would be" });
+	if (all->timed && all->without) {
+		int64_t gone = n - all->without->breaks_left;
+
+		claim.evidence =
+		    gone == n ? ", as timed beside the same function without them"
+			      : maker_text(m,
+					   ", as timed beside the same function without %s of them "
+					   "and estimated for the rest",
+					   gone > 0 ? figure_text(m, (double)gone) : "some");
+		claim.less = "without them a call is";
 	}
+	say_claim(m, s, mode, at, &claim);
 }
 
 /* "line 3", "lines 3, 5". */

@@ -392,6 +392,38 @@ static const char *facts_of(struct maker *m, const struct report_frame *f)
 			  plural(m, uses, "use", "uses"));
 }
 
+/* "`gate` from line 6 on" of torch_dynamo_resume_in_gate_at_6. */
+static const char *frame_words(struct maker *m, const char *name)
+{
+	static const char resumed[] = "torch_dynamo_resume_in_";
+	const char *at = NULL;
+
+	if (strncmp(name, resumed, strlen(resumed)) != 0)
+		return maker_text(m, "`%s`", name);
+	name += strlen(resumed);
+	for (const char *next = strstr(name, "_at_"); next; next = strstr(next + 1, "_at_"))
+		at = next;
+	return at ? maker_text(m, "`%.*s` from line %s on", (int)(at - name), name, at + 4)
+		  : maker_text(m, "`%s`", name);
+}
+
+/* That its lines run in eager, when, and why. */
+static const char *eager_of(struct maker *m, const struct report_mode *at,
+			    const struct report_frame *f)
+{
+	const char *name = frame_words(m, f->frame), *why = NULL;
+	bool told = f->has.broke && f->broke >= 0 && (size_t)f->broke < at->breaks.n;
+
+	if (!f->skipped)
+		return maker_text(m,
+				  "%s runs in eager where no cache entry matches: it hit the "
+				  "recompile limit.",
+				  name);
+	if (told && at->breaks.at[f->broke].because)
+		why = strstr(report_text(at->breaks.at[f->broke].because->message), ", because ");
+	return maker_text(m, "%s runs in eager in every call, op by op%s.", name, why ? why : "");
+}
+
 static void put_frame(struct maker *m, const char *mode, const struct report_frame *f,
 		      const struct remedy_patterns *patterns, struct report_findings_frame *to)
 {
@@ -413,9 +445,10 @@ static void put_frame(struct maker *m, const char *mode, const struct report_fra
 	REPORT_SET(to, versions, versions);
 }
 
-static void put_frames(struct maker *m, const char *mode, const struct report_frame_list *tree,
+static void put_frames(struct maker *m, const char *mode, const struct report_mode *at,
 		       struct report_findings_mode *to)
 {
+	const struct report_frame_list *tree = &at->tree;
 	struct report_findings_frame_list frames = {
 		report_new_findings_frame(tree->n, m->wording.arena), tree->n
 	};
@@ -425,8 +458,11 @@ static void put_frames(struct maker *m, const char *mode, const struct report_fr
 		m->wording.failed = true;
 		return;
 	}
-	for (size_t i = 0; !m->wording.failed && i < tree->n; i++)
+	for (size_t i = 0; !m->wording.failed && i < tree->n; i++) {
 		put_frame(m, mode, &tree->at[i], &patterns, &frames.at[i]);
+		REPORT_SET_IF(&frames.at[i], eager, tree->at[i].lines.n > 0,
+			      eager_of(m, at, &tree->at[i]));
+	}
 	free_remedies(&patterns);
 	REPORT_SET(to, frames, frames);
 }
@@ -443,5 +479,5 @@ void put_guards(struct maker *m, const char *mode, const struct report_mode *at,
 	say_guards(m, &s, mode, &t);
 	REPORT_SET(verdict, how, guards_method(m, at, &t));
 	REPORT_SET(to, guards, verdict);
-	put_frames(m, mode, &at->tree, to);
+	put_frames(m, mode, at, to);
 }

@@ -358,6 +358,21 @@ static struct kernel_units put_kernels(struct maker *m, const struct report_mode
 	return units;
 }
 
+/* Of its kernels, each launched once; "" where one was not watched. */
+static const char *kernels_time(struct maker *m, const struct report_graph *g)
+{
+	char text[NUMBER_BYTES];
+	double us = 0;
+
+	for (size_t i = 0; i < g->kernel_details.n; i++) {
+		if (!g->kernel_details.at[i].has.median_us)
+			return "";
+		us += g->kernel_details.at[i].median_us;
+	}
+	number_duration(text, us);
+	return g->kernel_details.n ? maker_text(m, "%s", text) : "";
+}
+
 static void put_graph(struct maker *m, const struct report_graph *g, size_t i,
 		      const struct kernel_units *units, struct report_findings_graph *to)
 {
@@ -365,6 +380,7 @@ static void put_graph(struct maker *m, const struct report_graph *g, size_t i,
 
 	REPORT_SET(to, title, title_of(m, g, i));
 	REPORT_SET(to, facts, facts_of(m, g));
+	REPORT_SET_IF(to, time, *kernels_time(m, g), kernels_time(m, g));
 	REPORT_SET_IF(to, op_counts, *op_counts(m, &g->ops), op_counts(m, &g->ops));
 	REPORT_SET(to, recording, recording_of(m, g));
 	REPORT_SET(to, kernels,

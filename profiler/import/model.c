@@ -115,53 +115,6 @@ struct name_total *names_find(struct names *n, struct timeline_writer *writer,
 		   ledger);
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct name_total *x = *(struct name_total *const *)a,
-				*y = *(struct name_total *const *)b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
-
-json_t *names_json(const struct names *n, enum name_group group)
-{
-	VEC(const struct name_total *) rows = { 0 };
-	struct name_total all = n->others[group];
-	json_t *list = json_array();
-	bool bad = false;
-
-	for (size_t i = 0; i < n->rows.len; i++) {
-		const struct name_total *row = &n->rows.at[i];
-
-		if (row->group != group || row->count == 0)
-			continue;
-		all.count += row->count;
-		all.total_ns = timeline_add(all.total_ns, row->total_ns);
-		all.bytes = timeline_add(all.bytes, row->bytes);
-		if (!VEC_PUSH(&rows, row))
-			break;
-	}
-	if (rows.len)
-		qsort(rows.at, rows.len, sizeof(*rows.at), by_total);
-	for (size_t i = 0; i < rows.len; i++)
-		json_array_append_new(
-		    list, json_pack("{s:o, s:I, s:f}", "name",
-				    json_of_text(rows.at[i]->text, rows.at[i]->len, &bad), "count",
-				    (json_int_t)rows.at[i]->count, "total_us",
-				    (double)rows.at[i]->total_ns / 1e3));
-	if (n->others[group].count)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:I, s:f}", "name", "others", "count",
-						(json_int_t)n->others[group].count, "total_us",
-						(double)n->others[group].total_ns / 1e3));
-	VEC_FREE(&rows);
-	return json_pack("{s:I, s:f, s:I, s:o}", "count", (json_int_t)all.count, "total_us",
-			 (double)all.total_ns / 1e3, "bytes", (json_int_t)all.bytes, "by_name",
-			 list);
-}
-
 /* ---- what ran inside of what, and for which compiled frame. ---- */
 
 /* A span that is open while its lane is walked. */
@@ -484,19 +437,6 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 		return &l->rows.at[l->rows.len - 1];
 	}
 	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file) : NULL, writer, ledger);
-}
-
-struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
-				   struct timeline_writer *writer, struct ledger *ledger)
-{
-	struct trace_lane *last = NULL;
-
-	for (struct trace_lane *at = NULL; (at = trace_lane_next(l, e, at));)
-		if (at->of == LANE_HOST || at->of == LANE_DEVICE)
-			last = at;
-	if (last)
-		return last;
-	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
 }
 
 /* ---- which flows begin, and which end. ---- */

@@ -89,11 +89,6 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 				 const struct kineto_event *e, int file,
 				 struct timeline_writer *writer, struct ledger *ledger);
 
-/* The lane of an event that says no category: one of its thread, whichever was last
- * added, else a new one of the host. */
-struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
-				   struct timeline_writer *writer, struct ledger *ledger);
-
 /* A lane with a row of its own (taken over); NULL without memory, or where there are too
  * many. */
 struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
@@ -140,10 +135,6 @@ struct names {
 struct name_total *names_find(struct names *n, struct timeline_writer *writer,
 			      enum name_group group, const char *text, size_t len,
 			      struct ledger *ledger);
-
-/* {"count", "total_us", "bytes", "by_name": [{"name", "count", "total_us"}]}, the longest
- * first, of one group.  New. */
-json_t *names_json(const struct names *n, enum name_group group);
 
 /* A text as JSON, whatever its bytes; *bad is set where some were no UTF-8. */
 json_t *json_of_text(const char *text, size_t len, bool *bad);

@@ -271,6 +271,55 @@ static json_t *memory_json(const struct model *m)
 	return list;
 }
 
+static int by_total(const void *a, const void *b)
+{
+	const struct name_total *x = *(struct name_total *const *)a,
+				*y = *(struct name_total *const *)b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+/* {"count", "total_us", "bytes", "by_name": [{"name", "count", "total_us"}]}, the longest
+ * first, of one group.  New. */
+static json_t *names_json(const struct names *n, enum name_group group)
+{
+	VEC(const struct name_total *) rows = { 0 };
+	struct name_total all = n->others[group];
+	json_t *list = json_array();
+	bool bad = false;
+
+	for (size_t i = 0; i < n->rows.len; i++) {
+		const struct name_total *row = &n->rows.at[i];
+
+		if (row->group != group || row->count == 0)
+			continue;
+		all.count += row->count;
+		all.total_ns = timeline_add(all.total_ns, row->total_ns);
+		all.bytes = timeline_add(all.bytes, row->bytes);
+		if (!VEC_PUSH(&rows, row))
+			break;
+	}
+	if (rows.len)
+		qsort(rows.at, rows.len, sizeof(*rows.at), by_total);
+	for (size_t i = 0; i < rows.len; i++)
+		json_array_append_new(
+		    list, json_pack("{s:o, s:I, s:f}", "name",
+				    json_of_text(rows.at[i]->text, rows.at[i]->len, &bad), "count",
+				    (json_int_t)rows.at[i]->count, "total_us",
+				    (double)rows.at[i]->total_ns / 1e3));
+	if (n->others[group].count)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:I, s:f}", "name", "others", "count",
+						(json_int_t)n->others[group].count, "total_us",
+						(double)n->others[group].total_ns / 1e3));
+	VEC_FREE(&rows);
+	return json_pack("{s:I, s:f, s:I, s:o}", "count", (json_int_t)all.count, "total_us",
+			 (double)all.total_ns / 1e3, "bytes", (json_int_t)all.bytes, "by_name",
+			 list);
+}
+
 /* What a trace holds. */
 static void add_trace(const struct model *m, json_t *report)
 {
@@ -467,6 +516,13 @@ static void add_xla(struct model *m, json_int_t captured, const json_t *files, j
 			    stages_json(m, files, json_object_get(report, "breaks")));
 	json_array_extend(json_object_get(report, "breaks"), json_object_get(xla, "breaks"));
 	json_object_set_new(report, "pt_xla", xla);
+}
+
+static bool xla_is_there(const struct xla_log *x)
+{
+	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
+	       json_object_size(x->counters) || x->blocks[0] || x->blocks[1] || x->blocks[2] ||
+	       json_array_size(x->notes);
 }
 
 json_t *import_report(struct model *m, json_t *files)

@@ -222,6 +222,22 @@ static bool flow_name(struct asyncs *a, const struct kineto_event *e, struct mod
 	return VEC_PUSH(&a->flow_names, (struct flow_name){ key, *out });
 }
 
+/* The lane of an event that says no category: one of its thread, whichever was last
+ * added, else a new one of the host. */
+static struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e,
+					  int file, struct timeline_writer *writer,
+					  struct ledger *ledger)
+{
+	struct trace_lane *last = NULL;
+
+	for (struct trace_lane *at = NULL; (at = trace_lane_next(l, e, at));)
+		if (at->of == LANE_HOST || at->of == LANE_DEVICE)
+			last = at;
+	if (last)
+		return last;
+	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
+}
+
 bool asyncs_flow(struct asyncs *a, struct trace_lanes *lanes, const struct kineto_event *e,
 		 int64_t base_ns, struct model *m, struct err *err)
 {

@@ -590,13 +590,6 @@ bool xla_duration(const char *text, int64_t *ns, int64_t *printed_ns)
 
 /* ---- the report ---- */
 
-bool xla_is_there(const struct xla_log *x)
-{
-	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
-	       json_object_size(x->counters) || x->blocks[0] || x->blocks[1] || x->blocks[2] ||
-	       json_array_size(x->notes);
-}
-
 /* Graphs that were compiled; where no block says so, those of the metrics. */
 int64_t xla_graphs(const struct xla_log *x)
 {

@@ -41,7 +41,6 @@ struct xla_block {
 };
 
 /* Whether there was such a log, its graphs, and its report.  New. */
-bool xla_is_there(const struct xla_log *x);
 int64_t xla_graphs(const struct xla_log *x);
 json_t *xla_json(const struct xla_log *x, int64_t captured);
 

@@ -30,11 +30,6 @@ struct grouper {
 	VEC(struct copy) copies;
 };
 
-const char *group_kind_name(enum node_group_kind kind)
-{
-	return kind == GROUP_MODULE ? "module" : kind == GROUP_LOOP ? "loop" : "kernel";
-}
-
 /* Takes the texts over; -1 when out of memory. */
 static int add_group(struct grouper *gr, struct node_group group)
 {

@@ -68,6 +68,9 @@ bool groups_make(const struct grouped_graph *graph, int by, struct node_groups *
 void groups_finish(struct node_groups *groups);
 
 /* "module", "loop", "kernel". */
-const char *group_kind_name(enum node_group_kind kind);
+static inline const char *group_kind_name(enum node_group_kind kind)
+{
+	return kind == GROUP_MODULE ? "module" : kind == GROUP_LOOP ? "loop" : "kernel";
+}
 
 #endif

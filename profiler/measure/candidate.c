@@ -114,15 +114,6 @@ static void drop_args(struct value **args, const struct inputs *in)
 	free(args);
 }
 
-json_t *inputs_summed(const struct inputs *in, int call, int arg)
-{
-	json_t **at = &in->summed[call][arg];
-
-	if (!*at)
-		*at = value_to_json(in->args[call][arg], false);
-	return json_incref(*at);
-}
-
 void inputs_destroy(struct inputs *in)
 {
 	for (int i = 0; i < in->n_calls; i++) {
@@ -298,6 +289,28 @@ void candidate_drop_results(struct candidate *candidate)
 	if (candidate->snapshots)
 		allocator_destroy(candidate->snapshots);
 	candidate->snapshots = NULL;
+}
+
+/* restore.c; of candidate_destroy(). */
+static void candidate_drop_pristine(struct candidate *candidate)
+{
+	const struct inputs *in = candidate->originals;
+
+	for (int i = 0; i < in->n_calls; i++) {
+		for (int k = 0; candidate->pristine && k < in->n_args[i]; k++)
+			value_unref(candidate->pristine[i][k]);
+		if (candidate->pristine)
+			free(candidate->pristine[i]);
+		if (candidate->use)
+			free(candidate->use[i]);
+	}
+	free(candidate->pristine);
+	free(candidate->use);
+	if (candidate->pristine_memory)
+		allocator_destroy(candidate->pristine_memory);
+	candidate->pristine = NULL;
+	candidate->use = NULL;
+	candidate->pristine_memory = NULL;
 }
 
 void candidate_destroy(struct candidate *candidate)

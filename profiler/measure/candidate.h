@@ -34,9 +34,6 @@ bool inputs_create(struct inputs *in, const struct workload *w, const struct poi
 		   struct err *err);
 void inputs_destroy(struct inputs *in);
 
-/* What a report that is not whole has of an argument as it was: made once.  A new reference. */
-json_t *inputs_summed(const struct inputs *in, int call, int arg);
-
 enum input_use { USE_UNKNOWN, USE_READ, USE_WRITTEN };
 
 struct candidate {
@@ -126,9 +123,6 @@ void candidate_drop_sets(struct candidate *candidate); /* back to the first */
  * expression, with the original's numbers.  UNSET with *err. */
 struct value candidate_argument(const struct candidate *candidate, int call, int k,
 				struct value from, struct err *err);
-
-/* restore.c; of candidate_destroy(). */
-void candidate_drop_pristine(struct candidate *candidate);
 
 /* Whether a call's output, and what it left in its arguments, can be reported. */
 bool candidate_reportable(const struct candidate *candidate, int call, struct err *err);

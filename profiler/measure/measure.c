@@ -263,6 +263,12 @@ static void shuffle(int *order, int n, uint64_t *position)
 	}
 }
 
+/* Half the interval's width over its median. */
+static double stats_half_width(const struct interval *i)
+{
+	return i->mid > 0 ? (i->high - i->low) / 2 / i->mid : INFINITY;
+}
+
 /* Whether every interval has the wanted width. */
 static bool narrow(const struct candidate *candidates, int n_candidates)
 {

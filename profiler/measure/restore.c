@@ -135,27 +135,6 @@ bool candidate_restore(struct candidate *candidate, int call, struct err *err)
 	return true;
 }
 
-void candidate_drop_pristine(struct candidate *candidate)
-{
-	const struct inputs *in = candidate->originals;
-
-	for (int i = 0; i < in->n_calls; i++) {
-		for (int k = 0; candidate->pristine && k < in->n_args[i]; k++)
-			value_unref(candidate->pristine[i][k]);
-		if (candidate->pristine)
-			free(candidate->pristine[i]);
-		if (candidate->use)
-			free(candidate->use[i]);
-	}
-	free(candidate->pristine);
-	free(candidate->use);
-	if (candidate->pristine_memory)
-		allocator_destroy(candidate->pristine_memory);
-	candidate->pristine = NULL;
-	candidate->use = NULL;
-	candidate->pristine_memory = NULL;
-}
-
 /* ---- sets that take turns */
 
 static int64_t bytes_of(struct value v)

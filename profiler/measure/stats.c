@@ -73,11 +73,6 @@ bool stats_median(const double *x, int n, struct interval *out)
 	return true;
 }
 
-double stats_half_width(const struct interval *i)
-{
-	return i->mid > 0 ? (i->high - i->low) / 2 / i->mid : INFINITY;
-}
-
 static void noise_add(char *text, size_t bytes, const char *sentence)
 {
 	size_t len = strlen(text);

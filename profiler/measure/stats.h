@@ -33,9 +33,6 @@ int stats_median_rank(int n);
  * the samples.  False when out of memory.  x is not changed, n >= 1. */
 bool stats_median(const double *x, int n, struct interval *out);
 
-/* Half the interval's width over its median. */
-double stats_half_width(const struct interval *i);
-
 /* What makes samples, in the order they were taken, doubtful: too few, a wide
  * middle half, a drift between the first and the second half of the time.
  * Writes a sentence or two to `text` and returns true, or returns false. */

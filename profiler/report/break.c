@@ -146,6 +146,18 @@ static struct report_entry_list entries_of(const struct fusion_session *s, int f
 	return (struct report_entry_list){ list, (size_t)n };
 }
 
+/* As many of a frame's lines as a report takes; none when out of memory, which the draft knows. */
+static struct report_integers lines_of(const struct fusion_frame_info *f,
+				       struct report_draft *draft)
+{
+	struct report_integers lines = { ARENA_ARRAY(&draft->arena, int64_t, (size_t)f->n_lines),
+					 0 };
+
+	for (; lines.at && lines.n < (size_t)f->n_lines; lines.n++)
+		lines.at[lines.n] = f->lines[lines.n];
+	return lines;
+}
+
 struct report_frame_list tree_of_session(const struct fusion_session *s, struct report_draft *draft)
 {
 	int n = fusion_frame_count(s);
@@ -159,6 +171,8 @@ struct report_frame_list tree_of_session(const struct fusion_session *s, struct 
 		REPORT_SET(&all[i], line, f.line);
 		REPORT_SET(&all[i], skipped, f.skipped);
 		REPORT_SET(&all[i], run_only, f.run_only);
+		REPORT_SET_IF(&all[i], broke, f.broke >= 0, f.broke);
+		REPORT_SET_IF(&all[i], lines, f.n_lines > 0, lines_of(&f, draft));
 		REPORT_SET(&all[i], entries, entries_of(s, i, draft));
 	}
 	return (struct report_frame_list){ all, (size_t)n };

@@ -17,6 +17,16 @@ static bool as_it_was(const struct candidate *candidate, int call, int k)
 	return candidate->use && candidate->use[call][k] == USE_READ;
 }
 
+/* What a report that is not whole has of an argument as it was: made once.  A new reference. */
+static json_t *inputs_summed(const struct inputs *in, int call, int arg)
+{
+	json_t **at = &in->summed[call][arg];
+
+	if (!*at)
+		*at = value_to_json(in->args[call][arg], false);
+	return json_incref(*at);
+}
+
 static json_t *inputs_after(const struct candidate *candidate, int call, bool whole)
 {
 	json_t *list = json_array();
@@ -287,17 +297,13 @@ static struct report_mode_counts *counts_of(const struct fusion_session *s,
 {
 	struct report_mode_counts *to = report_new_mode_counts(1, &draft->arena);
 	struct fusion_counts c = fusion_counts(s);
-	int64_t distinct[2] = { 0 }; /* of capture, of lowering */
 
 	if (!to)
 		return NULL;
-	for (size_t i = 0; breaks->at && i < breaks->n; i++)
-		distinct[strcmp(breaks->at[i].stage, "lowering") == 0] += break_times_met(breaks,
-											  i) > 0;
 	REPORT_SET(to, captured, c.graphs);
 	REPORT_SET(to, lowered, c.lowered);
-	REPORT_SET(to, breaks, distinct[0]);
-	REPORT_SET(to, fallbacks, distinct[1]);
+	REPORT_SET(to, breaks, break_distinct(breaks, "capture"));
+	REPORT_SET(to, fallbacks, break_distinct(breaks, "lowering"));
 	REPORT_SET(to, launches, c.launches);
 	REPORT_SET(to, eager_fallbacks, c.eager_fallbacks);
 	REPORT_SET(to, executions, c.executions);

@@ -168,11 +168,6 @@ static int sizes_up_to(const int64_t *elements, int least, int all, int64_t reac
 	return n;
 }
 
-bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes)
-{
-	return c->whole || (c->n > 0 && bytes <= c->bytes[c->n - 1]);
-}
-
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
 			int64_t cache_bytes, struct err *err)
 {
@@ -219,9 +214,4 @@ double copy_curve_ns(const struct copy_curve *c, double bytes)
 		i++;
 	slope = log(c->ns[i] / c->ns[i - 1]) / log((double)c->bytes[i] / (double)c->bytes[i - 1]);
 	return c->ns[i - 1] * pow(bytes / (double)c->bytes[i - 1], slope);
-}
-
-double copy_curve_bandwidth(const struct copy_curve *c)
-{
-	return c->n ? (double)c->bytes[c->n - 1] / c->ns[c->n - 1] * 1e9 : 0;
 }

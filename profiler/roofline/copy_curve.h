@@ -38,13 +38,19 @@ int64_t copy_cache_bytes(struct fusion *engine);
 
 /* Whether a kernel that moves so many bytes has a copy to be held against: one of as many, or
  * both are of memory. */
-bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes);
+static inline bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes)
+{
+	return c->whole || (c->n > 0 && bytes <= c->bytes[c->n - 1]);
+}
 
 /* The kernel that moves so many bytes, in nanoseconds: between two points as a power
  * of the bytes, beyond the last at its bandwidth, before the first as that. */
 double copy_curve_ns(const struct copy_curve *c, double bytes);
 
 /* Bytes a second at the last point; of memory, where the curve is whole. */
-double copy_curve_bandwidth(const struct copy_curve *c);
+static inline double copy_curve_bandwidth(const struct copy_curve *c)
+{
+	return c->n ? (double)c->bytes[c->n - 1] / c->ns[c->n - 1] * 1e9 : 0;
+}
 
 #endif

@@ -134,22 +134,6 @@ static bool report_kernel(struct report_kernel *to, const struct roofline_of *w,
 	return ok;
 }
 
-void report_copy(struct report_device *device, const struct copy_curve *curve,
-		 struct report_draft *draft)
-{
-	json_t *points;
-
-	if (curve->n == 0)
-		return;
-	points = json_array();
-	for (int i = 0; i < curve->n; i++)
-		json_array_append_new(
-		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
-	REPORT_SET_IF(device, copy_gbps, curve->whole, copy_curve_bandwidth(curve) / 1e9);
-	REPORT_SET(device, copy_curve, report_draft_value(draft, points));
-	REPORT_SET(device, cache_bytes, curve->cache_bytes);
-}
-
 bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
 		     struct report_graph_list graphs, struct err *err)
 {

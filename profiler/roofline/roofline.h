@@ -24,8 +24,4 @@
 bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
 		     struct report_graph_list graphs, struct err *err);
 
-/* Sets what copying takes: pairs of bytes (read and written) and microseconds. */
-void report_copy(struct report_device *device, const struct copy_curve *curve,
-		 struct report_draft *draft);
-
 #endif

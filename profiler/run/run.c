@@ -77,7 +77,7 @@ static void move_up(struct run *r)
 /* The point at work as a report has it: what is measured later goes by the engine's lines. */
 static const struct report_point *placed_point(struct run *r)
 {
-	const struct fusion_program *program = r->w->points[r->point].program;
+	const struct fusion_program *program = point_program(r->w, &r->w->points[r->point]);
 	json_t *json = report_write_point(run_place(r));
 	struct report_point *copy = report_read_point(json, &r->draft->arena, NULL);
 
@@ -90,7 +90,7 @@ static bool tell_point(struct run *r, struct err *err)
 	const struct report_point *point = run_place(r);
 	int there;
 
-	if (fusion_place(r->w->points[r->point].program, 1, &there))
+	if (fusion_place(point_program(r->w, &r->w->points[r->point]), 1, &there))
 		point = placed_point(r);
 	if (!point)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
@@ -262,6 +262,23 @@ static bool open_report(struct run *r, struct err *err)
 	if (!to->workload)
 		return false;
 	return to->device || err_set(err, ERR_MEMORY, "out of memory for the report");
+}
+
+/* Sets what copying takes: pairs of bytes (read and written) and microseconds. */
+static void report_copy(struct report_device *device, const struct copy_curve *curve,
+			struct report_draft *draft)
+{
+	json_t *points;
+
+	if (curve->n == 0)
+		return;
+	points = json_array();
+	for (int i = 0; i < curve->n; i++)
+		json_array_append_new(
+		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
+	REPORT_SET_IF(device, copy_gbps, curve->whole, copy_curve_bandwidth(curve) / 1e9);
+	REPORT_SET(device, copy_curve, report_draft_value(draft, points));
+	REPORT_SET(device, cache_bytes, curve->cache_bytes);
 }
 
 static bool close_report(struct run *r, struct err *err)

@@ -86,11 +86,6 @@ struct report_comparison *run_comparison(struct report_comparison_map *map, enum
 /* A timed run compiles cold: compile_ms is what a first user pays. */
 struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
 
-/* repeat.c.  Calls that follow each other without a wait, before anything is timed; and
- * the timed calls once more after it: both add to the agreements and to what the report has. */
-bool run_agree_before(struct run *r, struct candidate *candidates, struct err *err);
-bool run_agree_after(struct run *r, struct candidate *candidates, struct err *err);
-
 /* Times the candidates of the modes and of `autocast`, which have made their calls, against each
  * other; on the host they are watched too. */
 bool run_time_point(struct run *r, struct candidate *candidates, struct autocast_effect *autocast,

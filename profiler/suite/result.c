@@ -3,21 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/breaks.h"
 #include "profiler/suite/suite.h"
 
 /* A text that outlives the report; NULL: `otherwise`. */
 static const char *kept_text(const char *text, const char *otherwise, struct arena *arena)
 {
 	return arena_strdup(arena, text ? text : otherwise);
-}
-
-static int breaks_of(struct report_break_list breaks, const char *stage)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < breaks.n; i++)
-		n += strcmp(breaks.at[i].stage, stage) == 0;
-	return n;
 }
 
 static const struct interval no_speedup = { NAN, NAN, NAN };
@@ -84,8 +76,8 @@ static void read_mode(const struct report_mode *m, const struct report_compariso
 	r->peak_bytes = m->has.peak_bytes ? (double)m->peak_bytes : (double)NAN;
 	r->max_abs_error = m->max_abs_error;
 	r->graphs = (int)m->graphs.n;
-	r->capture_breaks = breaks_of(m->breaks, "capture");
-	r->lowering_breaks = breaks_of(m->breaks, "lowering");
+	r->capture_breaks = (int)break_distinct(&m->breaks, "capture");
+	r->lowering_breaks = (int)break_distinct(&m->breaks, "lowering");
 	r->recompiles = (int)m->recompiles.n;
 }
 

@@ -441,7 +441,7 @@ static const struct report_suite_column *fastest(const struct report_suite *suit
 
 static const char *passing(struct wording *w, const struct report_suite *suite)
 {
-	int64_t bad = 0, most = 0, ran = INT64_MAX;
+	int64_t bad = 0, most = 0, ran = INT64_MAX, waiting = 0;
 	size_t n = suite->columns.n;
 
 	for (size_t i = 0; i < n; i++) {
@@ -450,6 +450,7 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 		bad += c->failed + c->disagrees > 0;
 		most = c->workloads > most ? c->workloads : most;
 		ran = c->pass < ran ? c->pass : ran;
+		waiting = c->waiting > waiting ? c->waiting : waiting;
 	}
 	if (bad)
 		return wording_text(w, "%s of %zu %s workloads that did not pass.",
@@ -457,6 +458,10 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 				    bad == 1 ? "has" : "have");
 	if (most && ran == most)
 		return "Every workload passes in every column.";
+	if (n && ran && waiting)
+		return wording_text(
+		    w, "Every workload that has ended passes; %lld of %lld %s to come.",
+		    (long long)waiting, (long long)most, waiting == 1 ? "is" : "are");
 	return n && most && ran
 		   ? wording_text(w, "Every workload that ran passes; %lld of %lld did not run.",
 				  (long long)(most - ran), (long long)most)

@@ -269,11 +269,6 @@ bool timeline_lane_is_of(const struct timeline_lane *lane, const char *mode, con
 	return !n || (lane->has.n && lane->n == *n);
 }
 
-int64_t timeline_lane_source(const struct timeline_lane *lane)
-{
-	return lane->has.pid ? lane->pid : lane->file;
-}
-
 static bool is_extents(const json_t *list)
 {
 	const json_t *row;

@@ -232,7 +232,10 @@ struct timeline_lane timeline_lane_at(const struct timeline_tables *t, size_t la
 bool timeline_lane_is_of(const struct timeline_lane *lane, const char *mode, const int64_t *n);
 
 /* Of which process a lane is, or of which file of a log. */
-int64_t timeline_lane_source(const struct timeline_lane *lane);
+static inline int64_t timeline_lane_source(const struct timeline_lane *lane)
+{
+	return lane->has.pid ? lane->pid : lane->file;
+}
 
 /* Continues the tables; they are as before where it fails. */
 bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,

@@ -133,24 +133,6 @@ static void check_expressions(struct workload *w, const struct fusion_program *p
 	}
 }
 
-static bool names_n(void *self, const char *text, const char *path)
-{
-	(void)self, (void)path;
-	return !fusion_expression_uses_n(text);
-}
-
-bool workload_uses_n(const struct workload *w)
-{
-	for (int i = 0; i < w->n_calls; i++) {
-		const json_t *call = json_array_get(w->calls, (size_t)i);
-
-		for (size_t k = 0; k < call_length(call); k++)
-			if (!spec_each_python(call_spec(call, k), "", names_n, NULL))
-				return true;
-	}
-	return false;
-}
-
 /* ---- calls ---- */
 
 /* Whether call number i has one of the two forms, and no more arguments than are allowed. */

@@ -31,11 +31,6 @@ bool spec_number(const json_t *json, double *out)
 	return true;
 }
 
-bool spec_is_tensor(const json_t *spec)
-{
-	return json_object_get(spec, "tensor") || json_object_get(spec, "random");
-}
-
 /* The only key of an object, NULL where it has none or several. */
 static const char *only_key(const json_t *json)
 {

@@ -34,7 +34,10 @@ struct spec_tensor {
 };
 
 /* Whether spec is {"tensor"} or {"random"}. */
-bool spec_is_tensor(const json_t *spec);
+static inline bool spec_is_tensor(const json_t *spec)
+{
+	return json_object_get(spec, "tensor") || json_object_get(spec, "random");
+}
 
 /* Reads a spec that is one of the two.  `path` ("calls[0][1]") goes into the
  * message.  WORKLOAD, or BOUND with the limit. */

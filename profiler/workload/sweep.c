@@ -150,6 +150,25 @@ static bool parse_statements(struct workload *w, const json_t *fields, struct er
 	return true;
 }
 
+static bool names_n(void *self, const char *text, const char *path)
+{
+	(void)self, (void)path;
+	return !fusion_expression_uses_n(text);
+}
+
+/* Whether some expression of the calls names n. */
+static bool workload_uses_n(const struct workload *w)
+{
+	for (int i = 0; i < w->n_calls; i++) {
+		const json_t *call = json_array_get(w->calls, (size_t)i);
+
+		for (size_t k = 0; k < call_length(call); k++)
+			if (!spec_each_python(call_spec(call, k), "", names_n, NULL))
+				return true;
+	}
+	return false;
+}
+
 static bool parse_input(struct workload *w, const json_t *fields, struct err *err)
 {
 	const json_t *arg = json_object_get(fields, "arg"), *dim = json_object_get(fields, "dim");
@@ -191,16 +210,6 @@ bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err)
 	return err_set(err, ERR_WORKLOAD,
 		       "sweep must have one of {\"statements\": {\"pool\", \"counts\"}} and "
 		       "{\"input\": {\"arg\", \"dim\", \"sizes\"}}");
-}
-
-const char *point_source(const struct workload *w, const struct point *p)
-{
-	return p->source ? p->source : w->source;
-}
-
-const struct fusion_program *point_program(const struct workload *w, const struct point *p)
-{
-	return p->program ? p->program : w->points[0].program;
 }
 
 json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err)

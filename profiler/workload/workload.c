@@ -13,11 +13,6 @@
 #include "fusion/base/nearest.h"
 #include "profiler/workload/spec.h"
 
-bool field_given(const json_t *value)
-{
-	return value && !json_is_null(value);
-}
-
 bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 		  const char **out, struct err *err)
 {

@@ -99,10 +99,17 @@ json_t *workload_calls(const struct workload *w, const struct point *p, struct e
 struct workload workload_quick(const struct workload *w);
 
 /* The source of a point: the entry's file. */
-const char *point_source(const struct workload *w, const struct point *p);
+static inline const char *point_source(const struct workload *w, const struct point *p)
+{
+	return p->source ? p->source : w->source;
+}
 
 /* Points of an input sweep share the first one's program. */
-const struct fusion_program *point_program(const struct workload *w, const struct point *p);
+static inline const struct fusion_program *point_program(const struct workload *w,
+							 const struct point *p)
+{
+	return p->program ? p->program : w->points[0].program;
+}
 
 /* The workload's program with that text as the entry's file. */
 struct fusion_program *workload_program(const struct workload *w, const char *source, size_t len,
@@ -134,12 +141,13 @@ void arguments_check(struct workload *w, const struct fusion_program *program);
 
 /* workload.c.  Neither missing nor null; and a string field of at most `most` bytes, or
  * `otherwise`, borrowed. */
-bool field_given(const json_t *value);
+static inline bool field_given(const json_t *value)
+{
+	return value && !json_is_null(value);
+}
+
 bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 		  const char **out, struct err *err);
-
-/* Whether some expression of the calls names n. */
-bool workload_uses_n(const struct workload *w);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);

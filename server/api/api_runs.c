@@ -41,7 +41,7 @@ static json_t *split_json(const char *text, char separator)
 
 static json_t *summary_json(const struct run_summary *m)
 {
-	json_t *speedup = json_null(), *interval = json_null();
+	json_t *speedup = json_null(), *interval = json_null(), *median = json_null();
 
 	if (!m->mode)
 		return json_null();
@@ -49,9 +49,11 @@ static json_t *summary_json(const struct run_summary *m)
 		speedup = json_real(m->speedup);
 		interval = json_pack("[f, f]", m->speedup_lo, m->speedup_hi);
 	}
-	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "mode", m->mode,
+	if (!isnan(m->median_lo))
+		median = json_pack("[f, f]", m->median_lo, m->median_hi);
+	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "mode", m->mode,
 			 "verdict", m->verdict, "speedup", speedup, "speedup_ci", interval,
-			 "median_us", m->median_us, "calls_to_repay",
+			 "median_us", m->median_us, "median_ci", median, "calls_to_repay",
 			 number_or_null(m->calls_to_repay), "crossover_n",
 			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n), "breaks",
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
@@ -107,6 +109,7 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	    "attempts", run->attempts, "note", run->note, "baseline", run->baseline);
 	json_t *state = state_json(app, run), *recent = json_array();
 
+	json_object_set_new(json, "pinned", json_boolean(run->pinned));
 	json_object_set_new(json, "partial", partial_json(run));
 	json_object_set_new(json, "suite_id", run->suite ? json_integer(run->suite) : json_null());
 	json_object_set_new(json, "about",
@@ -161,7 +164,7 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
 /* ---- routes ---- */
 
 enum { LIST_DEFAULT = 50, LIST_MOST = 500, OPEN_CHARS = 400, CURSOR_MOST = 1 << 30 };
-enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
+enum { NAME_BYTES = 200, NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
 
 static bool queue_has_room(struct req *req, struct err *err)
 {
@@ -310,6 +313,15 @@ static bool read_range(struct req *req, const char *name, struct run_range *out,
 	return true;
 }
 
+static bool read_pinned(struct req *req, struct run_query *filter, struct err *err)
+{
+	const char *text = req_query(req, "pinned");
+
+	filter->pinned = text && strcmp(text, "1") == 0;
+	return !text || !*text || filter->pinned ||
+	       err_set(err, ERR_BAD_REQUEST, "pinned=%.40s: it is 1, or left out", text);
+}
+
 static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *status = req_query(req, "status");
@@ -321,6 +333,8 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 				      .text = req_query(req, "q"),
 				      .verdict = req_query(req, "verdict"),
 				      .status = -1 };
+	if (!read_pinned(req, filter, err))
+		return false;
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
@@ -563,6 +577,51 @@ static const char *read_tags(struct req *req, const json_t *tags, struct err *er
 	return all ? all : (err_set(err, ERR_MEMORY, "out of memory for tags"), NULL);
 }
 
+/* A text of a bounded length in bytes. */
+static bool read_text(const json_t *value, const char *key, size_t least, size_t most,
+		      const char **out, struct err *err)
+{
+	size_t len = json_string_length(value);
+
+	*out = json_string_value(value);
+	return (*out && len >= least && len <= most) ||
+	       err_set(err, ERR_BAD_REQUEST, "%s must be a string of %zu to %zu bytes", key, least,
+		       most);
+}
+
+static bool read_flag(const json_t *value, const char *key, bool *is_set, bool *out,
+		      struct err *err)
+{
+	*is_set = true;
+	*out = json_is_true(value);
+	return json_is_boolean(value) ||
+	       err_set(err, ERR_BAD_REQUEST, "%s must be true or false", key);
+}
+
+static bool read_name(const json_t *value, const char **out, struct err *err)
+{
+	return read_text(value, "name", 1, NAME_BYTES, out, err) &&
+	       (!strpbrk(*out, "\n\r\t") ||
+		err_set(err, ERR_BAD_REQUEST, "name must be one line, without tabs"));
+}
+
+static bool read_note(struct req *req, const char *key, const json_t *value, struct run_notes *out,
+		      struct err *err)
+{
+	if (strcmp(key, "note") == 0)
+		return read_text(value, key, 0, NOTE_BYTES, &out->note, err);
+	if (strcmp(key, "name") == 0)
+		return read_name(value, &out->name, err);
+	if (strcmp(key, "baseline") == 0)
+		return read_flag(value, key, &out->sets_baseline, &out->baseline, err);
+	if (strcmp(key, "pinned") == 0)
+		return read_flag(value, key, &out->sets_pinned, &out->pinned, err);
+	if (strcmp(key, "tags") == 0)
+		return (out->tags = read_tags(req, value, err)) != NULL;
+	return err_set(err, ERR_BAD_REQUEST,
+		       "%.40s cannot be changed: name, note, tags, baseline and pinned can", key);
+}
+
 static bool read_notes(struct req *req, const json_t *json, struct run_notes *out, struct err *err)
 {
 	const char *key;
@@ -570,29 +629,10 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 
 	if (!json_is_object(json) || json_object_size(json) == 0)
 		return err_set(err, ERR_BAD_REQUEST,
-			       "an object with note, baseline or tags is needed");
-	json_object_foreach((json_t *)json, key, value) {
-		if (strcmp(key, "note") == 0) {
-			out->note = json_string_value(value);
-			if (!out->note || json_string_length(value) > NOTE_BYTES)
-				return err_set(err, ERR_BAD_REQUEST,
-					       "note must be a string of at most %d bytes",
-					       NOTE_BYTES);
-		} else if (strcmp(key, "baseline") == 0) {
-			out->sets_baseline = true;
-			out->baseline = json_is_true(value);
-			if (!json_is_boolean(value))
-				return err_set(err, ERR_BAD_REQUEST,
-					       "baseline must be true or false");
-		} else if (strcmp(key, "tags") == 0) {
-			out->tags = read_tags(req, value, err);
-			if (!out->tags)
-				return false;
-		} else {
-			return err_set(err, ERR_BAD_REQUEST,
-				       "%.40s cannot be changed: note, baseline and tags can", key);
-		}
-	}
+			       "an object with name, note, tags, baseline or pinned is needed");
+	json_object_foreach((json_t *)json, key, value)
+		if (!read_note(req, key, value, out, err))
+			return false;
 	return true;
 }
 
@@ -635,6 +675,23 @@ bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 		ok = db_run_delete(req->app->db, id, err);
 	}
 	if (ok)
-		reply->json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "did", did);
+		reply->json = json_pack("{s:I, s:s, s:o*}", "id", (json_int_t)id, "did", did,
+					"restorable_s",
+					*did == 'r' ? json_integer(JOBS_RESTORABLE_S) : NULL);
+	return ok;
+}
+
+bool api_run_restore(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run_row run;
+	int64_t id;
+	bool ok = req_id(req, 0, &id, err) &&
+		  db_run_removed(req->app->db, id, req->arena, &run, err) &&
+		  req_may_remove(req, "the run", run.author, err) &&
+		  db_run_restore(req->app->db, id, err) &&
+		  db_run_get(req->app->db, id, req->arena, &run, err);
+
+	if (ok)
+		reply->json = run_list_json(req->app, &run);
 	return ok;
 }

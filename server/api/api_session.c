@@ -91,9 +91,12 @@ bool api_audit(struct req *req, struct reply *reply, struct err *err)
 
 static bool run_is_of(struct req *req, int64_t id, struct err *err)
 {
+	struct err none = { 0 };
 	struct run_row run;
 
-	return db_run_get(req->app->db, id, req->arena, &run, err) &&
+	/* One that was removed is its project's too. */
+	return (db_run_removed(req->app->db, id, req->arena, &run, &none) ||
+		db_run_get(req->app->db, id, req->arena, &run, err)) &&
 	       (strcmp(run.project, req->caller.project) == 0 ||
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id));
 }

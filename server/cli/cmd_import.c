@@ -33,7 +33,7 @@ static void print_total(const struct report_total *total, const char *title, FIL
 			fprintf(out, "  and %zu more names\n", rows->n - i);
 			break;
 		}
-		fprintf(out, "  %8lld %14.1f us  %.*s\n", (long long)row->count, row->total_us,
+		fprintf(out, "  %8lld %14.1f µs  %.*s\n", (long long)row->count, row->total_us,
 			NAME_COLUMNS, row->name);
 	}
 }

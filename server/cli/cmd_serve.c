@@ -98,6 +98,21 @@ static void set_defaults(struct serve_options *o)
 	fill_table(o);
 }
 
+/* It goes into HTML, headers and cookies as it is. */
+static bool base_path_check(const char *path, struct err *err)
+{
+	static const char taken[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~./";
+	size_t len = strlen(path);
+
+	return (*path == '/' && len > 1 && len <= BASE_PATH_CHARS && path[len - 1] != '/' &&
+		strspn(path, taken) == len && !strstr(path, "//") && !strstr(path, "/.")) ||
+	       err_set(err, ERR_BAD_REQUEST,
+		       "--base-path takes a path of letters, digits and - _ ~ . that begins with / "
+		       "and does not end with it, as /breakeven; '%.120s' is none",
+		       path);
+}
+
 static bool check_options(struct serve_options *o, const char *command)
 {
 	struct err err = { 0 };

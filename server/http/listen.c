@@ -111,21 +111,6 @@ int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
 	return fd;
 }
 
-/* It goes into HTML, headers and cookies as it is. */
-bool base_path_check(const char *path, struct err *err)
-{
-	static const char taken[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~./";
-	size_t len = strlen(path);
-
-	return (*path == '/' && len > 1 && len <= BASE_PATH_CHARS && path[len - 1] != '/' &&
-		strspn(path, taken) == len && !strstr(path, "//") && !strstr(path, "/.")) ||
-	       err_set(err, ERR_BAD_REQUEST,
-		       "--base-path takes a path of letters, digits and - _ ~ . that begins with / "
-		       "and does not end with it, as /breakeven; '%.120s' is none",
-		       path);
-}
-
 bool listen_is_local(int fd, int *port)
 {
 	struct sockaddr_storage at = { 0 };

@@ -16,9 +16,6 @@ enum { BASE_PATH_CHARS = 100 }; /* of --base-path, at most */
 /* Whether it reads as HOST:PORT; BAD_REQUEST. */
 bool listen_check(const char *address, struct err *err);
 
-/* Whether it reads as /PATH, for app->base_path; BAD_REQUEST. */
-bool base_path_check(const char *path, struct err *err);
-
 /* The socket that listens, which the caller closes, and its URL with the port that it got; -1 with
  * IO or BAD_REQUEST. */
 int listen_on(const char *address, char *url, size_t url_bytes, struct err *err);

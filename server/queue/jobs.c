@@ -535,6 +535,20 @@ static void give_back(struct jobs *j)
 		note_store(j, false, &err);
 }
 
+/* What was removed so long ago that nobody may have it back. */
+static void purge(struct jobs *j)
+{
+	struct err err = { 0 };
+	bool more = true;
+
+	while (more && !atomic_load(&j->stopping))
+		if (!db_run_purge(j->db, clock_wall_ns() - JOBS_RESTORABLE_S * INT64_C(1000000000),
+				  &more, &err)) {
+			note_store(j, false, &err);
+			return;
+		}
+}
+
 /* A log that is being read may have no event for long: its run is no trace that fell silent. */
 static void keep_imports_open(struct jobs *j)
 {
@@ -582,8 +596,10 @@ static void *run_queue(void *self)
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
-		if (j->current == 0)
+		if (j->current == 0) {
+			purge(j);
 			give_back(j);
+		}
 	}
 	if (j->current != 0)
 		end_current(j, true);

@@ -11,6 +11,7 @@
 #include "fusion/fusion.h"
 #include "profiler/compare/figures.h"
 #include "profiler/compare/settings.h"
+#include "profiler/fields/breaks.h"
 #include "profiler/fields/fields.h"
 #include "profiler/findings/findings.h"
 #include "profiler/suite/suite.h"
@@ -61,9 +62,30 @@ static const char *main_mode(const struct report_comparison_map *break_even)
 	return break_even->n ? break_even->keys[0] : NULL;
 }
 
-static double median_us(const struct report_mode *m)
+/* `out` is a summary; without a median its interval is not known. */
+static void put_median(struct run_summary *out, const struct report_mode *m)
 {
-	return m && m->latency ? number_or(m->latency->median_us, 0) : 0;
+	const struct report_latency *l = m ? m->latency : NULL;
+
+	out->median_us = l ? number_or(l->median_us, 0) : 0;
+	out->median_lo = l ? l->ci_us.low : NAN;
+	out->median_hi = l ? l->ci_us.high : NAN;
+}
+
+/* Of the mode and point that have most. */
+static int most_breaks(const struct report_run *run)
+{
+	int64_t most = 0, n;
+
+	for (size_t i = 0; i == 0 || i < run->points.n; i++) {
+		struct summed at = point_of(run, i);
+
+		for (size_t k = 0; k < at.modes.n; k++) {
+			n = break_distinct(&at.modes.at[k].breaks, NULL);
+			most = n > most ? n : most;
+		}
+	}
+	return (int)most;
 }
 
 /* The first mode of a point whose values are not eager's; n: there is none. */
@@ -89,12 +111,12 @@ static bool summary_of_disagreement(const struct report_run *run, struct arena *
 		*out = (struct run_summary){
 			.mode = arena_strdup(arena, at.modes.keys[k]),
 			.verdict = arena_strdup(arena, RUN_DISAGREES),
-			.median_us = median_us(&at.modes.at[k]),
 			.calls_to_repay = INFINITY,
 			.crossover_n = NAN,
 			.at_n = at.n,
-			.breaks = (int)at.modes.at[k].breaks.n,
+			.breaks = most_breaks(run),
 		};
+		put_median(out, &at.modes.at[k]);
 		return true;
 	}
 	return false;
@@ -117,12 +139,12 @@ void summary_of_report(const struct report_run *run, struct arena *arena, struct
 		.speedup = number_or(b->speedup, 1),
 		.speedup_lo = number_or(b->speedup_ci.low, 0),
 		.speedup_hi = number_or(b->speedup_ci.high, 0),
-		.median_us = median_us(measured),
 		.calls_to_repay = number_or(b->calls_to_repay, INFINITY),
 		.crossover_n = top ? top->crossover_n : NAN,
 		.at_n = at.n,
-		.breaks = measured ? (int)measured->breaks.n : 0,
+		.breaks = most_breaks(run),
 	};
+	put_median(out, measured);
 }
 
 /* ---- the figures ---- */

@@ -90,6 +90,8 @@ bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
  * list. NULL: the queue's worker has it not in hand, or no memory. */
 json_t *jobs_points(struct jobs *jobs, int64_t id);
 
+enum { JOBS_RESTORABLE_S = 60 }; /* a removed run can be had back for so long at least */
+
 enum { JOBS_MOST_IMPORTS = 2 }; /* at once; the caller counts them */
 enum { IMPORT_MAX_UNPACKED_BYTES = 1 << 30 };
 

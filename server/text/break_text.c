@@ -146,10 +146,8 @@ void break_text_print(struct buf *out, const struct report_break_list *breaks, c
 
 void break_text_short(struct buf *out, const char *mode, const struct report_break_list *breaks)
 {
-	int distinct = 0;
+	int distinct = (int)break_distinct(breaks, NULL);
 
-	for (size_t i = 0; i < breaks->n && i < MOST_SHOWN; i++)
-		distinct += break_times_met(breaks, i) > 0;
 	if (!distinct)
 		return;
 	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,

@@ -104,11 +104,11 @@ test('a note, tags and a baseline stay with the run', async () => {
 
 test('what cannot be said of a run is refused', async () => {
     for (const [json, status, message] of [
-        [{}, 400, /an object with note, baseline or tags/],
-        [[1], 400, /an object with note, baseline or tags/],
-        [{ name: 'x' }, 400, /name cannot be changed/],
-        [{ note: 1 }, 400, /note must be a string of at most 4000/],
-        [{ note: 'x'.repeat(4001) }, 400, /at most 4000/],
+        [{}, 400, /an object with name, note, tags, baseline or pinned/],
+        [[1], 400, /an object with name, note, tags, baseline or pinned/],
+        [{ colour: 'x' }, 400, /colour cannot be changed/],
+        [{ note: 1 }, 400, /note must be a string of 0 to 4000/],
+        [{ note: 'x'.repeat(4001) }, 400, /0 to 4000/],
         [{ baseline: 1 }, 400, /baseline must be true or false/],
         [{ tags: 'x' }, 400, /tags must be a list/],
         [{ tags: [''] }, 400, /tags\[0\] must be a string of 1 to 64/],
@@ -140,7 +140,7 @@ test('runs of an older store get their figures when they are asked for', async (
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("DELETE FROM run_figure")
-db.execute("UPDATE run SET source_hash = '', settings_hash = ''")
+db.execute("UPDATE run_row SET source_hash = '', settings_hash = ''")
 db.commit()`, join(home, 'store.db')]);
     server = await startServer({ folder: home });
     const { body: h } = await history('workload=chain&metric=latency');

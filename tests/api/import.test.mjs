@@ -211,7 +211,7 @@ test('an import that has read no event for long goes on: it is no recording that
         const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
             join(server.home, 'store.db'), text], { encoding: 'utf8' }).trim();
         const { worker, id } = await haltedImport(server);
-        store('UPDATE run SET heard_ns = 1');
+        store('UPDATE run_row SET heard_ns = 1');
         await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');
         assert.equal((await getJson(`${server.url}/api/v1/runs/${id}`)).body.status, 'running');
         send(worker, 'SIGKILL');

@@ -64,7 +64,7 @@ import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 names = [r[1] for r in db.execute("PRAGMA table_info(run)") if r[1] != "id"]
 of = ", ".join('"%s"' % n for n in names)
-db.executemany("INSERT INTO run (%s) SELECT %s FROM run WHERE id = 1" % (of, of), [()] * int(sys.argv[2]))
+db.executemany("INSERT INTO run_row (%s) SELECT %s FROM run_row WHERE id = 1" % (of, of), [()] * int(sys.argv[2]))
 db.commit()
 `;
   execFileSync("python3", ["-c", script, store, String(RUNS)]);

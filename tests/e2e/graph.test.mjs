@@ -130,6 +130,7 @@ test("kernels open and close, by keyboard and by button; the slider goes back to
 test("a click on a box says what it is, leads to its line and is kept in the address", async () => {
   const { page } = await openPage(browser);
   await open(page, run);
+  await page.getByRole("button", { name: "Fit" }).click();
   await press(page, '[data-node="matmul"] rect');
   const side = page.locator(".graphside");
   await side.getByText("float32 8\u00d78").waitFor();

@@ -135,11 +135,13 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.waitForURL(/\/guards/);
   await page.keyboard.press("4");
   await page.waitForURL(/\/graphs/);
-  await page.keyboard.press("6");
-  await page.waitForURL(/\/timeline/);
+  await page.keyboard.press("5");
+  await page.waitForURL(/\/kernels/);
   await page.keyboard.press("7");
-  await page.waitForURL(/\/memory/);
+  await page.waitForURL(/\/timeline/);
   await page.keyboard.press("8");
+  await page.waitForURL(/\/memory/);
+  await page.keyboard.press("9");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();

@@ -168,6 +168,8 @@ export function visits({ full, empty, busy, ids }) {
       ["graphs", run(ids.swept, "graphs"), ".ops"],
       ["graphs, cut", `${run(ids.breaks, "graphs")}?mode=static`, ".ops"],
       ["recordings", `${run(ids.denied, "graphs")}?mode=graphs`, "text=replayed"],
+      ["kernels", run(ids.swept, "kernels"), "#kernels-table"],
+      ["kernels of many graphs", `${run(ids.breaks, "kernels")}?mode=static`, "#kernels-table"],
       ["passes", run(ids.swept, "passes"), ".diff"],
       ["passes of pieces", run(ids.denied, "passes"), ".passes"],
       ["timeline", run(ids.breaks, "timeline"), ".tl canvas"],
@@ -184,7 +186,7 @@ export function visits({ full, empty, busy, ids }) {
       ["no such view", run(ids.swept, "zzz"), ".state", "failing"],
       ["no such page", "/nothing/here", ".state", "failing"],
     ]),
-    ...["breaks", "guards", "graphs", "passes", "timeline", "memory"].flatMap((tab) =>
+    ...["breaks", "guards", "graphs", "kernels", "passes", "timeline", "memory"].flatMap((tab) =>
       of(full, "failing", [[`failed, its ${tab}`, run(ids.failed, tab), "#failure"]])),
     ...of(empty, "empty", [
       ["runs, empty store", "/runs", ".start-form"],

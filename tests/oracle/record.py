@@ -2,7 +2,7 @@
 
 Needs torch; own_cases.json is kept in the repository, so that the tests do not.
 Beside outputs and effects it records how many graphs torch.compile captured at
-each call, static and dynamic, with a backend that only counts.  Of a case with "grad", and gradients of each call.
+each call, static and dynamic (a module with AUTO: auto too), with a backend that only counts.  Of a case with "grad", and gradients of each call.
 """
 import contextlib
 import importlib
@@ -86,7 +86,10 @@ def new_graphs(case, dynamic):
     return {"new_graphs": news}
 
 
-def record(case, graphs=True):
+MODES = {"static": False, "dynamic": True, "auto": None}
+
+
+def record(case, modes=("static", "dynamic")):
     names = {}
     exec(compile(case["source"], case["name"], "exec"), names)
     case.update(outputs=[], inputs_after=[], stdout=[], breaks=[])  # inputs_after and stdout go where there is nothing to tell
@@ -103,9 +106,11 @@ def record(case, graphs=True):
         del case["stdout"]
     if case["inputs_after"] == [[value_of(tensor_of(v)) for v in call] for call in case["inputs"]]:
         del case["inputs_after"]
-    for mode, dynamic in (("static", False), ("dynamic", True)) if graphs else ():
+    if "auto" in modes:
+        del case["breaks"]  # how many graphs there are is recorded, not where they end
+    for mode in modes:
         try:
-            case[mode] = new_graphs(case, dynamic)
+            case[mode] = new_graphs(case, MODES[mode])
         except Exception as e:
             print(f"{case['name']}: {mode}: {type(e).__name__}: {str(e)[:300]}")
     return case
@@ -113,10 +118,12 @@ def record(case, graphs=True):
 
 def main():
     programs = importlib.import_module(sys.argv[2] if len(sys.argv) > 2 else "own_programs")
+    modes = tuple(MODES) if getattr(programs, "AUTO", False) else ("static", "dynamic")
     done = []
     for case in programs.cases():
         try:
-            done.append(record(case, case["name"] not in getattr(programs, "VALUES_ALONE", ())))
+            alone = ("auto",) if case["name"] in getattr(programs, "AUTO_ALONE", ()) else modes
+            done.append(record(case, () if case["name"] in getattr(programs, "VALUES_ALONE", ()) else alone))
         except Exception as e:
             print(f"{case['name']}: {type(e).__name__}: {str(e)[:300]}")
     with open(sys.argv[1], "w") as file:

@@ -20,7 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json"]
+FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json", "everyday_cases.json"]
 MODES = ["eager", "static", "dynamic", "auto", "graphs"]
 TIMEOUT_S = 1800  # nothing takes that long, however busy the machine: it hangs
 TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}
@@ -133,12 +133,12 @@ def disagreement(binary, device, names, settings, case):
                 found = found or (differs(ours, grad, f"{mode}, call {i}, gradient {k}") if grad else None if ours is None else f"{mode}: gradient {k}")
             if found:
                 return found
-    if "auto" in case and "auto" in names:
+    if "auto" in case and "auto" in names and "breaks" in case:
         why = breaks_differ(modes["auto"]["breaks"], case["breaks"])
         if why:
             return why
     # Which ops a graph holds is a claim of its own, beside how many graphs there are.
-    if "graphs" in case.get("static", {}) and not case["breaks"] and "static" in names:
+    if "graphs" in case.get("static", {}) and not case.get("breaks") and "static" in names:
         ops = [graph["ops"] for graph in modes["static"]["graphs"]]
         wanted = [graph["ops"] for graph in case["static"]["graphs"]]
         if ops != wanted:

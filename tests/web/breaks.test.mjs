@@ -35,7 +35,7 @@ test("distinct breaks are those of the findings, in their order", () => {
     ["data-dependent-branch", 2, false],
     ["denied-op", 1, true],
   ]);
-  assert.equal(breakCount({ breaks: [denied, branch, branch] }, said), 1);
+  assert.equal(breakCount({ breaks: [denied, branch, branch] }, said), 2);
 });
 
 test("messages are sentences, and a name that begins one stays as it is", () => {

@@ -133,6 +133,13 @@ test("a slice is found where it is drawn: the inner of two, the nearest beside",
   assert.equal(sliceAt(slices, 1, 25, 0), null);
 });
 
+test("breaks nest: those of functions that one in eager calls are a level below", () => {
+  const brk = (start, duration) => slice(start, duration, "break");
+  const view = { lanes: [{ id: 0, name: "breaks", role: "breaks" }], slices: [brk(0, 100), brk(5, 2), brk(20, 30)] };
+  assert.deepEqual([...levelsOf(view)], [[0, 2]]);
+  assert.deepEqual(view.slices.map((s) => levelOf(view, s)), [0, 1, 1]);
+});
+
 test("host threads of a trace nest: what lies inside another is a level below, at most six", () => {
   const op = (start, duration, lane = 0) => slice(start, duration, "op", { lane });
   const inner = [op(0, 20), op(5, 5), op(5, 2), op(60, 10)];

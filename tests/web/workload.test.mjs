@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -147,11 +147,6 @@ test("a comment over several lines is one, whatever words it holds", () => {
     tokenLines("/* for each\n * struct */ int x;", "c").map((l) => l.map((t) => t.k)),
     [["cm"], ["cm", undefined, "k", undefined]],
   );
-});
-
-test("the vector words in front of generated C are found", () => {
-  assert.equal(kernelStart("#define VECTOR_BYTES 32\n#ifndef X\n#endif\nvoid k0(void)\n{\n}\n"), 4);
-  assert.equal(kernelStart("void k0(void)\n{\n}\n"), 1);
 });
 
 test("a name cannot break out of the command line", () => {

@@ -276,11 +276,6 @@ bool gemm_tells_blocks(const struct gemm *g)
 	return is_dense(&g->column) || is_dense(&g->row);
 }
 
-int gemm_threads(const struct gemm *g)
-{
-	return g->tasks ? (int)((g->tasks + g->grain - 1) / g->grain) : 0;
-}
-
 /* How much memory the blocks need, and where it is. */
 static void size_memory(struct gemm *g)
 {

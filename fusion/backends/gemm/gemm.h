@@ -110,7 +110,11 @@ typedef void gemm_epilogue_fn(void *context, const struct gemm_written *block, i
 /* Whether the result has neighbours in memory along its columns (or rows, where the
  * roles are changed), so that blocks can be told; and the most threads it uses. */
 bool gemm_tells_blocks(const struct gemm *g);
-int gemm_threads(const struct gemm *g);
+
+static inline int gemm_threads(const struct gemm *g)
+{
+	return g->tasks ? (int)((g->tasks + g->grain - 1) / g->grain) : 0;
+}
 
 /* The matrices of one run, and what is done after each block of the result. */
 struct gemm_matrices {

@@ -173,6 +173,15 @@ static struct host_binding *take_binding(struct executable *exe, size_t n_vars, 
 	return b;
 }
 
+static bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
+{
+	if (numel == 0)
+		return false;
+	if (p->kernel->form == FORM_MAP)
+		return p->points == numel;
+	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
+}
+
 static bool fill_binding(struct executable *exe, struct host_binding *b, const int64_t *vars,
 			 struct err *err)
 {
@@ -238,6 +247,19 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 	return true;
 }
 
+/* Before run(), where memory is watched (memory.h): each room is as fresh. */
+static void library_poison(const struct library_call *call)
+{
+	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
+		if (call->room[i].bytes > 0)
+			fence_poison_here(call->room[i].at, call->room[i].bytes);
+}
+
+bool executable_fault(struct executable *exe, struct err *err)
+{
+	return library_faulted(&exe->fault, err);
+}
+
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward)
 {
@@ -249,11 +271,6 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 		call->op->run(call, buffers, pool);
 	if (exe->plans[kernel] && !call->epilogue)
 		plan_launch(exe->plans[kernel], buffers, pool, backward);
-}
-
-bool executable_fault(struct executable *exe, struct err *err)
-{
-	return library_faulted(&exe->fault, err);
 }
 
 void executable_destroy(struct executable *exe)

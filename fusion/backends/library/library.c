@@ -22,11 +22,6 @@ bool library_check(const struct kernel *k, struct err *err)
 	       err_set(err, ERR_UNSUPPORTED, "No library function for %s.", op_info(k->op)->id);
 }
 
-bool library_no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "The system has no memory left for a library call.");
-}
-
 int library_dim(const struct library_call *call, int arg, int rank)
 {
 	int dim = (int)call->number[arg];
@@ -41,11 +36,6 @@ int64_t library_entry(const struct library_call *call, const char *name, int i, 
 	if (!arg || arg->kind != ARG_INTS || arg->n == 0)
 		return otherwise;
 	return arg->ints[arg->n == 1 ? 0 : i]->value; /* inference wants constants */
-}
-
-void library_fault(const struct library_call *call, int64_t index, int64_t size)
-{
-	launch_fault_raise(call->fault, call->node, index, size);
 }
 
 static void bind_argument(struct operand *x, const struct node *n, const struct access *at,
@@ -133,13 +123,6 @@ bool library_faulted(struct launch_fault *fault, struct err *err)
 	return err_at(err, is_moved(fault->node->op) ? ERR_OP : ERR_INDEX, fault->node->line,
 		      fault->node->column, "index %lld is out of bounds for a dim of size %lld",
 		      (long long)fault->index, (long long)fault->size);
-}
-
-void library_poison(const struct library_call *call)
-{
-	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
-		if (call->room[i].bytes > 0)
-			fence_poison_here(call->room[i].at, call->room[i].bytes);
 }
 
 /* ---- what ints are divided by: a copy, and a fault where it is 0. */

@@ -71,9 +71,6 @@ struct library_op {
 struct gemm;
 void library_gemm_rooms(struct library_call *call, const struct gemm *g);
 
-/* Before run(), where memory is watched (memory.h): each room is as fresh. */
-void library_poison(const struct library_call *call);
-
 /* The first element of an operand. */
 static inline void *operand_start(const struct operand *x, void *const *buffers)
 {
@@ -84,7 +81,10 @@ static inline void *operand_start(const struct operand *x, void *const *buffers)
 int library_dim(const struct library_call *call, int arg, int rank);
 
 /* Notes an index that is out of bounds; the first one counts. */
-void library_fault(const struct library_call *call, int64_t index, int64_t size);
+static inline void library_fault(const struct library_call *call, int64_t index, int64_t size)
+{
+	launch_fault_raise(call->fault, call->node, index, size);
+}
 
 /* Entry i of an int[] argument that may hold one for all; `otherwise` where it is
  * () or missing. */
@@ -93,7 +93,11 @@ int64_t library_entry(const struct library_call *call, const char *name, int i, 
 /* False with VALUE, the place and the index, if one was noted since the last question. */
 bool library_faulted(struct launch_fault *fault, struct err *err);
 
-bool library_no_memory(struct err *err); /* always false */
+/* Always false. */
+static inline bool library_no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "The system has no memory left for a library call.");
+}
 
 /* products.c: runs the gemm that is the call's state, and its epilogue. */
 void library_product(const struct library_call *call, const void *a, const void *b,

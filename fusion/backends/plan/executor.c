@@ -640,15 +640,6 @@ void plan_setup(struct plan *p, void *const *buffers)
 	executor_part(&run, PART_SETUP, &(struct plan_span){ .n = 1 });
 }
 
-bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
-{
-	if (numel == 0)
-		return false;
-	if (p->kernel->form == FORM_MAP)
-		return p->points == numel;
-	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
-}
-
 void plan_begin_blocks(struct plan *p, void *const *buffers)
 {
 	if (__builtin_expect(p->exact, 0))

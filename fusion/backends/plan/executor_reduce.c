@@ -42,6 +42,28 @@ static void run_chunk(const struct plan_run *run, int stage, int64_t chunk, unio
 	}
 }
 
+/* Writes n wide values rounded to the dtype. */
+static void number_narrow(enum dtype dtype, void *to, const union number *from, long n)
+{
+	switch (dtype) {
+	case DTYPE_F32:
+		for (long j = 0; j < n; j++)
+			((float *)to)[j] = (float)from[j].f;
+		return;
+	case DTYPE_F64:
+		for (long j = 0; j < n; j++)
+			((double *)to)[j] = from[j].f;
+		return;
+	case DTYPE_I64:
+		for (long j = 0; j < n; j++)
+			((int64_t *)to)[j] = from[j].i;
+		return;
+	default:
+		for (long j = 0; j < n; j++)
+			((uint8_t *)to)[j] = from[j].i != 0;
+	}
+}
+
 /* Rounds the row's results into their registers. */
 static void finish_stage(const struct plan *p, int stage, const struct plan_worker *owner)
 {

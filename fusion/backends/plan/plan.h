@@ -216,7 +216,6 @@ struct plan_block {
 	int64_t begin, rows, step, n;
 	bool turned; /* its rows lie side by side in some places: see struct plan_turn */
 };
-bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
 void plan_begin_blocks(struct plan *p, void *const *buffers);
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread);

@@ -99,27 +99,6 @@ const struct reducer *reducer_find(enum op op, enum dtype dtype)
 	return r->join ? r : NULL;
 }
 
-void number_narrow(enum dtype dtype, void *to, const union number *from, long n)
-{
-	switch (dtype) {
-	case DTYPE_F32:
-		for (long j = 0; j < n; j++)
-			((float *)to)[j] = (float)from[j].f;
-		return;
-	case DTYPE_F64:
-		for (long j = 0; j < n; j++)
-			((double *)to)[j] = from[j].f;
-		return;
-	case DTYPE_I64:
-		for (long j = 0; j < n; j++)
-			((int64_t *)to)[j] = from[j].i;
-		return;
-	default:
-		for (long j = 0; j < n; j++)
-			((uint8_t *)to)[j] = from[j].i != 0;
-	}
-}
-
 void number_fill(enum dtype dtype, void *to, union number value, long n)
 {
 	switch (dtype) {

@@ -38,9 +38,6 @@ struct reducer {
 /* NULL where the op does not reduce that dtype.  Immutable. */
 const struct reducer *reducer_find(enum op op, enum dtype dtype);
 
-/* Writes n wide values rounded to the dtype. */
-void number_narrow(enum dtype dtype, void *to, const union number *from, long n);
-
 /* Fills n elements of the dtype with one value, rounded. */
 void number_fill(enum dtype dtype, void *to, union number value, long n);
 

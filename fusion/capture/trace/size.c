@@ -256,6 +256,7 @@ bool trace_is_of_call(const struct trace *t, struct value v)
 bool trace_pin_value(struct trace *t, struct value v, struct err *err)
 {
 	t->computes_sizes |= !trace_is_of_call(t, v);
+	t->specialises = true;
 	if (!trace_pin_value_quietly(t, v))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->restart = true;
@@ -264,18 +265,80 @@ bool trace_pin_value(struct trace *t, struct value v, struct err *err)
 
 bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
 {
-	t->computes_sizes = true;
+	t->computes_sizes = t->specialises = true;
 	if (!trace_pin_quietly(t, s))
 		return err_set(err, ERR_INTERNAL, "a size without a symbol cannot be pinned");
 	t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "the size is specialised");
 }
 
+/* ---- Two sizes that are guarded equal.
+ *
+ * Where that is so just if two symbols are equal (s0 + 1 == s1 + 1, 4*s0*s2 == 4*s1*s2), they
+ * become one; otherwise all that is in the two is pinned. */
+
+enum { MOST_FACTORS = 8 };
+
+struct factors { /* of a product */
+	const struct sym *at[MOST_FACTORS];
+	int n;
+	int64_t times;
+};
+
+static bool take_factors(const struct sym *s, struct factors *f)
+{
+	if (s->kind == SYM_MUL)
+		return take_factors(s->a, f) && take_factors(s->b, f);
+	if (s->kind == SYM_CONST)
+		return !__builtin_mul_overflow(f->times, s->value, &f->times);
+	if (f->n == MOST_FACTORS)
+		return false;
+	f->at[f->n++] = s;
+	return true;
+}
+
+/* Leaves out what both have, unless it may be 0. */
+static void cancel(struct factors *x, struct factors *y)
+{
+	for (int i = 0; i < x->n; i++)
+		for (int j = 0; j < y->n; j++) {
+			if (x->at[i] != y->at[j] || x->at[i]->lower < 1)
+				continue;
+			x->at[i--] = x->at[--x->n];
+			y->at[j] = y->at[--y->n];
+			break;
+		}
+}
+
+static bool is_dim(const struct trace *t, const struct sym *s)
+{
+	return s->kind == SYM_VAR && t->homes.at[s->value].dim >= 0;
+}
+
+/* The two symbols of sizes that are equal if and only if a == b. */
+static bool equal_symbols(struct trace *t, const struct sym *a, const struct sym *b,
+			  const struct sym *pair[2])
+{
+	const struct sym *gap = sym_sub(t->graph->syms, a, b);
+	struct factors x = { .times = 1 }, y = { .times = 1 };
+
+	if (!gap || gap->kind != SYM_ADD || !take_factors(gap->a, &x) || !take_factors(gap->b, &y))
+		return false;
+	cancel(&x, &y);
+	if (x.times != -y.times || x.n != 1 || y.n != 1)
+		return false;
+	pair[0] = x.at[0];
+	pair[1] = y.at[0];
+	return is_dim(t, pair[0]) && is_dim(t, pair[1]);
+}
+
 bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
 {
-	if (a->kind == SYM_VAR && b->kind == SYM_VAR && t->homes.at[a->value].dim >= 0 &&
-	    t->homes.at[b->value].dim >= 0) {
-		sources_merge(t->sources, t->homes.at[a->value].dim, t->homes.at[b->value].dim);
+	const struct sym *pair[2];
+
+	if (equal_symbols(t, a, b, pair)) {
+		sources_merge(t->sources, t->homes.at[pair[0]->value].dim,
+			      t->homes.at[pair[1]->value].dim);
 		t->restart = true;
 		return err_set(err, ERR_UNSUPPORTED, "two sizes are guarded equal");
 	}
@@ -308,7 +371,7 @@ bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err 
 
 	if (!trace_pin_value_quietly(t, b) && !changed)
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	t->computes_sizes = t->restart = true;
+	t->computes_sizes = t->specialises = t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "the number is specialised");
 }
 

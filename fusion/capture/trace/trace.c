@@ -620,6 +620,33 @@ static bool write_result(struct trace *t, struct value to, int result, struct er
 	return trace_rewrite(t, to, result, true);
 }
 
+/* As torch: a size that is 1 now may broadcast, so the symbols in it are constants. */
+static bool pin_ones(struct trace *t, enum op op, const struct arguments *call, struct err *err)
+{
+	bool normalises = op == OP_softmax || op == OP_log_softmax;
+	int tensors = 0;
+
+	for (int i = 0; i < call->n; i++)
+		tensors += call->at[i].kind == VALUE_TENSOR;
+	if (t->mode == FUSION_STATIC || t->native ||
+	    !(normalises || (op_info(op)->kind == KIND_POINTWISE && tensors > 1)))
+		return true;
+	for (int i = 0; i < call->n; i++) {
+		struct shape shape;
+		enum dtype dtype;
+
+		if (call->at[i].kind != VALUE_TENSOR)
+			continue;
+		if (!trace_shape(t, call->at[i], &shape, &dtype, err))
+			return false;
+		for (int d = 0; d < shape.rank; d++)
+			if (!sym_is_const(shape.size[d]) &&
+			    sym_hint(t->graph->syms, shape.size[d]) == 1)
+				return trace_pin(t, shape.size[d], err);
+	}
+	return true;
+}
+
 static bool add_op(struct trace *t, const struct op_call *given, struct value *out, struct err *err)
 {
 	struct arguments operands = { given->values, given->n, given->kw }, *call = &operands;
@@ -645,6 +672,8 @@ static bool add_op(struct trace *t, const struct op_call *given, struct value *o
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), call, args, err))
 		return bind_failed(t, call->at, call->n, err);
+	if (!pin_ones(t, op, call, err))
+		return false;
 	if ((inplace && call->at[0].kind == VALUE_TENSOR &&
 	     (!trace_check_leaf(t, call->at[0], err) ||
 	      !trace_check_detached(t, call->at, call->n, err))) ||
@@ -682,6 +711,9 @@ bool trace_op(struct trace *t, const struct op_call *call, struct value *out, st
 	struct op_call cast = *call;
 	bool any = false, ok;
 
+	ok = trace_scaled(t, call, &any, out, err);
+	if (any)
+		return ok;
 	if (autocast_wants(t->autocast_mode) && !call->inplace &&
 	    !autocast_values(&t->autocast, t->autocast_mode,
 			     &(struct autocast_call){ call->op, call->values, call->n }, &any,

@@ -267,6 +267,8 @@ struct trace {
 	bool restart;                 /* the attempt failed, but taught the sources something */
 	int n_ops;                    /* nodes that FX would call */
 	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
+	bool specialises;             /* ... of which this attempt, or one before, pinned one */
+	bool told_of_capture;         /* it asked torch.compiler.is_compiling(): eager differs */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(int) asserts; /* nodes of one element that the program asserts */
@@ -470,6 +472,10 @@ bool trace_expanded(const struct trace *t, struct value tensor, struct view_layo
 bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
+
+/* scaled.c: *done where alpha= or value= of the call is a symbol: it is captured as several. */
+bool trace_scaled(struct trace *t, const struct op_call *call, bool *done, struct value *out,
+		  struct err *err);
 
 /* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);

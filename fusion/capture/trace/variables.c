@@ -572,17 +572,36 @@ bool variables_claim(struct trace *t, int source, struct value stand_in)
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, source));
 }
 
+/* As torch: the sizes of parameters and buffers are constants. */
+static bool is_of_module(const struct sources *s, const struct source *at)
+{
+	const struct source *in = at->parent >= 0 ? &s->at[at->parent] : NULL;
+	struct value *names;
+
+	if (at->value.tensor->is_parameter)
+		return true;
+	if (in && in->access == SOURCE_DICT)
+		in = &s->at[in->parent];
+	if (!in || in->kind != VALUE_INSTANCE || !in->value.instance->class->is_module ||
+	    at->key.kind != VALUE_STR)
+		return false;
+	names = value_dict_find(in->value.instance->attributes, "_buffer_names");
+	return names && names->kind == VALUE_DICT &&
+	       value_dict_find(names->dict, at->key.str->text);
+}
+
 /* Sizes that are no constants; which share a symbol (DUCK SHAPING). */
 static void share_symbols(struct trace *t, int source, const struct seen *seen)
 {
 	struct sources *s = t->sources;
 	const struct source *at = &s->at[source];
+	bool fixed = is_of_module(s, at);
 
 	for (int d = 0; d < at->rank; d++) {
 		int dim = at->first_dim + d;
-		bool wanted = t->mode == FUSION_DYNAMIC ||
+		bool wanted = (t->mode == FUSION_DYNAMIC && !fixed) ||
 			      (at->value.tensor->dynamic_dims >> d & 1) ||
-			      (t->mode == FUSION_AUTO && seen->changed[d]);
+			      (t->mode == FUSION_AUTO && seen->changed[d] && !fixed);
 
 		/* where the strides are constants, so are the sizes */
 		s->dims[dim].pinned = !wanted || !at->contiguous;

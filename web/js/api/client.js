@@ -93,6 +93,9 @@ export function listRuns(params, signal) {
   return request(`/runs?${q}`, { signal });
 }
 
+/** What the last day brought. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Since>} */
+export const getSince = (signal) => request("/since", { signal });
+
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
 
@@ -178,7 +181,10 @@ export function getHistory(params, signal) {
   return request(`/history?${q}`, { signal });
 }
 
-/** @param {string | number} id @param {{note?: string, baseline?: boolean, tags?: string[]}} notes
+/** Has a run back that was removed not long ago. @param {string | number} id @returns {Promise<import("./types.js").RunRow>} */
+export const restoreRun = (id) => request(`/runs/${encodeURIComponent(id)}/restore`, { method: "POST" });
+
+/** @param {string | number} id @param {{name?: string, note?: string, baseline?: boolean, pinned?: boolean, tags?: string[]}} notes
  * @returns {Promise<import("./types.js").RunRow>} */
 export const patchRun = (id, notes) =>
   request(`/runs/${encodeURIComponent(id)}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(notes) });

@@ -869,6 +869,12 @@ export interface ReportFrame {
   skipped?: boolean;
   /** whether it is compiled no more: what is compiled is used */
   run_only?: boolean;
+  /** the break that it is skipped for, as the breaks of the mode, from 0 */
+  broke?: number;
+  /** its lines that run in eager: always where it is skipped, where no cache entry serves if it is compiled no more */
+  lines?: number[];
+  /** the file of each line, of a program of several */
+  files?: string[];
   /** its compiled versions */
   entries?: ReportEntry[];
 }
@@ -1079,10 +1085,12 @@ export interface ReportRewriteGain {
 
 /** what all breaks of a mode cost a call */
 export interface ReportBreakCosts {
-  /** us: the sum; of breaks that `without` lacks what was timed, else estimates */
+  /** us: the sum */
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
+  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  timed?: boolean;
   /** calls that were watched */
   calls: number;
   /** groups of calls that went the same way */
@@ -3129,6 +3137,8 @@ export interface ReportFindingsFrame {
   facts: string;
   /** why it is compiled no more */
   notice?: string;
+  /** that its lines run in eager, when and why; of one where they do */
+  eager?: string;
   /** as the entries of the frame */
   versions: ReportFindingsVersion[];
 }
@@ -3235,6 +3245,8 @@ export interface ReportFindingsGraph {
   title: string;
   /** how large it is, how long it took to compile, how often it is used */
   facts: string[];
+  /** of its kernels, each launched once: 9.44 µs; none where one was not watched */
+  time?: string;
   /** each op with how often it is there, the most frequent first; where one is there twice */
   op_counts?: string;
   /** what became of recording its launches, a sentence each; empty but in mode graphs */

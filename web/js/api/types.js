@@ -167,10 +167,11 @@
  * @property {number | null} speedup null where the mode's values are not eager's
  * @property {Interval | null} speedup_ci
  * @property {number} median_us
+ * @property {Interval | null} [median_ci] null: not kept
  * @property {number | null} [calls_to_repay]
  * @property {number | null} [crossover_n]
  * @property {number | null} [at_n]
- * @property {number | null} [breaks] places of that mode; null: not kept
+ * @property {number | null} [breaks] of both stages, each once, in the mode and at the point that has most; null: not kept
  *
  * @typedef {object} Progress
  * @property {Status} status
@@ -196,6 +197,7 @@
  * @property {Summary | null} [summary]
  * @property {Point[]} [points] while it is measured: its sweep so far
  * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
+ * @property {boolean} [pinned]
  * @property {number | string | null} [suite_id] that it is part of
  * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
  * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is
@@ -207,6 +209,7 @@
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, total_runs?: number, facets?: Facets}} RunList total: rows
  * @typedef {SuiteHead & {matching: number}} FoldedSuite
+ * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[]}} Since
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example

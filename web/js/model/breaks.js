@@ -98,16 +98,32 @@ function rowOf(b, said, source) {
  */
 export const breakRows = (m, said, source = "") => (said?.distinct ?? []).flatMap((d) => (m.breaks?.[d.first] ? [rowOf(m.breaks[d.first], d, source)] : []));
 
+/** The line that a break is shown at. @param {Break} b */
+export const lineOf = (b) => placeOf(b).line;
+
 /** Of which kind at which line. @param {Break} b */
 export const kindAt = (b) => `${b.stage ?? "capture"} ${b.kind} ${placeOf(b).line}`;
 
+/** @typedef {{name: string, says: string, line: number, lines: readonly number[], files: readonly string[], broke: number}} EagerFrame
+ *   lines: those that run in eager; broke: of the breaks of the mode; -1: not known */
+
+/** The frames that run in eager: always, or where no cache entry serves.
+ * @param {ModeReport} m @param {Said} [said] @returns {EagerFrame[]} */
+export const eagerFrames = (m, said) =>
+  (m.tree ?? []).flatMap((f, i) => {
+    if (!f.lines?.length) return [];
+    const name = (f.frame ?? "").replace(/^torch_dynamo_resume_in_(.*)_at_\d+$/, "$1");
+    return [{ name, says: said?.frames?.[i]?.eager ?? "", line: f.line ?? 0, lines: f.lines, files: f.files ?? [], broke: f.broke ?? -1 }];
+  });
+
 /**
- * What the margin of the source shows: the first break of a line, and calls that
- * lead to one.
+ * What the margin of the source shows: the first break of a line, calls that lead to one, and what runs
+ * in eager.
  * @param {readonly BreakRow[]} rows
+ * @param {readonly number[]} [eager] lines
  * @returns {Map<number, {cls: string, note: string, cost?: string}>}
  */
-export function lineMarks(rows) {
+export function lineMarks(rows, eager = []) {
   /** @type {Map<number, {cls: string, note: string, cost?: string}>} */
   const marks = new Map();
   for (const r of rows)
@@ -118,11 +134,12 @@ export function lineMarks(rows) {
   for (const r of rows)
     for (const line of r.callers)
       if (!marks.has(line)) marks.set(line, { cls: "brk", note: "call that breaks inside" });
+  for (const line of eager) if (!marks.has(line)) marks.set(line, { cls: "eag", note: "runs in eager" });
   return marks;
 }
 
 /** "data-dependent-branch" as words. @param {string} kind */
-const words = (kind) => kind.replaceAll("-", " ");
+export const words = (kind) => kind.replaceAll("-", " ");
 
 /**
  * Runs of traces; the same trace at the same place for the same cause is one row.
@@ -152,8 +169,8 @@ export function traceRows(m) {
   return [...rows.values()];
 }
 
-/** How many distinct breaks capture has. @param {ModeReport} m @param {Said | undefined} said */
-export const breakCount = (m, said) => breakRows(m, said).filter((r) => !r.lowering).length;
+/** How many there are, of both stages, each once. @param {ModeReport} m @param {Said | undefined} said */
+export const breakCount = (m, said) => breakRows(m, said).length;
 
 /** What a run would fail with; a warning is none. @param {import("../api/types.js").Check} check */
 export const firstError = (check) => check.diagnostics?.find((d) => d.severity !== "warning");

@@ -4,15 +4,16 @@
 /** @typedef {import("../api/report.js").ReportFindingsKernel} KernelSaid */
 /**
  * @typedef
- *   {{name: string, graph: number | string, lines: number[], form: string, why: string, ops: number, median: number | null,
+ *   {{name: string, graph: number | string, index: number, lines: number[], form: string, why: string, ops: number, median: number | null,
  *   intensity: number | null, rate: number | null, share: number | null, registers: number | null, said: KernelSaid | undefined}}
- *   KernelFacts numbers that order rows and draw bars and dots; what is written is the findings'
+ *   KernelFacts index: among those of its graph; numbers that order rows and draw bars and dots; what is written is the findings'
  */
 
-/** @param {Kernel} k @param {number | string} graph @param {KernelSaid} [said] @returns {KernelFacts} */
-const factsOf = (k, graph, said) => ({
+/** @param {Kernel} k @param {number | string} graph @param {number} index @param {KernelSaid} [said] @returns {KernelFacts} */
+const factsOf = (k, graph, index, said) => ({
   name: k.name,
   graph,
+  index,
   lines: k.lines ?? [],
   form: k.form,
   why: k.why,
@@ -31,7 +32,39 @@ const factsOf = (k, graph, said) => ({
  * @returns {KernelFacts[]}
  */
 export function kernelFacts(m, said) {
-  const rows = (m.graphs ?? []).flatMap((g, i) => (g.kernel_details ?? []).map((k, j) => factsOf(k, g.id ?? i, said?.graphs?.[i]?.kernels[j])));
+  const rows = (m.graphs ?? []).flatMap((g, i) => (g.kernel_details ?? []).map((k, j) => factsOf(k, g.id ?? i, j, said?.graphs?.[i]?.kernels[j])));
   if (!rows.some((r) => r.median !== null)) return [];
   return rows.sort((a, b) => (b.median ?? 0) - (a.median ?? 0));
+}
+
+/** @typedef {{kernel: number, from: number, to: number}} CodePart lines of the generated code, from 1; kernel: among those of the graph */
+
+/** The begin of a kernel's function, of C or CUDA C: of kernel 3 k3p0, k3 or l3_sum. */
+const FUNCTION = /^(?:extern "C" __global__ )?void [^(]*(?:\([^)]*\) )?[kl](\d+)(?:p\d+|_\w+)?\(/;
+
+/**
+ * Which lines of a graph's generated code are which kernel.  A graph that runs in pieces has their codes one after
+ * another, each with its name above and kernels that it counts from 0.
+ * @param {import("../api/types.js").Graph} g @returns {CodePart[]} in the order of the code
+ */
+export function codeParts(g) {
+  const number = (/** @type {string} */ name) => /\d+$/.exec(name)?.[0] ?? "";
+  const first = new Map((g.passes ?? []).filter((p) => !p.part.startsWith("backward")).map((p) => [number(p.part), p.first_kernel ?? 0]));
+  /** @type {CodePart[]} */
+  const parts = [];
+  /** @type {CodePart | null} */
+  let open = null;
+  let base = 0;
+  const rows = (g.lowered ?? "").split("\n");
+  rows.forEach((row, i) => {
+    if (open && row !== "}") return;
+    if (open) open.to = i + 1;
+    open = null;
+    base = first.get(/^\/\* piece (\d+) \*\/$/.exec(row)?.[1] ?? "none") ?? base;
+    const k = FUNCTION.exec(row)?.[1];
+    if (k === undefined) return;
+    open = { kernel: base + Number(k), from: rows[i - 1]?.startsWith("// ") ? i : i + 1, to: rows.length };
+    parts.push(open);
+  });
+  return parts;
 }

@@ -89,15 +89,16 @@ function pointsOf(path) {
  * The middle of each label: on its edge, over no box, no title of a group and no label before it.  One that has no
  * such place is left out.
  * @param {Laid} laid @param {readonly [string, string][]} labels edge and text, the more important first
+ * @param {number} [times] as large as they are where the picture has its own size
  * @returns {Map<string, [number, number]>}
  */
-export function labelPlaces(laid, labels) {
+export function labelPlaces(laid, labels, times = 1) {
   const taken = [...Object.values(laid.boxes), ...Object.values(laid.groups).map((g) => ({ ...g, h: 20 }))];
   /** @type {Map<string, [number, number]>} */
   const places = new Map();
   for (const [edge, text] of labels) {
-    const w = text.length * LETTER + 6;
-    const rectAt = (/** @type {[number, number]} */ [x, y]) => ({ x: x - w / 2, y: y - LABEL_HEIGHT / 2, w, h: LABEL_HEIGHT });
+    const [w, h] = [(text.length * LETTER + 6) * times, LABEL_HEIGHT * times];
+    const rectAt = (/** @type {[number, number]} */ [x, y]) => ({ x: x - w / 2, y: y - h / 2, w, h });
     const free = (/** @type {Rect} */ r) => !taken.some((t) => r.x < t.x + t.w && t.x < r.x + r.w && r.y < t.y + t.h && t.y < r.y + r.h);
     const place = pointsOf(laid.paths[edge] ?? "").find((p) => free(rectAt(p)));
     if (!place) continue;

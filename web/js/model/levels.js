@@ -1,7 +1,8 @@
 // js/model/levels.js -- slices of a lane that lie inside each other, as levels below one another.
 //
-// Host threads of a trace nest: an op calls ops, which call the driver.  Lanes of a measured
-// run stay as they are: what nests there has lanes of its own.
+// Host threads of a trace nest: an op calls ops, which call the driver.  So do breaks: a function that runs
+// in eager for one calls others that break.  The other lanes of a measured run stay as they are: what nests
+// there has lanes of its own.
 
 import { isSame, lanesOfView } from "./timeline.js";
 
@@ -20,7 +21,7 @@ const known = new WeakMap();
 const ends = (s) => s.start + s.duration;
 
 /** @param {LaneInfo} lane */
-const nests = (lane) => lane.role === "host" && (lane.pid !== undefined || lane.thread !== undefined);
+const nests = (lane) => lane.role === "breaks" || (lane.role === "host" && (lane.pid !== undefined || lane.thread !== undefined));
 
 /** Gives each slice its level. @param {Slice[]} slices in order of their starts @returns {number} how many there are */
 function nest(slices) {

@@ -46,17 +46,6 @@ export function tokenLines(text, language = "python") {
   return lines;
 }
 
-/**
- * The line before which generated C holds only the vector words that all kernels share; 1 where it holds
- * none.
- * @param {string} code @returns {number} */
-export function kernelStart(code) {
-  const lines = code.split("\n");
-  if (!/^#define VECTOR_BYTES/.test(lines[0])) return 1;
-  for (let i = lines.length - 1; i > 0; i--) if (/^#endif/.test(lines[i])) return Math.min(lines.length, i + 2);
-  return 1;
-}
-
 /** Names of the functions and classes at the left margin. @param {string} source @returns {string[]} */
 export function entries(source) {
   return [...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]);

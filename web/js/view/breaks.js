@@ -4,13 +4,13 @@
 import { h, add, prose, segmented, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell, showLine } from "./code.js";
+import { cutsSection } from "./cuts.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
 import { list as listOf, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, eagerFrames, lineMarks, traceRows } from "../model/breaks.js";
 import { intervalOf, saidOf } from "../model/sentence.js";
-import { policiesSection } from "./policies.js";
 import { tryPart } from "./try.js";
 
 const MOST_CALLS = 8; // listed of a break
@@ -80,7 +80,7 @@ function parts(m, said, shown) {
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const rows = breakRows(m, said, source);
   const traces = traceRows(m);
-  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows), pick: (line) => pick({ line }) });
+  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows, eagerFrames(m, said).flatMap((f) => f.lines)), pick: (line) => pick({ line }) });
   const priced = rows.some(costTold);
   const unit = priced ? h("p", { class: "small dim" }, "µs a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
@@ -92,7 +92,7 @@ function parts(m, said, shown) {
   const below = wholeChange(m, shown);
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   const marked = (/** @type {boolean[]} */ both, /** @type {string} */ other) => markBoth(two, both, other);
-  return [...verdict(said?.breaks), policiesSection(shown.run, { m, said, distinct: rows.map((r) => m.breaks[r.said.first]) }, shown, marked), two, ...below];
+  return [...verdict(said?.breaks), cutsSection(shown.run, { m, said, distinct: rows.map((r) => m.breaks[r.said.first]) }, shown, marked), two, ...below];
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */

@@ -10,19 +10,20 @@ import { tokenLines } from "../model/source.js";
  * @param {string} text @param {string} name what the region is called
  * @param
  *   {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number,
- *   from?: number, marks?: Map<number, {cls: string, note: string, cost?: string}>, pick?: (line: number) => void}}
- *   [how] pick: lines can be chosen, by a click and by the arrow keys; around: show this many lines about the error; from: leave out what is above; marks: by line, a
- *   class and a note at its end, and where any has a cost a column for it in front
+ *   only?: (line: number) => boolean, marks?: Map<number, {cls: string, note: string, cost?: string}>, pick?: (line: number) => void,
+ *   letter?: string}}
+ *   [how] pick: lines can be chosen, by a click and by the arrow keys; around: show this many lines about the error; only: leave out the others; marks: by line, a
+ *   class and a note at its end, and where any has a cost a column for it in front; letter: ids of the lines begin with it, "L" where it is left out
  */
 export function codeWell(text, name, how = {}) {
-  const { language = "python", error, around, from = 1, marks, pick } = how;
+  const { language = "python", error, around, only = () => true, marks, pick, letter = "L" } = how;
   const lines = tokenLines(text.replace(/\n$/, ""), language);
   const priced = [...(marks?.values() ?? [])].some((m) => m.cost);
   const ol = h("ol", { class: priced ? "priced" : null, role: pick ? "listbox" : null, tabindex: pick ? 0 : null, "aria-label": pick ? `Lines of ${name}` : null });
   lines.forEach((line, i) => {
     const n = i + 1;
     const here = error?.line === n;
-    if (n < from || (around !== undefined && error?.line && Math.abs(n - error.line) > around)) return;
+    if (!only(n) || (around !== undefined && error?.line && Math.abs(n - error.line) > around)) return;
     const body = h("span");
     for (const t of line) add(body, t.k ? h("span", { class: t.k }, t.t) : t.t);
     if (!line.length) add(body, " ");
@@ -31,7 +32,7 @@ export function codeWell(text, name, how = {}) {
     const number = h("span", { class: here ? "ln e" : "ln" }, n);
     const cost = priced ? h("span", { class: "cost" }, mark?.cost ?? "") : null;
     const choice = pick ? { role: "option", "aria-selected": "false" } : {};
-    ol.append(h("li", { id: pick ? `L${n}` : null, class: here ? "on" : (mark?.cls ?? null), ...choice }, cost, number, body, note));
+    ol.append(h("li", { id: pick ? `${letter}${n}` : null, class: here ? "on" : (mark?.cls ?? null), ...choice }, cost, number, body, note));
     if (here && error?.column)
       ol.append(
         h(
@@ -64,21 +65,21 @@ function choosable(ol, pick) {
   });
 }
 
-/** Shows a line as the chosen one; 0: none. @param {HTMLElement} well of codeWell() @param {number} line */
-export function showLine(well, line) {
+/** Shows a line as the chosen one; 0: none. @param {HTMLElement} well of codeWell() @param {number} line @param {string} [letter] */
+export function showLine(well, line, letter = "L") {
   const ol = well.querySelector("[role=listbox]");
   for (const li of well.querySelectorAll("li[id]")) {
-    const on = li.id === `L${line}`;
+    const on = li.id === `${letter}${line}`;
     if (on === (li.getAttribute("aria-selected") === "true")) continue;
     li.setAttribute("aria-selected", String(on));
     if (on) keepInSight(well, /** @type {HTMLElement} */ (li));
   }
-  if (line) ol?.setAttribute("aria-activedescendant", `L${line}`);
+  if (line) ol?.setAttribute("aria-activedescendant", `${letter}${line}`);
   else ol?.removeAttribute("aria-activedescendant");
 }
 
 /** The well scrolls, not the page. @param {HTMLElement} well @param {HTMLElement} li */
-function keepInSight(well, li) {
+export function keepInSight(well, li) {
   const [top, bottom] = [li.offsetTop, li.offsetTop + li.offsetHeight];
   if (top < well.scrollTop || bottom > well.scrollTop + well.clientHeight) well.scrollTop = top - well.clientHeight / 3;
 }

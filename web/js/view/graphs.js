@@ -1,22 +1,21 @@
-// js/view/graphs.js -- the captured graphs of one mode at one point, as a list:
-// ops in order, inputs, kernels, guards, generated code.
+// js/view/graphs.js -- the captured graphs of one mode at one point, one at a time: its source, picture and
+// generated code side by side, and its lists: ops in order, inputs, guards, kernels.
 //
-// The pictures are painted first; then each graph's lists, a graph at a time.
+// The picture is painted first.
 
-import { h, add, button, copyButton, painted, stateWell } from "./dom.js";
+import { h, add, painted, select, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
-import { codeWell } from "./code.js";
 import { plural } from "../model/format.js";
 import { saidOf } from "../model/sentence.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing, graphRows } from "../model/graphs.js";
-import { kernelsSection } from "./kernels.js";
-import { kernelStart } from "../model/source.js";
 import { fileUrl } from "../api/client.js";
 import { lineLinks, markLines, viewUrl } from "./joined.js";
 import { longList } from "./long_list.js";
-import { picked } from "./pick.js";
-import { GraphPicture } from "./picture.js";
+import { GraphPanes } from "./panes.js";
+import { onPick, pick, picked } from "./pick.js";
+import { remember } from "./router.js";
+import { tears } from "./tears.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
@@ -36,14 +35,13 @@ export async function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = capturing(points);
   if (!modes.length) return add(body, noGraphs(run));
-  const device = report.device ?? {};
   let shown = new AbortController();
   let filled = Promise.resolve();
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     shown.abort();
     shown = new AbortController();
     const place = h("div");
-    filled = graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, place, point, mode, device);
+    filled = graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, place, point, mode);
     return [place];
   };
   add(body, chosen(ctx, "Captured graphs", points, modes, draw));
@@ -64,72 +62,90 @@ function noGraphs(run) {
 /** @typedef {{ctx: import("./router.js").Context, run: import("../api/types.js").Run, signal: AbortSignal}} Page */
 
 /**
+ * One graph at a time, chosen above it: what is picked elsewhere brings its own.
  * @param {Page} page
  * @param {HTMLElement} place
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
- * @param {object} device
  */
-async function graphList(page, place, point, mode, device) {
+async function graphList(page, place, point, mode) {
   const m = point.modes[mode];
   if (!m) return add(place, h("p", { class: "sub" }, `${mode} was not run at this point.`));
-  const said = saidOf(page.run, point, mode);
-  const graphs = graphRows(m, said);
-  if (!graphs.length) return add(place, h("p", { class: "sub" }, `${mode} captured no graph at this point.`));
-  const again = m.recompiles ?? [];
-  const first = firstShown(m.graphs ?? []);
-  const parts = graphs.map((g, i) => graphSection(g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i, i === first)));
-  // In their order: what is above is whole before anything comes below it.
-  for (const [i, { section, lists }] of parts.entries()) {
-    add(place, section);
-    for (const column of columnsOf(page, graphs[i])) {
-      if (i <= first) await painted();
-      if (page.signal.aborted) return undefined;
-      add(lists, column());
-    }
-    markLines(page.signal, section);
-  }
-  await painted();
-  if (page.signal.aborted) return undefined;
-  const rest = [...kernelsSection(page.signal, page.run, { m, said, device }), ...(again.length ? [recompileSection(again)] : [])];
-  add(place, rest);
-  for (const section of rest) markLines(page.signal, section);
+  const rows = graphRows(m, saidOf(page.run, point, mode));
+  if (!rows.length) return add(place, h("p", { class: "sub" }, `${mode} captured no graph at this point.`));
+  const graphs = m.graphs ?? [];
+  const idOf = (/** @type {number} */ i) => String(graphs[i].id ?? i);
+  const below = h("div");
+  let [at, shown] = [-1, new AbortController()];
+  const show = (/** @type {number} */ i) => {
+    at = i;
+    choose.value = i < 0 ? "all" : idOf(i);
+    shown.abort();
+    shown = new AbortController();
+    below.replaceChildren();
+    const signal = AbortSignal.any([page.signal, shown.signal]);
+    remember({ graphs: i < 0 ? "all" : null });
+    if (i < 0) return tears({ run: page.run, m, said: saidOf(page.run, point, mode), signal }, below);
+    return oneGraph({ ...page, signal }, below, { point, mode, graph: graphs[i], row: rows[i], i });
+  };
+  const options = [{ value: "all", label: `all ${rows.length}, torn where they break` }, ...rows.map((r, i) => ({ value: idOf(i), label: r.title }))];
+  const choose = select(options, idOf(0), { id: "graph-of", "aria-label": "Graph" }, (v) => {
+    remember({ step: null, piece: null });
+    if (v !== "all") return pick({ graph: v });
+    pick({});
+    return show(-1);
+  });
+  if (rows.length > 1) add(place, h("div", { class: "bar graphbar" }, h("label", { class: "small sub", for: "graph-of" }, "Graph"), choose));
+  add(place, below);
+  onPick(page.signal, () => {
+    const wanted = at < 0 && !picked().graph ? at : shownNow(graphs, at);
+    if (wanted !== at) show(wanted);
+  });
+  await show(page.ctx.query.get("graphs") === "all" && rows.length > 1 && !picked().graph ? -1 : shownNow(graphs, 0));
+  if (page.signal.aborted || !m.recompiles?.length) return undefined;
+  add(place, recompileSection(m.recompiles));
   return undefined;
 }
 
-/** The graph that is picked, else the first with something of the picked line. @param {readonly import("../api/types.js").Graph[]} graphs */
-function firstShown(graphs) {
+/** The graph that is picked, else the one that is shown if it has something of the picked line, else the first that has.
+ * @param {readonly import("../api/types.js").Graph[]} graphs @param {number} now */
+function shownNow(graphs, now) {
   const { graph, line } = picked();
   const named = graphs.findIndex((g, i) => String(g.id ?? i) === graph);
-  const of = graphs.findIndex((g) => line > 0 && g.nodes?.some((n) => n.line === line));
-  return Math.max(0, named >= 0 ? named : of);
+  if (named >= 0) return named;
+  const has = (/** @type {import("../api/types.js").Graph} */ g) => !!g.nodes?.some((n) => n.line === line);
+  return line > 0 && graphs[now] && !has(graphs[now]) && graphs.some(has) ? graphs.findIndex(has) : Math.max(0, now);
 }
 
-/** The first at once, the others when they are asked for: each is as dear as a page.
- * @param {Page} page @param {import("../api/types.js").Point} point @param {string} mode
- * @param {import("../api/types.js").Graph} graph @param {string} title @param {number} i @param {boolean} now */
-function pictureFor({ ctx, run, signal }, point, mode, graph, title, i, now) {
+/** Its panes at once, then its lists. @param {Page} page @param {HTMLElement} place
+ * @param {{point: import("../api/types.js").Point, mode: string, graph: import("../api/types.js").Graph, row: GraphRow, i: number}} of */
+async function oneGraph(page, place, { point, mode, graph, row, i }) {
+  const { ctx, run, signal } = page;
   const n = typeof point.n === "number" ? `&n=${point.n}` : "";
   const of = `mode=${encodeURIComponent(mode)}${n}&graph=${graph.id ?? i}`;
-  const asked = {
+  const panes = new GraphPanes({
     graph,
-    title,
+    title: row.title,
     signal,
-    query: now ? ctx.query : new URLSearchParams(),
+    query: ctx.query,
+    run,
+    source: point.source || run.workload?.source || run.report?.workload?.source || "",
+    said: saidOf(run, point, mode),
+    mode: point.modes[mode],
     sourceUrl: (/** @type {number} */ line) => viewUrl(run, "source", { line }),
     exportUrl: (/** @type {string} */ format) => `${fileUrl(String(run.id), "export")}?format=${format}&${of}`,
-  };
-  if (now) return new GraphPicture(asked).el;
-  const place = h("div", { class: "acts" });
-  add(place, button("Show the picture", () => place.replaceWith(new GraphPicture(asked).el)));
-  return place;
-}
-
-/** Its head and its picture, and the place of its lists. @param {GraphRow} g @param {HTMLElement} picture */
-function graphSection(g, picture) {
-  const head = h("header", {}, h("h3", {}, g.title), h("p", {}, g.facts.join(" · ")));
+  });
   const lists = h("div", { class: "two" });
-  return { section: h("section", { class: "sec", "aria-label": g.title }, head, picture, lists), lists };
+  const head = h("header", {}, h("h3", {}, row.title), h("p", {}, row.facts.join(" \u00b7 ")), h("div", { class: "acts" }, panes.choice));
+  const section = h("section", { class: "sec", "aria-label": row.title }, head, panes.el, lists);
+  add(place, section);
+  await panes.fill();
+  for (const column of columnsOf(page, row)) {
+    await painted();
+    if (signal.aborted) return;
+    add(lists, column());
+  }
+  markLines(signal, section);
 }
 
 /** Two columns of lists, each to be made when the one before it is painted. @param {Page} page @param {GraphRow} g */
@@ -137,7 +153,7 @@ function columnsOf(page, g) {
   const inputs = () => linesPart(page, "Inputs", g.inputs, "None: every value is a constant.");
   const guards = () => linesPart(page, "Guards", g.guards, "None: the graph serves every call.");
   const recording = () => (g.recording.length ? sentencesPart("Recording", g.recording) : null);
-  return [() => h("div", {}, opsPart(page, g), inputs(), guards()), () => h("div", {}, kernelsPart(page, g), recording(), codePart(g))];
+  return [() => h("div", {}, opsPart(page, g), inputs(), guards()), () => h("div", {}, kernelsPart(page, g), recording())];
 }
 
 /** @param {readonly import("../api/types.js").Recompile[]} again */
@@ -198,32 +214,4 @@ function kernelsPart(page, g) {
   const list = longList(page.signal, h("ol", { class: "lines", start: "0" }), g.kernels, item, FEW_KERNELS, (k, line) => k.lines.includes(line));
   const sub = h("p", { class: "small sub" }, "Under each: why is this its own kernel?");
   return h("div", { class: "part" }, h("h4", {}, "Kernels"), sub, list);
-}
-
-/**
- * The kernel itself; the vector words that every kernel shares are folded away.
- * @param {GraphRow} g
- */
-function codePart(g) {
-  if (!g.code) return h("p", { class: "small sub" }, "No generated code: the interpreter runs ready-made loops.");
-  const start = kernelStart(g.code);
-  const well = (/** @type {number} */ from) => codeWell(g.code, `Generated C of ${g.title}`, { language: "c", from });
-  const place = h("div", {}, well(start));
-  const acts = h("div", { class: "acts" });
-  if (start > 1) {
-    const all = button(
-      `Show lines 1 to ${start - 1}`,
-      () => {
-        place.replaceChildren(well(1));
-        all.remove();
-      },
-      { title: "The vector functions that every kernel shares" },
-    );
-    add(acts, all);
-  }
-  add(
-    acts,
-    copyButton(() => g.code),
-  );
-  return h("div", { class: "part" }, h("div", { class: "bar" }, h("h4", {}, "Generated C"), acts), place);
 }

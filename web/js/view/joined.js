@@ -65,7 +65,7 @@ function places(run, line, of, mode) {
   const link = (/** @type {string} */ tab, /** @type {string} */ text) => h("a", { href: viewUrl(run, tab, { line }) }, text);
   const links = [];
   if (of?.nodes.length) links.push(link("graphs", plural(of.nodes.length, "op")));
-  if (of?.kernels.length) links.push(link("timeline", `${plural(of.kernels.length, "kernel")}${together(of.kernels.map((k) => k.us))}`));
+  if (of?.kernels.length) links.push(link("kernels", `${plural(of.kernels.length, "kernel")}${together(of.kernels.map((k) => k.us))}`));
   if (of?.breaks.length) links.push(link("breaks", `${plural(of.breaks.length, "break")}${of.breaks[0].lineCost ? `, ${of.breaks[0].lineCost} µs a call` : ""}`));
   return links.length ? links.flatMap((a, i) => [i ? " \u00b7 " : "", a]).concat(` in ${mode}`) : `no op, kernel or break of ${mode} comes from here`;
 }
@@ -92,7 +92,7 @@ export function joinedList(run, line, of, mode) {
     found,
     part("Breaks", of.breaks.map((b) => item("breaks", { brk: String(b.index + 1) }, b.kind, b.cost ? `${b.cost} µs a call` : ""))),
     part("Ops", of.nodes.map((n) => item("graphs", { graph: n.graph, node: n.name }, n.name, `${n.op === n.name ? "" : `${n.op}, `}graph ${n.graph}`))),
-    part("Kernels", of.kernels.map((k) => item("graphs", { graph: k.graph, kernel: String(k.index) }, k.name, `${k.us === null ? "" : `${duration(k.us)}, `}graph ${k.graph}`))),
+    part("Kernels", of.kernels.map((k) => item("kernels", { graph: k.graph, kernel: String(k.index) }, k.name, `${k.us === null ? "" : `${duration(k.us)}, `}graph ${k.graph}`))),
   );
   return [title, found];
 }

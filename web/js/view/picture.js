@@ -8,6 +8,7 @@
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
+import { boxShape, edgeLabel, groupTitle } from "./shapes.js";
 import { ApiError, postGroups, postLayout } from "../api/client.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
@@ -19,12 +20,15 @@ import { isInPieces, wholeSteps } from "../model/whole.js";
 /** @typedef {import("../model/picture.js").Node} Node */
 /** @typedef {import("../model/layout.js").Laid} Laid */
 /** @typedef {{graph: import("../api/types.js").Graph, title: string, sourceUrl: (line: number) => string,
- *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal}} Asked */
+ *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal,
+ *   pointed?: (nodes: readonly Node[]) => void, drawn?: (picture: GraphPicture) => void}} Asked
+ *   pointed: what the pointer is over; drawn: of the picture once it is there, and after each step */
 
 const BUDGET_MS = 250;
 const OPEN_UP_TO = 40; // nodes: groups of a larger graph begin closed
 const NEAR = 40;
-const AFAR = 0.35; // scale below which names cannot be read
+const AFAR = 0.35; // scale below which no box has room for a name
+const WHOLE = 0.7; // scale from which most names have room
 const EDGE = 16; // pixels around the whole
 const MARGIN = 0.3; // of the window, drawn beyond it
 const MOST_LABELS = 200; // of edges
@@ -40,6 +44,10 @@ export class GraphPicture {
   asking = new AbortController();
   /** Of edges, by edge. @type {Map<string, [number, number]>} */
   places = new Map();
+  /** For which scale they are. */
+  placed = 0;
+  /** Nodes that something beside the picture points at. @type {ReadonlySet<string>} */
+  hinted = new Set();
 
   /** @param {Asked} asked */
   constructor(asked) {
@@ -263,13 +271,27 @@ export class GraphPicture {
     if (!this.#box(this.picked)) this.picked = this.drawn.nodes.some((n) => n.id === this.picked) ? this.#boxOf(this.picked) : "";
     this.#facts();
     this.#begin();
+    this.asked.drawn?.(this);
   }
 
-  /** The whole; where it could not be read, the picked box, or the upper left. */
+  /** Marks nodes that belong to what is pointed at elsewhere. @param {ReadonlySet<string>} nodes */
+  hint(nodes) {
+    if (nodes.size === 0 && this.hinted.size === 0) return;
+    this.hinted = nodes;
+    if (this.view.scale < AFAR) return this.#redraw();
+    for (const el of /** @type {NodeListOf<SVGGElement>} */ (this.layer.querySelectorAll("g.box"))) el.classList.toggle("hint", this.#isHinted(this.#box(el.dataset.node ?? "")));
+  }
+
+  /** @param {PictureBox | undefined} b */
+  #isHinted(b) {
+    return this.hinted.size > 0 && !!b?.nodes.some((n) => this.hinted.has(n.id));
+  }
+
+  /** The whole; where many names would be cut, the picked box, or the first op. */
   #begin() {
     this.#fit();
-    const at = this.laid.boxes[this.picked];
-    if (this.view.scale >= 1) return;
+    const at = this.laid.boxes[this.picked] ?? this.laid.boxes[(this.picture.boxes.find((b) => b.kind !== "input") ?? this.picture.boxes[0])?.id];
+    if (this.view.scale >= WHOLE) return;
     const { w, h: height } = this.#size();
     const x = at ? Math.min(EDGE, w / 2 - at.x - at.w / 2) : EDGE;
     this.view = { scale: 1, x, y: at ? Math.min(EDGE, height / 2 - at.y - at.h / 2) : EDGE };
@@ -328,6 +350,7 @@ export class GraphPicture {
     const groups = Object.entries(laid.groups).filter(([, r]) => seen(r));
     add(layer, groups.map(([k, r]) => this.#groupShape(k, r)));
     const afar = view.scale < AFAR;
+    if (!afar && this.placed !== Math.min(1, view.scale)) this.#label();
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
     add(layer, afar ? svg("path", { class: "edge", d: lines.map((e) => laid.paths[e.join("\n")]).join("") }) : null);
     const edges = afar ? [] : lines.map((e) => this.#edge(e));
@@ -339,6 +362,8 @@ export class GraphPicture {
         add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
       const joined = this.line > 0 ? boxes.filter((b) => b.nodes.some((n) => n.line === this.line)) : [];
       add(layer, svg("path", { class: "box joined", d: joined.map((b) => outline(laid.boxes[b.id])).join("") }));
+      const hinted = boxes.filter((b) => this.#isHinted(b));
+      if (hinted.length) add(layer, svg("path", { class: "box joined", d: hinted.map((b) => outline(laid.boxes[b.id])).join("") }));
       const on = laid.boxes[this.picked];
       if (on) add(layer, svg("path", { class: "box on", d: outline(on) }));
     } else for (const b of boxes) add(layer, this.#boxShape(b));
@@ -358,21 +383,13 @@ export class GraphPicture {
   #groupTitle(k, r) {
     const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
     const us = kind === "kernel" ? this.#kernel(kernelOfGroup(k))?.median_us : 0;
-    const most = Math.floor((r.w - 12) / 6.6);
-    return svg("text", { class: "title", x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${us ? `  ${duration(us)}` : ""}`);
+    return groupTitle(title, us ? duration(us) : "", r, this.view.scale);
   }
 
   /** @param {PictureBox} b */
   #boxShape(b) {
-    const r = this.laid.boxes[b.id];
     const joined = this.line > 0 && b.nodes.some((n) => n.line === this.line);
-    const el = svg("g", { class: `box g-${b.kind}${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}`, "data-node": b.id });
-    const most = Math.floor((r.w - 14) / 7.3);
-    const title = b.title.length > most ? `${b.title.slice(0, most - 1)}\u2026` : b.title;
-    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 2 }),
-      svg("text", { class: "op", x: r.x + 8, y: r.y + 17 }, title),
-      svg("text", { class: "about", x: r.x + 8, y: r.y + 32 }, b.sub));
-    return el;
+    return boxShape(b, this.laid.boxes[b.id], this.view.scale, `${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
   }
 
   /** Where edges say what they carry; those of the picked box, which say all that is known, first. */
@@ -381,7 +398,8 @@ export class GraphPicture {
     const { full, labels } = this.picture;
     const few = this.picture.edges.length <= MOST_LABELS; // of many, only those of the picked box
     const keys = Object.keys(full).filter((key) => near(key) || (few && labels[key])).sort((a, b) => Number(near(b)) - Number(near(a)));
-    this.places = labelPlaces(this.laid, keys.map((key) => [key, near(key) ? full[key] : labels[key]]));
+    this.placed = Math.min(1, this.view.scale);
+    this.places = labelPlaces(this.laid, keys.map((key) => [key, near(key) ? full[key] : labels[key]]), 1 / this.placed);
   }
 
   /** An edge, and what it carries. @param {[string, string]} e */
@@ -392,7 +410,7 @@ export class GraphPicture {
     if (this.picture.full[key]) add(path, svg("title", {}, this.picture.full[key]));
     const place = this.places.get(key);
     if (!place) return [path];
-    return [path, svg("text", { class: near ? "size on" : "size", x: place[0], y: place[1] + 4 }, near ? this.picture.full[key] : this.picture.labels[key])];
+    return [path, edgeLabel(near ? this.picture.full[key] : this.picture.labels[key], place, this.view.scale, near)];
   }
 
   /** @param {string | null} k its number */
@@ -545,8 +563,10 @@ export class GraphPicture {
       if (!down.size) far = false;
       down.set(e.pointerId, e);
     });
+    stage.addEventListener("pointerleave", () => this.asked.pointed?.([]));
     stage.addEventListener("pointermove", (e) => {
       const was = down.get(e.pointerId);
+      if (!was) this.asked.pointed?.(this.#at(place(e)).box?.nodes ?? []);
       if (!was || (!far && Math.hypot(e.clientX - was.clientX, e.clientY - was.clientY) < 4)) return;
       const other = [...down.values()].find((p) => p.pointerId !== e.pointerId);
       far = true;
@@ -570,12 +590,16 @@ export class GraphPicture {
     this.asked.signal.addEventListener("abort", () => size.disconnect(), { once: true });
   }
 
-  /** @param {number[]} at pixels */
-  #click([px, py]) {
+  /** The box there, and the innermost group. @param {number[]} at pixels */
+  #at([px, py]) {
     const [x, y] = [(px - this.view.x) / this.view.scale, (py - this.view.y) / this.view.scale];
     const inside = (/** @type {import("../model/layout.js").Rect} */ r) => r && x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
-    const box = this.picture.boxes.find((b) => inside(this.laid.boxes[b.id]));
-    const group = Object.entries(this.laid.groups).findLast(([, r]) => inside(r)); // the innermost
+    return { box: this.picture.boxes.find((b) => inside(this.laid.boxes[b.id])), group: Object.entries(this.laid.groups).findLast(([, r]) => inside(r)) };
+  }
+
+  /** @param {number[]} at pixels */
+  #click(at) {
+    const { box, group } = this.#at(at);
     if (box) this.pick(box.id);
     else if (group) this.pick(this.#boxOf(this.drawn.nodes.find((n) => this.groups.chains.get(n.id)?.includes(group[0]))?.id ?? ""));
     else this.pick("");

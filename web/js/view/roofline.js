@@ -7,7 +7,7 @@ import { copyOf, roofline } from "../model/roofline.js";
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 /** @typedef {import("../model/roofline.js").Roofline} Roofline */
 
-const [WIDTH, HEIGHT, LEFT, TOP, BELOW, RIGHT] = [560, 260, 52, 22, 40, 12];
+const [WIDTH, HEIGHT, LEFT, TOP, BELOW, RIGHT] = [440, 280, 52, 22, 40, 12];
 
 /** @param {number} x @param {number} y @param {string} text @param {"start" | "middle" | "end"} [anchor] @param {string} [cls] */
 const label = (x, y, text, anchor = "start", cls) => svg("text", { x, y, "text-anchor": anchor, class: cls }, text);

@@ -6,7 +6,9 @@
 
 import { h, add, button, say, toast } from "./dom.js";
 import { go, problem } from "./router.js";
-import { confirmed, jobsChanged, onKeys } from "./frame.js";
+import { jobsChanged, onKeys } from "./frame.js";
+import { removeRuns, changeRuns } from "./run_changes.js";
+import { renameButton, renameForm } from "./rename.js";
 import { exportMenu } from "./export.js";
 import { joinedBar } from "./joined.js";
 import { disagreements } from "./disagrees.js";
@@ -37,6 +39,7 @@ const TABS = [
   { key: "breaks", label: "Breaks", load: async () => (await import("./breaks.js")).breaksTab },
   { key: "guards", label: "Recompiles", load: async () => (await import("./guards.js")).guardsTab },
   { key: "graphs", label: "Graphs", load: async () => (await import("./graphs.js")).graphsTab },
+  { key: "kernels", label: "Kernels", load: async () => (await import("./kernels.js")).kernelsTab },
   { key: "passes", label: "Passes", load: async () => (await import("./passes.js")).passesTab },
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
@@ -84,7 +87,7 @@ async function draw(ctx, run, tab) {
   const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
   ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(...[head(run), tabs(ctx, run, tab), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
+  ctx.main.replaceChildren(...[head(ctx, run, tab), tabs(ctx, run, tab), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
   if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
@@ -141,8 +144,8 @@ function untilEnd(ctx, body, run, tab) {
   });
 }
 
-/** @param {Run} run */
-function head(run) {
+/** @param {Context} ctx @param {Run} run @param {string} tab */
+function head(ctx, run, tab) {
   const [id, stem] = [String(run.id), fileStem(run.name)];
   const link = (/** @type {string} */ label, /** @type {string} */ href, /** @type {string} */ download) =>
     h("a", { class: "btn", href, download: download || null }, label);
@@ -161,8 +164,31 @@ function head(run) {
     exportMenu(run),
     end,
   );
-  const title = h("h1", {}, run.name, h("span", { class: "mono" }, `#${id}`));
-  return h("div", { class: "head" }, h("div", { class: "titles" }, title, factList(run)), acts);
+  return h("div", { class: "head" }, h("div", { class: "titles" }, titleOf(ctx, run, tab), factList(run)), acts);
+}
+
+/** The name, which is edited in its place. @param {Context} ctx @param {Run} run @param {string} tab */
+function titleOf(ctx, run, tab) {
+  const title = h("h1", {}, run.name, h("span", { class: "mono" }, `#${run.id}`));
+  const edit = () => {
+    const form = renameForm(run, async (changed) => {
+      form.replaceWith(line);
+      pen.focus();
+      if (changed) showAgain(ctx, run, tab);
+    });
+    line.replaceWith(form);
+  };
+  const pen = renameButton(run, edit);
+  const pin = button(run.pinned ? "Unpin" : "Pin", () => changeRuns([run], () => ({ pinned: !run.pinned }), run.pinned ? "no longer pinned" : "pinned", () => showAgain(ctx, run, tab)), { class: "btn link" });
+  const line = h("div", { class: "titleline" }, title, pen, pin);
+  onKeys(ctx.signal, { e: edit });
+  return line;
+}
+
+/** @param {Context} ctx @param {Run} run @param {string} tab */
+async function showAgain(ctx, run, tab) {
+  const now = await getRun(String(run.id), ctx.signal).catch(() => null);
+  if (now && !ctx.signal.aborted) again(ctx, now, tab);
 }
 
 /** The facts that decide comparability. @param {Run} run */
@@ -240,24 +266,13 @@ function tabs(ctx, run, open) {
   return h("nav", { class: "tabs", "aria-label": "Views of this run" }, links);
 }
 
-/** @param {Run} run */
+/** Removed at once: for a while it can be had back. @param {Run} run */
 async function remove(run) {
-  if (
-    !(await confirmed(
-      `Delete ${run.name} #${run.id}?`,
-      "Its report goes with it. The kernels in the cache stay.",
-      "Delete the run",
-      "Keep it",
-    ))
-  )
-    return;
-  try {
-    await deleteRun(String(run.id));
-    go("/runs");
-    toast(`Run #${run.id} is deleted.`);
-  } catch (e) {
-    toast(`Run #${run.id} is not deleted: ${e instanceof Error ? e.message : e}`);
-  }
+  let removed = false;
+  await removeRuns([run], () => {
+    go(removed ? `/runs/${encodeURIComponent(run.id)}` : "/runs");
+    removed = true;
+  });
 }
 
 /** @param {Run} run */

@@ -104,6 +104,11 @@ export class RunList {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
+  /** @param {string} id @returns {RunRow | undefined} */
+  find(id) {
+    return [...this.#pages.values()].flat().find((r) => String(r.id) === id && !r.suite);
+  }
+
   #range() {
     if (this.#total <= WHOLE || !this.#height) return { start: 0, end: Math.min(this.#total, WHOLE) };
     const top = -this.#body.getBoundingClientRect().top;
@@ -137,6 +142,7 @@ export class RunList {
     const run = this.at(index);
     const old = this.#rows.get(index);
     if (old && old.run === run && old.columns === this.#columns) return old;
+    if (old && old.run?.id === run?.id && old.tr.querySelector(".rename")) return old; // it is being edited
     const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
     tr.setAttribute("aria-rowindex", String(index + 2));
     tr.dataset.row = String(index);

@@ -4,10 +4,11 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, sparkline, whisker } from "./marks.js";
 import { extent, ratioAxis } from "../model/axis.js";
-import { about, age, calls, count, duration, number, partly, plain, plural, ratio, stamp, timeUnit } from "../model/format.js";
+import { about, age, calls, count, duration, partly, plain, plural, ratio, stamp, timeUnit, withInterval } from "../model/format.js";
 import { chipClass, meetsEager } from "../model/sentence.js";
 import { headline } from "../model/suite.js";
 import { suiteCells } from "./suite_row.js";
+import { renameButton, tagMarks } from "./rename.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 
@@ -74,15 +75,14 @@ export function runHead({ axis, mode, unit }, sort, choose) {
  */
 export function row(r, columns, picked, open) {
   if (r.suite) return h("tr", { class: "suite-row" }, suiteCells(r.suite, columns, open), endCells(r, r.suite.created_ns / 1e6));
-  // Nothing but a measured workload can be compared.
-  const pick = h("input", { type: "checkbox", class: "pick", "aria-label": `Select ${r.name} #${r.id}`, data: { run: String(r.id) }, disabled: r.status !== "done" || !r.modes?.length });
+  const pick = h("input", { type: "checkbox", class: "pick", "aria-label": `Select ${r.name} #${r.id}`, data: { run: String(r.id) }, disabled: r.status === "queued" || r.status === "running" });
   pick.checked = picked;
   const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
   const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, spark(r)) : stateCells(r);
   return h(
     "tr",
     { class: r.suite_id && open ? "of-suite" : null },
-    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), r.imported ? [" ", chip("plain", "imported")] : null),
+    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), tagMarks(r), renameButton(r, () => {}), r.imported ? [" ", chip("plain", "imported")] : null),
     middle,
     endCells(r, r.created_ns / 1e6),
   );
@@ -126,7 +126,7 @@ function summaryCells(s, columns, recent) {
     ),
     h("td", { class: "a-t" }, s.speedup === null ? null : whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
     h("td", { class: "x" }, recent),
-    cell(number(s.median_us / columns.unit.scale)),
+    cell(withInterval(s.median_us / columns.unit.scale, s.median_ci?.map((x) => x / columns.unit.scale)).text),
     cell(repaid(s)),
     cell([typeof s.crossover_n === "number" ? meetsEager(s) : dim(meetsEager(s)), swept ? h("span", { class: "vh" }, `; the row is at n = ${plain(Number(s.at_n))}`) : null]),
     cell(typeof s.breaks === "number" ? count(s.breaks) : dim("unknown")),

@@ -8,7 +8,8 @@ import { pause, remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
-import { listRuns } from "../api/client.js";
+import { renameForm } from "./rename.js";
+import { getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
 
@@ -67,10 +68,12 @@ class RunsPage {
   #total = h("span", { class: "sub small nw", id: "run-count" });
   #place = h("div", { id: "run-list", "aria-busy": "true" });
   #start = h("div");
+  /** What the last day brought, above the list. */
+  #since = h("div");
   /** @type {HTMLElement[]} what is above the list; without a run there is nothing to look for */
   #heads = [];
   #asked = 0;
-  #picked = new Picked();
+  #picked = new Picked((id) => this.#list.find(id), () => this.#again());
   /** @type {Set<string>} suites whose runs are shown */
   #open;
 
@@ -95,7 +98,7 @@ class RunsPage {
     this.#sort = select([], "", { "aria-label": "Order" }, (sort) => this.#change({ sort }));
     this.#fillSort();
     this.#list = this.#newList();
-    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus(), o: () => this.#openHere() });
+    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus(), o: () => this.#openHere(), e: () => this.#rename(document.activeElement) });
     onKeys(ctx.signal, this.#picked.keys());
   }
 
@@ -128,6 +131,27 @@ class RunsPage {
     this.load().catch(() => {});
   }
 
+  /** Rows have changed. */
+  #again() {
+    if (this.#ctx.signal.aborted) return;
+    this.#list.forget();
+    this.load().catch(() => {});
+  }
+
+  /** Name and tags of the run of a row, in their place. @param {Element | null} at */
+  #rename(at) {
+    const tr = /** @type {HTMLElement | null | undefined} */ (at?.closest(".runs tbody tr"));
+    const run = this.#list.find(tr?.dataset.id ?? "");
+    const cell = tr?.querySelector("th");
+    if (!run || !cell || cell.querySelector(".rename")) return;
+    const form = renameForm(run, (changed) => {
+      form.remove();
+      if (changed) this.#again();
+      /** @type {HTMLElement | null} */ (cell.querySelector("a"))?.focus();
+    });
+    cell.append(form);
+  }
+
   /** That of the row that has the focus, or that its run is of. */
   #openHere() {
     this.#toggle(/** @type {HTMLElement | null | undefined} */ (document.activeElement?.closest("tr")?.querySelector("[data-suite]"))?.dataset.suite);
@@ -158,11 +182,13 @@ class RunsPage {
     });
     this.#picked.watch(this.#place);
     this.#place.addEventListener("click", (e) => {
-      if (e.target instanceof HTMLElement) this.#toggle(e.target.dataset.suite);
+      if (!(e.target instanceof HTMLElement)) return;
+      if (e.target.matches(".pen")) this.#rename(e.target);
+      else this.#toggle(e.target.dataset.suite);
     });
     this.#heads = [head, form];
     for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
-    return [this.#start, head, form, this.#place, this.#picked.bar];
+    return [this.#start, this.#since, head, form, this.#place, this.#picked.bar];
   }
 
   /** @returns {Promise<boolean>} whether something still waits or runs */
@@ -171,7 +197,8 @@ class RunsPage {
     const { offset, limit } = this.#list.inSight;
     const answer = await this.#ask(offset, limit, true);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
-    await this.#begin(answer);
+    await Promise.all([this.#begin(answer), this.#tell(answer)]);
+    if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
     this.#draw(answer, offset);
     return answer.runs.some((r) => r.status === "running" || r.status === "queued");
   }
@@ -215,6 +242,19 @@ class RunsPage {
     if ((answer.total_runs ?? answer.total ?? answer.runs.length) > START_MOST || text || status || this.#start.hasChildNodes()) return;
     const { startSection } = await import("./start.js");
     if (!this.#ctx.signal.aborted && !this.#start.hasChildNodes()) this.#start.append(startSection(this.#ctx.signal, answer.runs[0]?.id ?? null));
+  }
+
+  /** What changed since yesterday stands above the list before that is drawn; then it is read with it. @param {import("../api/types.js").RunList} answer */
+  async #tell(answer) {
+    const { text, status } = this.#filter;
+    this.#since.hidden = !!(text || status);
+    if ((answer.total_runs ?? 0) <= START_MOST || this.#since.hidden) return;
+    try {
+      const [{ sinceSection }, since] = await Promise.all([import("./since.js"), getSince(this.#ctx.signal)]);
+      sinceSection(this.#since, since);
+    } catch {
+      /* the list is there without it */
+    }
   }
 
   /** What can be chosen, with how many runs have it. @param {import("../api/types.js").Facets | undefined} facets */

@@ -7,7 +7,7 @@ import { joinedList, shown } from "./joined.js";
 import { fileTree } from "./tree.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
-import { breakRows, lineMarks } from "../model/breaks.js";
+import { breakRows, eagerFrames, lineMarks } from "../model/breaks.js";
 import { plain, plural } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
 import { splitEntry } from "../model/program.js";
@@ -43,7 +43,7 @@ export function sourceTab(ctx, body, run) {
   const fill = (/** @type {string} */ v) => {
     text = v === "" ? posted : (points[Number(v)].source ?? "");
     const at = shown(run);
-    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m, at.said)) : undefined;
+    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m, at.said), eagerFrames(at.m, at.said).flatMap((f) => f.lines)) : undefined;
     well = codeWell(text, "Source", { error: v === "" ? run.error : null, marks, pick: (line) => pick({ line }) });
     place.replaceChildren(well);
     beside();
@@ -92,7 +92,8 @@ function filesTab(ctx, body, run, files) {
   const fill = (/** @type {string} */ path) => {
     text = files[path] ?? "";
     save.replaceChildren(download("Download", path.slice(path.lastIndexOf("/") + 1), "text/x-python", () => text));
-    const marks = lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })));
+    const eager = now?.m ? eagerFrames(now.m, now.said).flatMap((f) => f.lines.filter((_, i) => f.files[i] === path)) : [];
+    const marks = lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })), eager);
     const error = run.error?.file === path ? run.error : null;
     place.replaceChildren(codeWell(text, path, { error, marks }));
     title.textContent = path;

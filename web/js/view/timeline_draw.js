@@ -300,7 +300,7 @@ function drawOpaque(g, s, row, e) {
   }
   const from = Math.max(a, leftOf(s.width));
   const room = Math.min(a + w, s.width - RIGHT) - from - 8;
-  if (room < 14) return;
+  if (room < 14 || e.kind === "break") return; // drawBreakNames()
   g.fillStyle = labelInk(e.kind);
   g.font = `500 11px ${token("--font-ui")}`;
   g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
@@ -334,19 +334,29 @@ function drawSeries(g, s, row) {
   g.fillText(range, leftOf(s.width) + 4, row.y + SAID / 2);
 }
 
-/** What a break is, to the right of its mark, where there is room up to the next.
+/** What a break is: on its mark, or to the right of it up to the next of its level, where there is more room.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
   const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
-  if (!breaks.length) return;
-  g.fillStyle = token("--c-break");
-  g.font = `600 11px ${token("--font-ui")}`;
-  breaks.forEach((e, i) => {
-    const from = xOf(s, e.start + e.duration) + 5;
-    const room = (i + 1 < breaks.length ? xOf(s, breaks[i + 1].start) : s.width - RIGHT) - from - 6;
-    if (from > leftOf(s.width) && room > 14 && xOf(s, e.start + e.duration) - xOf(s, e.start) < 22)
-      g.fillText(fit(g, s.view.names[e.name]?.name ?? "break", room), from, row.y + row.height / 2 + 0.5);
-  });
+  const [left, right] = [leftOf(s.width), s.width - RIGHT];
+  /** Where the next begins, by level. @type {Map<number, number>} */
+  const next = new Map();
+  for (const e of breaks.toReversed()) {
+    const level = levelOf(s.view, e);
+    const at = placeOf(row, level);
+    const [start, end] = [Math.max(left, xOf(s, e.start)), Math.min(right, xOf(s, e.start + e.duration))];
+    const [on, beside] = [end - start - 8, Math.min(right, next.get(level) ?? right) - end - 11];
+    next.set(level, start);
+    const name = s.view.names[e.name]?.name ?? "break";
+    const room = Math.max(on, beside);
+    if (room < 14 || end < left || start > right) continue;
+    const inside = on >= beside || fit(g, name, on) === name;
+    g.font = `${inside ? 500 : 600} 11px ${token("--font-ui")}`;
+    g.fillStyle = inside ? labelInk("break") : token("--c-break");
+    g.globalAlpha = alphaOf(s, e);
+    g.fillText(fit(g, name, inside ? on : beside), inside ? start + 4 : end + 5, at.y + at.height / 2 + 0.5);
+    g.globalAlpha = 1;
+  }
 }
 
 /** Its name; on a narrow page in lines, as "GPU 0, stream 7" and "Thread 5 of 4" are.

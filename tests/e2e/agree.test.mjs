@@ -1,0 +1,249 @@
+// tests/e2e/agree.test.mjs -- the pages of thirty runs do not contradict each other: what two places say of
+// one thing of one run is the same.
+//
+// Each reader takes what a place says as rows: the run, the thing, the words.  Times are compared as
+// microseconds and bytes as bytes, whatever unit a place has chosen; all else is compared as it is written.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor, workload } from "../api/harness.mjs";
+import { drawn, openPage, startBrowser } from "./browser.mjs";
+
+const QUICK = { backend: "interp", seconds: 0.05, threads: 1 };
+const UNITS = { ns: 1e-3, µs: 1, ms: 1e3, s: 1e6, B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
+
+const body = (lines, extra = {}) => workload(lines.map((l) => `    ${l}`).join("\n"), extra);
+const BREAK = "torch._dynamo.graph_break()";
+
+/** Programs that differ in what pages have to say of them. */
+const PROGRAMS = {
+  once: body(["y = x * 2", BREAK, "return y.sum()"]),
+  often: body(["for i in range(5):", "    x = x + 1", "    print(i)", "return x.sum()"]),
+  branch: body(["if x.sum() > 0:", "    x = x + 1", "return torch.sin(x).sum()"]),
+  nested: { ...body([]), source: `import torch\n\ndef gate(x):\n    print('in')\n    return x * 2\n\ndef model(x):\n    return gate(gate(x) + 1).sum()\n` },
+  never: body(["for i in range(3):", "    try:", "        x = x + int(x.sum().item() * 0)", "    finally:", "        pass", "return x"]),
+  sizes: { ...body(["return torch.relu(x @ x.T).sum()"]), calls: [4, 5, 6, 7].map((n) => [randn(n, 8)]) },
+  scalars: { ...body([]), source: "import torch\n\ndef model(x, k):\n    return (x * k).sum()\n", calls: [1, 2, 3].map((k) => [randn(4, 4), { value: k }]) },
+  limit: { ...body([]), source: "import torch\n\ndef model(x, k):\n    return x.reshape(k, -1).sum()\n", calls: [1, 2, 3, 4, 6, 8, 12, 16, 24, 48].map((k) => [randn(48), { value: k }]) },
+  denied: { ...body(["y = torch.sin(x)", "return torch.relu(y).sum()"]), deny: ["relu"], modes: ["eager", "static", "lazy", "graphs"] },
+  lazy: { ...body(["y = torch.sin(x)", "z = y * y.amax().item()", "return z.sum()"]), modes: ["eager", "lazy", "static"] },
+  every: { ...body(["return torch.softmax(x @ x.T, -1).sum()"]), modes: ["eager", "lazy", "static", "dynamic", "auto", "graphs"] },
+  native: { ...body(["if x.sum() > 0:", "    x = x + 1", "return x.sum()"]), policy: "native" },
+  alone: { ...body(["return x + 1"]), modes: ["eager"] },
+  wrong: body(["return x.sum() * (1.5 if torch.compiler.is_compiling() else 1.0)"]),
+  swept: { ...workload("    ...\n    return x.sum()"), sweep: { statements: { pool: ["x = torch.sin(x)", "x = x * 1.1"], counts: [1, 4, 16] } } },
+  cut: { ...workload("    ...\n    return x.sum()"), sweep: { statements: { pool: ["x = x * 1.1", "print('x')"], counts: [2, 4] } } },
+  graded: { ...body(["return torch.tanh(x).sum()"]), grad: true },
+};
+
+let server, browser, page, runs, suite;
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+  ({ page } = await openPage(browser));
+  const files = readdirSync("web/examples").filter((f) => f.endsWith(".json"));
+  const known = files.map((f) => ({ ...JSON.parse(readFileSync(`web/examples/${f}`, "utf8")), name: f.replace(".json", "") }));
+  const own = Object.entries(PROGRAMS).map(([name, w]) => ({ ...w, name, modes: w.modes ?? ["eager", "static", "dynamic"] }));
+  const ids = [];
+  for (const { title, ...w } of [...own, ...known]) {
+    const { status, body: made } = await postRun(server, { ...w, ...QUICK, ...(w.sweep?.statements?.counts?.length > 3 ? { sweep: { statements: { ...w.sweep.statements, counts: [1, 10] } } } : {}) });
+    assert.equal(status, 202, `${w.name}: ${JSON.stringify(made)}`);
+    ids.push(made.id);
+  }
+  const posted = await getJson(`${server.url}/api/v1/suites`, {
+    method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ name: "some", modes: ["static"], seconds: 0.05, backend: "interp", workloads: [PROGRAMS.once, PROGRAMS.every].map((w, i) => ({ ...w, name: `of_suite_${i}`, modes: undefined })) }),
+  });
+  assert.equal(posted.status, 202, JSON.stringify(posted.body));
+  await suiteEnded(server, (suite = posted.body.id));
+  for (const id of ids) {
+    const run = await waitFor(server, id);
+    assert.equal(run.status, "done", `run ${id}: ${run.error?.message}`);
+  }
+  ({ runs } = (await getJson(`${server.url}/api/v1/runs?limit=100`)).body);
+  assert.ok(runs.length >= 30, `${runs.length} runs`);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** "1.5 ms (1.4–1.6)" as "1500 (1400–1600)"; what has no unit is told in `unit`. */
+function plain(text, unit = "") {
+  const said = text.replace(/\s+/g, " ").trim();
+  const own = said.match(/(?<=\d )(ns|µs|ms|s|B|kB|MB|GB)(?= |$)/)?.[1] ?? unit;
+  const scale = UNITS[own] ?? 1;
+  const bare = own === unit ? said : said.replace(` ${own}`, "");
+  if (scale === 1) return bare;
+  return bare.replace(/\d[\d,]*(\.\d+)?(e-?\d+)?/g, (n) => String(Number((Number(n.replaceAll(",", "")) * scale).toPrecision(9))));
+}
+
+const visit = async (path) => {
+  await page.goto(server.url + path);
+  await drawn(page);
+};
+
+/** Cells of a table's rows by the column's name. */
+const table = (selector) =>
+  page.locator(selector).first().evaluate((t) => {
+    const heads = [...t.tHead.rows[0].cells].map((c) => c.innerText.trim() || c.getAttribute("aria-label") || "");
+    return [...t.tBodies[0].rows].map((r) => Object.fromEntries([...r.cells].map((c, i) => [heads[i], c.innerText.replace(/\s+/g, " ").trim()])));
+  });
+
+const unitOf = (row, start) => Object.keys(row).find((k) => k.startsWith(start))?.split(", ")[1] ?? "";
+const cellOf = (row, start) => row[Object.keys(row).find((k) => k.startsWith(start))];
+
+/** What places have said, by run and thing: the words and who said them. */
+class Said {
+  things = new Map();
+  add(run, thing, value, who) {
+    if (value === undefined || value === null || value === "") return;
+    const key = `run ${run}, ${thing}`;
+    if (!this.things.has(key)) this.things.set(key, []);
+    this.things.get(key).push([value, who]);
+  }
+  /** Things that two places or more tell, and how they differ. */
+  contradictions() {
+    return [...this.things].filter(([, all]) => new Set(all.map(([v]) => v)).size > 1).map(([key, all]) => `${key}: ${all.map(([v, who]) => `${who} "${v}"`).join(", ")}`);
+  }
+  get told() {
+    return [...this.things.values()].filter((all) => new Set(all.map(([, who]) => who)).size > 1).length;
+  }
+}
+
+async function readList(said) {
+  await visit("/runs?limit=100");
+  const read = await page.locator(".runs tbody tr").evaluateAll((rows) => {
+    const heads = [...document.querySelector(".runs thead tr").cells].map((c) => c.innerText.trim());
+    return rows.map((r) => ({ id: r.querySelector(".mono.dim")?.textContent.slice(1), cells: [...r.cells].map((c) => c.innerText.replace(/\s+/g, " ").trim()), heads }));
+  });
+  for (const { id, cells, heads } of read) {
+    const run = runs.find((r) => String(r.id) === id);
+    if (!run?.summary) continue;
+    const { mode } = run.summary;
+    const at = (start) => cells[heads.findIndex((h) => h.startsWith(start))];
+    const median = heads.find((h) => /, (ns|µs|ms|s)$/.test(h));
+    said.add(id, "verdict", at("Verdict"), "list");
+    said.add(id, `speedup of ${mode}`, cells[2].replace(` ${mode}`, ""), "list");
+    said.add(id, `median of ${mode}, without its interval`, plain(cells[heads.indexOf(median)], median.split(", ").at(-1)), "list");
+    said.add(id, `repaid of ${mode}`, at("Repaid").replace(/ calls?$/, ""), "list");
+    said.add(id, "breaks", at("Breaks"), "list");
+  }
+}
+
+async function readOverview(said, { id, summary }) {
+  await visit(`/runs/${id}`);
+  for (const tab of ["breaks", "guards", "graphs"]) said.add(id, tab, await page.locator(`.tabs [data-tab=${tab}] .n`).innerText(), "tab");
+  said.add(id, "headline", await page.locator(".verdict p").first().innerText(), "overview");
+  for (const row of await table("#modes-table")) {
+    const mode = row.Mode;
+    if (!row.Verdict) continue; // not in this run
+    const time = unitOf(row, "Median"), bytes = unitOf(row, "Peak");
+    said.add(id, `median of ${mode}`, plain(cellOf(row, "Median"), time), "overview");
+    said.add(id, `median of ${mode}, without its interval`, plain(cellOf(row, "Median"), time).split(" ")[0], "overview");
+    said.add(id, `speedup of ${mode}`, row.Speedup, "overview");
+    said.add(id, `peak of ${mode}`, plain(cellOf(row, "Peak"), bytes), "overview");
+    if (mode === "eager") continue;
+    said.add(id, `repaid of ${mode}`, cellOf(row, "Repaid"), "overview");
+    if (mode === summary?.mode) said.add(id, "verdict", row.Verdict, "overview");
+  }
+  if (!(await page.locator("#repaid").count())) return;
+  for (const row of await table("#repaid")) said.add(id, `repaid of ${row.Mode}`, cellOf(row, "Repaid")?.replace(/ calls?\b.*$/, ""), "table of repayment");
+}
+
+async function readBreaks(said, { id, modes }) {
+  const counts = [];
+  for (const mode of modes.filter((m) => m !== "eager")) {
+    await visit(`/runs/${id}/breaks?mode=${mode}`);
+    const cards = await page.locator(".brks details").count();
+    counts.push(cards);
+    const sentence = (await page.locator(".verdict p").count()) ? await page.locator(".verdict p").first().innerText() : "";
+    const told = sentence.match(/(\d+) breaks?/)?.[1];
+    if (cards || told) said.add(id, `breaks of ${mode}`, String(cards), "cards");
+    said.add(id, `breaks of ${mode}`, told, "sentence of breaks");
+    const claim = sentence.match(/at most ([\d.,]+ (?:ns|µs|ms))/)?.[1];
+    for (const most of claim ? await page.locator(".brks details").evaluateAll((all) => all.map((d) => d.textContent.match(/at most ([\d.,]+\s(?:ns|µs|ms))/)?.[1]).filter(Boolean)) : [])
+      said.add(id, `at most of breaks of ${mode}`, plain(most), "card");
+    if (claim) said.add(id, `at most of breaks of ${mode}`, plain(claim), "sentence of breaks");
+  }
+  if (counts.length) said.add(id, "breaks", String(Math.max(...counts)), "cards, the most");
+}
+
+async function readMemory(said, { id, modes }) {
+  const mode = modes.find((m) => m !== "eager") ?? "eager";
+  await visit(`/runs/${id}/memory?mode=${mode}`);
+  const rows = page.locator("table:has(caption:text-is('Memory by mode'))");
+  if (!(await rows.count())) return;
+  const row = (await table("table:has(caption:text-is('Memory by mode'))")).find((r) => r.Mode === mode);
+  said.add(id, `memory peak of ${mode}`, plain(cellOf(row, "Peak,"), unitOf(row, "Peak,")), "memory by mode");
+  said.add(id, `memory peak of ${mode}`, plain((await page.locator("#main").innerText()).match(/^peak ([\d.,]+\s[kMG]?B)$/m)?.[1] ?? ""), "memory chart");
+}
+
+async function readGraphs(said, { id, modes }) {
+  const { body: run } = await getJson(`${server.url}/api/v1/runs/${id}`);
+  const points = run.report.points?.length ? run.report.points : [run.report];
+  for (const mode of modes.filter((m) => m !== "eager")) {
+    await visit(`/runs/${id}/graphs?mode=${mode}`);
+    said.add(id, `graphs of ${mode}`, String(await page.locator("#main section[aria-label^='Graph ']").count()), "graphs");
+    said.add(id, `graphs of ${mode}`, String(points.at(-1).modes[mode]?.graphs.length ?? 0), "answer");
+  }
+}
+
+async function readCompare(said, { id, modes, summary }) {
+  if (!modes.includes("static") || !modes.includes("eager")) return;
+  const n = summary?.at_n ?? null;
+  await visit(`/compare?a=${id}&b=${id}${n === null ? "" : `&n=${n}`}`);
+  for (const row of await table(".metrics")) {
+    const [mode, ...metric] = row.Metric.split(" ");
+    if (metric.join(" ") === "latency") said.add(id, `median of ${mode}`, plain(row.A), "compare");
+    if (metric.join(" ") === "speedup over eager") said.add(id, `speedup of ${mode}`, row.A, "compare");
+    said.add(id, `${row.Metric} of one run twice`, plain(row.A), "compare, A");
+    said.add(id, `${row.Metric} of one run twice`, plain(row.B), "compare, B");
+    assert.ok(!["FASTER", "SLOWER"].includes(row.Verdict.split(" ")[0]), `run ${id} beside itself: ${row.Metric} is ${row.Verdict}`);
+  }
+}
+
+async function readHistory(said, { id, name, summary }) {
+  if (typeof summary?.speedup !== "number" || summary.at_n !== null) return;
+  await visit(`/history?workload=${encodeURIComponent(name)}&metric=speedup&mode=${summary.mode}`);
+  const row = page.locator(`#history-runs tr[data-run="${id}"]`);
+  said.add(id, `speedup of ${summary.mode}`, await row.locator("td").first().innerText(), "history");
+}
+
+async function readTexts(said, { id, summary }) {
+  const shown = spawnSync(binary, ["show", String(id), "--db", `${server.home}/store.db`], { encoding: "utf8" });
+  assert.equal(shown.status, summary?.verdict === "DISAGREES" ? 1 : 0, shown.stderr);
+  const html = await (await fetch(`${server.url}/api/v1/runs/${id}/export?format=html`)).text();
+  await page.setContent(html);
+  const text = await page.locator("body").innerText();
+  const [{ 0: headline } = []] = said.things.get(`run ${id}, headline`) ?? [];
+  const flat = (s) => s.replace(/\s+/g, " ");
+  if (!headline || !summary) return;
+  assert.ok(flat(text).includes(flat(headline)), `run ${id}: the file has "${headline}"`);
+  assert.ok(flat(shown.stdout).includes(flat(headline)), `run ${id}: \`breakeven show\` has "${headline}":\n${shown.stdout}`);
+}
+
+async function readSuite(said) {
+  await visit(`/suites/${suite}`);
+  const cells = await page.locator("#suite-workloads tbody a[href^='/runs/']").evaluateAll((all) => all.map((a) => [a.getAttribute("href").split("/").at(-1), a.closest("td").dataset.label, a.closest("td").innerText.replace(/\s+/g, " ").trim()]));
+  assert.ok(cells.length >= 2);
+  for (const [id, label, text] of cells) if (!label.includes(",")) said.add(id, `speedup of ${label}`, text, "suite");
+}
+
+test("no two places contradict each other", async () => {
+  const said = new Said();
+  await readList(said);
+  await readSuite(said);
+  for (const run of runs) {
+    await readOverview(said, run);
+    await readBreaks(said, run);
+    await readGraphs(said, run);
+    await readMemory(said, run);
+    await readCompare(said, run);
+    await readHistory(said, run);
+    await readTexts(said, run);
+  }
+  console.log(`# ${said.told} things are told in two places or more`);
+  assert.ok(said.told > 200, `${said.told} things were told twice`);
+  assert.deepEqual(said.contradictions(), []);
+});

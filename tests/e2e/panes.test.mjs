@@ -1,0 +1,173 @@
+// tests/e2e/panes.test.mjs -- source, picture and code of a graph side by side, in a real browser.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { afterTimers, drawn, openPage, sound, startBrowser } from "./browser.mjs";
+
+const BODY = "    y = torch.softmax(x @ x.T, -1)\n    z = torch.relu(y) * 2\n    print('between')\n    return torch.tanh(z).sum()";
+const how = { backend: "cpu", threads: 1, seconds: 0.1 };
+let server, browser, run, models;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  const post = async (w) => (await postRun(server, w)).body.id;
+  const example = (file) => {
+    const { title: _title, ...w } = JSON.parse(readFileSync(`tests/workloads/${file}`, "utf8"));
+    return { ...w, ...how, backend: "interp", modes: ["static"] };
+  };
+  run = await post({ ...workload(BODY), ...how, name: "two", modes: ["eager", "static"] });
+  models = [];
+  for (const f of ["63_gpt.json", "61_resnet_block.json", "64_lstm.json", "70_rerank_breaks.json", "4_layer_norm.json"]) models.push(await post(example(f)));
+  for (const id of [run, ...models]) assert.equal((await waitFor(server, id)).status, "done");
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function open(page, id, query = "") {
+  await page.goto(`${server.url}/runs/${id}/graphs?mode=static${query}`);
+  await drawn(page);
+  await page.locator(".graph [data-node], .graph path.box").first().waitFor();
+  await page.locator(".panes .pane:last-child .code").waitFor({ state: "attached" });
+  await afterTimers(page);
+}
+const lines = (page, cls) => page.locator(`.panes .pane:first-child li.${cls}`).evaluateAll((all) => all.map((li) => Number(li.id.slice(1))));
+const code = (page, cls) => page.locator(`.panes .pane:last-child li.${cls}`).evaluateAll((all) => [...new Set(all.map((li) => li.dataset.kernel ?? li.dataset.of))]);
+const nodes = (page, cls) => page.locator(`.graph g.box.${cls}`).evaluateAll((all) => all.map((g) => g.dataset.node).sort());
+const param = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test("what the pointer is over is marked in the other panes: a line, a node, a kernel's code", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, run);
+  await page.locator("#L5").hover();
+  assert.deepEqual(await lines(page, "hint"), [5]);
+  assert.deepEqual(await nodes(page, "hint"), ["mul", "relu"]);
+  const kernels = await code(page, "hint");
+  assert.ok(kernels.length >= 1, String(kernels));
+  await page.locator('.graph [data-node="relu"] rect').hover();
+  assert.deepEqual(await lines(page, "hint"), [5]);
+  assert.deepEqual(await code(page, "hint"), kernels);
+  await page.locator(".panes .pane:last-child li[data-kernel]").first().hover();
+  assert.ok((await nodes(page, "hint")).length >= 1 && (await lines(page, "hint")).includes(4), "a kernel has its nodes and lines");
+  await page.locator("h1").hover();
+  assert.deepEqual([await lines(page, "hint"), await code(page, "hint"), await nodes(page, "hint")], [[], [], []]);
+  assert.deepEqual(complaints, []);
+});
+
+test("by keyboard: a line picks its nodes and code, a box its line, a line of code its kernel; another graph's line brings that graph", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run, "&line=4");
+  await page.locator(".panes .pane:first-child [role=listbox]").focus();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(param(page, "line"), "5");
+  assert.deepEqual(await nodes(page, "joined"), ["mul", "relu"]);
+  assert.ok((await code(page, "joined")).length >= 1);
+  await page.locator(".graph").focus();
+  await page.keyboard.press("ArrowRight");
+  const [node, line] = [param(page, "node"), Number(param(page, "line"))];
+  assert.ok(node);
+  assert.deepEqual(await lines(page, "joined"), line ? [line] : []);
+  await page.locator(".panes .pane:last-child [role=listbox]").focus();
+  await page.keyboard.press("ArrowDown");
+  assert.ok(param(page, "kernel") !== null);
+  assert.deepEqual(await code(page, "joined"), [param(page, "kernel")]);
+  await page.locator("#L7").click(); // of the graph after the print
+  await page.waitForFunction(() => document.getElementById("graph-of").value === "1");
+  await page.locator('.graph [data-node="tanh"]').waitFor();
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("0");
+  await page.locator('.graph [data-node="relu"]').waitFor();
+});
+
+test("the third pane is the generated code, or the graph as text at the step of the slider", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run, "&node=relu&graph=0");
+  const pane = page.locator(".panes .pane:last-child");
+  assert.match(await pane.innerText(), /void k\d/);
+  await pane.getByRole("button", { name: "Graph as text" }).click();
+  assert.match(await pane.innerText(), /%relu: float32/);
+  assert.deepEqual(await code(page, "joined"), ["relu"]);
+  await page.getByRole("slider", { name: /Passes over/ }).fill("0");
+  await pane.getByText("As captured").waitFor();
+  assert.match(await pane.innerText(), /%softmax: float32[^]*= softmax\(/);
+  await page.reload();
+  await pane.getByText("As captured").waitFor();
+});
+
+/** Texts of the picture that are too small, out of their box, or over each other. @param {any} page */
+const faults = (page) =>
+  page.locator(".graph").first().evaluate((stage) => {
+    const window = stage.getBoundingClientRect();
+    const texts = [...stage.querySelectorAll("text")].filter((t) => t.textContent).map((t) => ({ t, name: t.textContent, r: t.getBoundingClientRect(), px: parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a }));
+    const seen = texts.filter(({ r }) => r.right > window.left && r.left < window.right && r.bottom > window.top && r.top < window.bottom);
+    const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+    const boxes = [...stage.querySelectorAll("g.box")].map((g) => ({ g, r: g.querySelector("rect").getBoundingClientRect() }));
+    return [
+      ...seen.filter(({ px }) => px < 10.99).map(({ name, px }) => `${name}: ${px} px`),
+      ...seen.flatMap((a, i) => seen.slice(i + 1).filter((b) => over(a.r, b.r)).map((b) => `${a.name} over ${b.name}`)),
+      ...seen.flatMap((a) => boxes.filter(({ g, r }) => (g.contains(a.t) ? a.r.right > r.right + 1 || a.r.left < r.left - 1 : over(a.r, r))).map(({ g }) => `${a.name} and the box ${g.dataset.node}`)),
+      ...(seen.length ? [] : ["nothing is in sight"]),
+    ];
+  });
+
+test("labels of real graphs are never under 11 px, in their boxes, and over nothing: at first, open, fitted, nearer", async () => {
+  const { page } = await openPage(browser);
+  for (const id of models)
+    for (const act of [null, "Open all", "Fit", "Close all", "+"]) {
+      if (!act) await open(page, id);
+      else if (act === "+") {
+        await page.locator(".graph").focus();
+        for (let i = 0; i < 3; i++) await page.keyboard.press("+");
+      } else await page.getByRole("button", { name: act, exact: true }).first().click();
+      await page.locator(".graph:not([aria-busy])").waitFor();
+      await afterTimers(page);
+      assert.deepEqual((await faults(page)).slice(0, 8).filter((f) => act !== "Fit" || f !== "nothing is in sight"), [], `run ${id}, ${act ?? "at first"}`);
+    }
+});
+
+test("all graphs are one picture, torn at each break; a box leads to its graph, a tear to its break", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, run);
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
+  const torn = page.getByRole("region", { name: /torn at 1 break/ });
+  await torn.locator("svg").nth(1).waitFor();
+  assert.ok(param(page, "graphs") === "all");
+  const kinds = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.className));
+  assert.deepEqual(kinds, ["torn-graph", "torn-cut", "torn-graph"]);
+  assert.match(await torn.locator(".torn-cut").innerText(), /^line 6 · print\(\)/);
+  assert.deepEqual(await faults(page), []);
+  const [above, tear, below] = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.getBoundingClientRect().top));
+  assert.ok(above < tear && tear < below);
+  await page.reload();
+  await torn.locator("svg").nth(1).waitFor();
+  await sound(page, complaints);
+  await torn.locator("svg").nth(1).locator('[data-node^="kernel "]').first().click();
+  await page.locator('.graph [data-node="tanh"]').waitFor();
+  assert.deepEqual([param(page, "graph"), param(page, "graphs")], ["1", null]);
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
+  await torn.locator(".torn-cut").getByRole("link").click();
+  await page.waitForURL(/\/breaks\?.*break=1/);
+});
+
+test("a narrow page shows one pane, with a switch", async () => {
+  const { page, complaints } = await openPage(browser, { width: 390 });
+  await open(page, run);
+  const shown = () => page.locator(".panes > .pane").evaluateAll((all) => all.map((p) => getComputedStyle(p).display !== "none"));
+  assert.deepEqual(await shown(), [false, true, false]);
+  await page.getByRole("button", { name: "Code", exact: true }).click();
+  assert.deepEqual(await shown(), [false, false, true]);
+  await page.reload();
+  await drawn(page);
+  assert.deepEqual(await shown(), [false, false, true]);
+  await page.getByRole("button", { name: "Source", exact: true }).click();
+  assert.deepEqual(await shown(), [true, false, false]);
+  await sound(page, complaints);
+});
+
+for (const theme of ["light", "dark"])
+  test(`panes at 1440 px, ${theme}: axe, no sideways scroll`, async () => {
+    const { page, complaints } = await openPage(browser, { theme });
+    await open(page, run, "&node=relu&graph=0");
+    await sound(page, complaints);
+  });

@@ -1,0 +1,44 @@
+// tests/e2e/since.test.mjs -- what changed since yesterday, above the list of runs.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { getJson, postRun, startServer, timed, waitFor, workload } from "../api/harness.mjs";
+import { drawn, openPage, shiftsOf, sideways, sound, startBrowser, watchShifts } from "./browser.mjs";
+
+let server, browser, ids;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  ids = [];
+  for (const us of [{ eager: 20, static: 10 }, { eager: 10, static: 20 }]) {
+    const { id } = await waitFor(server, (await postRun(server, { ...workload("    return x.sin().sum()"), name: "turns", backend: "interp", modes: ["eager", "static"], seconds: 0.05 })).body.id);
+    ids.push(await timed(server, id, us));
+  }
+  await getJson(`${server.url}/api/v1/runs/${ids[0]}`, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: '{"pinned": true}' });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+for (const how of [{}, { width: 390, theme: "dark" }])
+  test(`a verdict that changed and a pinned run stand above the list, at ${how.width ?? 1440} px`, async () => {
+    const { page, complaints, context } = await openPage(browser, how);
+    await watchShifts(page);
+    await page.goto(server.url);
+    await page.locator("#since li").first().waitFor();
+    await drawn(page);
+    const rows = await page.locator("#since li").allInnerTexts();
+    assert.match(rows[0], /FASTER.*became.*SLOWER turns #\d+ 0\.50+x.*static beside #\d+/s);
+    assert.match(rows[1], /pinned turns #\d+ FASTER 2\.0+x/);
+    assert.match(await page.locator("#since header").innerText(), /2 runs; 1 verdict changed/);
+    assert.equal(await sideways(page), 0);
+    const { sum, what } = await shiftsOf(page);
+    assert.ok(sum < 0.01, what);
+    await sound(page, complaints);
+    await page.getByLabel("Search the runs").fill("turns");
+    await page.locator("#since").waitFor({ state: "hidden" });
+    await page.getByLabel("Search the runs").fill("");
+    await page.getByRole("link", { name: /^beside #/ }).click();
+    await page.waitForURL(/\/compare\?a=\d+&b=\d+/);
+    await context.close();
+  });

@@ -1,0 +1,269 @@
+"""tests/oracle/everyday_programs.py -- what working programs do: caches that grow, layers as wide as the batch, hooks,
+calls that compute nothing, the same program called many times.
+
+Rows: name, inputs of each call, source after the imports.  `record.py everyday_cases.json everyday_programs` writes what
+replay.py replays, mode auto with the others.
+"""
+import random
+
+from library_programs import IMPORTS
+from own_programs import value
+
+AUTO = True  # what torch.compile() does without dynamic= is recorded, too
+# Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
+AUTO_ALONE = {"rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "time_that_is_kept", "time_of_no_use"}
+
+PROGRAMS = [
+    ("nothing_at_first", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def model(x, n):
+    for _ in range(n):
+        x = x.sin()
+    return x
+"""),
+    ("nothing_later", [["f 4", 1], ["f 4", 0], ["f 4", 2], ["f 4", 3]], """def model(x, n):
+    for _ in range(n):
+        x = x.sin()
+    return x
+"""),
+    ("nothing_but_an_effect", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """log = []
+def model(x, n):
+    log.append(n)
+    for _ in range(n):
+        x = x.sin()
+    return x
+"""),
+    ("nothing_in_a_helper", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def inner(x, n):
+    if n == 0:
+        return x
+    x = x.sin()
+    print("a")
+    return x.cos()
+def model(x, n):
+    y = inner(x, n)
+    return y
+"""),
+    ("nothing_after_a_break", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def model(x, n):
+    x = x + 1
+    print("a")
+    for _ in range(n):
+        x = x.sin()
+    return x
+"""),
+    ("cache_of_two", [["f 1,1,8", "f 1,2,8", "f 1,2,8"], ["f 1,1,8", "f 1,3,8", "f 1,3,8"], ["f 1,1,8", "f 1,4,8", "f 1,4,8"]], """def model(x, c, d):
+    k = torch.cat([c, x], dim=1)
+    v = torch.cat([d, x], dim=1)
+    return (x @ k.transpose(1, 2)).softmax(-1) @ v
+"""),
+    ("cache_and_attention", [["f 2,1,8", "f 2,2,8", "f 2,2,8"], ["f 2,1,8", "f 2,3,8", "f 2,3,8"], ["f 2,1,8", "f 2,4,8", "f 2,4,8"]], """def model(x, c, d):
+    k = torch.cat([c, x], dim=1)
+    v = torch.cat([d, x], dim=1)
+    return F.scaled_dot_product_attention(x, k, v)
+"""),
+    ("cache_of_heads", [["f 2,2,1,8", "f 2,2,2,8", "f 2,2,2,8"], ["f 2,2,1,8", "f 2,2,3,8", "f 2,2,3,8"], ["f 2,2,1,8", "f 2,2,4,8", "f 2,2,4,8"]], """def model(x, c, d):
+    k = torch.cat([c, x], dim=2)
+    v = torch.cat([d, x], dim=2)
+    att = (x @ k.transpose(-2, -1)) * 8 ** -0.5
+    return att.softmax(-1) @ v
+"""),
+    ("layer_as_wide_as_the_batch", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """net = nn.Linear(8, 4)
+def model(x):
+    return net(x)
+"""),
+    ("results_kept", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """net = nn.Linear(8, 4)
+feats = {}
+def model(x):
+    y = net(x)
+    feats["a"] = y.detach()
+    return y
+"""),
+    ("parameter_as_long_as_the_batch", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """w = nn.Parameter(torch.ones(4, 4))
+def model(x):
+    return x.sum(1) + w.sum(), x.sum(0)
+"""),
+    ("one_row_at_first", [["f 1,8", 0], ["f 1,8", 1], ["f 1,8", 2], ["f 1,8", 3]], """cache = torch.zeros(6, 8)
+def model(x, pos):
+    keys = cache[:pos + 1]
+    return (x @ keys.t()).softmax(-1) @ keys
+"""),
+    ("buffer_that_changes", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.ones(4))
+    def forward(self, x):
+        y = x.sum(1)
+        self.b = y.detach().mean() + self.b
+        return y, self.b.sum()
+model = M()
+"""),
+    ("layers_as_wide_as_the_batch", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """model = nn.Sequential(nn.Linear(8, 4), nn.BatchNorm1d(4), nn.Linear(4, 6))
+"""),
+    ("one_group_at_first", [["f 4,8"], ["f 4,8"], ["f 8,8"]], """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+        self.emb = nn.Parameter(torch.zeros(1, 4, 8))
+    def forward(self, x):
+        return self.fc(x).view(-1, 4, 8) + self.emb
+model = Net()
+"""),
+    ("rate_as_alpha", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return x.add(g, alpha=-lr)
+"""),
+    ("rate_as_value", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return torch.addcdiv(x, g, g.abs() + 1, value=-lr)
+"""),
+    ("rate_as_weight", [["f 4", "f 4", 0.1], ["f 4", "f 4", 0.2], ["f 4", "f 4", 0.30000000000000004], ["f 4", "f 4", 0.4]], """def model(x, g, lr):
+    return x.lerp(g, 1 - lr) + x.addcmul(g, g, value=1 - lr)
+"""),
+    ("rate_of_a_schedule", [["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"], ["f 5,4", "f 5,1"]], """net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, (s + 1) / 4))
+def model(x, y):
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+    sched.step()
+    opt.zero_grad()
+    return loss.detach(), sched.get_last_lr()[0]
+"""),
+    ("time_that_is_kept", [["f 4"], ["f 4"], ["f 4"]], """import time
+def model(x):
+    start = time.time()
+    y = x.sin()
+    print("a")
+    return y + 1
+"""),
+    ("time_of_no_use", [["f 4"], ["f 4"], ["f 4"]], """import time
+def model(x):
+    start = time.time()
+    y = x.sin()
+    return y + 1
+"""),
+    ("as_large_as_it_was", [["f 1,3,8,8"], ["f 1,3,10,10"], ["f 1,3,12,12"]], """def model(x):
+    return F.interpolate(x, size=x.shape[-2:], mode="nearest")
+"""),
+    ("as_large_again", [["f 1,3,8,8"], ["f 1,3,10,10"], ["f 1,3,12,12"]], """def model(x):
+    return F.interpolate(F.avg_pool2d(x, 2), size=x.shape[-2:], mode="bilinear", align_corners=False)
+"""),
+    ("planes_by_factors", [["f 1,3,8,6"], ["f 1,3,10,8"], ["f 1,3,12,10"]], """def model(x):
+    y = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True)
+    z = F.interpolate(x, size=(x.shape[2] // 2, x.shape[3] * 3), mode="bilinear")
+    return y.mean(), z, F.interpolate(x, scale_factor=0.5, mode="bilinear", recompute_scale_factor=True)
+"""),
+    ("volumes_by_factors", [["f 1,2,4,4,4"], ["f 1,2,6,4,4"], ["f 1,2,8,4,4"]], """def model(x):
+    return F.interpolate(x, scale_factor=(2, 1, 1), mode="trilinear"), F.interpolate(x, size=(5, 3, 6), mode="nearest")
+"""),
+    ("layer_that_enlarges", [["f 1,2,4,4"], ["f 1,2,6,4"], ["f 1,2,8,4"]], """up = nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)
+def model(x):
+    return up(x).sin().sum() + F.interpolate(x, scale_factor=2).cos().sum()
+"""),
+    ("gradient_read_after", [["f 4"], ["f 4"]], """w = nn.Parameter(torch.ones(4))
+def model(x):
+    w.grad = None
+    y = x * w
+    y.sum().backward()
+    return w.grad + 0
+"""),
+    ("hook_of_a_layer", [["f 4,4"], ["f 4,4"]], """net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+gs = []
+def bh(m, gi, go):
+    gs.append(go[0].norm())
+net[0].register_full_backward_hook(bh)
+def model(x):
+    net.zero_grad()
+    net(x).sum().backward()
+    return net[0].weight.grad + 0, gs[-1]
+"""),
+    ("function_and_print", [["f 4,4"], ["f 4,4"]], """class F2(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * x.exp()
+w = nn.Parameter(torch.ones(4))
+def model(x):
+    w.grad = None
+    y = F2.apply(x * w)
+    print("mid")
+    y.sum().backward()
+    return w.grad + 0
+"""),
+    ("hook_after_accumulation", [["f 4,4"], ["f 4,4"]], """w = nn.Parameter(torch.ones(4))
+opt = torch.optim.SGD([w], lr=0.1)
+log = []
+w.register_post_accumulate_grad_hook(lambda p: log.append(p.grad.sum()))
+def model(x):
+    loss = (x * w).sum()
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+    return w.detach() + 0, log[-1]
+"""),
+    ("hooks_that_keep", [["f 4,8"], ["f 4,8"], ["f 6,8"]], """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(8, 16)
+        self.fc2 = nn.Linear(16, 4)
+    def forward(self, x):
+        return self.fc2(torch.relu(self.fc1(x)))
+net = Net()
+features = {}
+def save(name):
+    def hook(module, inputs, output):
+        features[name] = output.detach()
+    return hook
+net.fc1.register_forward_hook(save("fc1"))
+net.fc2.register_forward_hook(save("fc2"))
+def model(x):
+    y = net(x)
+    return y, features["fc1"].mean(), features["fc2"].shape
+"""),
+    ("hook_within", [["f 3,4"], ["f 3,4"]], """w = nn.Parameter(torch.ones(4) * 0.3)
+grads = []
+def model(x):
+    y = x * w
+    y.register_hook(lambda g: g * 2)
+    z = y.sin()
+    loss = z.sum()
+    loss.backward()
+    g = w.grad.clone()
+    w.grad = None
+    return loss.detach(), g
+"""),
+    ("cache_in_an_object", [["f 1,1,8"], ["f 1,1,8"], ["f 1,1,8"], ["f 1,1,8"], ["f 1,1,8"], ["f 1,1,8"]], """class Cache:
+    def __init__(self):
+        self.k = None
+        self.v = None
+    def update(self, k, v):
+        if self.k is None:
+            self.k, self.v = k, v
+        else:
+            self.k = torch.cat([self.k, k], dim=1)
+            self.v = torch.cat([self.v, v], dim=1)
+        return self.k, self.v
+class Attn(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.qkv = nn.Linear(d, 3 * d)
+        self.cache = Cache()
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        k, v = self.cache.update(k.detach(), v.detach())
+        return F.scaled_dot_product_attention(q, k, v)
+model = Attn(8).eval()
+"""),
+    ("twenty_calls", [["f 4", 0, False], ["f 4", 1, True], ["f 4", 2, False], ["f 4", 3, True], ["f 4", 0, False], ["f 4", 1, True], ["f 4", 2, False], ["f 4", 3, True], ["f 4", 0, False], ["f 4", 1, True], ["f 4", 2, False], ["f 4", 3, True], ["f 4", 0, False], ["f 4", 1, True], ["f 4", 2, False], ["f 4", 3, True], ["f 4", 0, False], ["f 4", 1, True], ["f 4", 2, False], ["f 4", 3, True]], """def model(x, n, flag):
+    for _ in range(n):
+        x = x.sin()
+    return x * 2 if flag else x
+"""),
+]
+
+
+def cases():
+    """Every program with its source and its inputs."""
+    for name, calls, body in PROGRAMS:
+        rng = random.Random(name)
+        yield {"name": name, "source": IMPORTS + body, "inputs": [[value(v, rng) for v in call] for call in calls]}

@@ -1,0 +1,33 @@
+// tests/web/panes.test.mjs -- what belongs together in the panes of a graph.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ofKernel, ofLine, ofNodes, textOf } from "../../web/js/model/panes.js";
+
+const node = (id, line, kernel = null, more = {}) => ({ id, op: id, args: "", dtype: "float32", shape: "[4]", line, reads: [], kernel, gone: false, ...more });
+const g = { kernel_details: [{ name: "a", lines: [4] }, { name: "b", lines: [5, 6] }, { name: "c", lines: [5] }] };
+const after = { nodes: [node("x", 0), node("sin", 4, "0"), node("mul", 5, "1"), node("add", 6, "1"), node("max", 5, "2")], kernels: ["0", "1", "2"], outputs: [], first: 0, title: "" };
+const captured = { ...after, kernels: [], first: undefined, nodes: after.nodes.map((n) => ({ ...n, kernel: null })) };
+const told = (t) => [[...t.lines].sort(), [...t.nodes].sort(), [...t.kernels].sort()];
+
+test("a node has its line and its kernel; before there are kernels those of its line", () => {
+  assert.deepEqual(told(ofNodes(g, after, [after.nodes[3]])), [[6], ["add"], [1]]);
+  assert.deepEqual(told(ofNodes(g, captured, [captured.nodes[2]])), [[5], ["mul"], [1, 2]]);
+  assert.deepEqual(told(ofNodes(g, after, [after.nodes[0]])), [[], ["x"], []]);
+});
+
+test("a line has its nodes and all kernels that compute something of it", () => {
+  assert.deepEqual(told(ofLine(g, after, 5)), [[5], ["max", "mul"], [1, 2]]);
+  assert.deepEqual(told(ofLine(g, after, 9)), [[9], [], []]);
+  assert.deepEqual(told(ofLine(g, after, 0)), [[], [], []]);
+});
+
+test("a kernel has its nodes and their lines, in a piece by its number among all", () => {
+  assert.deepEqual(told(ofKernel(g, after, 1)), [[5, 6], ["add", "mul"], [1]]);
+  assert.deepEqual(told(ofKernel(g, { ...after, first: 2, nodes: [node("exp", 7, "0")] }, 2)), [[5, 7], ["exp"], [2]]);
+  assert.deepEqual(told(ofKernel(g, captured, 1)), [[5, 6], ["add", "max", "mul"], [1]]);
+  assert.deepEqual(told(ofKernel({}, after, 7)), [[], [], [7]]);
+});
+
+test("a graph as text has a line for each node", () => {
+  assert.equal(textOf({ ...after, nodes: [node("x", 0, null, { op: "input" }), node("y", 4, null, { op: "sin", reads: ["x"], gone: true })] }), "%x: float32[4] = input()\n%y: float32[4] = sin(%x)  # removed");
+});

@@ -1,0 +1,187 @@
+// js/view/panes.js -- a graph in three panes: its source, its picture, its generated code.
+//
+// What is pointed at or picked in one is marked in the others.  A narrow page shows one of them.
+
+import { add, copyButton, h, painted, segmented } from "./dom.js";
+import { codeWell, keepInSight, showLine } from "./code.js";
+import { GraphPicture } from "./picture.js";
+import { onPick, pick, picked } from "./pick.js";
+import { remember } from "./router.js";
+import { breakRows, eagerFrames, lineMarks } from "../model/breaks.js";
+import { codeParts } from "../model/kernels.js";
+import { nothing, ofKernel, ofLine, ofNodes, textOf } from "../model/panes.js";
+
+/** @typedef {import("../model/panes.js").Together} Together */
+/**
+ * @typedef {import("./picture.js").Asked & {run: import("../api/types.js").Run, source: string,
+ *   said: import("../api/report.js").ReportFindingsMode | undefined, mode: import("../api/types.js").ModeReport}} Asked
+ */
+
+const PANES = { all: "Side by side", source: "Source", graph: "Graph", code: "Code" };
+const BY_KEYS = "; step with the arrow keys";
+
+export class GraphPanes {
+  source = h("div", { class: "pane" });
+  code = h("div", { class: "pane" });
+  el = h("div", { class: "panes" });
+  /** @type {GraphPicture | null} */
+  picture = null;
+  /** Of the generated code, the line that was chosen. */
+  line = 0;
+  step = -1;
+
+  /** @param {Asked} asked */
+  constructor(asked) {
+    this.asked = asked;
+    this.parts = codeParts(asked.graph);
+    /** @type {"code" | "text"} generated code, or the graph at the step of the picture */
+    this.stage = asked.graph.lowered && asked.query.get("code") !== "text" ? "code" : "text";
+    const drawn = new GraphPicture({ ...asked, pointed: (nodes) => this.#hint(this.#drawn() ? ofNodes(asked.graph, this.#drawn(), nodes) : nothing()), drawn: (p) => this.#seen(p) });
+    this.picture = drawn;
+    const wanted = String(asked.query.get("pane"));
+    const shown = wanted in PANES ? wanted : matchMedia("(max-width: 900px)").matches ? "graph" : "all";
+    this.choice = segmented("Panes", PANES, shown, (key) => {
+      this.el.dataset.pane = key;
+      remember({ pane: key === "all" ? null : key });
+    });
+    this.choice.classList.add("panechoice");
+    this.el.dataset.pane = shown;
+    add(this.el, this.source, h("div", { class: "pane" }, drawn.el), this.code);
+    onPick(asked.signal, () => this.#pick());
+  }
+
+  /** The wells of text, once the picture is painted. */
+  async fill() {
+    await painted();
+    if (this.asked.signal.aborted) return;
+    this.#fillSource();
+    await painted();
+    if (this.asked.signal.aborted) return;
+    this.#fillCode();
+    this.#pick();
+  }
+
+  #drawn() {
+    return /** @type {import("../model/picture.js").Drawn} */ (this.picture?.drawn);
+  }
+
+  /** The picture is there, at this step. @param {GraphPicture} p */
+  #seen(p) {
+    const again = this.picture !== p || this.step !== p.step;
+    [this.picture, this.step] = [p, p.step];
+    if (!again || !this.code.childElementCount) return;
+    if (this.stage === "text") this.#fillCode();
+    this.#pick();
+  }
+
+  #fillSource() {
+    const { graph, mode, said, source } = this.asked;
+    const head = h("div", { class: "panehead" }, h("h4", {}, "Source"));
+    if (!source) return this.source.replaceChildren(head, h("p", { class: "small sub" }, this.asked.run.workload?.files ? "A program of several files: its lines are on Source." : "It was left out of the file that the run came from."));
+    const marks = lineMarks(breakRows(mode, said), eagerFrames(mode, said).flatMap((f) => f.lines));
+    const well = codeWell(source, `Source of the graph${BY_KEYS}`, { marks: new Map([...marks].map(([n, m]) => [n, { ...m, cost: undefined }])), pick: (line) => pick({ line }) });
+    this.#listen(well, (li) => ofLine(graph, this.#drawn(), Number(li.id.slice(1))));
+    return this.source.replaceChildren(head, well);
+  }
+
+  #fillCode() {
+    const { graph, title } = this.asked;
+    const acts = h("div", { class: "acts" });
+    const head = h("div", { class: "panehead" }, h("h4", {}, this.stage === "text" ? this.#drawn().title : this.#language()), acts);
+    const ways = { ...(graph.lowered ? { code: this.#language() } : {}), text: "Graph as text" };
+    if (graph.lowered) add(acts, segmented(`Code of ${title}`, ways, this.stage, (key) => {
+      this.stage = key === "text" ? "text" : "code";
+      remember({ code: key === "text" ? "text" : null });
+      this.#fillCode();
+      this.#pick();
+    }));
+    const text = this.stage === "text" ? textOf(this.#drawn()) : (graph.lowered ?? "");
+    add(acts, copyButton(() => text, `Copy the code of ${title}`));
+    this.code.replaceChildren(head, this.stage === "text" ? this.#graphText(text) : this.#generated(text));
+  }
+
+  #language() {
+    return this.asked.graph.lowered?.includes("__global__") ? "CUDA C" : "C";
+  }
+
+  /** @param {string} text */
+  #graphText(text) {
+    const { graph, title } = this.asked;
+    const { nodes } = this.#drawn();
+    const of = (/** @type {number} */ n) => nodes[n - 1];
+    const well = codeWell(text, `Nodes of ${title}${BY_KEYS}`, { letter: "N", pick: (n) => of(n) && pick({ graph: String(graph.id ?? 0), node: of(n).id, line: of(n).line }) });
+    for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) li.dataset.of = of(Number(li.id.slice(1)))?.id;
+    this.#listen(well, (li) => ofNodes(graph, this.#drawn(), [of(Number(li.id.slice(1)))].filter(Boolean)));
+    return well;
+  }
+
+  /** Kernels alone: the vector words that all share are left out. @param {string} text */
+  #generated(text) {
+    const { graph, title } = this.asked;
+    if (!this.parts.length) return h("p", { class: "small sub" }, "No kernel of its own is in it: libraries do the work.");
+    const at = (/** @type {number} */ n) => this.parts.find((p) => n >= p.from && n <= p.to);
+    const chosen = (/** @type {number} */ n) => {
+      this.line = n;
+      const kernel = at(n)?.kernel ?? -1;
+      pick({ graph: String(graph.id ?? 0), kernel: String(kernel), line: graph.kernel_details?.[kernel]?.lines?.[0] });
+      this.#pick();
+    };
+    const well = codeWell(text, `Generated code of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => !!at(n), pick: chosen });
+    for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) {
+      const n = Number(li.id.slice(1));
+      li.dataset.kernel = String(at(n)?.kernel);
+      if (at(n)?.from === n) li.classList.add("begins");
+    }
+    this.#listen(well, (li) => ofKernel(graph, this.#drawn(), Number(li.dataset.kernel)));
+    return well;
+  }
+
+  /** What the pointer is over is marked in all panes. @param {HTMLElement} well @param {(li: HTMLElement) => Together} of */
+  #listen(well, of) {
+    /** @type {Element | null} */
+    let over = null;
+    well.addEventListener("pointermove", (e) => {
+      const li = e.target instanceof Element ? e.target.closest("li[id]") : null;
+      if (li === over) return;
+      over = li;
+      this.#hint(li && this.#drawn() ? of(/** @type {HTMLElement} */ (li)) : nothing());
+    });
+    well.addEventListener("pointerleave", () => {
+      over = null;
+      this.#hint(nothing());
+    });
+  }
+
+  /** @param {string} cls @param {Together} of */
+  #mark(cls, of) {
+    for (const li of this.source.querySelectorAll("li[id]")) li.classList.toggle(cls, of.lines.has(Number(li.id.slice(1))));
+    for (const li of /** @type {NodeListOf<HTMLElement>} */ (this.code.querySelectorAll("li[id]"))) {
+      const { kernel, of: node } = li.dataset;
+      li.classList.toggle(cls, node !== undefined ? of.nodes.has(node) : of.kernels.has(Number(kernel)));
+    }
+  }
+
+  /** @param {Together} of */
+  #hint(of) {
+    this.#mark("hint", of);
+    this.picture?.hint(of.nodes);
+  }
+
+  /** What is picked is marked in the wells and in their sight; the picture looks after itself. */
+  #pick() {
+    const { graph } = this.asked;
+    const now = picked();
+    const d = this.#drawn();
+    if (!d || !this.source.childElementCount) return;
+    const node = now.node ? d.nodes.find((n) => n.id === now.node) : undefined;
+    const of = now.kernel ? ofKernel(graph, d, Number(now.kernel)) : node ? ofNodes(graph, d, [node]) : ofLine(graph, d, now.line);
+    this.#mark("joined", of);
+    const [source, code] = [this.source, this.code].map((pane) => /** @type {HTMLElement | null} */ (pane.querySelector(".code")));
+    if (source) showLine(source, now.line);
+    if (!code) return;
+    const marked = /** @type {HTMLElement[]} */ ([...code.querySelectorAll("li.joined")]);
+    if (!marked.some((li) => li.id === `C${this.line}`)) this.line = Number(marked[0]?.id.slice(1) ?? 0);
+    showLine(code, this.line, this.stage === "text" ? "N" : "C");
+    if (marked.length && !marked.some((li) => li.offsetTop >= code.scrollTop && li.offsetTop < code.scrollTop + code.clientHeight)) keepInSight(code, marked[0]);
+  }
+}

@@ -1,0 +1,59 @@
+// js/view/since.js -- what changed since yesterday: verdicts beside the run before, suites of which something
+// did not pass, and the runs that are pinned.
+
+import { button, chip, ci, h } from "./dom.js";
+import { compareUrl } from "../model/compare.js";
+import { count, plural, ratio } from "../model/format.js";
+import { chipClass } from "../model/sentence.js";
+
+/** @typedef {import("../api/types.js").Since} Since */
+/** @typedef {import("../api/types.js").RunRow} RunRow */
+
+/** So many of a kind are shown at first. */
+const FEW = 3;
+
+/** Drawn again only where something is other than it was. @param {HTMLElement} place @param {Since} since */
+export function sinceSection(place, since) {
+  const all = Object.values(since.runs).reduce((a, b) => a + b, 0);
+  if (!all && !since.pinned.length) return place.replaceChildren();
+  const said = JSON.stringify([since.runs, since.changes.map((c) => c.run.id), since.suites.map((s) => [s.id, s.runs]), since.pinned.map((r) => [r.id, r.name, r.tags, r.status])]);
+  if (place.dataset.said === said) return undefined;
+  place.dataset.said = said;
+  const parts = Object.entries(since.runs).flatMap(([status, n]) => (n && n < all ? [`${count(n)} ${status}`] : []));
+  const changed = since.changed ? plural(since.changed, "verdict changed", "verdicts changed") : "no verdict changed";
+  const what = h("p", { class: "small dim" }, all ? [plural(all, "run"), parts.length ? ` (${parts.join(", ")})` : "", `; ${changed}`] : "no runs");
+  const rows = [...group(since.changes, changeRow), ...group(since.suites, suiteRow), ...group(since.pinned, pinnedRow)];
+  return place.replaceChildren(h("section", { id: "since", class: "since", "aria-labelledby": "since-title" }, h("header", { class: "bar" }, h("h2", { id: "since-title" }, "Since yesterday"), what), rows.length ? h("ul", {}, rows) : null));
+}
+
+/** The first few, and a button for the rest. @template T @param {readonly T[]} all @param {(one: T) => HTMLElement} row */
+function group(all, row) {
+  const rest = all.slice(FEW);
+  if (!rest.length) return all.map(row);
+  const more = h("li", {}, button(`${plural(rest.length, "more", "more")}`, () => more.replaceWith(...rest.map(row)), { class: "btn link" }));
+  return [...all.slice(0, FEW).map(row), more];
+}
+
+/** @param {RunRow} r */
+const link = (r) => [h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name), " ", h("span", { class: "mono dim" }, `#${r.id}`)];
+
+/** @param {RunRow} r */
+function figureOf(r) {
+  const s = r.summary;
+  if (!s || s.speedup === null) return null;
+  const x = ratio(s.speedup, s.speedup_ci);
+  return h("span", {}, " ", h("span", { class: "num-strong" }, x.text), ...ci(x.interval), h("span", { class: "dim" }, ` ${s.mode}`));
+}
+
+/** @param {Since["changes"][number]} c */
+const changeRow = ({ run, before, was }) =>
+  h("li", {}, chip(chipClass(was), was), h("span", { "aria-hidden": "true" }, " → "), h("span", { class: "vh" }, " became "), chip(chipClass(run.summary?.verdict ?? ""), run.summary?.verdict ?? ""), " ", ...link(run), figureOf(run), " ", h("a", { href: compareUrl([String(before), String(run.id)]) }, `beside #${before}`));
+
+/** @param {import("../api/types.js").SuiteHead} s */
+const suiteRow = (s) => {
+  const bad = Math.max(0, ...s.columns.map((c) => c.failed + c.disagrees));
+  return h("li", {}, chip("failed", `${count(bad || s.runs.failed)} of ${count(s.common.of)}`), " did not pass in suite ", h("a", { href: `/suites/${encodeURIComponent(s.id)}` }, s.name), " ", h("span", { class: "mono dim" }, `#${s.id}`));
+};
+
+/** @param {RunRow} r */
+const pinnedRow = (r) => h("li", {}, chip("plain", "pinned"), " ", ...link(r), " ", r.summary ? chip(chipClass(r.summary.verdict), r.summary.verdict) : chip(r.status, r.status === "failed" ? "FAILED" : r.status), figureOf(r));
