@@ -553,6 +553,7 @@ static void show_result(struct wording *w, struct report_suite_result *r)
 	if (!to)
 		return;
 	REPORT_SET_IF(to, speedup, r->has.speedup, times_of(w, r->speedup, r->speedup_ci));
+	REPORT_SET_IF(to, verdict, r->has.speedup, side_of_one(r->speedup_ci));
 	REPORT_SET(to, breaks,
 		   !known ? "unknown"
 			  : wording_text(w, "%lld + %lld", (long long)r->breaks->capture,

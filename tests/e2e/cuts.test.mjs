@@ -22,13 +22,18 @@ def model(x):
     return torch.softmax(y * scale, -1)
 `;
 const FLAT = `import torch\n\ndef model(x):\n${Array.from({ length: 10 }, (_, i) => `    x = torch.sin(x) * ${i}.5\n    print(${i})\n`).join("")}    return x.sum()\n`;
-let server, browser, ten, flat;
+const FILES = {
+  "main.py": "import torch\nfrom parts import gate\n\ndef model(x):\n    y = torch.sin(x)\n    return torch.softmax(gate(y), -1)\n",
+  "parts.py": "import torch\n\ndef gate(x):\n    for i in range(2):\n        print(i)\n        x = torch.relu(x)\n    return x\n",
+};
+let server, browser, ten, flat, files;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
   const post = async (name, source) => (await postRun(server, { name, source, calls: [[randn(16, 16)]], modes: ["eager", "static"], backend: "interp", threads: 1, seconds: 0.2 })).body.id;
   [ten, flat] = [await post("ten", TEN), await post("flat", FLAT)];
-  for (const id of [ten, flat]) assert.equal((await waitFor(server, id)).status, "done");
+  files = (await postRun(server, { name: "files", files: FILES, entry: "main.py:model", calls: [[randn(4, 4)]], modes: ["static"], backend: "interp", seconds: 0.1 })).body.id;
+  for (const id of [ten, flat, files]) assert.equal((await waitFor(server, id)).status, "done");
 });
 after(async () => {
   await browser?.close();
@@ -76,6 +81,17 @@ test("what runs in eager is said, is in the strip, and each of its lines has a m
   assert.equal(await page.locator("#L13 .lens").innerText(), "runs in eager");
   await page.locator(".eagernotes li").first().getByRole("link", { name: /^break/ }).click();
   assert.match(await page.locator(".brks details[open]").innerText(), /whole function runs in eager/);
+});
+
+test("a program of several files shows those that break, and is looked at under the other policy too", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, `/runs/${files}/breaks?mode=static`);
+  await page.getByRole("group", { name: "native", exact: true }).getByText("checked").waitFor();
+  const well = page.getByRole("region", { name: "parts.py with breaks in the margin" });
+  assert.match(await well.innerText(), /print\(i\)/);
+  assert.equal(await well.locator("li.brk").count(), 1);
+  assert.ok((await well.locator("li.eag").count()) >= 3); // gate runs in eager
+  assert.deepEqual(complaints, []);
 });
 
 for (const width of [1440, 390])

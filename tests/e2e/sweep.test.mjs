@@ -219,6 +219,46 @@ test("PNG is the chart as it is shown", async () => {
   assert.ok(shown.colours > 10, `${shown.colours}`);
 });
 
+test("SVG is the chart as shapes and texts, and looks as it does", async () => {
+  for (const id of ["latency", "speedup"]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.locator(`#${id}`).getByRole("button", { name: "SVG" }).click()]);
+    assert.match(file.suggestedFilename(), new RegExp(`_${id}\\.svg$`));
+    const text = await readFile(await file.path(), "utf8");
+    assert.doesNotMatch(text, /NaN|undefined|null|<image/);
+    const shown = await page.evaluate((id) => {
+      const drawn = document.querySelector(`#${id} canvas`);
+      return { png: drawn.toDataURL(), width: drawn.clientWidth };
+    }, id);
+    const apart = await page.context().newPage(); // of no policy, which would refuse pictures from elsewhere
+    const seen = await apart.evaluate(async ({ text, png }) => {
+      const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+      const [drawn, image] = [png, URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }))].map((src) => Object.assign(new Image(), { src }));
+      await Promise.all([drawn.decode(), image.decode()]);
+      const [ours, theirs] = [drawn, image].map((from) => {
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas, { width: drawn.width, height: drawn.height });
+        const pen = canvas.getContext("2d");
+        pen.fillStyle = "#fff";
+        pen.fillRect(0, 0, canvas.width, canvas.height);
+        pen.drawImage(from, 0, 0, canvas.width, canvas.height);
+        return pen.getImageData(0, 0, canvas.width, canvas.height).data;
+      });
+      let [inked, missed] = [0, 0];
+      for (let i = 0; i < ours.length; i += 4) {
+        const dark = (d) => d[i] + d[i + 1] + d[i + 2] < 500;
+        inked += dark(ours);
+        missed += dark(ours) && !dark(theirs);
+      }
+      return { root: svg.nodeName, texts: [...svg.querySelectorAll("text")].map((t) => t.textContent), width: Number(svg.getAttribute("width")), missed: missed / inked };
+    }, { text, png: shown.png });
+    await apart.close();
+    assert.equal(seen.root, "svg");
+    assert.ok(Math.abs(seen.width - shown.width) <= 1);
+    for (const name of ["static", "dynamic", "30"]) assert.ok(seen.texts.includes(name), `${name} in ${seen.texts}`);
+    assert.ok(seen.missed < 0.35, `${Math.round(100 * seen.missed)} % of what is drawn is elsewhere in the file`);
+  }
+});
+
 test("the report and the PyTorch script download", async () => {
   for (const [name, ending] of [
     ["Report, JSON", /\.json$/],

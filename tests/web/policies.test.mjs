@@ -18,6 +18,8 @@ test("the other policy gets the program of the point, in one mode", () => {
   const w = { source: "a", calls: [[]], modes: ["eager", "static"], sweep: { input: { arg: 0, dim: 0, sizes: [1, 2] } }, before: "b" };
   assert.deepEqual(underOther(w, { source: "c", mode: "auto", n: 2 }), { source: "c", calls: [[]], modes: ["auto"], sweep: { input: { arg: 0, dim: 0, sizes: [2] } }, policy: "native" });
   assert.equal(underOther({ source: "a", policy: "native", sweep: { statements: { pool: [], counts: [1] } } }, { source: "c", mode: "static", n: 1 }).policy, "dynamo");
+  const files = { files: { "a.py": "a" }, entry: "a.py:model" };
+  assert.deepEqual(underOther(files, { source: "", mode: "auto", n: null }), { ...files, modes: ["auto"], policy: "native" }); // a workload has source or files
   assert.deepEqual([policyOf(undefined), otherPolicy("dynamo"), otherPolicy("native")], ["dynamo", "native", "dynamo"]);
 });
 

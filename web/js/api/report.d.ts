@@ -2375,6 +2375,8 @@ export interface ReportSuiteResult {
 export interface ReportSuiteResultShown {
   /** over eager */
   speedup: ReportFigure | null;
+  /** FASTER or SLOWER where its interval is wholly on one side of 1, else SAME */
+  verdict: string | null;
   /** of capture and of lowering: 2 + 0, or unknown */
   breaks: string;
   /** launches of a call */

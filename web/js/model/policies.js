@@ -32,7 +32,7 @@ export function cutsOf(policy, m, said) {
 export function underOther(w, { source, mode, n }) {
   const { sweep, before: _before, ...kept } = w;
   const of = sweep?.input && n !== null ? { sweep: { input: { ...sweep.input, sizes: [n] } } } : {};
-  return { ...kept, ...of, source, modes: [mode], policy: otherPolicy(policyOf(w)) };
+  return { ...kept, ...of, ...(w.files ? {} : { source }), modes: [mode], policy: otherPolicy(policyOf(w)) };
 }
 
 /**

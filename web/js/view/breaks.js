@@ -80,7 +80,8 @@ function parts(m, said, shown) {
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const rows = breakRows(m, said, source);
   const traces = traceRows(m);
-  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows, eagerFrames(m, said).flatMap((f) => f.lines)), pick: (line) => pick({ line }) });
+  const files = shown.run.workload?.files;
+  const well = files ? fileWells(files, rows, eagerFrames(m, said)) : codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows, eagerFrames(m, said).flatMap((f) => f.lines)), pick: (line) => pick({ line }) });
   const priced = rows.some(costTold);
   const unit = priced ? h("p", { class: "small dim" }, "µs a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
@@ -93,6 +94,15 @@ function parts(m, said, shown) {
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   const marked = (/** @type {boolean[]} */ both, /** @type {string} */ other) => markBoth(two, both, other);
   return [...verdict(said?.breaks), cutsSection(shown.run, { m, said, distinct: rows.map((r) => m.breaks[r.said.first]) }, shown, marked), two, ...below];
+}
+
+/** Of a program of several files those with a break or with lines in eager.
+ * @param {Record<string, string>} files @param {readonly BreakRow[]} rows @param {readonly import("../model/breaks.js").EagerFrame[]} eager */
+function fileWells(files, rows, eager) {
+  const of = (/** @type {string} */ path) => eager.flatMap((f) => f.lines.filter((_, i) => f.files[i] === path));
+  const paths = Object.keys(files).sort().filter((path) => rows.some((r) => r.file === path) || of(path).length);
+  const wells = paths.flatMap((path) => [h("h4", {}, path), codeWell(files[path], `${path} with breaks in the margin`, { marks: lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })), of(path)) })]);
+  return h("div", { class: "part" }, wells.length ? wells : h("p", { class: "sub" }, "No line of its files breaks."));
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */

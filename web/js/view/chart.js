@@ -87,6 +87,7 @@ export class ChartFigure {
   #reset;
   #views;
   #png = button("PNG", () => this.#savePng());
+  #svg = button("SVG", () => this.#saveSvg());
 
   /**
    * @param {ChartSpec} spec
@@ -122,7 +123,7 @@ export class ChartFigure {
     const csv = download("CSV", `${spec.file}_${spec.id}.csv`, "text/csv", () =>
       toCsv(readTwin(this.#table), spec.ratio ? "x" : "us", spec.by),
     );
-    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv, this.#png);
+    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv, this.#png, this.#svg);
     const header = h("header", {}, h("h2", {}, spec.title), h("p", {}, spec.note), acts);
     return h("figure", { class: "chart", id: spec.id, "aria-busy": "true" }, header, h("div", { class: "well" }, this.#plot, this.#twin));
   }
@@ -136,6 +137,16 @@ export class ChartFigure {
     pen.fillRect(0, 0, width, height);
     pen.drawImage(this.#canvas, 0, 0);
     picture.toBlob((blob) => blob && save(`${this.#spec.file}_${this.#spec.id}.png`, blob), "image/png");
+  }
+
+  /** The same as shapes and texts: drawn once more, by a pen that writes them down. */
+  async #saveSvg() {
+    const { SvgPen } = await import("./svg_pen.js");
+    const chart = this.#chart;
+    const pen = new SvgPen(this.#canvas);
+    pen.draw(chart);
+    const ground = getComputedStyle(this.#plot).getPropertyValue("--well").trim();
+    save(`${this.#spec.file}_${this.#spec.id}.svg`, new Blob([pen.file(chart.width, chart.height, ground, this.#spec.summary)], { type: "image/svg+xml" }));
   }
 
   /** @returns {string} "chart" or "table" */
@@ -169,7 +180,7 @@ export class ChartFigure {
     const Chart = await chartLibrary();
     if (this.#signal.aborted) return undefined;
     this.figure.removeAttribute("aria-busy");
-    this.#png.hidden = !Chart;
+    this.#png.hidden = this.#svg.hidden = !Chart;
     if (!Chart) return this.show("table");
     this.#chart?.destroy();
     this.#chart = new Chart(this.#canvas, chartConfig(this.#spec, readTwin(this.#table), this.#log));

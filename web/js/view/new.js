@@ -12,6 +12,7 @@ import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { acceptDrops, opener } from "./files.js";
 import { fileTree } from "./tree.js";
+import { Watch } from "./watch.js";
 import { weightsPart } from "./weights.js";
 import {
   devicePart,
@@ -49,7 +50,7 @@ export async function newView(ctx) {
   const { examples } = having;
   const from = ctx.query.get("from");
   const draft = new Draft(ctx.query);
-  const page = new NewPage({ ...having, draft });
+  const page = new NewPage({ ...having, draft, signal: ctx.signal });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else if (from) {
@@ -71,7 +72,7 @@ export async function newView(ctx) {
 export async function startForm(signal) {
   const having = await parts(signal);
   const draft = new Draft(new URLSearchParams());
-  const page = new NewPage({ ...having, draft, brief: true });
+  const page = new NewPage({ ...having, draft, signal, brief: true });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else page.load((having.examples.find((e) => !e.workload.sweep) ?? having.examples[0])?.workload ?? blank(), "");
@@ -153,11 +154,13 @@ class NewPage {
   /** @type {ReturnType<typeof sweepPart> | null} */
   #sweep = null;
   #checker;
+  /** @type {Watch} */
+  #watch;
 
   /**
    * @param {{Editor: typeof import("./editor.js").Editor, examples: readonly Example[], passes: readonly PassInfo[],
    *   backends: readonly BackendInfo[], engines: readonly import("../api/types.js").EngineInfo[], draft: Draft,
-   *   brief?: boolean}} having brief: of the settings the inputs alone
+   *   signal: AbortSignal, brief?: boolean}} having brief: of the settings the inputs alone
    */
   constructor(having) {
     this.#with = having;
@@ -176,6 +179,11 @@ class NewPage {
       this.#changed();
       this.#check();
     };
+    const take = (/** @type {string} */ text) => {
+      this.#editor.value = text;
+      onInput();
+    };
+    this.#watch = new Watch(() => fromForm(this.#form), take, having.signal);
     this.#editor = new having.Editor({ onInput, onRun: () => this.#post() });
     this.#settings.addEventListener("submit", (e) => {
       e.preventDefault();
@@ -191,11 +199,11 @@ class NewPage {
         this.#problems([p]);
       },
     };
-    const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
+    const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#watch.file, this.#watch.toggle, this.#run);
     const well = this.#well();
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
     const bar = h("div", { class: "bar" }, this.#title, this.#origin, entry);
-    const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings);
+    const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#watch.el, this.#commandSection()), this.#settings);
     acceptDrops(grid, receiver); // all of it: a file that falls beside the editor would replace the page
     return [
       h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), acts),
@@ -398,6 +406,7 @@ class NewPage {
     const fields = n === 1 ? "1 field needs" : `${n} fields need`;
     this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
     this.#sweep?.update();
+    this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to be kept as a draft: leaving the page loses it";
   }
 

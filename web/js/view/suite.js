@@ -10,7 +10,7 @@ import { go, pause } from "./router.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
-import { ratioAxis } from "../model/axis.js";
+import { extent, ratioAxis } from "../model/axis.js";
 import { count, date, plural, stamp } from "../model/format.js";
 import { intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
@@ -195,6 +195,7 @@ function columnsTable(suite) {
 function workloadsTable(suite, order) {
   const { columns, workloads } = suite.report;
   const shown = compared(columns);
+  const axis = ratioAxis(extent(workloads.flatMap((w) => shown.flatMap((c) => ratioOf(resultOf(w, c))))), 88);
   const policies = [...new Set(columns.filter((c) => c.engine === "breakeven").map((c) => c.policy))];
   const heads = [
     { key: "name", label: "Workload", cls: "" },
@@ -205,7 +206,7 @@ function workloadsTable(suite, order) {
   const header = h("tr", {});
   const table = h("table", { id: "suite-workloads" }, h("caption", { class: "vh" }, "Workloads of the suite"), h("thead", {}, header), place);
   const fill = () => {
-    place.replaceChildren(...sorted(workloads, order).map((w) => workloadRow(w, shown, policies)));
+    place.replaceChildren(...sorted(workloads, order).map((w) => workloadRow(w, shown, policies, axis)));
     cards(table);
   };
   for (const { key, label, cls } of heads) {
@@ -236,15 +237,18 @@ function workloadsTable(suite, order) {
   return section("Workloads", note, null, scroller("Workloads of the suite", table));
 }
 
-/** @param {SuiteWorkload} w @param {readonly SuiteColumn[]} shown @param {readonly string[]} policies */
-function workloadRow(w, shown, policies) {
+/** @param {SuiteResult | undefined} r @returns {[number, import("../api/types.js").Interval | null][]} */
+const ratioOf = (r) => (r?.status === "pass" && r.speedup !== null ? [[r.speedup, r.speedup_ci]] : []);
+
+/** @param {SuiteWorkload} w @param {readonly SuiteColumn[]} shown @param {readonly string[]} policies @param {import("./marks.js").RatioAxis} axis */
+function workloadRow(w, shown, policies, axis) {
   const main = policies.map((p) => breaksOf(w, p)).find((r) => r && r.status === "pass");
   const cell = (/** @type {string | null} */ text) => h("td", { class: "r" }, text ?? h("span", { class: "dim" }, "not run"));
   return h(
     "tr",
     {},
     h("th", { scope: "row" }, w.name),
-    shown.map((c) => resultCell(resultOf(w, c))),
+    shown.map((c) => resultCell(resultOf(w, c), axis)),
     policies.map((p) => cell(breaksOf(w, p)?.shown.breaks ?? "not run")),
     cell(main?.shown.launches ?? null),
     cell(main?.shown.peak ?? null),
@@ -254,8 +258,8 @@ function workloadRow(w, shown, policies) {
 
 const WORDS = { disagrees: "DISAGREES", failed: "FAILED", cancelled: "cancelled", waiting: "queued" };
 
-/** @param {SuiteResult | undefined} r */
-function resultCell(r) {
+/** @param {SuiteResult | undefined} r @param {import("./marks.js").RatioAxis} axis */
+function resultCell(r, axis) {
   if (!r) return h("td", { class: "r dim" }, "not run");
   const link = (/** @type {import("./dom.js").Child} */ content) =>
     r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, content) : content;
@@ -265,7 +269,8 @@ function resultCell(r) {
   }
   const f = r.shown.speedup;
   if (!f) return h("td", { class: "r", title: r.reason }, link("passed"));
-  return h("td", { class: "r" }, link(f.text), ci(intervalOf(f)));
+  const [[speedup, interval] = [0, null]] = ratioOf(r);
+  return h("td", { class: `r v-${(r.shown.verdict ?? "").toLowerCase()}` }, link(f.text), ci(intervalOf(f)), speedup > 0 ? whisker(axis, speedup, interval, r.shown.verdict ?? "SAME") : null);
 }
 
 /** @param {Suite} suite */
