@@ -56,6 +56,11 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   assert.equal(await page.locator("#comparison img").count(), 0);
   assert.match(main, /Kernels\s+\d+ added, \d+ gone/);
   assert.match(main, /source[\s\S]*added[\s\S]*commit\s+none\s+abcdef0123/);
+  await page.getByRole("button", { name: "static, side by side" }).click();
+  const both = page.getByRole("region", { name: "Graphs of A and B, static" });
+  assert.match(await both.innerText(), /static: \d+ lines of \d+ differ/);
+  assert.ok((await both.locator("td.added").count()) >= 60, "each of its sines");
+  assert.ok((await both.locator("td.gone").count()) >= 1);
   await sound(page, complaints);
   await page.getByRole("button", { name: "Swap A and B" }).click();
   await page.locator(".verdict .chip.faster").waitFor();

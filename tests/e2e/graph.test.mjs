@@ -314,6 +314,19 @@ test("the list of many ops shows its first, what the picked line has, and all at
   assert.equal(await page.locator(".ops li.joined").count(), 1);
 });
 
+test("long texts of the panes show their first lines, what is picked, and all at a press", async () => {
+  const { page } = await openPage(browser);
+  await open(page, many);
+  const [source, nodes] = [page.locator(".panes .pane:first-child"), page.locator(".panes .pane:last-child")];
+  await nodes.getByRole("button", { name: /^Show all \d+ lines$/ }).waitFor();
+  assert.equal(await source.locator("li[id]").count(), 300);
+  await source.getByRole("button", { name: /^Show all \d+ lines$/ }).click();
+  assert.ok((await source.locator("li[id]").count()) > MANY);
+  await open(page, many, `&line=${MANY}`);
+  await source.locator(`#L${MANY}.joined`).waitFor();
+  await nodes.locator("li.joined").first().waitFor();
+});
+
 for (const width of [1440, 390])
   for (const theme of ["light", "dark"])
     test(`the picture at ${width} px, ${theme}: axe, no sideways scroll`, async () => {

@@ -139,12 +139,13 @@ async function oneGraph(page, place, { point, mode, graph, row, i }) {
   const head = h("header", {}, h("h3", {}, row.title), h("p", {}, row.facts.join(" \u00b7 ")), h("div", { class: "acts" }, panes.choice));
   const section = h("section", { class: "sec", "aria-label": row.title }, head, panes.el, lists);
   add(place, section);
+  const [ops, rest] = columnsOf(page, row);
+  await painted();
+  if (signal.aborted) return;
+  add(lists, ops());
   await panes.fill();
-  for (const column of columnsOf(page, row)) {
-    await painted();
-    if (signal.aborted) return;
-    add(lists, column());
-  }
+  if (signal.aborted) return;
+  add(lists, rest());
   markLines(signal, section);
 }
 

@@ -2,7 +2,7 @@
 //
 // What is pointed at or picked in one is marked in the others.  A narrow page shows one of them.
 
-import { add, copyButton, h, painted, segmented } from "./dom.js";
+import { add, button, copyButton, h, painted, segmented } from "./dom.js";
 import { codeWell, keepInSight, showLine } from "./code.js";
 import { GraphPicture } from "./picture.js";
 import { onPick, pick, picked } from "./pick.js";
@@ -18,6 +18,7 @@ import { nothing, ofKernel, ofLine, ofNodes, textOf } from "../model/panes.js";
  */
 
 const PANES = { all: "Side by side", source: "Source", graph: "Graph", code: "Code" };
+const FEW_LINES = 300; // of a text, at first
 const BY_KEYS = "; step with the arrow keys";
 
 export class GraphPanes {
@@ -29,6 +30,8 @@ export class GraphPanes {
   /** Of the generated code, the line that was chosen. */
   line = 0;
   step = -1;
+  /** Texts that are shown whole, by the names of their panes. @type {Set<string>} */
+  whole = new Set();
 
   /** @param {Asked} asked */
   constructor(asked) {
@@ -74,14 +77,29 @@ export class GraphPanes {
     this.#pick();
   }
 
+  /** @returns {void} */
   #fillSource() {
     const { graph, mode, said, source } = this.asked;
     const head = h("div", { class: "panehead" }, h("h4", {}, "Source"));
     if (!source) return this.source.replaceChildren(head, h("p", { class: "small sub" }, this.asked.run.workload?.files ? "A program of several files: its lines are on Source." : "It was left out of the file that the run came from."));
     const marks = lineMarks(breakRows(mode, said), eagerFrames(mode, said).flatMap((f) => f.lines));
-    const well = codeWell(source, `Source of the graph${BY_KEYS}`, { marks: new Map([...marks].map(([n, m]) => [n, { ...m, cost: undefined }])), pick: (line) => pick({ line }) });
+    const few = this.#few("source", source.split("\n").length, picked().line);
+    const well = codeWell(source, `Source of the graph${BY_KEYS}`, { only: few.only, marks: new Map([...marks].map(([n, m]) => [n, { ...m, cost: undefined }])), pick: (line) => pick({ line }) });
     this.#listen(well, (li) => ofLine(graph, this.#drawn(), Number(li.id.slice(1))));
-    return this.source.replaceChildren(head, well);
+    return this.source.replaceChildren(head, well, ...few.more(() => this.#fillSource()));
+  }
+
+  /** Of a long text the first lines, unless the one that is picked is further down, and a button for all.
+   * @param {string} name @param {number} many @param {number} [line] */
+  #few(name, many, line = 0) {
+    if (many <= FEW_LINES * 1.5 || line > FEW_LINES) this.whole.add(name);
+    const whole = this.whole.has(name);
+    const more = (/** @type {() => void} */ fill) => (whole ? [] : [h("div", { class: "acts" }, button(`Show all ${many} lines`, () => {
+      this.whole.add(name);
+      fill();
+      this.#pick();
+    }))]);
+    return { only: (/** @type {number} */ n) => whole || n <= FEW_LINES, more };
   }
 
   #fillCode() {
@@ -97,36 +115,39 @@ export class GraphPanes {
     }));
     const text = this.stage === "text" ? textOf(this.#drawn()) : (graph.lowered ?? "");
     add(acts, copyButton(() => text, `Copy the code of ${title}`));
-    this.code.replaceChildren(head, this.stage === "text" ? this.#graphText(text) : this.#generated(text));
+    const shown = this.stage === "text" ? this.#drawn().nodes.length : this.parts.reduce((n, p) => n + p.to - p.from + 1, 0);
+    const few = this.#few(this.stage, shown);
+    this.code.replaceChildren(head, this.stage === "text" ? this.#graphText(text, few.only) : this.#generated(text, few.only), ...few.more(() => this.#fillCode()));
   }
 
   #language() {
     return this.asked.graph.lowered?.includes("__global__") ? "CUDA C" : "C";
   }
 
-  /** @param {string} text */
-  #graphText(text) {
+  /** @param {string} text @param {(n: number) => boolean} only */
+  #graphText(text, only) {
     const { graph, title } = this.asked;
     const { nodes } = this.#drawn();
     const of = (/** @type {number} */ n) => nodes[n - 1];
-    const well = codeWell(text, `Nodes of ${title}${BY_KEYS}`, { letter: "N", pick: (n) => of(n) && pick({ graph: String(graph.id ?? 0), node: of(n).id, line: of(n).line }) });
+    const well = codeWell(text, `Nodes of ${title}${BY_KEYS}`, { letter: "N", only, pick: (n) => of(n) && pick({ graph: String(graph.id ?? 0), node: of(n).id, line: of(n).line }) });
     for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) li.dataset.of = of(Number(li.id.slice(1)))?.id;
     this.#listen(well, (li) => ofNodes(graph, this.#drawn(), [of(Number(li.id.slice(1)))].filter(Boolean)));
     return well;
   }
 
-  /** Kernels alone: the vector words that all share are left out. @param {string} text */
-  #generated(text) {
+  /** Kernels alone: the vector words that all share are left out. @param {string} text @param {(n: number) => boolean} only by place among what is shown */
+  #generated(text, only) {
     const { graph, title } = this.asked;
     if (!this.parts.length) return h("p", { class: "small sub" }, "No kernel of its own is in it: libraries do the work.");
     const at = (/** @type {number} */ n) => this.parts.find((p) => n >= p.from && n <= p.to);
+    const begin = this.parts[0].from - 1;
     const chosen = (/** @type {number} */ n) => {
       this.line = n;
       const kernel = at(n)?.kernel ?? -1;
       pick({ graph: String(graph.id ?? 0), kernel: String(kernel), line: graph.kernel_details?.[kernel]?.lines?.[0] });
       this.#pick();
     };
-    const well = codeWell(text, `Generated code of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => !!at(n), pick: chosen });
+    const well = codeWell(text, `Generated code of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => only(n - begin) && !!at(n), pick: chosen });
     for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) {
       const n = Number(li.id.slice(1));
       li.dataset.kernel = String(at(n)?.kernel);
@@ -175,7 +196,16 @@ export class GraphPanes {
     if (!d || !this.source.childElementCount) return;
     const node = now.node ? d.nodes.find((n) => n.id === now.node) : undefined;
     const of = now.kernel ? ofKernel(graph, d, Number(now.kernel)) : node ? ofNodes(graph, d, [node]) : ofLine(graph, d, now.line);
+    if (now.line > FEW_LINES && !this.whole.has("source")) {
+      this.whole.add("source");
+      this.#fillSource();
+    }
     this.#mark("joined", of);
+    if ((of.kernels.size || of.nodes.size) && !this.whole.has(this.stage) && !this.code.querySelector("li.joined")) {
+      this.whole.add(this.stage); // it is further down
+      this.#fillCode();
+      this.#mark("joined", of);
+    }
     const [source, code] = [this.source, this.code].map((pane) => /** @type {HTMLElement | null} */ (pane.querySelector(".code")));
     if (source) showLine(source, now.line);
     if (!code) return;
