@@ -432,6 +432,23 @@ struct figure_list {
 bool db_figures_known(struct db *db, const char *name, struct arena *arena, struct figure_list *out,
 		      struct err *err);
 
+/* The newest run of a workload at a commit, or on a day where no commit is known. */
+struct heat_cell {
+	const char *name, *column; /* a commit, or a day: "2026-11-29" */
+	int64_t run;
+	struct run_summary summary;
+};
+enum { HEAT_COLUMNS = 30, HEAT_ROWS = 60 };
+struct heat {
+	struct heat_cell *at; /* by workload, the one that ran last first; then by when its column
+			       * came first, oldest first */
+	int n;
+	const char **columns; /* oldest first: the newest of all */
+	int n_columns;
+};
+bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
+	     struct err *err); /* project NULL or "": of all */
+
 /* Names of workloads that have runs, the one of the newest run first, with how many. */
 struct workload_name {
 	const char *name;

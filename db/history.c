@@ -196,6 +196,89 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 	    arena, out, err);
 }
 
+#define DAY_OR_COMMIT                                                                              \
+	"CASE commit_id WHEN '' THEN date(created_ns / 1000000000, 'unixepoch') ELSE commit_id "   \
+	"END"
+#define HEAT                                                                                       \
+	"WITH cells AS (SELECT name, " DAY_OR_COMMIT " AS place, max(run.id) AS id,"               \
+	" min(run.id) AS first FROM run JOIN run_summary ON run_summary.run = run.id"              \
+	" WHERE status = 'done' AND (?1 = '' OR project = ?1) GROUP BY name, place),"              \
+	" places AS (SELECT place, min(first) AS came FROM cells GROUP BY place"                   \
+	" ORDER BY came DESC LIMIT ?2),"                                                           \
+	" names AS (SELECT name, max(id) AS newest FROM cells"                                     \
+	" WHERE place IN (SELECT place FROM places) GROUP BY name ORDER BY newest DESC LIMIT ?3) "
+
+/* The column of a cell, which is new or known. */
+static bool add_place(struct heat *out, const char *place)
+{
+	for (int i = 0; i < out->n_columns; i++)
+		if (strcmp(out->columns[i], place) == 0)
+			return true;
+	if (out->n_columns == HEAT_COLUMNS)
+		return false;
+	out->columns[out->n_columns++] = place;
+	return true;
+}
+
+static bool read_places(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
+			struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, HEAT "SELECT place FROM places ORDER BY came", "tii",
+				     project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
+	int code = SQLITE_ERROR;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		add_place(out, text_at(s, 0, arena));
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "list commits", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+static bool heat_with(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
+		      struct err *err)
+{
+	sqlite3_stmt *s;
+	int code = SQLITE_ERROR;
+
+	*out = (struct heat){ .at = ARENA_ARRAY(arena, struct heat_cell, HEAT_COLUMNS * HEAT_ROWS),
+			      .columns = ARENA_ARRAY(arena, const char *, HEAT_COLUMNS) };
+	if (!out->at || !out->columns)
+		return err_set(err, ERR_MEMORY, "out of memory for a history");
+	if (!read_places(h, project, arena, out, err))
+		return false;
+	s = db_prepare(h, err,
+		       HEAT
+		       "SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi,"
+		       " median_us FROM cells JOIN places USING (place) JOIN names USING (name)"
+		       " JOIN run_summary ON run_summary.run = id ORDER BY newest DESC, came",
+		       "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
+							text_at(s, 1, arena),
+							sqlite3_column_int64(s, 2),
+							{ .mode = text_at(s, 3, arena),
+							  .verdict = text_at(s, 4, arena),
+							  .speedup = number_at(s, 5, 0),
+							  .speedup_lo = number_at(s, 6, 0),
+							  .speedup_hi = number_at(s, 7, 0),
+							  .median_us = number_at(s, 8, 0) } };
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "look for workloads over commits", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
+	     struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = heat_with(h, project, arena, out, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
 bool db_workload_names(struct db *db, int limit, struct arena *arena, struct workload_name **names,
 		       int *n, struct err *err)
 {

@@ -63,6 +63,31 @@ static struct difference judge(const struct bench *b, bool reference)
 	return difference_of_tensors(&pair);
 }
 
+/* The sign of a step that rounding decides: one number in a thousand leaps on each side, nowhere
+ * on two, and its neighbours lie where float64 has them. */
+static void leaps_that_others_have_too_are_allowed(void **state)
+{
+	struct bench b = bench_open(DTYPE_F32, 256, 256);
+	struct difference found;
+
+	(void)state;
+	for (int64_t i = 0; i < 256 * 256; i++)
+		set(&b, i, 0.5, i % 1000 == 7 ? -2e-3 : 0x1p-25, i % 1000 == 507 ? 2e-3 : 0,
+		    0x1p-25);
+	found = judge(&b, true);
+	assert_true(found.excess <= 1 && found.outside == 0);
+	put(b.ours, 77, 0.51); /* farther than any */
+	found = judge(&b, true);
+	assert_true(found.excess > 1 && found.outside > 0);
+	for (int64_t i = 0; i < 256 * 256; i += 64) /* more often than others */
+		put(b.ours, i, 0.502);
+	found = judge(&b, true);
+	assert_true(found.excess > 1 && found.outside > 1000);
+	put(b.ours, 77, NAN);
+	assert_true(isinf(judge(&b, true).excess));
+	bench_close(&b);
+}
+
 /* Last bits over 16 million elements; one element off by more is found where it lies. */
 static void large_tensors_are_compared_where_they_lie(void **state)
 {
@@ -441,6 +466,7 @@ static void a_sweep_with_a_wrong_point_has_no_crossover(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leaps_that_others_have_too_are_allowed),
 		cmocka_unit_test(large_tensors_are_compared_where_they_lie),
 		cmocka_unit_test(large_numbers_of_bfloat16_have_large_errors),
 		cmocka_unit_test(infinities_and_nan_are_values),

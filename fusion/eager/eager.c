@@ -182,7 +182,11 @@ static bool eager_may_write(const struct op_call *c, struct err *err)
 	return true;
 }
 
-enum { HEAD_INPLACE = 1 << 16, HEAD_REAL = 17 /* a bit's place: two for the default dtype */ };
+enum {
+	HEAD_INPLACE = 1 << 16,
+	HEAD_REAL = 17, /* a bit's place: two for the default dtype */
+	HEAD_ORDERED = 1 << 19
+};
 
 /* Graph inputs of a plan are in the order of the signature's tensors. */
 static int input_of(void *self, struct value tensor, struct err *err)
@@ -290,6 +294,7 @@ static struct graph *eager_graph(const struct eager *e, struct arena *arena)
 	if (g) {
 		g->custom = e->env->custom;
 		g->real = e->modes->real;
+		g->ordered = e->modes->ordered;
 	}
 	return g;
 }
@@ -539,6 +544,7 @@ bool eager_run(struct eager *e, const struct op_call *c, struct value *out, stru
 static inline uint64_t call_head(const struct eager *e, const struct op_call *c)
 {
 	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0) |
+			(e->modes->ordered ? HEAD_ORDERED : 0) |
 			(uint64_t)(e->modes->real - DTYPE_F16) << HEAD_REAL;
 
 	if (__builtin_expect(c->op == OP_custom, 0))

@@ -617,6 +617,7 @@ bool graph_copy_symbols(struct graph *to, const struct graph *from)
 {
 	to->custom = from->custom;
 	to->real = from->real;
+	to->ordered = from->ordered;
 	for (int i = 0; i < sym_var_count(from->syms); i++)
 		if (!sym_var_from(to->syms, sym_var_hint(from->syms, i),
 				  sym_var_at(from->syms, i)->lower))

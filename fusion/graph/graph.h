@@ -116,6 +116,7 @@ struct graph {
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
 	int n_facts;
 	enum dtype real;                 /* what floats without a dtype are: the default dtype */
+	bool ordered;                    /* torch.are_deterministic_algorithms_enabled() */
 	const struct custom_ops *custom; /* of plugins, that nodes may use; NULL: none */
 	struct pass_log *log;            /* who watches the passes; NULL: nobody; not copied */
 };

@@ -282,6 +282,7 @@ static bool ready(struct lazy *l, struct err *err)
 		l->begin_ns = clock_ns();
 	}
 	l->graph->real = l->eager->modes->real;
+	l->graph->ordered = l->eager->modes->ordered;
 	return true;
 }
 

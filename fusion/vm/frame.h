@@ -92,6 +92,7 @@ struct torch_modes {
 	unsigned autocast;         /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
 	enum dtype real; /* torch.get_default_dtype() */
+	bool ordered;    /* torch.are_deterministic_algorithms_enabled() */
 };
 
 struct chunk; /* of stack memory; frames never move */

@@ -510,11 +510,14 @@ static bool prelude_numpy_number(struct vm *vm, const struct builtin_call *call,
 	return true;
 }
 
-static bool prelude_set_default_dtype(struct vm *vm, const struct builtin_call *call,
-				      struct value *out, struct err *err)
+static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
 {
 	(void)err;
-	vm->modes.real = call->args[0].dtype;
+	if (call->args[0].kind == VALUE_BOOL)
+		vm->modes.ordered = call->args[0].b;
+	else
+		vm->modes.real = call->args[0].dtype;
 	*out = value_none();
 	return true;
 }

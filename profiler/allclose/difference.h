@@ -14,6 +14,10 @@
  * for all others; memory that was used too early shows as numbers far from the reference
  * where L is small.
  *
+ * A choice that rounding decides, as the sign of an optimiser's first step does, moves one
+ * number far and its neighbours not at all.  Where eager or a disturbed reference so leaps, ours
+ * may as well: up to twice as far, and in up to four times as many places of the tensor.
+ *
  * Ints and bools that are not the same are allowed where, of at least half of them, a
  * reference has chosen otherwise than eager: rounding decides them.
  *

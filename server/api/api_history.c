@@ -351,3 +351,58 @@ bool api_history(struct req *req, struct reply *reply, struct err *err)
 		   ? reply->json != NULL
 		   : err_set(err, ERR_MEMORY, "out of memory for a history");
 }
+
+/* ---- all workloads over commits ---- */
+
+/* `first`: the median of the oldest column that the workload has. */
+static json_t *cell_json(const struct heat_cell *cell, double first_us)
+{
+	const struct run_summary *m = &cell->summary;
+	bool judged = strcmp(m->verdict, RUN_DISAGREES) != 0;
+
+	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:f, s:f}", "run", (json_int_t)cell->run,
+			 "mode", m->mode, "verdict", m->verdict, "speedup",
+			 judged ? json_real(m->speedup) : json_null(), "speedup_ci",
+			 judged ? json_pack("[f, f]", m->speedup_lo, m->speedup_hi) : json_null(),
+			 "median_us", m->median_us, "median_of_first",
+			 first_us > 0 ? m->median_us / first_us : 1.0);
+}
+
+/* The row of the workload whose cells begin at `from`; returns where the next begins. */
+static int put_row(const struct heat *heat, int from, json_t *rows)
+{
+	const char *name = heat->at[from].name;
+	json_t *cells = json_array();
+	int i = from;
+
+	for (int c = 0; c < heat->n_columns; c++) {
+		bool is = i < heat->n && strcmp(heat->at[i].name, name) == 0 &&
+			  strcmp(heat->at[i].column, heat->columns[c]) == 0;
+
+		json_array_append_new(cells,
+				      is ? cell_json(&heat->at[i], heat->at[from].summary.median_us)
+					 : json_null());
+		i += is;
+	}
+	json_array_append_new(rows, json_pack("{s:s, s:o}", "name", name, "cells", cells));
+	while (i < heat->n && strcmp(heat->at[i].name, name) == 0)
+		i++;
+	return i;
+}
+
+bool api_heat(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *columns = json_array(), *rows = json_array();
+	struct heat heat;
+	bool ok = db_heat(req->app->db, req_query(req, "project"), req->arena, &heat, err);
+
+	for (int i = 0; ok && i < heat.n_columns; i++)
+		json_array_append_new(columns, json_string(heat.columns[i]));
+	for (int i = 0; ok && i < heat.n;)
+		i = put_row(&heat, i, rows);
+	if (ok)
+		reply->json = json_pack("{s:O, s:O}", "columns", columns, "rows", rows);
+	json_decref(columns);
+	json_decref(rows);
+	return ok;
+}

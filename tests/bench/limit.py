@@ -1,11 +1,11 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd|kept] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
 of inputs: --hidden takes the second one, at sizes that were written before anything was measured at
-the first.  Both sides in one run, each block under a time limit: ours is the better one of static and
+the first; --blocks takes those of odd.py instead.  Both sides in one run, each block under a time limit: ours is the better one of static and
 graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
 median of 5 batches between two events.  --errors compares both sides' results of small inputs with
 float64.  No block begins after --wall seconds.  A line a block is printed, and written to --json.
@@ -21,6 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import odd
 from blocks import PREFIX, filled, h, index, sample_us, t
 
 GRAD = """def model(x, w, g):
@@ -255,6 +256,7 @@ def main():
     parser.add_argument("binary", nargs="?", default="build/breakeven")
     parser.add_argument("--before", metavar="OLD")
     parser.add_argument("--hidden", action="store_true")
+    parser.add_argument("--blocks", choices=["limit", "odd", "kept"], default="limit")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--without", default="", help="modes of PyTorch that are left out")
@@ -268,6 +270,9 @@ def main():
     begin = time.time()
     torch.backends.cudnn.allow_tf32 = False  # sums of float32 are of float32 on both sides
     torch.set_grad_enabled(False)
+    if arguments.blocks != "limit":
+        BLOCKS.clear()
+        BLOCKS.update(odd.OPEN if arguments.blocks == "odd" else odd.KEPT)
     names = [n for n in (ERRORS if arguments.errors else BLOCKS) if not arguments.only or n in arguments.only.split(",")]
     if arguments.compile:
         for name in names:

@@ -47,12 +47,21 @@ static const struct cuda_library *library_of(const struct executable *exe, int k
 	return cuda_calls(exe, kernel) ? cuda_library_find(exe->lowered->kernels[kernel].op) : NULL;
 }
 
+static bool is_late(const struct executable *exe, int kernel)
+{
+	const struct cuda_library *library = library_of(exe, kernel);
+
+	return library->late ||
+	       (library->late_for &&
+		library->late_for(exe->lowered->graph, exe->lowered->kernels[kernel].library));
+}
+
 /* Whether the graph's module has functions for the op that a kernel begins with. */
 static bool has_functions(const struct executable *exe, int kernel)
 {
 	const struct cuda_library *library = library_of(exe, kernel);
 
-	return library && library->emit && !library->late;
+	return library && library->emit && !is_late(exe, kernel);
 }
 
 static bool prepare_calls(struct executable *exe, struct err *err)
@@ -177,7 +186,7 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 	if (cuda_epilogue_sum(l, kernel, &exe->sums[kernel]))
 		c->sum = &exe->sums[kernel];
 	if (library) {
-		c->module = library->late ? exe->late[kernel] : exe->wide.module;
+		c->module = is_late(exe, kernel) ? exe->late[kernel] : exe->wide.module;
 		placing = library->bind(c, &exe->states[kernel], err);
 	}
 	if (placing == WANTS_KERNELS) {

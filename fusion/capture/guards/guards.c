@@ -386,6 +386,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	g->derivatives = t->vm->modes.derivatives;
 	g->autocast = t->vm->modes.autocast & AUTOCAST_STATE;
 	g->real = t->vm->modes.real;
+	g->ordered = t->vm->modes.ordered;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);

@@ -97,6 +97,7 @@ struct guards {
 	bool grad_off; /* the grad mode at the capture */
 	unsigned char derivatives;
 	enum dtype real;   /* the default dtype */
+	bool ordered;      /* torch.are_deterministic_algorithms_enabled() */
 	unsigned autocast; /* ... and that of autocast, without its blocks */
 };
 

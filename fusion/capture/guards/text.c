@@ -592,6 +592,11 @@ static void modes_reason(const struct guards *g, const struct torch_modes *now, 
 			   dtype_name(now->real), dtype_name(g->real));
 		return;
 	}
+	if (now->ordered != g->ordered) {
+		buf_printf(out, "torch.are_deterministic_algorithms_enabled() is %s, was %s",
+			   now->ordered ? "True" : "False", g->ordered ? "True" : "False");
+		return;
+	}
 	autocast_text(now->autocast, out);
 	buf_puts(out, ", but ");
 	autocast_text(g->autocast, out);

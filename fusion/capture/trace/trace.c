@@ -183,6 +183,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	if (t->graph) {
 		t->graph->custom = t->names->custom;
 		t->graph->real = vm->modes.real;
+		t->graph->ordered = vm->modes.ordered;
 	}
 	t->serial = t->graph;
 	for (int i = 0; i < t->sources->n; i++) {

@@ -52,8 +52,17 @@ def kept(input, p):
     return torch._C.keep(tuple(input.shape), p, input.dtype, 0)
 
 
+def scaled_noise(input, p):
+    """What a dropout in place multiplies by: its numbers are those of bernoulli_()."""
+    if input.dtype == torch.float64:
+        return noise(input, p) / (1.0 - p)
+    if input.is_contiguous():
+        return torch._C.keep(tuple(input.shape), p, input.dtype, 0)
+    return back(torch._C.keep(tuple(in_memory(input).shape), p, input.dtype, 0), input)
+
+
 def noise(input, p):
-    """What bernoulli_() leaves of a tensor's elements, as a dropout in place does without scaling."""
+    """What bernoulli_() leaves of a tensor's elements."""
     return back(unit(input, in_memory(input).shape) < 1.0 - p, input).to(input.dtype)
 
 

@@ -28,7 +28,7 @@ strided = "torch.strided"
 def set_default_dtype(dtype):
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    _prelude.set_default_dtype(dtype)
+    _prelude.set_mode(dtype)
 
 
 _devices = [None]  # of set_default_device() and the `with torch.device(...)` inside it
@@ -69,11 +69,12 @@ def set_default_tensor_type(t):
     of = {"HalfTensor": torch.float16, "FloatTensor": torch.float32, "DoubleTensor": torch.float64, "BFloat16Tensor": torch.bfloat16}
     if name not in of:
         raise TypeError("only floating-point types are supported as the default type")
-    _prelude.set_default_dtype(of[name])
+    _prelude.set_mode(of[name])
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     torch.backends.cudnn.algorithms_deterministic = bool(mode)
+    _prelude.set_mode(bool(mode))
 
 
 def are_deterministic_algorithms_enabled():

@@ -192,9 +192,9 @@ static inline unsigned __ballot_sync(unsigned, bool x)
 }
 static inline bool __any_sync(unsigned lanes, bool x) { return __ballot_sync(lanes, x) != 0; }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline unsigned atomicAdd(unsigned *at, unsigned value)
+template <class T> static inline T atomicAdd(T *at, T value)
 {
-	const unsigned old = *at;
+	const T old = *at;
 
 	*at = old + value;
 	return old;

@@ -93,6 +93,9 @@ export function listRuns(params, signal) {
   return request(`/runs?${q}`, { signal });
 }
 
+/** All workloads over commits. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Heat>} */
+export const getHeat = (signal) => request("/heat", { signal });
+
 /** What the last day brought. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Since>} */
 export const getSince = (signal) => request("/since", { signal });
 

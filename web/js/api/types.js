@@ -209,6 +209,8 @@
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, total_runs?: number, facets?: Facets}} RunList total: rows
  * @typedef {SuiteHead & {matching: number}} FoldedSuite
+ * @typedef {{run: number, mode: string, verdict: string, speedup: number | null, speedup_ci: Interval | null, median_us: number, median_of_first: number}} HeatCell
+ * @typedef {{columns: string[], rows: {name: string, cells: (HeatCell | null)[]}[]}} Heat
  * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[]}} Since
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run

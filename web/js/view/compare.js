@@ -3,6 +3,7 @@
 import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, spoken, stateWell } from "./dom.js";
 import { go, remember } from "./router.js";
 import { axisHead, modeMark, whisker } from "./marks.js";
+import { sideBySide } from "./compare_graphs.js";
 import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
@@ -105,8 +106,17 @@ function chooser(all, show) {
 function page(ctx, all, pair, ids, signal) {
   const head = verdict(ctx, pair, ids);
   if (!pair.figures) return [head, h("section", { class: "sec", "aria-label": "Settings" }, settingsPart(pair))];
-  const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), settingsPart(pair)));
+  const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), besideOf(all, pair, signal), settingsPart(pair)));
   return [head, metrics(ctx, all, pair, ids), curvesSection(all, pair, ctx.query.get("mode"), signal), changes].filter((x) => x !== null);
+}
+
+/** The graphs of both, for each mode whose graphs changed, or the one that is judged. @param {Comparison} all @param {Pair} pair @param {AbortSignal} signal */
+function besideOf(all, pair, signal) {
+  const changed = [...new Set((pair.graphs ?? []).map((g) => g.mode))];
+  const modes = changed.length ? changed : pair.headline && pair.headline.mode !== "eager" ? [pair.headline.mode] : [];
+  const other = all.runs[all.comparisons.indexOf(pair) + 1];
+  const n = pair.graphs?.[0]?.n ?? pair.headline?.n ?? null;
+  return modes.map((mode) => sideBySide({ a: { id: String(all.runs[0].id), name: "A" }, b: { id: String(other.id), name: pair.b }, mode, n }, signal));
 }
 
 /** @param {Context} ctx @param {Pair} pair @param {string[]} ids */

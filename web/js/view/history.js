@@ -1,9 +1,10 @@
 // js/view/history.js -- a workload over its runs and commits: a curve, the runs, notes and the baseline.
 
 import { h, add, button, chip, figure, headRow, loadStyle, scroller, section, select, spoken, stateWell, toast } from "./dom.js";
+import { heatSection } from "./heat.js";
 import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
-import { getHistory, patchRun } from "../api/client.js";
+import { getHeat, getHistory, patchRun } from "../api/client.js";
 import { compareUrl } from "../model/compare.js";
 import { baselineOf, measured } from "../model/history.js";
 import { date, plain, plural, stamp } from "../model/format.js";
@@ -24,6 +25,8 @@ export async function historyView(ctx) {
   if (!data.workload && data.workloads.length) data = await getHistory({ ...asked, workload: data.workloads[0].name }, ctx.signal);
   await styled;
   if (ctx.signal.aborted) return;
+  const heat = await getHeat(ctx.signal).catch(() => null);
+  if (ctx.signal.aborted) return;
   if (!data.workload) return ctx.main.replaceChildren(heading("History"), empty());
   ctx.setTitle(`History of ${data.workload}`);
   /** @type {AbortController} */
@@ -32,7 +35,7 @@ export async function historyView(ctx) {
     drawn.abort();
     drawn = new AbortController();
     ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
-    ctx.main.replaceChildren(...page(data, asked, drawn.signal, again));
+    ctx.main.replaceChildren(...page(data, asked, drawn.signal, again), ...(heat?.rows.length ? [heatSection(heat, String(data.workload))] : []));
   };
   const again = async () => {
     data = await getHistory({ ...asked, workload: data.workload }, ctx.signal);

@@ -146,7 +146,7 @@ export class Picked {
     const [first, ...others] = this.#inOrder();
     const n = this.ids.size;
     if (n > MOST) return `${plural(n, "run")} selected`;
-    if (n < 2) return `#${first} is selected`;
+    if (n < 2) return `#${first} is selected${this.#runs().every(comparable) ? "; select what to compare it with" : ""}`;
     return this.#canCompare() ? `${others.map((id) => `#${id}`).join(", ")} beside #${first}` : `${plural(n, "run")} selected`;
   }
 

@@ -7,6 +7,7 @@ import { cards, clamped, whoNarrow } from "./cards.js";
 import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
+import { suiteOver } from "./suite_over.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
@@ -25,7 +26,7 @@ const LIVE_MS = 2000;
 /** @param {Suite} suite */
 const live = (suite) => suite.status === "running" || suite.status === "queued";
 
-/** @typedef {{choose: HTMLElement | null, parts: HTMLElement[]}} Beside the choice of another suite, and the comparison with it */
+/** @typedef {{choose: HTMLElement | null, parts: HTMLElement[], over?: HTMLElement | null}} Beside the choice of another suite, the comparison with it, and those of its name */
 
 /** @param {import("./router.js").Context} ctx */
 export async function suiteView(ctx) {
@@ -73,7 +74,7 @@ async function besideOf(ctx, suite) {
       go(`/suites/${encodeURIComponent(suite.id)}${v ? `?base=${encodeURIComponent(v)}` : ""}`),
     );
   const choose = others.length ? h("label", { class: "beside small sub" }, "Compare with", chooser()) : null;
-  return { choose, parts: base ? [await comparison(ctx, suite, base)] : [] };
+  return { choose, parts: base ? [await comparison(ctx, suite, base)] : [], over: suiteOver(suites, suite) };
 }
 
 /** @param {import("./router.js").Context} ctx @param {Suite} suite @param {string} base */
@@ -94,7 +95,7 @@ function page(suite, order, beside, signal) {
     "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
-  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), causes(suite), reasons(suite)].filter((x) => x !== null);
+  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);
 }
 
 /** @param {Suite} suite @param {HTMLElement | null} choose */

@@ -7,21 +7,23 @@
 enum {
 	ARGS_RANK = 8,
 	ARGS_WALKED = 5,
-	ARGS_THREADS = 256, /* of a block where points are strode over */
-	SCAN_ITEMS = 4,     /* that lie side by side, of a thread */
-	LOOKUP_STEPS = 4,   /* points of a thread whose loads are under way at once */
-	ADD_LINES = 4,      /* scatter_add: of a block, a warp each, */
-	ADD_STAGE = 128,    /* and so many elements of each at a time, */
-	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order; */
-	ADD_MANY = 512,     /* of so many places 32 are often all different */
-	ROWS_WARPS = 8,     /* sums of whole rows: of a block, a place each, */
-	ROWS_LANES = 4,     /* so many elements of a row for each thread at a time; */
-	ROWS_FEW = 256,     /* rows of one place that a warp puts in order, */
-	ROWS_MANY = 4096,   /* and that a block does; more are looked for one after another */
-	SORT_WARPS = 2,     /* of a block, a short line each */
-	SORT_SHORT = 1024,  /* elements of a line that a warp sorts */
-	SORT_RADIX = 256,   /* digits, and threads of a block that sorts a tile by them */
-	SORT_ITEMS = 8,     /* of a tile, a thread */
+	ARGS_THREADS = 256,  /* of a block where points are strode over */
+	SCAN_ITEMS = 4,      /* that lie side by side, of a thread */
+	LOOKUP_STEPS = 4,    /* points of a thread whose loads are under way at once */
+	ADD_LINES = 4,       /* scatter_add: of a block, a warp each, */
+	ADD_STAGE = 128,     /* and so many elements of each at a time, */
+	ADD_PARTS = 8,       /* in so many parts of a line at most, which come together in order; */
+	ADD_MANY = 512,      /* of so many places 32 are often all different */
+	NEAR_THREADS = 1024, /* scatter_add in any order: of a block that holds its lines' sums, */
+	NEAR_STEPS = 4,      /* and elements of a thread that are under way at once */
+	ROWS_WARPS = 8,      /* sums of whole rows: of a block, a place each, */
+	ROWS_LANES = 4,      /* so many elements of a row for each thread at a time; */
+	ROWS_FEW = 256,      /* rows of one place that a warp puts in order, */
+	ROWS_MANY = 4096,    /* and that a block does; more are looked for one after another */
+	SORT_WARPS = 2,      /* of a block, a short line each */
+	SORT_SHORT = 1024,   /* elements of a line that a warp sorts */
+	SORT_RADIX = 256,    /* digits, and threads of a block that sorts a tile by them */
+	SORT_ITEMS = 8,      /* of a tile, a thread */
 	SORT_TILE = SORT_RADIX * SORT_ITEMS,
 	SORT_LOOKS = 8,      /* tiles before it that a tile looks at together */
 	SORT_CHUNK = 4,      /* tiles whose digits a block counts */
@@ -33,7 +35,8 @@ enum {
 	DEPTHWISE_THREADS = 128,
 	POOL_ROWS = 4, /* windows of a thread, one below the other, where there are many */
 	ATTEND_THREADS = 128,
-	ATTEND_KEYS = 64, /* that a block looks at together */
+	ATTEND_KEYS = 64,  /* that a block looks at together */
+	ATTEND_PARTS = 64, /* of the keys, at most */
 };
 
 /* An index out of bounds, noted in memory that the host sees: the first one counts, and
@@ -70,6 +73,7 @@ struct lookup_args {
 	unsigned magic[ARGS_RANK];
 	const void *base; /* scatter_add: what is added to; lies as the target does */
 	int parts;        /* of its lines */
+	int lines;        /* in any order: of a block */
 	int across;       /* its lines lie side by side */
 	int tiles;        /* sums of whole rows: parts of a row that have warps of their own; */
 	int team;         /* of rows that lie together, lanes of a warp that share one */
@@ -147,6 +151,11 @@ struct attention_args {
 	unsigned tiles; /* of rows, of each matrix */
 	int wide;       /* all rows are multiples of 16 bytes apart, and begin at such */
 	float scale, fill;
+	/* Keys in parts of `span`, each with a block: what they leave, and how many have. */
+	unsigned parts;
+	long long span;
+	float *left;
+	unsigned *arrived;
 };
 
 struct loss_args {

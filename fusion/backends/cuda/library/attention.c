@@ -10,7 +10,18 @@ enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
 
 /* Rows of a warp by tensor cores, of half a warp without: twice as many read the keys
  * half as often, and want blocks enough to keep a device busy. */
-enum { FEW_ROWS = 1, MANY_ROWS = 2, ENOUGH_BLOCKS = 96 };
+enum { SHARED_ROWS = 0, FEW_ROWS = 1, MANY_ROWS = 2, ENOUGH_BLOCKS = 96 };
+
+/* Keys are shared by blocks where these would be few: from so many keys on, so many tiles of them
+ * for a block at least.  Of so few rows that takes the time of reading the keys, and cuDNN's more.
+ */
+enum {
+	SPLIT_BLOCKS = 264,
+	SPLIT_KEYS = 512,
+	SPLIT_TILES = 3,
+	SPLIT_AT_ONCE = 4, /* blocks of a multiprocessor */
+	SPLIT_ROWS = 16    /* that four warps share */
+};
 
 /* Products of elements from which cuDNN's kernel makes up for its longer launch. */
 static const double MUCH_WORK = 1 << 27;
@@ -21,6 +32,7 @@ struct attend {
 	struct attention_args args;
 	int64_t blocks;
 	unsigned shared_bytes;
+	size_t left_bytes, arrived_bytes; /* of args.left and args.arrived */
 };
 
 static int64_t width_of(const struct graph *g, const struct node *n)
@@ -35,9 +47,11 @@ static bool by_tensor_cores(enum dtype dtype)
 	return dtype_wide(dtype) != dtype;
 }
 
-/* Rows of a block; `many` or few. */
+/* Rows of a block; `many`, few or shared. */
 static int tile_rows(enum dtype dtype, int many)
 {
+	if (many == SHARED_ROWS)
+		return SPLIT_ROWS;
 	return by_tensor_cores(dtype) ? 64 * many : ATTEND_THREADS / 16 * 2 * many;
 }
 
@@ -54,6 +68,30 @@ static int rows_of_warps(const struct graph *g, const struct node *n)
 											 : FEW_ROWS;
 }
 
+/* Whether keys are shared by blocks; likewise. */
+static bool splits(const struct graph *g, const struct node *n)
+{
+	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
+	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
+	int64_t blocks = (sym_hint(g->syms, q->size[q->rank - 2]) + 63) / 64;
+
+	for (int d = 0; d < q->rank - 2; d++)
+		blocks *= sym_hint(g->syms, q->size[d]);
+	return by_tensor_cores(n->dtype) && blocks <= SPLIT_BLOCKS &&
+	       rows_of_warps(g, n) == FEW_ROWS &&
+	       sym_hint(g->syms, k->size[k->rank - 2]) >= SPLIT_KEYS &&
+	       !(n->args[ARG_HOW].sym->value & ATTENTION_CAUSAL);
+}
+
+static int rows_of_blocks(const struct graph *g, const struct node *n)
+{
+	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
+
+	return splits(g, n) && sym_hint(g->syms, q->size[q->rank - 2]) <= SPLIT_ROWS
+		   ? SHARED_ROWS
+		   : rows_of_warps(g, n);
+}
+
 static const char *mask_of(const struct graph *g, const struct node *n)
 {
 	if (n->args[ARG_MASK].kind != ARG_NODE)
@@ -68,16 +106,17 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 	int64_t how = n->args[ARG_HOW].sym->value, width = width_of(g, n);
 	const char *causal = how & ATTENTION_CAUSAL ? "true" : "false";
 	const char *empty = how & ATTENTION_EMPTY ? "true" : "false";
-	int many = rows_of_warps(g, n);
+	int many = rows_of_blocks(g, n);
 
 	buf_printf(out,
-		   "extern \"C\" __global__ void __launch_bounds__(%d, 2) "
+		   "extern \"C\" __global__ void __launch_bounds__(%d, %d) "
 		   "l%d_attend(const __grid_constant__ attention_args a)\n{\n\t",
-		   ATTEND_THREADS, kernel);
+		   ATTEND_THREADS, many == SHARED_ROWS ? SPLIT_AT_ONCE : 2, kernel);
 	if (by_tensor_cores(n->dtype))
-		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s>(a);\n}\n",
+		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s>(a);\n}\n",
 			   cuda_element(n->dtype), (int)width, many, mask_of(g, n), causal,
-			   how & ATTENTION_ROUNDS ? "true" : "false", empty);
+			   how & ATTENTION_ROUNDS ? "true" : "false", empty,
+			   splits(g, n) ? "true" : "false");
 	else
 		buf_printf(out, "attend_rows<%d, %d, %s, %s, %s>(a);\n}\n", (int)width, 2 * many,
 			   mask_of(g, n), causal, empty);
@@ -184,6 +223,24 @@ static bool is_masked_whole(const struct library_call *call)
 		mask->offset % 8 == 0);
 }
 
+/* Whether cuDNN will take it, by the sizes of the capture. */
+static bool is_for_dnn(const struct graph *g, const struct node *n)
+{
+	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
+	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
+	double work = (double)sym_hint(g->syms, k->size[k->rank - 2]);
+	bool alike = q->rank == k->rank && (q->rank == 3 || q->rank == 4);
+
+	for (int d = 0; d < q->rank; d++)
+		work *= (double)sym_hint(g->syms, q->size[d]);
+	for (int d = 0; alike && d < q->rank - 2; d++)
+		alike = sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
+	return alike && by_tensor_cores(n->dtype) && work >= MUCH_WORK && width_of(g, n) % 8 == 0 &&
+	       rows_of_blocks(g, n) != SHARED_ROWS &&
+	       (n->args[ARG_MASK].kind != ARG_NODE ||
+		g->nodes[n->args[ARG_MASK].node]->dtype == n->dtype);
+}
+
 static bool suits_dnn(const struct library_call *call)
 {
 	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
@@ -191,6 +248,8 @@ static bool suits_dnn(const struct library_call *call)
 	int last = q->rank - 1;
 	double work = (double)q->numel * (double)k->size[last - 1];
 
+	if (splits(call->graph, call->node) && q->size[last - 1] <= SPLIT_ROWS)
+		return false;
 	if (!by_tensor_cores(q->dtype) || (q->rank != 4 && q->rank != 3) || work < MUCH_WORK ||
 	    q->size[last] % 8 != 0 || !is_masked_whole(call))
 		return false;
@@ -375,12 +434,43 @@ static void run_graph(const struct cuda_call *c, const struct attend *s, void *c
 
 /* ---- */
 
+/* How many blocks share the keys of a tile, and room for what they leave. */
+static bool plan_parts(const struct cuda_call *c, struct attend *s, int64_t rows, struct err *err)
+{
+	struct attention_args *a = &s->args;
+	int64_t tiles = (a->keys + ATTEND_KEYS - 1) / ATTEND_KEYS, most = tiles / SPLIT_TILES;
+	int64_t parts = c->device->multiprocessors * SPLIT_AT_ONCE / (s->blocks ? s->blocks : 1);
+	int64_t width = c->call->arg[ARG_Q].size[c->call->arg[ARG_Q].rank - 1], held;
+
+	parts = parts < most ? parts : most;
+	parts = parts < ATTEND_PARTS ? parts : ATTEND_PARTS;
+	parts = parts > 1 ? parts : 1;
+	a->span = (tiles + parts - 1) / parts * ATTEND_KEYS;
+	a->parts = (unsigned)(a->span > 0 ? (a->keys + a->span - 1) / a->span : 1);
+	if (a->parts <= 1)
+		a->parts = 1;
+	if (a->parts == 1 && rows != SPLIT_ROWS)
+		return true;
+	held = a->rows < rows ? a->rows : rows;
+	s->left_bytes = (size_t)(s->blocks * a->parts * held * (width + 2)) * sizeof(float);
+	s->arrived_bytes = (size_t)s->blocks * sizeof(unsigned);
+	s->blocks *= a->parts;
+	a->left = (float *)cuda_take(c->device, s->left_bytes);
+	a->arrived = (unsigned *)cuda_take(c->device, s->arrived_bytes);
+	if (!a->left || !a->arrived)
+		return err_set(err, ERR_MEMORY,
+			       "There is no memory left on the device for %s; use smaller inputs.",
+			       c->call->node->fx);
+	c->device->memory.clear(c->device, a->arrived, s->arrived_bytes);
+	return true;
+}
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
 	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
 	const struct operand *mask = &call->arg[ARG_MASK];
-	int rows = tile_rows(q->dtype, rows_of_warps(call->graph, call->node)), last = q->rank - 1;
+	int rows = tile_rows(q->dtype, rows_of_blocks(call->graph, call->node)), last = q->rank - 1;
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
 
@@ -391,6 +481,8 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	s->graph = attention_graph(c);
 	if (s->graph)
 		return ON_DEVICE;
+	if (!c->module)
+		return WANTS_KERNELS;
 	if (!cuda_function(c, "attend", &s->function, err))
 		return NOWHERE;
 	a = &s->args;
@@ -407,6 +499,8 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	a->fill = rounded(q->dtype, call->node->args[ARG_FILL].f);
 	a->wide = even_rows(s, call);
 	s->blocks = a->batch.points * a->tiles;
+	if (splits(call->graph, call->node) && !plan_parts(c, s, rows, err))
+		return NOWHERE;
 	s->shared_bytes = room_of(call, rows);
 	return cuda_check(c->device,
 			  c->device->api.cuFuncSetAttribute(
@@ -444,12 +538,19 @@ static void drop(struct device *d, void *state)
 {
 	struct attend *s = state;
 
-	(void)d;
-	if (s)
-		dnn_drop(s->graph);
+	if (!s)
+		return;
+	dnn_drop(s->graph);
+	if (s->args.left)
+		cuda_release(d, (uint64_t)s->args.left, s->left_bytes);
+	if (s->args.arrived)
+		cuda_release(d, (uint64_t)s->args.arrived, s->arrived_bytes);
 	free(s);
 }
 
-const struct cuda_library cuda_attention = {
-	.part = PART_ATTENTION, .emit = emit, .bind = bind, .run = run, .drop = drop
-};
+const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
+					     .late_for = is_for_dnn,
+					     .emit = emit,
+					     .bind = bind,
+					     .run = run,
+					     .drop = drop };

@@ -140,58 +140,155 @@ template <bool CAUSAL> WORD i64 last_key(const attention_args &a, i64 first, int
 	return CAUSAL && first + rows < a.keys ? first + rows : a.keys;
 }
 
+// What a block leaves of its part of the keys: for each row its sums, then the largest score (a
+// power of 2) and the sum of powers.
+WORD f32 *left_of(const attention_args &a, u32 tile, u32 part, int rows, int columns)
+{
+	return a.left + ((i64)tile * a.parts + part) * rows * (columns + 2);
+}
+// The weights of a row's parts, and what all their powers sum up to.  A warp has a row.
+WORD f32 weigh_parts(const volatile f32 *tops, i64 step, u32 parts, f32 *weight)
+{
+	const u32 lane = threadIdx.x % 32;
+	f32 top = -INF_f32, total = 0;
+
+	for (u32 part = lane; part < parts; part += 32)
+		top = fmaxf(top, tops[part * step]);
+#pragma unroll
+	for (int w = 16; w > 0; w /= 2)
+		top = fmaxf(top, __shfl_xor_sync(~0u, top, w));
+	const f32 base = top == -INF_f32 ? 0.0f : top;
+	for (u32 part = lane; part < parts; part += 32) {
+		weight[part] = power_of_2(tops[part * step] - base);
+		total = __fmaf_rn(tops[part * step + 1], weight[part], total);
+	}
+#pragma unroll
+	for (int w = 16; w > 0; w /= 2)
+		total += __shfl_xor_sync(~0u, total, w);
+	return total;
+}
+// The last block of a tile puts the parts together.
+template <class E, int D, int ROWS, bool EMPTY>
+WORD void attend_parts(const attention_args &a, u32 tile, int held, int rows, typename E::mem *to)
+{
+	__shared__ bool last;
+	__shared__ f32 weight[ROWS][ATTEND_PARTS], share[ROWS];
+	const volatile f32 *const left = left_of(a, tile, 0, held, D);
+	const i64 step = (i64)held * (D + 2);
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x == 0)
+		last = atomicInc(&a.arrived[tile], a.parts - 1) == a.parts - 1;
+	__syncthreads();
+	if (!last)
+		return;
+	__threadfence();
+	for (int row = threadIdx.x / 32; row < rows; row += ATTEND_THREADS / 32) {
+		const f32 total = weigh_parts(left + held * D + 2 * row, step, a.parts, weight[row]);
+
+		if (threadIdx.x % 32 == 0)
+			share[row] = share_of<EMPTY>(a, total);
+	}
+	__syncthreads();
+	for (int i = threadIdx.x; i < rows * D; i += ATTEND_THREADS) {
+		const int row = i / D;
+		f32 sum = 0;
+
+#pragma unroll 8
+		for (u32 part = 0; part < a.parts; part++)
+			sum = __fmaf_rn(left[part * step + i], weight[row][part], sum);
+		to[row * a.out.row + i % D] = E::put(sum * share[row]);
+	}
+}
+// Puts what the warps of a block have of the same rows together, as one part.
+template <int D>
+WORD void join_warps(const f32 *near, f32 *left, int held, int rows)
+{
+	constexpr int WARPS = ATTEND_THREADS / 32, STEP = 16 * (D + 2);
+
+	for (int i = threadIdx.x; i < rows * D; i += ATTEND_THREADS) {
+		const int row = i / D;
+		const f32 *const tops = near + 16 * D + 2 * row;
+		f32 top = tops[0], sum = 0, total = 0;
+
+#pragma unroll
+		for (int w = 1; w < WARPS; w++)
+			top = fmaxf(top, tops[w * STEP]);
+		const f32 base = top == -INF_f32 ? 0.0f : top;
+#pragma unroll
+		for (int w = 0; w < WARPS; w++) {
+			const f32 weight = power_of_2(tops[w * STEP] - base);
+
+			sum = __fmaf_rn(near[w * STEP + i], weight, sum);
+			total = __fmaf_rn(tops[w * STEP + 1], weight, total);
+		}
+		left[i] = sum;
+		if (i % D == 0) {
+			left[held * D + 2 * row] = top;
+			left[held * D + 2 * row + 1] = total;
+		}
+	}
+}
 // float16 and bfloat16, by tensor cores: four warps, each with MT times 16 rows.  K of the
-// next keys comes while the powers are summed, V while the scores are made.
-template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY>
+// next keys comes while the powers are summed, V while the scores are made.  MT 0: of 16 rows a warp
+// has each fourth 16 keys.  SPLIT: keys are shared by blocks.
+template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY, bool SPLIT>
 WORD void attend_tiles(const attention_args &a)
 {
 	typedef typename E::mem mem;
-	constexpr int COLUMNS = (D + 15) / 16 * 16, PITCH = COLUMNS + 8, ROWS = 64 * MT;
-	constexpr int KEYS = ATTEND_KEYS, SCORES = KEYS / 8, SUMS = COLUMNS / 8;
+	constexpr int COLUMNS = (D + 15) / 16 * 16, PITCH = COLUMNS + 8, ROWS = MT ? 64 * MT : 16;
+	constexpr int GROUPS = MT ? MT : 1, OWN_KEYS = MT ? ATTEND_KEYS : 16;
+	constexpr int KEYS = ATTEND_KEYS, SCORES = OWN_KEYS / 8, SUMS = COLUMNS / 8;
 	constexpr bool PLAIN = MASK == ATTEND_NO_MASK && !ROUNDS;
 	extern __shared__ __align__(16) char attended[];
 	mem *const q = (mem *)attended, *const k = q + ROWS * PITCH, *const v = k + KEYS * PITCH;
-	const int lane = threadIdx.x & 31, own = threadIdx.x / 32 * 16 * MT;
-	const u32 tile = blockIdx.x % a.tiles;
+	const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, own = warp * 16 * MT;
+	const int own_key = MT ? 0 : warp * OWN_KEYS;
+	const u32 all_tiles = SPLIT ? blockIdx.x / a.parts : blockIdx.x, part = SPLIT ? blockIdx.x % a.parts : 0;
+	const u32 tile = all_tiles % a.tiles;
 	const i64 first = (i64)(CAUSAL ? a.tiles - 1 - tile : tile) * ROWS;
-	const i64 last = last_key<CAUSAL>(a, first, ROWS);
+	const i64 begin = SPLIT ? part * a.span : 0;
+	const i64 last = SPLIT && begin + a.span < a.keys ? begin + a.span : last_key<CAUSAL>(a, first, ROWS);
+	const bool busy = first + own < a.rows; // has rows at all
 	const f32 log2_e = 1.44269504f, factor = PLAIN ? a.scale * log2_e : log2_e;
-	f32 sum[MT][SUMS][4] = {}, most[MT][2], total[MT][2] = {};
+	f32 sum[GROUPS][SUMS][4] = {}, most[GROUPS][2], total[GROUPS][2] = {};
 	i64 at[5];
 
-	seek(a.batch, blockIdx.x / a.tiles, at);
+	seek(a.batch, all_tiles / a.tiles, at);
 	const mem *const q_from = (const mem *)a.q.at + at[0] + first * a.q.row;
 	const mem *const k_from = (const mem *)a.k.at + at[1];
 	const mem *const v_from = (const mem *)a.v.at + at[2];
 #pragma unroll
-	for (int t = 0; t < MT; t++)
+	for (int t = 0; t < GROUPS; t++)
 		most[t][0] = most[t][1] = -INF_f32;
 	load_tile<mem, D, ROWS, COLUMNS, PITCH>(q, q_from, a.q, a.rows - first, a.wide);
-	if (last > 0)
-		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from, a.k, a.keys, a.wide);
+	if (last > begin)
+		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + begin * a.k.row, a.k, a.keys - begin,
+							a.wide);
 #pragma unroll 1
-	for (i64 key = 0; key < last; key += KEYS) {
-		f32 score[MT][SCORES][4] = {};
+	for (i64 key = begin; key < last; key += KEYS) {
+		f32 score[GROUPS][SCORES][4] = {};
 
 		copies_wait();
 		__syncthreads();
 		load_tile<mem, D, KEYS, COLUMNS, PITCH>(v, v_from + key * a.v.row, a.v, a.keys - key,
 							a.wide);
 #pragma unroll
-		for (int c = 0; c < COLUMNS; c += 16) {
-			u32 left[MT][4];
+		for (int c = 0; c < COLUMNS && busy; c += 16) {
+			u32 left[GROUPS][4];
 #pragma unroll
-			for (int t = 0; t < MT; t++)
+			for (int t = 0; t < GROUPS; t++)
 				load_matrices(left[t], q + (own + 16 * t + lane % 16) * PITCH + c +
 							   lane / 16 * 8);
 #pragma unroll
 			for (int n = 0; n < SCORES; n += 2) {
 				u32 right[4];
 
-				load_matrices(right, k + (8 * n + lane / 16 * 8 + lane % 8) * PITCH +
+				load_matrices(right, k + (own_key + 8 * n + lane / 16 * 8 + lane % 8) * PITCH +
 							 c + lane / 8 % 2 * 8);
 #pragma unroll
-				for (int t = 0; t < MT; t++) {
+				for (int t = 0; t < GROUPS; t++) {
 					tensor<E>::add(score[t][n], left[t], right[0], right[1]);
 					tensor<E>::add(score[t][n + 1], left[t], right[2], right[3]);
 				}
@@ -202,9 +299,11 @@ WORD void attend_tiles(const attention_args &a)
 		if (key + KEYS < last)
 			load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + (key + KEYS) * a.k.row, a.k,
 								a.keys - key - KEYS, a.wide);
+		if (!busy)
+			continue;
 		const bool cut = !PLAIN || key + KEYS > a.keys || (CAUSAL && key + KEYS > first);
 #pragma unroll
-		for (int t = 0; t < MT; t++) {
+		for (int t = 0; t < GROUPS; t++) {
 			if (ROUNDS) {
 #pragma unroll
 				for (int n = 0; n < SCORES; n++)
@@ -229,7 +328,7 @@ WORD void attend_tiles(const attention_args &a)
 								       : score[t][n][i] * a.scale,
 						    at[3],
 						    first + own + 16 * t + lane / 4 + i / 2 * 8,
-						    key + 8 * n + lane % 4 * 2 + i % 2);
+						    key + own_key + 8 * n + lane % 4 * 2 + i % 2);
 			}
 #pragma unroll
 			for (int r = 0; r < 2; r++) {
@@ -260,9 +359,9 @@ WORD void attend_tiles(const attention_args &a)
 		}
 #pragma unroll
 		for (int n = 0; n < SCORES; n += 2) {
-			u32 left[MT][4];
+			u32 left[GROUPS][4];
 #pragma unroll
-			for (int t = 0; t < MT; t++)
+			for (int t = 0; t < GROUPS; t++)
 #pragma unroll
 				for (int i = 0; i < 4; i++)
 					left[t][i] = tensor<E>::pack(score[t][n + i / 2][i % 2 * 2],
@@ -271,10 +370,10 @@ WORD void attend_tiles(const attention_args &a)
 			for (int c = 0; c < SUMS; c += 2) {
 				u32 right[4];
 
-				load_turned(right, v + (8 * n + lane / 8 % 2 * 8 + lane % 8) * PITCH + 8 * c +
+				load_turned(right, v + (own_key + 8 * n + lane / 8 % 2 * 8 + lane % 8) * PITCH + 8 * c +
 						       lane / 16 * 8);
 #pragma unroll
-				for (int t = 0; t < MT; t++) {
+				for (int t = 0; t < GROUPS; t++) {
 					tensor<E>::add(sum[t][c], left[t], right[0], right[1]);
 					tensor<E>::add(sum[t][c + 1], left[t], right[2], right[3]);
 				}
@@ -283,9 +382,45 @@ WORD void attend_tiles(const attention_args &a)
 	}
 	copies_wait();
 	__syncthreads();
+	if (SPLIT && (MT == 0 || a.parts > 1)) {
+		const int held = a.rows < ROWS ? (int)a.rows : ROWS;
+		const int rows = a.rows - first < ROWS ? (int)(a.rows - first) : ROWS;
+		f32 *const left = left_of(a, all_tiles, part, held, D), *const near = (f32 *)k;
+		f32 *const mine = MT ? left : near + warp * 16 * (D + 2);
+		f32 *const tops = mine + (MT ? held : 16) * D;
+
+#pragma unroll
+		for (int t = 0; t < GROUPS; t++)
+#pragma unroll
+			for (int r = 0; r < 2; r++) {
+				const int row = own + 16 * t + 8 * r + lane / 4;
+				f32 all = total[t][r];
+
+				all += __shfl_xor_sync(~0u, all, 1);
+				all += __shfl_xor_sync(~0u, all, 2);
+				if (first + row >= a.rows)
+					continue;
+				tops[2 * row] = most[t][r] * factor;
+				tops[2 * row + 1] = all;
+#pragma unroll
+				for (int n = 0; n < SUMS; n++)
+#pragma unroll
+					for (int i = 0; i < 2; i++)
+						if (8 * n + lane % 4 * 2 + i < D)
+							mine[row * D + 8 * n + lane % 4 * 2 + i] =
+							    sum[t][n][2 * r + i];
+			}
+		if (MT == 0) {
+			__syncthreads();
+			join_warps<D>(near, left, held, rows);
+		}
+		attend_parts<E, D, ROWS, EMPTY>(a, all_tiles, held, rows,
+						(mem *)a.out.at + at[4] + first * a.out.row);
+		return;
+	}
 	// By way of the warp's own rows of Q, so that rows are written 16 bytes at a time.
 #pragma unroll
-	for (int t = 0; t < MT; t++)
+	for (int t = 0; t < GROUPS; t++)
 #pragma unroll
 		for (int r = 0; r < 2; r++) {
 			f32 all = total[t][r];
@@ -303,13 +438,13 @@ WORD void attend_tiles(const attention_args &a)
 	const i64 rows = a.rows - first - own;
 	if (!a.wide) {
 #pragma unroll 1
-		for (int i = lane; i < 16 * MT * D; i += 32)
+		for (int i = lane; i < 16 * GROUPS * D; i += 32)
 			if (i / D < rows)
 				to[i / D * a.out.row + i % D] = q[(own + i / D) * PITCH + i % D];
 		return;
 	}
 #pragma unroll
-	for (int i = lane; i < 16 * MT * (COLUMNS / 8); i += 32) {
+	for (int i = lane; i < 16 * GROUPS * (COLUMNS / 8); i += 32) {
 		const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
 
 		if (row < rows && column < D)

@@ -1,7 +1,9 @@
 /* fusion/backends/cuda/library/index.c -- gather, x[i], scatter and the like on the device.
  *
  * Where points of an index name one place the last one counts, as on the host: points
- * claim their places first.  Sums are made in the order of the indices, so that they
+ * claim their places first.  Sums are made by atomic additions, to the target or to what a block
+ * holds of it.  Where torch.use_deterministic_algorithms() asks for it, and of dtypes without
+ * atomic additions or with few bits, they are made in the order of the indices, so that they
  * can be repeated: a line has one thread, or one warp, which holds the line's sums in its
  * block's memory where there is room for them.  Where one index is that of a whole row, the rows of
  * each place are listed first.
@@ -11,7 +13,7 @@
 #include "fusion/backends/cuda/library/library.h"
 #include "fusion/backends/library/library.h"
 
-enum { WIDE_BYTES = 16, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
+enum { WIDE_BYTES = 16, SECTOR_BYTES = 32, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
 
 /* Sums of whole rows: from so many rows of so many elements on, with so many warps. */
 enum { LEAST_ROWS = 128, LEAST_WIDTH = 32, ROWS_ALL_WARPS = 16384 };
@@ -23,12 +25,15 @@ enum { ROWS_OFTEN = 8 };
 struct indexing {
 	CUfunction copy, copy_wide, move, move_wide, claim, put, add;
 	CUfunction count, start, list, rows, rows_wide, crowds; /* of whole rows; NULL */
+	CUfunction far, far_wide;                               /* in any order; NULL */
 	struct lookup_args input; /* x into the result, of ops that write into a copy */
 	struct lookup_args args;
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
 	int64_t input_wide;
 	bool whole;               /* x lies as the result does */
 	bool warps, held, covers; /* covers: the lines are all of the result */
+	bool near;                /* in any order, in the memory of blocks: `add` */
+	int64_t near_blocks;
 	size_t winner_bytes, shared_bytes;
 };
 
@@ -138,11 +143,42 @@ static void emit_rows(struct buf *out, const char *element, const char *index, i
 			   "lookup_args", "add_crowds<%s, %s>", element, index);
 }
 
+/* Whether sums may come in any order, and the dtype has atomic additions. */
+static bool in_any_order(const struct graph *g, const struct node *n)
+{
+	switch (n->dtype) {
+	case DTYPE_F32:
+	case DTYPE_F64:
+		return !g->ordered;
+	case DTYPE_I32:
+	case DTYPE_I64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void emit_any_order(struct buf *out, const char *element, const char *index, int kernel,
+			   int lanes)
+{
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_near", NEAR_THREADS },
+			   "lookup_args", "add_near<%s, %s>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_far", ARGS_THREADS },
+			   "lookup_args", "add_far<%s, %s, 1>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_far_wide", ARGS_THREADS },
+			   "lookup_args", "add_far<%s, %s, %d>", element, index, lanes);
+}
+
 static void emit_add(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	const char *index = index_type(g, n, 2), *element = cuda_element(n->dtype);
 
 	emit_copy(out, n, kernel);
+	if (in_any_order(g, n)) {
+		emit_any_order(out, element, index, kernel,
+			       WIDE_BYTES / (int)dtype_bytes(n->dtype));
+		return;
+	}
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add", ARGS_THREADS },
 			   "lookup_args", "add_lines<%s, %s>", element, index);
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_warps", 0 },
@@ -543,18 +579,87 @@ static void run_rows(const struct cuda_call *c, struct indexing *s)
 		cuda_start(c, s->crowds, d->multiprocessors * 2, 32 * ROWS_WARPS, &s->args);
 }
 
+/* How many lines' sums a block has room for: as many as make whole sectors of neighbours. */
+static int lines_near(const struct cuda_call *c, const struct lookup_args *a)
+{
+	int64_t room = c->device->shared_bytes - OWN_SHARED_BYTES;
+	int64_t line = a->size[0] * (int64_t)dtype_bytes(c->call->out.dtype);
+	int64_t lines = a->across ? SECTOR_BYTES / (int64_t)dtype_bytes(c->call->arg[2].dtype) : 1;
+
+	while (lines > 1 && (lines * line > room || lines / 2 >= a->walk.points))
+		lines /= 2;
+	return lines * line > room || (a->across && lines == 1 && a->walk.points > 1) ? 0
+										      : (int)lines;
+}
+
+/* Sums in the memory of blocks, if they are enough to keep the device busy and what they begin
+ * and end with is no more than the sums. */
+static bool plan_near(const struct cuda_call *c, struct indexing *s)
+{
+	struct lookup_args *a = &s->args;
+	int64_t busy = c->device->multiprocessors, groups, parts = 1;
+
+	a->lines = lines_near(c, a);
+	if (a->lines == 0 || a->size[0] > a->length)
+		return false;
+	groups = (a->walk.points + a->lines - 1) / a->lines;
+	while (groups * parts < busy && a->length / (2 * parts) >= 4 * a->size[0] &&
+	       a->length / (2 * parts) >= NEAR_THREADS)
+		parts *= 2;
+	a->parts = (int)parts;
+	s->near_blocks = groups * parts;
+	s->shared_bytes = (size_t)a->size[0] * (size_t)a->lines * dtype_bytes(c->call->out.dtype);
+	return s->near_blocks >= busy / 3 && s->near_blocks < INT32_MAX;
+}
+
+/* The functions that add in any order; `far` walks all elements, s->args the lines. */
+static enum placing bind_any_order(const struct cuda_call *c, struct indexing *s,
+				   const struct lookup_args *far, struct err *err)
+{
+	struct device *d = c->device;
+	int64_t lanes;
+
+	s->args.across = s->args.walk.rank > 0 && s->args.along[0] > 1 &&
+			 s->args.walk.stride[0][s->args.walk.rank - 1] == 1;
+	s->near = s->args.walk.points > 0 && plan_near(c, s);
+	lanes = widen(&(struct lookup_args){ .walk = far->walk, .stride = { far->stride[0] } }, 1,
+		      c->call->out.dtype);
+	if (lanes || !s->near) {
+		s->near = false;
+		s->args = *far;
+		s->wide = lanes;
+		return cuda_function(c, "add_far", &s->far, err) &&
+			       cuda_function(c, "add_far_wide", &s->far_wide, err)
+			   ? ON_DEVICE
+			   : NOWHERE;
+	}
+	if (!cuda_function(c, "add_near", &s->add, err))
+		return NOWHERE;
+	return cuda_check(d,
+			  d->api.cuFuncSetAttribute(s->add,
+						    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+						    (int)s->shared_bytes),
+			  "cuFuncSetAttribute") ||
+		       cuda_device_fault(d, err)
+		   ? ON_DEVICE
+		   : NOWHERE;
+}
+
 static enum placing bind_add(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct lookup *l = c->call->state;
 	const struct operand *out = &c->call->out;
 	struct indexing *s = start(c, state, err);
 	int rank = l->walk.rank, dim = library_dim(c->call, 1, rank ? rank : 1);
+	struct lookup_args far;
 	struct walk_args *w;
 
 	if (!s || !bind_input(c, s, err))
 		return NOWHERE;
 	w = &s->args.walk;
 	fill_lookup(&s->args, l);
+	far = s->args;
+	cuda_walk_fold(&far.walk, 3);
 	s->args.length = rank ? w->size[dim] : 1;
 	w->points = s->args.length ? w->points / s->args.length : 0;
 	for (int k = 0; k < 3; k++)
@@ -563,23 +668,48 @@ static enum placing bind_add(const struct cuda_call *c, void **state, struct err
 		w->size[dim] = 1;
 	s->covers = s->whole && w->points * s->args.size[0] == out->numel;
 	cuda_walk_fold(w, 3);
+	if (in_any_order(c->call->graph, c->call->node))
+		return bind_any_order(c, s, &far, err);
 	if (may_add_rows(c->call->graph, c->call->node) && adds_rows(s))
 		return bind_rows(c, s, err);
 	s->args.across = w->rank > 0 && w->stride[0][w->rank - 1] == 1 && s->args.along[0] > 1;
 	return choose_add(c, s, err) ? ON_DEVICE : NOWHERE;
 }
 
+/* As many as have some elements each, of a power of 2. */
+static unsigned near_threads(const struct lookup_args *a)
+{
+	int64_t elements = a->length / a->parts * a->lines;
+	unsigned threads = 128;
+
+	while (threads < NEAR_THREADS && threads * NEAR_STEPS < elements)
+		threads *= 2;
+	return threads;
+}
+
+static void add_far(const struct cuda_call *c, const struct indexing *s)
+{
+	if (s->args.walk.points > 0)
+		run_moves(c, s->far, s->far_wide, &s->args, s->wide, 1);
+}
+
 static void run_add(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct indexing *s = state;
 	int64_t lines = s->args.walk.points, blocks = (lines + ADD_LINES - 1) / ADD_LINES;
-	bool direct = (s->held || s->rows) && s->covers && s->args.length > 0;
+	bool alone = s->held || s->rows || (s->near && s->args.parts == 1);
+	bool direct = alone && s->covers && s->args.length > 0;
 
 	if (!direct)
 		copy_input(c, s, buffers);
 	point_at(&s->args, c->call->state, buffers);
 	s->args.base = direct ? operand_start(&c->call->arg[0], buffers) : s->args.to;
-	if (s->rows)
+	if (s->far)
+		add_far(c, s);
+	else if (s->near)
+		cuda_start_shared(c, s->add, s->near_blocks, near_threads(&s->args),
+				  (unsigned)s->shared_bytes, &s->args);
+	else if (s->rows)
 		run_rows(c, s);
 	else if (s->args.length > 0 && s->warps)
 		cuda_start_shared(c, s->add, blocks, (unsigned)(ADD_STAGE * s->args.parts),

@@ -179,12 +179,12 @@ WORD void take_stage(const lookup_args &a, const i64 (&at)[ADD_LINES][3], i64 fi
 	}
 }
 // The place that an index names; -1: none.
-WORD int place_of(const lookup_args &a, bool live, i64 index)
+WORD i64 place_of(const lookup_args &a, bool live, i64 index)
 {
 	if (!live)
 		return -1;
 	if (index >= a.least[0] && index < a.size[0])
-		return (int)(index < 0 ? index + a.size[0] : index);
+		return index < 0 ? index + a.size[0] : index;
 	out_of_bounds(a.fault, a.call, index, a.size[0]);
 	return -1;
 }
@@ -283,7 +283,7 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 			const u32 line = a.across ? n % ADD_LINES : n / ADD_STAGE;
 			const u32 j = a.across ? n / ADD_LINES : n % ADD_STAGE;
 
-			stage.place[line][j] = place_of(
+			stage.place[line][j] = (int)place_of(
 			    a, first + j < last && first_line + line < a.walk.points, index[k]);
 			stage.value[line][j] = value[k];
 		}
@@ -306,6 +306,128 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 			sum = add_element<E>(sum, E::get(near[p * held + line * places + k]));
 		if (first_line + line < a.walk.points)
 			((T *)a.to)[at[line][1] + k * step] = sum;
+	}
+}
+
+// In any order, by atomic additions, which are as fast as memory is; the sums of few bits would
+// be rounded at each, so theirs have an order.
+template <class E> WORD void join(typename E::mem *to, typename E::mem x)
+{
+	if constexpr (E::floats)
+		atomicAdd(to, x);
+	else if constexpr (sizeof(x) == 8)
+		atomicAdd((u64 *)to, (u64)x);
+	else
+		atomicAdd((u32 *)to, (u32)x);
+}
+template <class E, int N> WORD void join_all(typename E::mem *to, const pack<typename E::mem, N> &x)
+{
+#if !defined(EMULATED) && __CUDA_ARCH__ >= 900
+	if constexpr (E::floats && sizeof(typename E::mem) == 4 && N == 4) {
+		asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+			     :
+			     : "l"(to), "f"(x.v[0]), "f"(x.v[1]), "f"(x.v[2]), "f"(x.v[3])
+			     : "memory");
+		return;
+	}
+#endif
+#pragma unroll
+	for (int k = 0; k < N; k++)
+		join<E>(to + k, x.v[k]);
+}
+// The sums of a block's lines are in its memory.  Where a line is shared by blocks they begin with
+// nothing, and are added to the target.
+template <class E, class I> WORD void add_near(const lookup_args &a)
+{
+	typedef typename E::mem T;
+	extern __shared__ __align__(16) char near_sums[];
+	const u32 lines = a.lines, line = threadIdx.x % lines, own = threadIdx.x / lines, step = blockDim.x / lines;
+	const u32 group = blockIdx.x / a.parts, places = (u32)a.size[0];
+	const bool alone = a.parts == 1, live = (i64)group * lines + line < a.walk.points;
+	const i64 share = quotient(a.length + a.parts - 1, a.parts), begin = (blockIdx.x - group * a.parts) * share;
+	const i64 last = begin + share < a.length ? begin + share : a.length;
+	T *const sums = (T *)near_sums + line;
+	i64 at[3];
+
+	seek(a.walk, live ? (i64)group * lines + line : 0, at);
+	T *const to = (T *)a.to + at[1];
+	const T *const from = (const T *)a.from + at[0], *const base = (const T *)a.base + at[1];
+	const I *const index = (const I *)a.index[0] + at[2];
+	for (u32 k = own; k < places; k += step) // -0 changes nothing that it is added to
+		sums[k * lines] = alone && live ? base[k * a.stride[0]] : E::put(-(typename E::wide)0);
+	__syncthreads();
+	for (i64 first = begin + own; live && first < last; first += step * NEAR_STEPS) {
+		i64 named[NEAR_STEPS];
+		T x[NEAR_STEPS];
+
+#pragma unroll
+		for (int s = 0; s < NEAR_STEPS; s++) {
+			const i64 j = first + s * step;
+
+			named[s] = j < last ? (i64)index[j * a.along[2]] : 0;
+			x[s] = j < last ? from[j * a.along[0]] : (T)0;
+		}
+#pragma unroll
+		for (int s = 0; s < NEAR_STEPS; s++) {
+			const i64 place = place_of(a, first + s * step < last, named[s]);
+
+			if (place >= 0)
+				join<E>(sums + place * lines, x[s]);
+		}
+	}
+	__syncthreads();
+	for (u32 k = own; live && k < places; k += step) {
+		const T sum = sums[k * lines];
+
+		if (alone)
+			to[k * a.stride[0]] = sum;
+		else if (sum != (T)0 || (E::floats && copysign(1.0, (f64)sum) > 0))
+			join<E>(to + k * a.stride[0], sum);
+	}
+}
+// Or all add to the target: N elements that lie together where their index is one.
+template <class E, class I, int N> WORD void add_far(const lookup_args &a)
+{
+	typedef pack<typename E::mem, N> M;
+	const M *const from = (const M *)a.from;
+	const I *const index = (const I *)a.index[0];
+
+	if (!a.near) {
+		EACH_POINT(p, a.walk.points) {
+			i64 at[3];
+
+			seek(a.walk, p, at);
+			const i64 place = place_of(a, true, (i64)index[at[2]]);
+			if (place >= 0)
+				join_all<E, N>((typename E::mem *)a.to + (at[1] + place * a.stride[0]) * N, from[at[0]]);
+		}
+		return;
+	}
+	const u32 points = (u32)a.walk.points, step = blockDim.x * LOOKUP_STEPS;
+	for (u32 first = blockIdx.x * step + threadIdx.x; first < points; first += gridDim.x * step) {
+		u32 p[LOOKUP_STEPS];
+		int at[LOOKUP_STEPS][3];
+		i64 named[LOOKUP_STEPS];
+		M x[LOOKUP_STEPS];
+
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++)
+			p[s] = first + s * blockDim.x;
+		seek_near(a, p, at);
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++)
+			if (first + s * blockDim.x < points) {
+				named[s] = (i64)index[at[s][2]];
+				x[s] = from[at[s][0]];
+			}
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++) {
+			const bool live = first + s * blockDim.x < points;
+			const i64 place = place_of(a, live, live ? named[s] : 0);
+
+			if (place >= 0)
+				join_all<E, N>((typename E::mem *)a.to + (at[s][1] + place * a.stride[0]) * N, x[s]);
+		}
 	}
 }
 
@@ -340,7 +462,7 @@ template <class I> WORD void count_rows(const lookup_args &a)
 	const row_lists l = lists_of(a);
 
 	EACH_POINT(row, a.length) {
-		const int place = place_of(a, true, index_of_row<I>(a, row));
+		const i64 place = place_of(a, true, index_of_row<I>(a, row));
 
 		l.slot[row] = place < 0 ? 0xffffffffu : atomicAdd(&l.count[place], 1u);
 	}

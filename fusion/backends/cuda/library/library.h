@@ -69,6 +69,8 @@ struct cuda_library {
 	bool looks_up;                               /* it may note a fault */
 	bool draws; /* run() takes from a generator: no two are the same */
 	bool late;  /* its functions are compiled when bind() wants them */
+	/* NULL, or the same of such nodes. */
+	bool (*late_for)(const struct graph *g, const struct node *n);
 };
 
 /* NULL: the op runs on the host. */
