@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { findings, openCommand, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -26,6 +26,7 @@ test("the form's choice is the workload's field", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/new`);
   await page.getByLabel("Autocast").selectOption("float16");
+  await openCommand(page);
   await page.getByText("JSON", { exact: true }).click();
   const shown = JSON.parse(await page.locator("pre.curl").textContent());
   assert.equal(shown.autocast, "float16");

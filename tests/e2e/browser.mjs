@@ -112,6 +112,9 @@ export async function writeSource(page, text) {
 /** The program in the editor: what of it is drawn, about a hundred lines. */
 export const sourceOf = (page) => page.locator("#source .cm-line").evaluateAll((lines) => lines.map((l) => l.textContent).join("\n"));
 
+/** Opens what the form says as a command, where it is closed. */
+export const openCommand = (page) => page.locator("details.command").evaluate((d) => (d.open = true));
+
 /** The number of the line that the caret is in. */
 export const caretLine = async (page) => Number(await page.locator(".cm-activeLineGutter").innerText());
 

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
-import { caretLine, openPage, refusals, sourceOf, startBrowser, writeSource } from "./browser.mjs";
+import { caretLine, openCommand, openPage, refusals, sourceOf, startBrowser, writeSource } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -59,7 +59,7 @@ test("what is wrong shows while it is written, and so do breaks", async () => {
 
 test("an example is checked as it opens: its breaks stand at their lines before anything runs", async () => {
   const { page, complaints } = await form();
-  const below = page.getByRole("region", { name: "The same as a command" });
+  const below = page.locator("details.command");
   const before = await below.boundingBox();
   await page.locator("#example").selectOption("rerank_step");
   await page.locator("#diags .sev", { hasText: "Will break" }).first().waitFor();
@@ -176,6 +176,7 @@ test("inputs follow the entry's parameters and keep what was typed", async () =>
   assert.equal(await page.getByLabel("Shape of x").inputValue(), "3, 5");
   await page.getByLabel("Values of scale").selectOption("value");
   await page.getByLabel("Value of scale").fill("2.5");
+  await openCommand(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   const { calls } = JSON.parse(await page.getByRole("region", { name: "The same as a command" }).textContent());
   assert.deepEqual(calls, [[{ random: { shape: [3, 5], dtype: "float32", kind: "randn", seed: 0 } }, { value: 2.5 }]]);
@@ -261,6 +262,7 @@ test("the curl line is whole: pasted in a shell it starts the run", async () => 
   assert.equal(told.stderr, "");
   const at = told.stdout.indexOf("\n{");
   assert.match(told.stdout.slice(0, at), new RegExp(`-X\nPOST\n${server.url}/api/v1/runs\n-H\nContent-Type: application/json\n--data-binary\n@-`));
+  await openCommand(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   assert.equal(told.stdout.slice(at + 1).trim(), (await page.locator("pre.curl").textContent()).trim());
   const { status, body } = await postRun(server, told.stdout.slice(at + 1));

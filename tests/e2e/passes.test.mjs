@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, randn, startServer, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { findings, openCommand, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser, run, eager;
 before(async () => {
@@ -113,6 +113,7 @@ test("the form switches passes; the run has them off", async () => {
   assert.equal(await page.locator('[data-pass="decompose"]').count(), 0);
   await page.locator('[data-pass="cse"]').uncheck();
   await page.locator('[data-pass="hoist_views"]').check();
+  await openCommand(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   const shown = JSON.parse(await page.locator(".curl").innerText());
   assert.deepEqual(shown.passes, { cse: false });

@@ -3,7 +3,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { getJson, longSweep, postRun, startServer, waitFor } from "../api/harness.mjs";
-import { drawn, openPage, refusals, sound, sourceOf, startBrowser, twinNumbers } from "./browser.mjs";
+import { drawn, openCommand, openPage, refusals, sound, sourceOf, startBrowser, twinNumbers } from "./browser.mjs";
 
 let server, browser, page, complaints, report, runPath;
 before(async () => {
@@ -305,6 +305,7 @@ test("edit and run again brings the same workload back", async () => {
   await page.goto(server.url + runPath);
   await page.getByRole("link", { name: "Edit and run again" }).click();
   await page.waitForURL(/\/new\?from=/);
+  await openCommand(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   const { title, ...posted } = { entry: "model", device: "cpu", ...report.workload };
   assert.equal(title, undefined);

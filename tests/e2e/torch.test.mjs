@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { findings, openCommand, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser, swept, crashed, tired;
 const source = "import torch\n\ndef model(x):\n    ...\n    print('seen')\n    return x\n";
@@ -100,6 +100,7 @@ test("the form offers it where the server has it", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/new`);
   await page.getByLabel("PyTorch too").check();
+  await openCommand(page);
   await page.getByText("JSON", { exact: true }).click();
   assert.deepEqual(JSON.parse(await page.locator("pre.curl").textContent()).engines, ["breakeven", "torch"]);
   await page.getByLabel("PyTorch too").uncheck();

@@ -3,7 +3,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { startServer, waitFor } from "../api/harness.mjs";
-import { openPage, refusals, sideways, sound, startBrowser, writeSource } from "./browser.mjs";
+import { openCommand, openPage, refusals, sideways, sound, startBrowser, writeSource } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -29,6 +29,7 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]])
     await name.fill("best.pt");
     await name.press("Tab");
     await page.getByLabel("The name of best.pt in the program").waitFor();
+    await openCommand(page);
     await page.getByText("breakeven run", { exact: true }).click();
     assert.match(await page.locator("pre.curl").textContent(), /--weights 'best\.pt=PATH'/);
     assert.ok(await sideways(page) <= 0);

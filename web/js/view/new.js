@@ -336,13 +336,8 @@ class NewPage {
       forms,
       copyButton(() => this.#text.textContent ?? ""),
     );
-    const head = h("header", {}, h("h2", {}, "As a command"), acts);
-    return h(
-      "section",
-      { class: "sec flat", "aria-label": "As a command" },
-      head,
-      h("div", { class: "well" }, this.#text),
-    );
+    const title = h("summary", {}, h("h2", {}, "As a command"), h("span", { class: "small sub" }, "curl, breakeven run or JSON"));
+    return h("details", { class: "sec flat command", "aria-label": "As a command" }, title, acts, h("div", { class: "well" }, this.#text));
   }
 
   /** The settings, made again: after loading, and when the parameters' names change. */
