@@ -49,7 +49,7 @@ static const struct {
 	/* tensors of sizes */
 	{ "torch.zeros(n, k) + x, torch.full((k,), n), torch.ones(n // 2), torch.eye(k)", 1 },
 	{ "torch.arange(n), torch.arange(1, n + 1), torch.arange(0, n, 3)", 1 },
-	{ "torch.arange(n - 1, -1, -1), torch.arange(n, 2 * n, 2), torch.linspace(0, 1, n)", 1 },
+	{ "torch.arange(n - 1, -1, -1), torch.arange(n, 2 * n, 2)", 1 },
 	{ "torch.tensor(n), torch.tensor([n, k]), torch.tensor([[n, 1], [2.5, n / k]])", 1 },
 	{ "x * torch.tensor(1.0 * n), torch.tensor(n, dtype=torch.float64)", 1 },
 	{ "torch.tensor([n > 5, True])", 2 },

@@ -306,6 +306,11 @@ static bool infer_channels(struct infer *in)
 	if (in->op == OP_group_norm) {
 		const struct sym *groups = infer_arg(in, "num_groups")->sym;
 
+		if (sym_is_const(groups) && !sym_is_const(x->size[1])) { /* they alone are fixed */
+			in->out->conflict[0] = x->size[1];
+			in->out->conflict[1] = sym_const(in->g->syms,
+							 sym_hint(in->g->syms, x->size[1]));
+		}
 		if (!sym_is_const(groups) || groups->value < 1 || !sym_is_const(x->size[1]) ||
 		    x->size[1]->value % groups->value)
 			return err_set(

@@ -122,6 +122,45 @@ static void say_breaks(struct sentence *s, const struct report_compared *c, cons
 	}
 }
 
+static int64_t kernels_that(const struct report_compared *c, const char *mode, const char *change)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < c->kernels.n; i++)
+		n += strcmp(c->kernels.at[i].mode, mode) == 0 &&
+		     strcmp(c->kernels.at[i].change, change) == 0;
+	return n;
+}
+
+/* What else came with a run that is quicker or slower than A, its kernels first. */
+static void say_causes(struct sentence *s, const struct report_compared *c, const char *mode)
+{
+	bool slower = is(c->verdict, VERDICT_SLOWER);
+	const struct {
+		int64_t n;
+		const char *one, *many;
+	} parts[] = {
+		{ kernels_that(c, mode, "added"), "new kernel", "new kernels" },
+		{ kernels_that(c, mode, "gone"), "kernel gone", "kernels gone" },
+		{ kernels_that(c, mode, slower ? "slower" : "faster"),
+		  slower ? "slower kernel" : "faster kernel",
+		  slower ? "slower kernels" : "faster kernels" },
+		{ c->source ? c->source->added + c->source->gone : 0, "line of source",
+		  "lines of source" },
+	};
+	const char *all = "";
+
+	if (!slower && !is(c->verdict, VERDICT_FASTER))
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].n)
+			all = wording_text(
+			    s->wording, "%s%s%s", all, *all ? ", " : "",
+			    wording_plural(s->wording, parts[i].n, parts[i].one, parts[i].many));
+	if (*all)
+		sentence_add(s, PART_PLAIN, " Changed with it: %s.", all);
+}
+
 static void say_refusal(struct sentence *s, const struct report_compared *c)
 {
 	size_t len = strcspn(c->refused, ":");
@@ -152,6 +191,7 @@ static void say_verdict(struct sentence *s, const struct report_compared *c)
 		else
 			say_latency(s, f, c->b);
 		say_breaks(s, c, f->mode);
+		say_causes(s, c, f->mode);
 	}
 }
 

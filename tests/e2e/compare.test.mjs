@@ -49,7 +49,7 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   await page.keyboard.press("c");
   await page.locator("#verdict").waitFor();
   assert.match(page.url(), new RegExp(`/compare\\?a=${ids[0]}&b=${ids[1]}$`));
-  assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sµs against .*\sµs\. 1 new break/);
+  assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sµs against .*\sµs\. 1 new break.* Changed with it: .*\d+ lines of source\.$/s);
   assert.match(await page.locator("#metrics").innerText(), /static latency[\s\S]*SLOWER[\s\S]*static launches a call[\s\S]*MORE/);
   const main = await page.locator("#comparison").innerText();
   assert.ok(main.includes(`print("${evil}")`), "text of users is text");

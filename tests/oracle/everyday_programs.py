@@ -156,6 +156,33 @@ def model(x):
 def model(x):
     return up(x).sin().sum() + F.interpolate(x, scale_factor=2).cos().sum()
 """),
+    ("last_of_each", [["f 2,6,8"], ["f 2,8,8"], ["f 2,10,8"]], """def model(x):
+    return x[:, x.size(1) - 1] * 2
+"""),
+    ("place_of_each", [["f 2,6,8", 2], ["f 2,6,8", 3], ["f 2,6,8", 4]], """def model(x, i):
+    return x[:, i] * 2
+"""),
+    ("padding_with_a_number", [["f 2,6,8"], ["f 2,8,8"], ["f 2,10,8"]], """m = nn.ConstantPad1d(2, 0.5)
+def model(x):
+    return m(x)
+"""),
+    ("groups_of_channels", [["f 3,6,8"], ["f 3,8,8"], ["f 3,10,8"]], """def model(x):
+    return F.group_norm(x.transpose(1, 2), 2)
+"""),
+    ("layer_of_groups", [["f 3,8,6"], ["f 3,8,8"], ["f 3,8,10"]], """m = nn.GroupNorm(2, 8)
+def model(x):
+    return m(x)
+"""),
+    ("pool_of_a_line", [["f 2,6,8"], ["f 2,8,8"], ["f 2,10,8"]], """def model(x):
+    return F.max_pool1d(x.transpose(1, 2), 3, stride=2, padding=1)
+"""),
+    ("places_of_a_line", [["f 2,6,8"], ["f 2,8,8"], ["f 2,10,8"]], """def model(x):
+    return torch.linspace(0, 1, x.size(1))
+"""),
+    ("pool_in_a_chain", [["f 2,6,8"], ["f 2,8,8"], ["f 2,10,8"]], """m = nn.Sequential(nn.Conv1d(8, 4, 3, padding=1), nn.BatchNorm1d(4), nn.ReLU(), nn.MaxPool1d(2))
+def model(x):
+    return m(x.transpose(1, 2))
+"""),
     ("gradient_read_after", [["f 4"], ["f 4"]], """w = nn.Parameter(torch.ones(4))
 def model(x):
     w.grad = None

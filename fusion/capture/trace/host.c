@@ -803,12 +803,24 @@ static bool decomposer_places(void *self, struct value mask, int rank, struct va
 	return trace_break(self, BREAK_DYNAMIC_SHAPE, "x[mask]", err);
 }
 
+/* As torch: x[:, i] is of a constant i; x[i] and x[:, i:] are of a symbol. */
+static bool pin_items(struct trace *t, struct value index, struct err *err)
+{
+	if (index.kind != VALUE_TUPLE || t->native)
+		return true;
+	for (int i = 0; i < index.list->len; i++)
+		if (index.list->at[i].kind == VALUE_SYMINT)
+			return trace_pin(t, index.list->at[i].sym, err);
+	return true;
+}
+
 static bool host_subscript(void *self, struct value tensor, struct value index, struct value *out,
 			   struct err *err)
 {
 	struct trace *t = self;
 
-	return decompose_subscript(&t->decomposer, tensor, index, out, err);
+	return pin_items(t, index, err) &&
+	       decompose_subscript(&t->decomposer, tensor, index, out, err);
 }
 
 static bool host_row(void *self, struct value tensor, struct value index, struct value *out,

@@ -382,7 +382,7 @@ static bool op_failed(struct trace *t, const struct value *values, int n, struct
 
 	if (t->mode == FUSION_STATIC || !err || !may_be_of_sizes(err->code))
 		return false;
-	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
+	if (a && b && sym_hint(syms, a) == sym_hint(syms, b))
 		return trace_equal(t, a, b, err);
 	if (!pin_operands(t, values, n))
 		return false;
@@ -479,10 +479,22 @@ static bool check_bound(struct trace *t, struct err *err)
 		       MAX_TRACE_NODES);
 }
 
+/* Sizes are taken where floats are not. */
+static bool pin_floats(struct trace *t, const struct value *values, int n)
+{
+	bool changed = false;
+
+	for (int i = 0; i < n; i++)
+		if (values[i].kind == VALUE_SYMFLOAT || values[i].kind == VALUE_SYMREAL)
+			changed |= trace_pin_value_quietly(t, values[i]);
+	return changed;
+}
+
 /* A parameter that takes no symbol: the next attempt has the number. */
 static bool bind_failed(struct trace *t, const struct value *values, int n, struct err *err)
 {
-	if (t->brk.id == BREAK_NONE && err && err->code == ERR_TYPE && pin_symbols(t, values, n))
+	if (t->brk.id == BREAK_NONE && err && err->code == ERR_TYPE &&
+	    (pin_floats(t, values, n) || pin_symbols(t, values, n)))
 		t->restart = true;
 	return false;
 }
@@ -647,6 +659,25 @@ static bool pin_ones(struct trace *t, enum op op, const struct arguments *call, 
 	return true;
 }
 
+/* What PyTorch's C++ reads as a plain number: how many places linspace has, the length that
+ * max_pool1d goes along. */
+static bool pin_plain(struct trace *t, enum op op, const struct arguments *call, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (t->native || (op != OP_linspace && op != OP_max_pool1d))
+		return true;
+	for (int i = 0; i < call->n; i++)
+		if (call->at[i].kind == VALUE_SYMINT)
+			return trace_pin(t, call->at[i].sym, err);
+	if (op == OP_linspace || call->at[0].kind != VALUE_TENSOR)
+		return true;
+	return trace_shape(t, call->at[0], &shape, &dtype, err) &&
+	       (shape.rank == 0 || sym_is_const(shape.size[shape.rank - 1]) ||
+		trace_pin(t, shape.size[shape.rank - 1], err));
+}
+
 static bool add_op(struct trace *t, const struct op_call *given, struct value *out, struct err *err)
 {
 	struct arguments operands = { given->values, given->n, given->kw }, *call = &operands;
@@ -672,7 +703,7 @@ static bool add_op(struct trace *t, const struct op_call *given, struct value *o
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), call, args, err))
 		return bind_failed(t, call->at, call->n, err);
-	if (!pin_ones(t, op, call, err))
+	if (!pin_ones(t, op, call, err) || !pin_plain(t, op, call, err))
 		return false;
 	if ((inplace && call->at[0].kind == VALUE_TENSOR &&
 	     (!trace_check_leaf(t, call->at[0], err) ||
