@@ -110,14 +110,15 @@ static uint32_t recorder_name_launch(struct recorder *r, const struct candidate 
 	return known.name;
 }
 
+/* Named by its line, as wherever breaks are shown: numbers of lists differ. */
 static json_t *break_row(const struct candidate *candidate, int index)
 {
 	struct fusion_break b = fusion_break(candidate->session, index);
+	int line = b.cause.line ? b.cause.line : b.n_stack ? b.stack[b.n_stack - 1].line : 0;
 
 	return json_pack("{s:o, s:i, s:s, s:i}", "name",
-			 json_sprintf("break %d: %s", index + 1, b.subject ? b.subject : b.kind),
-			 "break", index, "stage", b.stage, "line",
-			 b.n_stack ? b.stack[b.n_stack - 1].line : 0);
+			 json_sprintf("break, line %d: %s", line, b.subject ? b.subject : b.kind),
+			 "break", index, "stage", b.stage, "line", line);
 }
 
 /* Of a piece or a break, whose number is reported as `graph`. */

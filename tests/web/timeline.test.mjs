@@ -90,11 +90,11 @@ test("an event that the server found is the slice of the window", () => {
 });
 
 test("idle time by its cause and busy time add up to what is in sight", () => {
-  const view = { names: { 1: { name: "guards", idle: "guards" }, 2: { name: "break 1: print()", break: 0 } }, idle: { devices: 2 } };
+  const view = { names: { 1: { name: "guards", idle: "guards" }, 2: { name: "break, line 3: print()", break: 0 } }, idle: { devices: 2 } };
   const total = (kind, name, count, sum) => ({ kind, name, count, sum, most: sum });
   const totals = [total("idle", 2, 1, 25), total("kernel", 1, 1, 10), total("idle", 1, 1, 3)];
   assert.deepEqual(idleRows(totals, view, 38), {
-    rows: [{ cause: "break", name: "break 1: print()", count: 1, sum: 25 }, { cause: "guards", name: "guards", count: 1, sum: 3 }],
+    rows: [{ cause: "break", name: "break, line 3: print()", count: 1, sum: 25 }, { cause: "guards", name: "guards", count: 1, sum: 3 }],
     idle: 28, busy: 48, whole: 76,
   });
   assert.equal(causeOf(view, totals[2]), "guards");
