@@ -162,9 +162,11 @@ static bool read_folded(sqlite3 *h, const struct run_query *q, struct arena *are
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
-	    FOLDED "SELECT " RUN_COLUMNS ", shown.many FROM shown JOIN run ON run.id = of_run"
+	    FOLDED "SELECT " RUN_COLUMNS
+		   ", page.many FROM (SELECT * FROM shown ORDER BY place DESC,"
+		   " part, of_run DESC LIMIT ?15 OFFSET ?16) AS page JOIN run ON run.id = of_run"
 		   " LEFT JOIN run_summary ON run_summary.run = run.id"
-		   " ORDER BY place DESC, part, run.id DESC LIMIT ?15 OFFSET ?16",
+		   " ORDER BY place DESC, part, run.id DESC",
 	    FILTER_TYPES "tii", FILTER_VALUES(q, status), q->open, (int64_t)q->limit, q->offset);
 	int code = SQLITE_ERROR;
 
