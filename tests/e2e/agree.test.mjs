@@ -184,7 +184,11 @@ async function readGraphs(said, { id, modes }) {
   const points = run.report.points?.length ? run.report.points : [run.report];
   for (const mode of modes.filter((m) => m !== "eager")) {
     await visit(`/runs/${id}/graphs?mode=${mode}`);
-    said.add(id, `graphs of ${mode}`, String(await page.locator("#main section[aria-label^='Graph ']").count()), "graphs");
+    const chooser = page.locator("#graph-of");
+    const listed = (await chooser.count()) ? chooser.locator("option:not([value=all])") : page.locator("#main section[aria-label^='Graph ']");
+    said.add(id, `graphs of ${mode}`, String(await listed.count()), "graphs");
+    const all = (await chooser.count()) ? (await chooser.innerText()).match(/^\s*all (\d+),/m)?.[1] : "";
+    said.add(id, `graphs of ${mode}`, all, "all graphs in one picture");
     said.add(id, `graphs of ${mode}`, String(points.at(-1).modes[mode]?.graphs.length ?? 0), "answer");
   }
 }
