@@ -177,6 +177,7 @@ class _Row:
         return Bytes(self._plain)
 
     def decode(self, encoding="utf-8", errors="strict"):
+        _check_texts("decode", encoding=encoding, errors=errors)
         return _decoded(self._plain, encoding, errors)
 
     def hex(self, sep=""):
@@ -299,7 +300,15 @@ def bytes_literal(text):
     return Bytes([ord(letter) for letter in text])
 
 
+def _check_texts(name, **texts):
+    for argument, text in texts.items():
+        if not isinstance(text, str):
+            kind = "None" if text is None else type(text).__name__
+            raise TypeError(f"{name}() argument '{argument}' must be str, not {kind}")
+
+
 def str_encode(text, encoding="utf-8", errors="strict"):
+    _check_texts("encode", encoding=encoding, errors=errors)
     return Bytes(_encoded(text, encoding, errors))
 
 
@@ -330,10 +339,22 @@ def int_from_bytes(items, byteorder="big", *, signed=False):
     return value - (1 << 8 * len(row)) if signed and row and row[0] > 127 else value
 
 
+def _translated_key(key):
+    if isinstance(key, str):
+        if len(key) != 1:
+            raise ValueError("string keys in translate table must be of length 1")
+        return ord(key)
+    if not isinstance(key, int):
+        raise TypeError("keys in translate table must be strings or integers")
+    return key
+
+
 def str_maketrans(source, *more):
     table = {}
     if not more:
-        return {ord(key) if isinstance(key, str) else key: to for key, to in source.items()}
+        if not isinstance(source, dict):
+            raise TypeError("if you give only one argument to maketrans it must be a dict")
+        return {_translated_key(key): to for key, to in source.items()}
     if not isinstance(source, str):
         raise TypeError("first maketrans argument must be a string if there is a second argument")
     for i, text in enumerate(more):

@@ -1,10 +1,11 @@
 // js/view/files.js -- a program or a workload from files, opened or dropped.
 //
-// A .py gets inputs for its parameters; a .json is a whole workload, or a report with one in it; a
+// A .py, or the Python of a notebook, gets inputs for its parameters; a .json is a whole workload, or a report with one in it; a
 // .zip, a folder or several files are a program of several files, whose entry is proposed.
 
 import { h, button } from "./dom.js";
 import { ApiError, postUnpack } from "../api/client.js";
+import { notebookSource } from "../model/notebook.js";
 import { isOfProgram, withoutFolder } from "../model/program.js";
 import { entries, parameters } from "../model/source.js";
 import { fromFiles, fromProgram } from "../model/workload.js";
@@ -33,7 +34,13 @@ function parse(name, text) {
     if (!w || (typeof w.source !== "string" && !w.files)) throw new Error("it has no text `source` and no `files`");
     return w;
   }
-  if (!/\.py$/i.test(name)) throw new Error("a .py, .json or .zip file can be one");
+  if (/\.ipynb$/i.test(name)) return fromSource(name, notebookSource(text));
+  if (!/\.py$/i.test(name)) throw new Error("a .py, .ipynb, .json or .zip file can be one");
+  return fromSource(name, text);
+}
+
+/** Its entry is `model`, else the last that is defined. @param {string} name @param {string} text */
+function fromSource(name, text) {
   const names = entries(text);
   const entry = names.includes("model") ? "model" : (names[names.length - 1] ?? "model");
   return fromProgram(stem(name), text, entry, parameters(text, entry) ?? []);
@@ -88,7 +95,7 @@ export function opener(to) {
     });
     return input;
   };
-  const file = field("file", "Open files or a .zip", { accept: ".py,.json,.zip" });
+  const file = field("file", "Open files or a .zip", { accept: ".py,.ipynb,.json,.zip" });
   const folder = field("folder", "Open a folder", { webkitdirectory: true });
   return h(
     "span",
