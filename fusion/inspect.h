@@ -21,6 +21,7 @@ struct err;            /* fusion/base/err.h */
 struct fusion_session; /* fusion/fusion.h */
 struct graph;          /* private */
 struct kernel;         /* private */
+struct lowered;        /* private */
 struct sym;            /* private: a size that may be symbolic */
 struct watched;        /* private */
 
@@ -67,7 +68,8 @@ struct fusion_graph_info {
 	const char *const *guards; /* "x.dtype == float32", in order of evaluation */
 	int n_guards;
 	int64_t uses;
-	int n_pieces; /* lowered pieces; 1 where nothing falls back */
+	int n_pieces;                  /* lowered pieces; 1 where nothing falls back */
+	const struct lowered *lowered; /* NULL: it runs in pieces; for fusion_tile_program() */
 	struct fusion_recording recording, backward; /* of the backward part */
 };
 int fusion_graph_count(const struct fusion_session *s);
@@ -173,6 +175,10 @@ const char *fusion_kernel_op(const struct fusion_graph_info *info, int kernel, i
  * it takes; views and copies none.  -1: a kernel with an op of another kind, or of a graph
  * that runs in pieces. */
 int64_t fusion_kernel_operations(const struct fusion_graph_info *info, int kernel);
+
+/* The tile program of a graph as text: what passes have left of it, kernel by kernel, before a
+ * backend makes code of it.  Nothing of a graph that runs in pieces. */
+void fusion_tile_program(const struct fusion_graph_info *info, struct buf *out);
 
 /* What a kernel takes of the device that it runs on, once it is bound.  False where
  * there is nothing to say: on the host, of a library's kernel, of a graph in pieces. */

@@ -65,8 +65,9 @@ export XDG_CACHE_HOME="$PWD/$B/cache" XDG_CONFIG_HOME="$logs/config"
 export TEST_KERNELS="$logs/kernels"
 mkdir -m 700 "$TEST_KERNELS"
 
-beside "e2e: a real browser" bash tests/node.sh tests/e2e/*.test.mjs
+beside "e2e: a real browser, a to l" bash tests/node.sh tests/e2e/[a-l]*.test.mjs
 beside "api: a real server" bash tests/node.sh tests/api/*.test.mjs
+beside "e2e: a real browser, m to z" bash tests/node.sh tests/e2e/[m-z]*.test.mjs
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
 beside "binding: every parameter counts or is refused" python3 tests/binding/check.py "$B/breakeven"

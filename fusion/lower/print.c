@@ -200,7 +200,7 @@ void lower_print(struct buf *out, const struct lowered *l)
 			buf_printf(out, " %d", b->index);
 		buf_printf(out, " %s: %s", l->graph->nodes[b->node]->name, dtype_name(b->dtype));
 		shape_print(out, &b->shape);
-		if (b->kind == BUFFER_TEMP)
+		if (b->kind == BUFFER_TEMP && b->first_kernel >= 0)
 			buf_printf(out, "  # kernels %d to %d", b->first_kernel, b->last_kernel);
 		buf_putc(out, '\n');
 	}

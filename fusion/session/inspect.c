@@ -9,6 +9,7 @@
 #include "fusion/compile/watch.h"
 #include "fusion/graph/operations.h"
 #include "fusion/lazy/lazy.h"
+#include "fusion/lower/lower.h"
 #include "fusion/session/fusion_private.h"
 
 struct fusion_counts fusion_counts(const struct fusion_session *s)
@@ -87,6 +88,7 @@ static struct fusion_graph_info lazy_graph(const struct fusion_session *s, int i
 		.cached = p->exec->stats.cached,
 		.uses = p->uses,
 		.n_pieces = exec_lowered_count(p->exec),
+		.lowered = p->exec->parts ? NULL : p->exec->lowered,
 	};
 }
 
@@ -178,9 +180,16 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.n_guards = e->guards.n,
 		.uses = e->uses,
 		.n_pieces = exec_lowered_count(x),
+		.lowered = x && !x->parts ? x->lowered : NULL,
 		.recording = recording_of_graph(s, index),
 		.backward = recording_of_backward(s, index),
 	};
+}
+
+void fusion_tile_program(const struct fusion_graph_info *info, struct buf *out)
+{
+	if (info->lowered)
+		lower_print(out, info->lowered);
 }
 
 bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,

@@ -30,7 +30,8 @@ static void without(json_t *object, const char *const *keys)
 static json_t *slim_mode(const json_t *mode)
 {
 	static const char *const bulk[] = { "calls", "guards", "memory", "passes", NULL };
-	static const char *const of_graph[] = { "nodes", "outputs", "subgraphs", "lowered", NULL };
+	static const char *const of_graph[] = { "nodes",   "outputs",      "subgraphs",
+						"lowered", "tile_program", NULL };
 	json_t *m = json_copy((json_t *)mode), *graphs = json_array();
 	json_t *latency = json_copy(json_object_get(mode, "latency"));
 	const json_t *graph;

@@ -113,6 +113,19 @@ static const char *source_of(const char *source, struct report_draft *draft)
 	return text_of(&text, draft);
 }
 
+static const char *tiles_of(const struct fusion_graph_info *info, struct report_draft *draft)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	fusion_tile_program(info, &text);
+	if (text.len > REPORT_MAX_SOURCE_BYTES) {
+		text.len = REPORT_MAX_SOURCE_BYTES;
+		buf_puts(&text, "\n# the rest is left out: 64 KiB a graph are kept\n");
+	}
+	return text_of(&text, draft);
+}
+
 /* Bytes are under the sizes of the capture. */
 static void fill_kernel(struct report_kernel *to, const struct fusion_kernel *k,
 			struct report_draft *draft)
@@ -273,6 +286,7 @@ void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, i
 	fill_nodes(to, info->captured, brief, draft);
 	fill_kernels(to, info, draft);
 	REPORT_SET_OR_NULL(to, lowered, info->source, source_of(info->source, draft));
+	REPORT_SET_IF(to, tile_program, !brief && info->lowered, tiles_of(info, draft));
 	REPORT_SET(to, compile_ms, (double)info->compile_ns / 1e6);
 	REPORT_SET(to, cached, info->cached);
 	REPORT_SET(to, uses, info->uses);

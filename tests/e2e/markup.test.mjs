@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor } from "../api/harness.mjs";
-import { afterTimers, openPage, refusals, startBrowser, writeSource } from "./browser.mjs";
+import { afterTimers, openCommand, openPage, refusals, startBrowser, writeSource } from "./browser.mjs";
 
 // Without a slash, so that it may be the name of a file.
 const evil = "<img src=x data-owned onerror=globalThis.owned=1><script data-owned>globalThis.owned=1<script>";
@@ -171,6 +171,7 @@ test("nor in the form, as it is typed, opened and checked", async () => {
   await page.locator("#name").fill(evil);
   await page.locator("#diags .msg").first().waitFor();
   await page.getByLabel("What varies").selectOption("nothing");
+  await openCommand(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   const bad = join(server.home, `${evil}.json`.slice(0, 100));
   await writeFile(bad, `{"source": 1, ${evil}`);

@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { postRun, startServer, until, waitFor, workload } from "../api/harness.mjs";
 import { afterTimers, drawn, openPage, sound, startBrowser } from "./browser.mjs";
 
 const BODY = "    y = torch.softmax(x @ x.T, -1)\n    z = torch.relu(y) * 2\n    print('between')\n    return torch.tanh(z).sum()";
@@ -70,7 +70,7 @@ test("by keyboard: a line picks its nodes and code, a box its line, a line of co
   await page.locator(".panes .pane:first-child [role=listbox]").focus();
   await page.keyboard.press("ArrowDown");
   assert.equal(param(page, "line"), "5");
-  assert.deepEqual(await nodes(page, "joined"), ["mul", "relu"]);
+  await until(async () => String(await nodes(page, "joined")) === "mul,relu", "the nodes of line 5 are picked");
   assert.ok((await code(page, "joined")).length >= 1);
   await page.locator(".graph").focus();
   await page.keyboard.press("ArrowRight");
@@ -88,11 +88,16 @@ test("by keyboard: a line picks its nodes and code, a box its line, a line of co
   await page.locator('.graph [data-node="relu"]').waitFor();
 });
 
-test("the third pane is the generated code, or the graph as text at the step of the slider", async () => {
+test("the third pane is the generated code, the tile program, or the graph as text at the step of the slider", async () => {
   const { page } = await openPage(browser);
   await open(page, run, "&node=relu&graph=0");
   const pane = page.locator(".panes .pane:last-child");
   assert.match(await pane.innerText(), /void k\d/);
+  await pane.getByRole("button", { name: "Lowered" }).click();
+  assert.match(await pane.innerText(), /kernel \d+ \w+: (map|rows|cols|library)[^]*load[^]*store/);
+  assert.ok((await pane.locator("li.joined").count()) > 1); // the kernel of what is picked
+  await page.reload();
+  await pane.getByText(/^kernel \d+/).first().waitFor();
   await pane.getByRole("button", { name: "Graph as text" }).click();
   assert.match(await pane.innerText(), /%relu: float32/);
   assert.deepEqual(await code(page, "joined"), ["relu"]);

@@ -1,7 +1,7 @@
 // tests/web/panes.test.mjs -- what belongs together in the panes of a graph.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ofKernel, ofLine, ofNodes, textOf } from "../../web/js/model/panes.js";
+import { ofKernel, ofLine, ofNodes, textOf, tileParts } from "../../web/js/model/panes.js";
 
 const node = (id, line, kernel = null, more = {}) => ({ id, op: id, args: "", dtype: "float32", shape: "[4]", line, reads: [], kernel, gone: false, ...more });
 const g = { kernel_details: [{ name: "a", lines: [4] }, { name: "b", lines: [5, 6] }, { name: "c", lines: [5] }] };
@@ -30,4 +30,10 @@ test("a kernel has its nodes and their lines, in a piece by its number among all
 
 test("a graph as text has a line for each node", () => {
   assert.equal(textOf({ ...after, nodes: [node("x", 0, null, { op: "input" }), node("y", 4, null, { op: "sin", reads: ["x"], gone: true })] }), "%x: float32[4] = input()\n%y: float32[4] = sin(%x)  # removed");
+});
+
+test("a tile program is cut at its kernels; buffers before them and the end are of none", () => {
+  const text = "%0 = input 0 x: float32[4]\nkernel 0 a: map [4]\n  stage 0\n    p0 = load x[i0]\nkernel 1 b: rows [| 4]\n  stage 0\nreturn %1\n";
+  assert.deepEqual(tileParts(text), [{ kernel: 0, from: 2, to: 4 }, { kernel: 1, from: 5, to: 6 }]);
+  assert.deepEqual(tileParts("%0 = input 0 x: float32[4]\nreturn %0\n"), []);
 });

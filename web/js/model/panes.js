@@ -48,5 +48,13 @@ export function ofKernel(g, d, kernel) {
   return { lines: new Set([...lines, ...nodes.map((n) => n.line).filter((x) => x > 0)]), nodes: new Set(nodes.map((n) => n.id)), kernels: new Set([kernel]) };
 }
 
+/** Where the text of a tile program has each kernel: lines from 1, both included. @param {string} text @returns {{kernel: number, from: number, to: number}[]} */
+export function tileParts(text) {
+  const lines = text.trimEnd().split("\n");
+  const heads = lines.flatMap((line, i) => (/^kernel \d+ /.test(line) ? [i] : []));
+  const end = lines.length - Number(lines[lines.length - 1].startsWith("return"));
+  return heads.map((at, k) => ({ kernel: Number(lines[at].split(" ")[1]), from: at + 1, to: heads[k + 1] ?? end }));
+}
+
 /** A graph at a step as text, a line for each node. @param {Drawn} d */
 export const textOf = (d) => d.nodes.map((n) => `%${n.id}: ${n.dtype}${n.shape} = ${n.op}(${n.args || n.reads.map((r) => `%${r}`).join(", ")})${n.gone ? "  # removed" : ""}`).join("\n");

@@ -9,7 +9,7 @@ import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
 import { breakRows, eagerFrames, lineMarks } from "../model/breaks.js";
 import { codeParts } from "../model/kernels.js";
-import { nothing, ofKernel, ofLine, ofNodes, textOf } from "../model/panes.js";
+import { nothing, ofKernel, ofLine, ofNodes, textOf, tileParts } from "../model/panes.js";
 
 /** @typedef {import("../model/panes.js").Together} Together */
 /**
@@ -37,8 +37,9 @@ export class GraphPanes {
   constructor(asked) {
     this.asked = asked;
     this.parts = codeParts(asked.graph);
-    /** @type {"code" | "text"} generated code, or the graph at the step of the picture */
-    this.stage = asked.graph.lowered && asked.query.get("code") !== "text" ? "code" : "text";
+    const last = String(asked.query.get("code") ?? "code");
+    /** @type {string} a key of #ways(): what the pane of code shows */
+    this.stage = last in this.#ways() ? last : Object.keys(this.#ways())[0];
     const drawn = new GraphPicture({ ...asked, pointed: (nodes) => this.#hint(this.#drawn() ? ofNodes(asked.graph, this.#drawn(), nodes) : nothing()), drawn: (p) => this.#seen(p) });
     this.picture = drawn;
     const wanted = String(asked.query.get("pane"));
@@ -105,23 +106,28 @@ export class GraphPanes {
   #fillCode() {
     const { graph, title } = this.asked;
     const acts = h("div", { class: "acts" });
-    const head = h("div", { class: "panehead" }, h("h4", {}, this.stage === "text" ? this.#drawn().title : this.#language()), acts);
-    const ways = { ...(graph.lowered ? { code: this.#language() } : {}), text: "Graph as text" };
-    if (graph.lowered) add(acts, segmented(`Code of ${title}`, ways, this.stage, (key) => {
-      this.stage = key === "text" ? "text" : "code";
-      remember({ code: key === "text" ? "text" : null });
+    const head = h("div", { class: "panehead" }, h("h4", {}, this.stage === "text" ? this.#drawn().title : this.#ways()[this.stage]), acts);
+    const ways = this.#ways();
+    if (Object.keys(ways).length > 1) add(acts, segmented(`Code of ${title}`, ways, this.stage, (key) => {
+      this.stage = key;
+      remember({ code: key === Object.keys(ways)[0] ? null : key });
       this.#fillCode();
       this.#pick();
     }));
-    const text = this.stage === "text" ? textOf(this.#drawn()) : (graph.lowered ?? "");
+    const tiles = this.stage === "tiles";
+    const text = this.stage === "text" ? textOf(this.#drawn()) : ((tiles ? graph.tile_program : graph.lowered) ?? "");
+    const parts = tiles ? tileParts(text) : this.parts;
     add(acts, copyButton(() => text, `Copy the code of ${title}`));
-    const shown = this.stage === "text" ? this.#drawn().nodes.length : this.parts.reduce((n, p) => n + p.to - p.from + 1, 0);
+    const shown = this.stage === "text" ? this.#drawn().nodes.length : parts.reduce((n, p) => n + p.to - p.from + 1, 0);
     const few = this.#few(this.stage, shown);
-    this.code.replaceChildren(head, this.stage === "text" ? this.#graphText(text, few.only) : this.#generated(text, few.only), ...few.more(() => this.#fillCode()));
+    this.code.replaceChildren(head, this.stage === "text" ? this.#graphText(text, few.only) : this.#generated(text, parts, few.only), ...few.more(() => this.#fillCode()));
   }
 
-  #language() {
-    return this.asked.graph.lowered?.includes("__global__") ? "CUDA C" : "C";
+  /** What is made of the graph, the last step first. @returns {Record<string, string>} */
+  #ways() {
+    const { lowered, tile_program: tiles } = this.asked.graph;
+    const language = lowered?.includes("__global__") ? "CUDA C" : "C";
+    return { ...(lowered ? { code: language } : {}), ...(tiles ? { tiles: "Lowered" } : {}), text: "Graph as text" };
   }
 
   /** @param {string} text @param {(n: number) => boolean} only */
@@ -135,19 +141,23 @@ export class GraphPanes {
     return well;
   }
 
-  /** Kernels alone: the vector words that all share are left out. @param {string} text @param {(n: number) => boolean} only by place among what is shown */
-  #generated(text, only) {
+  /**
+   * Kernels alone: of code, the vector words that all share are left out.
+   * @param {string} text @param {readonly {kernel: number, from: number, to: number}[]} parts
+   * @param {(n: number) => boolean} only by place among what is shown
+   */
+  #generated(text, parts, only) {
     const { graph, title } = this.asked;
-    if (!this.parts.length) return h("p", { class: "small sub" }, "No kernel of its own is in it: libraries do the work.");
-    const at = (/** @type {number} */ n) => this.parts.find((p) => n >= p.from && n <= p.to);
-    const begin = this.parts[0].from - 1;
+    if (!parts.length) return h("p", { class: "small sub" }, "No kernel of its own is in it: libraries do the work.");
+    const at = (/** @type {number} */ n) => parts.find((p) => n >= p.from && n <= p.to);
+    const begin = parts[0].from - 1;
     const chosen = (/** @type {number} */ n) => {
       this.line = n;
       const kernel = at(n)?.kernel ?? -1;
       pick({ graph: String(graph.id ?? 0), kernel: String(kernel), line: graph.kernel_details?.[kernel]?.lines?.[0] });
       this.#pick();
     };
-    const well = codeWell(text, `Generated code of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => only(n - begin) && !!at(n), pick: chosen });
+    const well = codeWell(text, `${this.stage === "tiles" ? "Tile program" : "Generated code"} of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => only(n - begin) && !!at(n), pick: chosen });
     for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) {
       const n = Number(li.id.slice(1));
       li.dataset.kernel = String(at(n)?.kernel);
