@@ -286,7 +286,7 @@ void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, i
 	fill_nodes(to, info->captured, brief, draft);
 	fill_kernels(to, info, draft);
 	REPORT_SET_OR_NULL(to, lowered, info->source, source_of(info->source, draft));
-	REPORT_SET_IF(to, tile_program, !brief && info->lowered, tiles_of(info, draft));
+	REPORT_SET_OR_NULL(to, tile_program, !brief && info->lowered, tiles_of(info, draft));
 	REPORT_SET(to, compile_ms, (double)info->compile_ns / 1e6);
 	REPORT_SET(to, cached, info->cached);
 	REPORT_SET(to, uses, info->uses);

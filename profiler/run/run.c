@@ -78,10 +78,10 @@ static void move_up(struct run *r)
 static const struct report_point *placed_point(struct run *r)
 {
 	const struct fusion_program *program = point_program(r->w, &r->w->points[r->point]);
-	json_t *json = report_write_point(run_place(r));
+	/* the copy borrows its texts */
+	const json_t *json = report_draft_value(r->draft, report_write_point(run_place(r)));
 	struct report_point *copy = report_read_point(json, &r->draft->arena, NULL);
 
-	json_decref(json);
 	return copy && report_places(REPORT_RECORD(point), copy, program, r->draft) ? copy : NULL;
 }
 

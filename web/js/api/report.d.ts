@@ -596,7 +596,7 @@ export interface ReportGraph {
   /** the generated C or CUDA C, up to 64 KiB; null where none was generated */
   lowered?: string | null;
   /** what its nodes were lowered to, kernel by kernel, before there was code: up to 64 KiB; none where it runs in pieces */
-  tile_program?: string;
+  tile_program?: string | null;
   /** ms: from capture to kernels that can run */
   compile_ms?: number;
   /** whether its kernels came from the cache on disk */

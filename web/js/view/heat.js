@@ -57,7 +57,7 @@ export function heatSection(heat, workload) {
 function cell(name, column, c, metric) {
   if (!c) return h("td", { class: "none" }, h("span", { class: "vh" }, "not run"));
   const level = c.speedup === null && metric === "speedup" ? "wrong" : String(heatLevel(metric === "speedup" ? (c.speedup ?? 1) : 1 / c.median_of_first));
-  return h("td", { class: "hot", data: { heat: level } }, h("a", { href: `/runs/${encodeURIComponent(c.run)}`, "aria-label": said(name, column, c) }, textOf(c, metric)));
+  return h("td", { class: "hot", data: { heat: level } }, h("a", { href: `/runs/${encodeURIComponent(c.run)}`, "aria-label": `${textOf(c, metric)}, ${said(name, column, c)}` }, textOf(c, metric)));
 }
 
 /** To the next cell that way that has a run. @param {KeyboardEvent} e @param {HTMLTableSectionElement} body */
