@@ -23,6 +23,16 @@ const first = async (how) => {
   return opened;
 };
 
+test("a function that is pasted is the entry, whatever its name, with inputs for its parameters", async () => {
+  const { page, complaints } = await first();
+  await writeSource(page, "import torch\n\ndef attention(q, k, v):\n    return torch.softmax(q @ k.T, -1) @ v\n");
+  await page.getByLabel("Shape of q").waitFor();
+  assert.equal(await page.getByLabel("Shape of v").count(), 1);
+  await page.locator("#found", { hasText: "no error" }).waitFor();
+  assert.equal(await page.locator("#file-name").textContent(), "attention.py");
+  assert.deepEqual(complaints, []);
+});
+
 test("without a run it says what this is, and a function that is pasted gets its verdict", async () => {
   for (const how of [{ width: 390, theme: "dark" }, {}]) {
     const { page, context, complaints } = await first(how);

@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, entryAfter, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -336,4 +336,12 @@ test("what a mode handed to a GPU is counted in words; a mode on the CPU has non
   assert.deepEqual(orderFacts({ eager: {}, static: { order } }), [
     ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 waits of the host"],
   ]);
+});
+
+test("the entry of a changed text: kept, renamed in its place, or what is likely", () => {
+  assert.equal(entryAfter("model", ["model"], ["helper", "model"]), "model");
+  assert.equal(entryAfter("model", ["helper", "model"], ["helper", "mode"]), "mode");
+  assert.equal(entryAfter("model", ["model"], ["scale", "attention"]), "attention");
+  assert.equal(entryAfter("step", ["step"], ["model", "loss"]), "model");
+  assert.equal(entryAfter("model", ["model"], []), "model"); // nothing is defined yet
 });

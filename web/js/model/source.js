@@ -51,6 +51,21 @@ export function entries(source) {
   return [...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]);
 }
 
+/** What is to run, of what a program defines: `model`, else the last. @param {readonly string[]} names */
+export const likelyEntry = (names) => (names.includes("model") ? "model" : (names[names.length - 1] ?? "model"));
+
+/**
+ * The entry of a text that was changed: the same while it is defined, the one in its place where it was
+ * renamed, else what is likely.
+ * @param {string} entry @param {readonly string[]} before what was defined @param {readonly string[]} now
+ */
+export function entryAfter(entry, before, now) {
+  const name = /^\w*/.exec(entry)?.[0] ?? "";
+  if (!now.length || now.includes(name)) return entry;
+  const at = before.indexOf(name);
+  return at >= 0 && before.length === now.length ? now[at] : likelyEntry(now);
+}
+
 /** Where the parameters of `entry` begin: of a class those of its forward; -1: it is not defined (yet).
  * @param {string} source @param {string} entry */
 function parametersAt(source, entry) {

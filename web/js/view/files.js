@@ -7,7 +7,7 @@ import { h, button } from "./dom.js";
 import { ApiError, postUnpack } from "../api/client.js";
 import { notebookSource } from "../model/notebook.js";
 import { isOfProgram, withoutFolder } from "../model/program.js";
-import { entries, parameters } from "../model/source.js";
+import { entries, likelyEntry, parameters } from "../model/source.js";
 import { fromFiles, fromProgram } from "../model/workload.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
@@ -41,8 +41,7 @@ function parse(name, text) {
 
 /** Its entry is `model`, else the last that is defined. @param {string} name @param {string} text */
 function fromSource(name, text) {
-  const names = entries(text);
-  const entry = names.includes("model") ? "model" : (names[names.length - 1] ?? "model");
+  const entry = likelyEntry(entries(text));
   return fromProgram(stem(name), text, entry, parameters(text, entry) ?? []);
 }
 

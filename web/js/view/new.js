@@ -29,7 +29,7 @@ import {
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, fromForm, newProposal, rowsFor, takeProposal, toForm } from "../model/workload.js";
-import { entries, parameters } from "../model/source.js";
+import { entries, entryAfter, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -138,6 +138,10 @@ class NewPage {
   #shown = [];
   /** Nobody has changed what was loaded. */
   #untouched = true;
+  /** What the text defined before it was changed. @type {readonly string[]} */
+  #defined = [];
+  /** The name that was loaded, which goes with its entry. */
+  #named = "";
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
@@ -253,6 +257,8 @@ class NewPage {
   /** @param {Form} form @param {string} note where it comes from */
   #fill(form, note) {
     this.#form = form;
+    this.#defined = entries(entryText(form));
+    this.#named = form.name;
     this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
@@ -380,6 +386,15 @@ class NewPage {
   /** Inputs and entries follow the text. */
   #followSource() {
     const form = this.#form;
+    const names = entries(entryText(form));
+    const entry = entryAfter(form.entry, this.#defined, names);
+    if (names.length) this.#defined = names;
+    if (entry !== form.entry) {
+      const own = parameters(entryText(form), entry) ?? [];
+      if (form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
+      form.inputs = form.inputs.filter((r) => own.includes(r.name));
+      form.entry = entry;
+    }
     const rows = rowsFor(form.inputs, entryText(form), form.entry);
     const sameInputs = rows === null || rows.map((r) => r.name).join() === form.inputs.map((r) => r.name).join();
     const shown = [...this.#entry.querySelectorAll("option")].map((o) => o.value);
