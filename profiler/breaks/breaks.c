@@ -247,10 +247,6 @@ static bool counterfactual_find(struct counterfactual *c, const struct candidate
 	return ok;
 }
 
-/* Changes the source as fusion/source.h can, break by break, until nothing more can be
- * changed; keeps the changes only if the interpreter, which makes the calls of `candidate`
- * again, then finds fewer breaks and the same outputs and inputs.  Prints are left out.
- * False: there is no such program (no error). */
 static void counterfactual_finish(struct counterfactual *c)
 {
 	buf_finish(&c->source);

@@ -84,7 +84,7 @@ export class ComparedRuns {
 
   list() {
     const rows = this.#runs.map((r, i) => this.#row(r, i));
-    if (rows.length === 1) rows.push(h("li", {}, h("span", { class: "tag" }, "B"), button("Choose B", () => this.choose(1), { class: "btn primary" })));
+    if (rows.length === 1) rows.push(h("li", {}, h("span", { class: "letter" }, "B"), button("Choose B", () => this.choose(1), { class: "btn primary" })));
     return h("ul", { class: "ab", "aria-label": "Runs that are compared" }, rows);
   }
 
@@ -102,6 +102,6 @@ export class ComparedRuns {
     const facts = [r.device?.toUpperCase(), r.project, r.branch, r.created_ns ? date(r.created_ns / 1e6) : ""].filter(Boolean).join(", ");
     const commit = r.commit ? [", commit ", h("span", { class: "mono" }, r.commit.slice(0, 7), r.commit.endsWith("-dirty") ? "-dirty" : "")] : [];
     const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
-    return h("li", {}, h("span", { class: "tag" }, letter(i)), h("span", {}, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit), " ", h("span", { class: "small links" }, acts)));
+    return h("li", {}, h("span", { class: "letter" }, letter(i)), h("span", {}, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit), " ", h("span", { class: "small links" }, acts)));
   }
 }

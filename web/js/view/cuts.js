@@ -75,7 +75,7 @@ function toCard(run, { row, line }, ...text) {
   return a;
 }
 
-/** The strip. @param {Run} run @param {readonly Piece[]} pieces @param {boolean} ours else of a check: nothing is behind it */
+/** The strip. @param {Run} run @param {readonly Piece[]} pieces @param {boolean} ours false: of a check, whose pieces lead nowhere */
 function pieceList(run, pieces, ours) {
   const items = pieces.slice(0, MOST_PIECES).map((p) => h("li", { class: `s-${p.kind}` }, pieceOf(run, p, ours)));
   items.forEach((li, i) => {

@@ -1,5 +1,5 @@
-// js/view/watch.js -- *Watch*: the program of the form runs again whenever it has changed, and the difference to the
-// last run stands beside it.
+// js/view/watch.js -- *Watch*: the program of the form runs again whenever it has changed, and the page shows
+// what that changed against the last run.
 //
 // What changes it is typing, or a file on this computer that is saved elsewhere, where the browser gives access to
 // files.  A run that is under way when the next begins is cancelled.
