@@ -41,7 +41,7 @@ static bool scopes_of(struct db *db, const char *name, int most, struct arena *a
 	    "SELECT f.project, f.branch, f.settings_hash, f.newest, f.runs FROM (SELECT project,"
 	    " branch, settings_hash, max(id) AS newest, count(*) AS runs FROM run WHERE name = ?1 "
 	    "AND" DONE "GROUP BY project, branch, settings_hash) AS f LEFT JOIN change_look AS l "
-		       "ON l.name = ?1"
+	    "ON l.name = ?1"
 	    " AND l.project = f.project AND l.branch = f.branch AND"
 	    " l.settings_hash = f.settings_hash WHERE l.newest IS NOT f.newest OR"
 	    " l.runs IS NOT f.runs ORDER BY f.newest DESC LIMIT ?2",
@@ -81,7 +81,7 @@ static void read_figure(sqlite3_stmt *s, struct arena *arena, struct scope_figur
 }
 
 static bool figures_of_scope(struct db *db, const struct change_scope *scope, struct arena *arena,
-		      struct scope_figures *out, struct err *err)
+			     struct scope_figures *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	sqlite3_stmt *s = db_prepare(
@@ -207,8 +207,8 @@ bool db_changes_list(struct db *db, const struct change_query *query, struct are
 	sqlite3 *h;
 	bool ok;
 
-	*out = (struct change_list){
-		.at = ARENA_ARRAY(arena, struct change_row, (size_t)query->limit + 1) };
+	*out = (struct change_list){ .at = ARENA_ARRAY(arena, struct change_row,
+						       (size_t)query->limit + 1) };
 	if (!out->at)
 		return err_set(err, ERR_MEMORY, "out of memory for changes");
 	h = db_reader_take(db);

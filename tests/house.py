@@ -86,7 +86,7 @@ PUBLIC = {
     "profiler/cupti": "collector wire",
     "profiler/fields": "breaks json schema",
     "profiler/findings": "sentence",
-    "profiler/history": "changes history steps",
+    "profiler/history": "changes history",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory split stats",
@@ -399,7 +399,7 @@ def inside():
 
 
 MOST_SINGLE = 150
-MOST_PUBLIC = 2265
+MOST_PUBLIC = 2280
 
 
 def too_many_public(house):

@@ -51,7 +51,7 @@ static int ours(const json_t *h, int *at)
 {
 	const json_t *values = json_object_get(h, "values"), *half = json_object_get(h, "half");
 	struct interval v[MOST];
-	struct steps found;
+	struct series_steps found;
 	int n = (int)json_array_size(values);
 
 	assert_in_range(n, 1, MOST);
@@ -170,9 +170,9 @@ static void make(struct made *m, uint64_t *position, double sigma, int n, int at
 	}
 }
 
-static struct steps find(const struct made *m, bool counts, int family)
+static struct series_steps find(const struct made *m, bool counts, int family)
 {
-	struct steps found;
+	struct series_steps found;
 
 	assert_true(steps_find(&(struct steps_series){ m->v, m->n, counts, family, 0 }, &found));
 	return found;
@@ -189,7 +189,7 @@ static void histories_without_a_step_have_none_49_times_in_50(void **state)
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 		for (int i = 0; i < DRAWS; i++) {
 			struct made m;
-			struct steps found;
+			struct series_steps found;
 
 			make(&m, &position, 0.03, sizes[s], MOST, 1);
 			found = find(&m, false, 1);
@@ -204,7 +204,7 @@ static void an_odd_run_is_no_step_and_comes_back_before_it_is_one(void **state)
 {
 	uint64_t position = 0;
 	struct made m;
-	struct steps found;
+	struct series_steps found;
 
 	(void)state;
 	make(&m, &position, 0.01, 30, MOST, 1);
@@ -236,12 +236,12 @@ static void the_change_and_its_place_are_in_their_intervals(void **state)
 	(void)state;
 	for (int i = 0; i < DRAWS; i++) {
 		struct made m;
-		struct steps f;
+		struct series_steps f;
 
 		make(&m, &position, 0.02, 40, 10 + i % 20, 1.08);
 		f = find(&m, false, 1);
 		if (f.at.len == 1) {
-			const struct step *s = &f.at.at[0];
+			const struct series_step *s = &f.at.at[0];
 
 			met++;
 			size += s->change.low <= 1.08 && 1.08 <= s->change.high;
@@ -263,7 +263,7 @@ static void counts_step_by_one_and_stay(void **state)
 {
 	static const int counts[] = { 1, 1, 1, 1, 3, 1, 1, 2, 2, 2, 2 };
 	struct made m = { .n = 11 };
-	struct steps found;
+	struct series_steps found;
 
 	(void)state;
 	for (int i = 0; i < m.n; i++)
@@ -285,7 +285,7 @@ static void a_scale_changes_no_step(void **state)
 
 	(void)state;
 	for (int k = 0; k < 40; k++) {
-		struct steps a, b;
+		struct series_steps a, b;
 
 		make(&m, &position, 0.02, 60, 20 + k / 2, 1.1);
 		a = find(&m, false, 1);
@@ -310,7 +310,7 @@ static void a_drift_is_told_and_is_no_step(void **state)
 
 	(void)state;
 	for (int k = 0; k < 100; k++) {
-		struct steps found;
+		struct series_steps found;
 		struct made m;
 
 		make(&m, &position, 0.01, 60, MOST, 1);
@@ -329,7 +329,7 @@ static void a_drift_is_told_and_is_no_step(void **state)
 static void alike_runs_and_very_few_have_no_step(void **state)
 {
 	struct made m = { .n = 3 };
-	struct steps found;
+	struct series_steps found;
 
 	(void)state;
 	for (int i = 0; i < MOST; i++)

@@ -11,7 +11,7 @@
 static const char *const words[] = { "SLOWER", "FASTER", "MORE", "LESS", "AMBIGUOUS" };
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
-struct found {
+struct steps_in_all {
 	VEC(struct changed_figure) at;
 };
 
@@ -50,7 +50,7 @@ static bool is_count(const struct metric_info *m)
 	return m->kind == FIGURE_COUNTED && !*m->unit;
 }
 
-static const char *verdict_of_step(const struct metric_info *m, const struct step *s)
+static const char *verdict_of_step(const struct metric_info *m, const struct series_step *s)
 {
 	double none = is_count(m) ? 0 : 1;
 	bool up = s->change.low > none, down = s->change.high < none;
@@ -63,12 +63,12 @@ static const char *verdict_of_step(const struct metric_info *m, const struct ste
 }
 
 /* The steps of one series, f[from..to). */
-static bool add_series(const struct change_figure *f, int n, int family, struct found *out)
+static bool add_series(const struct change_figure *f, int n, int family, struct steps_in_all *out)
 {
 	struct interval *values = calloc((size_t)n, sizeof(*values));
 	enum figure_metric metric;
 	struct err none = { 0 };
-	struct steps steps = { 0 };
+	struct series_steps steps = { 0 };
 	bool ok = values != NULL;
 	int kept = n < STEPS_MOST_RUNS ? n : STEPS_MOST_RUNS;
 
@@ -152,7 +152,7 @@ static struct change_at *change_for(struct changes_found *out, const struct chan
 }
 
 /* Each step into the change that it is part of: `of` says which. */
-static void group(struct found *all, struct changes_found *out, int *of)
+static void group(struct steps_in_all *all, struct changes_found *out, int *of)
 {
 	for (size_t i = 0; i < all->at.len; i++) {
 		const struct changed_figure *c = &all->at.at[i];
@@ -168,7 +168,8 @@ static void group(struct found *all, struct changes_found *out, int *of)
 	}
 }
 
-static bool fill(struct found *all, struct changes_found *out, const int *of, struct arena *arena)
+static bool fill(struct steps_in_all *all, struct changes_found *out, const int *of,
+		 struct arena *arena)
 {
 	for (int k = 0; k < out->n; k++) {
 		struct change_at *c = &out->at[k];
@@ -242,7 +243,7 @@ bool changes_find(const struct change_figure *figures, int n, struct arena *aren
 		  struct changes_found *out)
 {
 	int family = family_of(figures, n), *of;
-	struct found all = { 0 };
+	struct steps_in_all all = { 0 };
 	bool ok = true;
 
 	for (int i = 0, to; ok && i < n; i = to) {

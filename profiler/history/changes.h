@@ -23,7 +23,7 @@ struct changed_figure {
 	const char *mode;
 	double n;
 	const char *verdict; /* SLOWER, FASTER, MORE, LESS or AMBIGUOUS */
-	struct step step;
+	struct series_step step;
 	const struct change_figure *series; /* what the step's places count in */
 	bool ended;                         /* a later step ended its new level */
 	bool decides;                       /* the change's verdict counts it */

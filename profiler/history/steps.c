@@ -17,7 +17,7 @@ enum { LEAST_RUNS = 4, LEAST_FOR_CORRELATION = 12, LEVEL_ROUNDS = 20, LOOKS = 4 
 #define HALF_WIDTH 1.959964
 
 /* A series as it is worked on: values of logs or counts, and 1 / variance of each. */
-struct work {
+struct series_work {
 	double *y, *weight, *scratch;
 	int n;
 	double floor;       /* the least deviation */
@@ -36,7 +36,7 @@ static double median_of(double *x, int n)
 }
 
 /* The deviation that the differences of neighbours tell: a step is one difference in many. */
-static double deviation(const struct work *w)
+static double deviation(const struct series_work *w)
 {
 	for (int i = 0; i + 1 < w->n; i++)
 		w->scratch[i] = fabs(w->y[i + 1] - w->y[i]);
@@ -51,7 +51,7 @@ static double own_deviation(const struct interval *v, bool counts)
 	return log(v->high / v->low) / (2 * HALF_WIDTH);
 }
 
-static void weigh(struct work *w, const struct steps_series *s, double correlation)
+static void weigh(struct series_work *w, const struct steps_series *s, double correlation)
 {
 	double own, total = deviation(w);
 
@@ -75,23 +75,23 @@ static void weigh(struct work *w, const struct steps_series *s, double correlati
 
 /* The cost of the best past as a function of the present level, on [low, high):
  * square * level^2 + line * level + rest, with the last change before run `since`. */
-struct piece {
+struct cost_piece {
 	double low, high, square, line, rest;
 	int since;
 };
 
 struct cost {
-	VEC(struct piece) now, next;
+	VEC(struct cost_piece) now, next;
 };
 
-static double cost_at(const struct piece *p, double level)
+static double cost_at(const struct cost_piece *p, double level)
 {
 	return (p->square * level + p->line) * level + p->rest;
 }
 
-static bool add_piece(struct cost *c, struct piece p)
+static bool add_piece(struct cost *c, struct cost_piece p)
 {
-	struct piece *last = c->next.len ? &c->next.at[c->next.len - 1] : NULL;
+	struct cost_piece *last = c->next.len ? &c->next.at[c->next.len - 1] : NULL;
 
 	if (!(p.high > p.low))
 		return true;
@@ -105,7 +105,7 @@ static bool add_piece(struct cost *c, struct piece p)
 
 static void take_next(struct cost *c)
 {
-	struct piece *at = c->now.at;
+	struct cost_piece *at = c->now.at;
 	size_t cap = c->now.cap;
 
 	c->now.at = c->next.at;
@@ -122,7 +122,7 @@ static bool allow_change(struct cost *c, double fresh, int since)
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < c->now.len; i++) {
-		struct piece p = c->now.at[i], change = { p.low, p.high, 0, 0, fresh, since };
+		struct cost_piece p = c->now.at[i], change = { p.low, p.high, 0, 0, fresh, since };
 		double half, root, a, b;
 
 		if (p.square <= 0) {
@@ -153,11 +153,11 @@ static bool add_run(struct cost *c, double y, double w)
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < c->now.len; i++) {
-		struct piece p = c->now.at[i];
+		struct cost_piece p = c->now.at[i];
 		double high = p.high;
 
 		for (int part = 0; ok && part < 3; part++) {
-			struct piece q = p;
+			struct cost_piece q = p;
 
 			q.high = part < 2 ? fmin(fmax(cuts[part], p.low), high) : high;
 			p.low = q.high;
@@ -180,7 +180,7 @@ static double least_cost(const struct cost *c, int *since)
 	double best = INFINITY;
 
 	for (size_t i = 0; i < c->now.len; i++) {
-		const struct piece *p = &c->now.at[i];
+		const struct cost_piece *p = &c->now.at[i];
 		double level = p->square > 0
 				   ? fmin(fmax(-p->line / (2 * p->square), p->low), p->high)
 				   : p->low;
@@ -195,11 +195,11 @@ static double least_cost(const struct cost *c, int *since)
 }
 
 /* since[i]: where the last level of the best past of runs [0, i] begins. */
-static bool solve(const struct work *w, int *since)
+static bool solve(const struct series_work *w, int *since)
 {
 	struct cost c = { 0 };
 	double best = 0;
-	bool ok = VEC_PUSH(&c.now, (struct piece){ -INFINITY, INFINITY, 0, 0, 0, 0 });
+	bool ok = VEC_PUSH(&c.now, (struct cost_piece){ -INFINITY, INFINITY, 0, 0, 0, 0 });
 
 	for (int i = 0; ok && i < w->n; i++) {
 		ok = (!i || allow_change(&c, best + w->penalty, i)) &&
@@ -213,7 +213,7 @@ static bool solve(const struct work *w, int *since)
 
 /* ---- levels ---- */
 
-static double loss(const struct work *w, int i, double level)
+static double loss(const struct series_work *w, int i, double level)
 {
 	double d = w->y[i] - level;
 
@@ -221,7 +221,7 @@ static double loss(const struct work *w, int i, double level)
 }
 
 /* The level of runs [from, to), and *sum: the weights that it rests on. */
-static double level_of(const struct work *w, int from, int to, double *sum)
+static double level_of(const struct series_work *w, int from, int to, double *sum)
 {
 	double level, last;
 
@@ -248,7 +248,7 @@ static double level_of(const struct work *w, int from, int to, double *sum)
 	return level;
 }
 
-static double cost_of_level(const struct work *w, int from, int to)
+static double cost_of_level(const struct series_work *w, int from, int to)
 {
 	double sum, level = level_of(w, from, to, &sum), cost = 0;
 
@@ -259,7 +259,7 @@ static double cost_of_level(const struct work *w, int from, int to)
 
 /* Of a straight line over [from, to), and *rise: from its first run to its last.  Weighted least
  * squares over the runs that are near, a few times. */
-static double cost_of_line(const struct work *w, int from, int to, double *rise)
+static double cost_of_line(const struct series_work *w, int from, int to, double *rise)
 {
 	double sum, a = level_of(w, from, to, &sum), b = 0, cost = 0,
 		    middle = (from + to - 1) / 2.0;
@@ -302,7 +302,7 @@ struct levels {
 };
 
 /* Levels of one run are not told: an odd first or last run belongs to its neighbours. */
-static bool read_levels(const struct work *w, const int *since, struct levels *out)
+static bool read_levels(const struct series_work *w, const int *since, struct levels *out)
 {
 	out->at.len = 0;
 	for (int to = w->n; to > 0;) {
@@ -350,7 +350,8 @@ struct group {
 
 /* A line has 2 parameters; two levels have 3, and the place of the step was looked for: they have
  * to be better by most of a penalty. */
-static void choose_group(const struct work *w, const struct levels *l, struct group *best, size_t k)
+static void choose_group(const struct series_work *w, const struct levels *l, struct group *best,
+			 size_t k)
 {
 	for (size_t first = k + 1; first-- > 0;) {
 		const struct level *a = &l->at.at[first], *b = &l->at.at[k];
@@ -363,7 +364,7 @@ static void choose_group(const struct work *w, const struct levels *l, struct gr
 	}
 }
 
-static bool join_drifts(const struct work *w, struct levels *l)
+static bool join_drifts(const struct series_work *w, struct levels *l)
 {
 	size_t n = l->at.len, kept = n;
 	struct group *best = calloc(n, sizeof(*best));
@@ -390,7 +391,7 @@ struct rest {
 	double scale;       /* its variance, over what the weights take it for */
 };
 
-static struct rest rest_of(const struct work *w, const struct levels *l)
+static struct rest rest_of(const struct series_work *w, const struct levels *l)
 {
 	double both = 0, own = 0, near = 0, sum, freedom = -(double)l->at.len;
 	struct rest r = { 0 };
@@ -417,7 +418,7 @@ static struct rest rest_of(const struct work *w, const struct levels *l)
 	return r;
 }
 
-static double penalty_of(const struct work *w, const struct rest *rest, int family)
+static double penalty_of(const struct series_work *w, const struct rest *rest, int family)
 {
 	double few = 1 + 4.0 / w->n +
 		     20.0 / w->n / w->n; /* the noise of few runs is not well known */
@@ -428,7 +429,8 @@ static double penalty_of(const struct work *w, const struct rest *rest, int fami
 
 /* Noise that goes on from run to run makes levels that are not there, and what levels leave shows
  * how far it goes on: so levels are looked for a few times, with what the last ones left. */
-static bool find_levels(struct work *w, const struct steps_series *series, struct levels *out)
+static bool find_levels(struct series_work *w, const struct steps_series *series,
+			struct levels *out)
 {
 	int *since = calloc((size_t)w->n, sizeof(*since));
 	struct rest rest = { 0, 1 };
@@ -467,7 +469,7 @@ static struct interval as_measured(double mid, double half, bool counts)
 }
 
 /* As loss(), for the place of a step that is there: that a run beside it is odd is less likely. */
-static double place_loss(const struct work *w, int i, double level)
+static double place_loss(const struct series_work *w, int i, double level)
 {
 	double d = w->y[i] - level;
 
@@ -475,7 +477,7 @@ static double place_loss(const struct work *w, int i, double level)
 }
 
 /* The shortest run of places around the best that holds 95 % of the likelihood, the levels held. */
-static void place(const struct work *w, struct step *s, double before, double after)
+static void place(const struct series_work *w, struct series_step *s, double before, double after)
 {
 	double stretch = (1 + w->correlation) / (1 - w->correlation), total = 0, held, sum = 0;
 	double *chance = w->scratch;
@@ -506,10 +508,11 @@ static void place(const struct work *w, struct step *s, double before, double af
 	s->latest = high;
 }
 
-static struct step step_between(const struct work *w, const struct levels *l, size_t i, bool counts)
+static struct series_step step_between(const struct series_work *w, const struct levels *l,
+				       size_t i, bool counts)
 {
 	const struct level *a = &l->at.at[i - 1], *b = &l->at.at[i];
-	struct step s = { .at = b->from, .from = a->from, .to = b->to };
+	struct series_step s = { .at = b->from, .from = a->from, .to = b->to };
 	double sum_a, sum_b, before, after, t;
 	double stretch = (1 + w->correlation) / (1 - w->correlation);
 
@@ -524,7 +527,7 @@ static struct step step_between(const struct work *w, const struct levels *l, si
 	return s;
 }
 
-static bool worth_telling(const struct steps_series *series, const struct step *s)
+static bool worth_telling(const struct steps_series *series, const struct series_step *s)
 {
 	double margin = series->margin > 0 ? series->margin : STEPS_MARGIN;
 
@@ -533,14 +536,14 @@ static bool worth_telling(const struct steps_series *series, const struct step *
 	return fabs(log(s->change.mid)) >= log1p(margin);
 }
 
-static bool read_steps(const struct work *w, const struct levels *l,
-		       const struct steps_series *series, struct steps *out)
+static bool read_steps(const struct series_work *w, const struct levels *l,
+		       const struct steps_series *series, struct series_steps *out)
 {
 	const struct level *last = &l->at.at[l->at.len - 1];
 	double sum, level = level_of(w, last->from, last->to, &sum);
 
 	for (size_t i = 1; i < l->at.len; i++) {
-		struct step s = step_between(w, l, i, series->counts);
+		struct series_step s = step_between(w, l, i, series->counts);
 
 		if (worth_telling(series, &s) && !VEC_PUSH(&out->at, s))
 			return false;
@@ -553,15 +556,15 @@ static bool read_steps(const struct work *w, const struct levels *l,
 	return true;
 }
 
-static bool begin(struct work *w, const struct steps_series *s)
+static bool begin(struct series_work *w, const struct steps_series *s)
 {
 	size_t n = (size_t)s->n;
 
-	*w = (struct work){ .y = calloc(n, sizeof(double)),
-			    .weight = calloc(n, sizeof(double)),
-			    .scratch = calloc(n + 1, sizeof(double)),
-			    .n = s->n,
-			    .floor = s->counts ? LEAST_COUNT_NOISE : LEAST_NOISE };
+	*w = (struct series_work){ .y = calloc(n, sizeof(double)),
+				   .weight = calloc(n, sizeof(double)),
+				   .scratch = calloc(n + 1, sizeof(double)),
+				   .n = s->n,
+				   .floor = s->counts ? LEAST_COUNT_NOISE : LEAST_NOISE };
 	if (!w->y || !w->weight || !w->scratch)
 		return false;
 	for (int i = 0; i < s->n; i++)
@@ -569,13 +572,13 @@ static bool begin(struct work *w, const struct steps_series *s)
 	return true;
 }
 
-bool steps_find(const struct steps_series *series, struct steps *out)
+bool steps_find(const struct steps_series *series, struct series_steps *out)
 {
 	struct levels levels = { 0 };
-	struct work w = { 0 };
+	struct series_work w = { 0 };
 	bool ok;
 
-	*out = (struct steps){ .noise = NAN };
+	*out = (struct series_steps){ .noise = NAN };
 	if (series->n < LEAST_RUNS)
 		return true;
 	ok = begin(&w, series) && find_levels(&w, series, &levels) &&

@@ -40,7 +40,7 @@ struct steps_series {
 	double margin;                 /* 0: STEPS_MARGIN; of counts no matter */
 };
 
-struct step {
+struct series_step {
 	int at;               /* the first run of the new level */
 	int earliest, latest; /* where it may be with 95 %: at lies between */
 	int from, to;         /* the old level is of runs [from, at), the new one of [at, to) */
@@ -48,20 +48,20 @@ struct step {
 	struct interval change; /* after / before with its interval; of counts after - before */
 };
 
-struct steps {
-	VEC(struct step) at; /* oldest first */
-	double noise;        /* what runs of one level differ by: a deviation, as a share; of counts
-			      * in their unit; NaN: too few runs to tell */
-	double correlation;  /* of a run's noise with the next run's: 0 to 0.9 */
-	bool pending;        /* the newest run lies beyond 3 deviations of its level, alone */
-	double drift;        /* over the runs since the last step, as a share: a line fits them
-			      * better than a level; 0: none */
+struct series_steps {
+	VEC(struct series_step) at; /* oldest first */
+	double noise;       /* what runs of one level differ by: a deviation, as a share; of counts
+			     * in their unit; NaN: too few runs to tell */
+	double correlation; /* of a run's noise with the next run's: 0 to 0.9 */
+	bool pending;       /* the newest run lies beyond 3 deviations of its level, alone */
+	double drift;       /* over the runs since the last step, as a share: a line fits them
+			     * better than a level; 0: none */
 };
 
 /* False when out of memory.  Below 4 runs there are none.  steps_finish() in any case. */
-bool steps_find(const struct steps_series *series, struct steps *out);
+bool steps_find(const struct steps_series *series, struct series_steps *out);
 
-static inline void steps_finish(struct steps *s)
+static inline void steps_finish(struct series_steps *s)
 {
 	VEC_FREE(&s->at);
 }

@@ -43,7 +43,7 @@ static struct change_span span(const struct interval *x)
 
 static struct change_step_row row_of(const struct changed_figure *f)
 {
-	const struct step *s = &f->step;
+	const struct series_step *s = &f->step;
 	const struct change_figure *runs = f->series;
 
 	return (struct change_step_row){ .metric = f->metric->name,

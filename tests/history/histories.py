@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Synthetic histories with known steps, and what other detectors find in them.
 
-  python3 tests/history/histories.py [--asv STEP_DETECT.PY] > tests/history/histories.json
+  python3 tests/history/histories.py [--asv FILE] > tests/history/histories.json
 
 Each history: kind, values, half (half-width of each run's 95 % interval), steps (first runs of new
 levels), and found: {"pelt": [...], "asv": [...]}.  PELT (Killick et al., 2012) with squared loss,
 the penalty 2 variance log n, the variance from differences between neighbours, is computed here.
-asv's answers are those of the step_detect.py that is given (airspeed-velocity/asv, at 003aab2):
+asv's answers are those of its step_detect, the FILE (airspeed-velocity/asv, at 003aab2):
 weights are 1 / interval, as asv gives them; as in its list of regressions a segment of one run
 (min_size 2) and a difference within the segments' errors are no step.  Without --asv the recorded ones are kept.
 """
