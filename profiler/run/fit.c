@@ -119,7 +119,7 @@ static bool holds(const struct fit_search *s, const struct fit_state *state)
 {
 	struct fit_state again = *state;
 
-	for (uint64_t seed = 1; seed <= 0 && again.ok; seed++)
+	for (uint64_t seed = 1; seed <= OTHER_SEEDS && again.ok; seed++)
 		fit_try(&s->program, seed << 20, &again);
 	return again.ok;
 }
