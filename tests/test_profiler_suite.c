@@ -354,7 +354,7 @@ static void nothing_measured_has_no_geomean(void **state)
 	assert_true(json_is_null(json_object_get(s, "quantiles")));
 	assert_true(json_is_null(
 	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
-	assert_said(report, "No speedup to compare yet. 1 column of 1 has workloads that did not "
+	assert_said(report, "No speedup to compare. 1 column of 1 has workloads that did not "
 			    "pass.");
 	json_decref(report);
 }
@@ -374,7 +374,7 @@ static void what_did_not_run_and_what_passes_is_said(void **state)
 	} rows[] = { { passes, "Every workload passes in every column." },
 		     { cut, "Every workload that ran passes; 1 of 2 did not run." },
 		     { half, "Every workload that has ended passes; 1 of 2 is to come." },
-		     { waits, "No speedup to compare yet. None has run in every column." } };
+		     { waits, "No speedup to compare yet. No workload has run in every column." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
