@@ -359,6 +359,37 @@ static void nothing_measured_has_no_geomean(void **state)
 	json_decref(report);
 }
 
+/* By the margin of a run's own verdict. */
+static void a_suite_judges_as_its_runs_do(void **state)
+{
+	static const struct {
+		double low, mid, high;
+		const char *verdict;
+	} cases[] = { { 1.021, 1.1, 1.2, "FASTER" },
+		      { 1.001, 1.01, 1.03, "AMBIGUOUS" },
+		      { 1.001, 1.005, 1.01, "SAME" },
+		      { 0.8, 0.9, 0.97, "SLOWER" } };
+	const char *const names[] = { "a" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct suite_result one = result(0, "static", SUITE_PASS, cases[i].mid);
+		struct err err = { 0 };
+		json_t *report;
+
+		one.speedup = (struct interval){ cases[i].low, cases[i].mid, cases[i].high };
+		report = suite_report(names, 1, &one, 1, &err);
+		assert_string_equal(shown(column(report, "static"), "verdict"), cases[i].verdict);
+		assert_string_equal(
+		    json_string_value(json_object_get(
+			json_object_get(json_array_get(in(report, "workloads", 0, "results"), 0),
+					"shown"),
+			"verdict")),
+		    cases[i].verdict);
+		json_decref(report);
+	}
+}
+
 static void what_did_not_run_and_what_passes_is_said(void **state)
 {
 	const char *const names[] = { "a", "b" };
@@ -616,6 +647,7 @@ int main(void)
 		cmocka_unit_test(a_report_counts_and_means_over_the_common_set),
 		cmocka_unit_test(columns_whose_intervals_meet_are_not_told_apart),
 		cmocka_unit_test(nothing_measured_has_no_geomean),
+		cmocka_unit_test(a_suite_judges_as_its_runs_do),
 		cmocka_unit_test(what_did_not_run_and_what_passes_is_said),
 		cmocka_unit_test(values_other_than_eagers_disagree),
 		cmocka_unit_test(rounding_agrees),
