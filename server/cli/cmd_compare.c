@@ -365,6 +365,7 @@ static bool shown(const struct report_compared_figure *f)
 static void figure(struct buf *out, const struct report_compared_figure *f)
 {
 	char a[CELL], b[CELL], ratio[CELL], name[128];
+	bool aside = is(f->kind, "timed") && !f->decides;
 	struct buf text;
 
 	buf_init(&text, sizeof(name));
@@ -374,8 +375,8 @@ static void figure(struct buf *out, const struct report_compared_figure *f)
 	cell(a, f->a->shown);
 	cell(b, f->b->shown);
 	cell(ratio, f->times);
-	buf_printf(out, "%-*s  %*s  %*s  %20s  %s\n", NAME_WIDTH, name, text_width(22, a), a,
-		   text_width(22, b), b, ratio, f->verdict);
+	buf_printf(out, "%-*s  %*s  %*s  %20s  %s%s%s\n", NAME_WIDTH, name, text_width(22, a), a,
+		   text_width(22, b), b, ratio, aside ? "(" : "", f->verdict, aside ? ")" : "");
 }
 
 static void figures(struct buf *out, const struct report_compared *c)
@@ -383,7 +384,7 @@ static void figures(struct buf *out, const struct report_compared *c)
 	int hidden = 0;
 
 	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", c->b, "ratio",
-		   "verdict");
+		   "verdict, in brackets where it does not count");
 	for (size_t i = 0; i < c->figures.n; i++) {
 		if (shown(&c->figures.at[i]))
 			figure(out, &c->figures.at[i]);

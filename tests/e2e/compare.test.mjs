@@ -189,3 +189,27 @@ test("from a run to the run of the same workload before it; a run that is not th
   await other.page.getByRole("button", { name: "Change B" }).waitFor();
   await sound(other.page, other.complaints);
 });
+
+for (const [width, theme] of [[1440, "light"], [390, "dark"]])
+  test(`eager that moved too: the speedup leads, and no latency is in colour, at ${width} px`, async () => {
+    const { page, complaints } = await openPage(browser, { width, theme });
+    const two = [];
+    for (const us of [{ eager: 20, static: 10 }, { eager: 14, static: 7 }]) two.push(await timed(server, (await waitFor(server, (await postRun(server, light)).body.id)).id, us));
+    await page.goto(`${server.url}/compare?a=${two[0]}&b=${two[1]}`);
+    await page.locator("#metrics").waitFor();
+    assert.match(await page.locator("#verdict").innerText(), /^SAME The speedup of static over eager is the same in B as in A: 1\.00x .*Eager, the control, takes 0\.700x .* as long.*the latency \(static: 0\.700x\) does not\.$/s);
+    const rows = await page.locator("#metrics tbody tr").evaluateAll((all) => all.map((r) => [r.querySelector("th").innerText.trim(), r.querySelector(".chip")?.className, r.querySelector(".iv")?.getAttribute("class"), r.querySelector(".why")?.innerText ?? ""]));
+    const of = (name) => rows.find(([n]) => n === name).slice(1);
+    assert.deepEqual(of("static latency"), ["chip aside", "iv flat", "eager moved too: the speedup decides"]);
+    assert.deepEqual(of("static speedup over eager").slice(0, 2), ["chip same", "iv flat"]);
+    assert.equal(of("eager latency")[0], "chip aside");
+    assert.equal(await page.locator("#compare-metric").inputValue(), "");
+    await sound(page, complaints);
+    await page.locator("#compare-metric").selectOption("latency");
+    await page.waitForURL(/metric=latency/);
+    await page.locator(".verdict .chip.faster").waitFor();
+    assert.match(await page.locator(".how").innerText(), /latency decides because it was asked for/);
+    await page.locator("#compare-metric").selectOption("");
+    await page.locator(".verdict .chip.same").waitFor();
+    assert.ok(!page.url().includes("metric="), page.url());
+  });

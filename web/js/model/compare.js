@@ -23,6 +23,9 @@ export function ratioText(f) {
 /** How loud a verdict is drawn: MORE of what is counted is as SLOWER. @param {string} word */
 export const tone = (word) => ({ MORE: "SLOWER", LESS: "FASTER" })[word] ?? word;
 
+/** Whether a figure is timed and the verdict of the runs does not count it: it is drawn without colour. @param {Figure} f */
+export const aside = (f) => f.kind === "timed" && !f.decides;
+
 /** The points of a sweep that both have, ascending. @param {readonly Figure[]} figures */
 export const pointsIn = (figures) => [...new Set(figures.flatMap((f) => (f.n === null ? [] : [f.n])))].sort((a, b) => a - b);
 
