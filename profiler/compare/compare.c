@@ -348,8 +348,7 @@ static enum figure_metric judge_by(struct verdicts *j, const struct compared_fig
 		return METRIC_latency;
 	let_decide(j, METRIC_speedup, known);
 	for (size_t i = 0; !asked && i < j->rows.len; i++)
-		j->rows.at[i].overruled = j->rows.at[i].a.metric == METRIC_latency &&
-					  !is_eager(&j->rows.at[i]);
+		j->rows.at[i].overruled = j->rows.at[i].a.metric == METRIC_latency;
 	return METRIC_speedup;
 }
 

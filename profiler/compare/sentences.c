@@ -119,7 +119,7 @@ static const char *drift_of(const struct report_compared *c)
 		   : "with the same source and version, so the machine may have changed";
 }
 
-/* " (static: 0.66x)": of the latency that the headline's speedup has been taken for. */
+/* " (0.66x)": of the latency that the headline's speedup has been taken for. */
 static const char *latency_beside(struct wording *w, const struct report_compared *c)
 {
 	const struct report_compared_figure *h = c->headline;
@@ -129,7 +129,7 @@ static const char *latency_beside(struct wording *w, const struct report_compare
 
 		if (strcmp(f->metric, "latency") == 0 && strcmp(f->mode, h->mode) == 0 &&
 		    f->has.n == h->has.n && (!f->has.n || f->n == h->n) && f->times)
-			return wording_text(w, " (%s: %s)", f->mode, f->times->text);
+			return wording_text(w, " (%s)", f->times->text);
 	}
 	return "";
 }
@@ -143,15 +143,15 @@ static void say_control(struct sentence *s, const struct report_compared *c)
 	if (!eager || !by_speedup(c) || !(moved(eager) || is(eager->verdict, VERDICT_AMBIGUOUS)))
 		return;
 	if (moved(eager)) {
-		sentence_add(s, PART_PLAIN, " Eager, the control, takes %s", eager->times->text);
+		sentence_add(s, PART_PLAIN, " Eager moved too%s, to %s", at(w, eager),
+			     eager->times->text);
 		sentence_interval(s, eager->times);
 	} else {
-		sentence_add(s, PART_PLAIN, " Eager, the control, may take from %sx to %sx",
-			     eager->times->low, eager->times->high);
+		sentence_add(s, PART_PLAIN, " Eager may have moved too%s, to between %sx and %sx",
+			     at(w, eager), eager->times->low, eager->times->high);
 	}
-	sentence_add(s, PART_PLAIN,
-		     " as long%s, %s: the speedup decides, and the latency%s does not.",
-		     at(w, eager), drift_of(c), latency_beside(w, c));
+	sentence_add(s, PART_PLAIN, " of A's time, %s: the speedup decides, not the latency%s.",
+		     drift_of(c), latency_beside(w, c));
 }
 
 /* How many breaks of the mode came or went, and what they cost a call; NAN: not all are known. */

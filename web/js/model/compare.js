@@ -23,8 +23,8 @@ export function ratioText(f) {
 /** How loud a verdict is drawn: MORE of what is counted is as SLOWER. @param {string} word */
 export const tone = (word) => ({ MORE: "SLOWER", LESS: "FASTER" })[word] ?? word;
 
-/** Whether a figure is timed and the verdict of the runs does not count it: it is drawn without colour. @param {Figure} f */
-export const aside = (f) => f.kind === "timed" && !f.decides;
+/** Whether a figure is a latency where speedups decide: its verdict has no colour. @param {Pair} pair @param {Figure} f */
+export const aside = (pair, f) => pair.judged_by === "speedup" && f.metric === "latency";
 
 /** The points of a sweep that both have, ascending. @param {readonly Figure[]} figures */
 export const pointsIn = (figures) => [...new Set(figures.flatMap((f) => (f.n === null ? [] : [f.n])))].sort((a, b) => a - b);

@@ -146,7 +146,7 @@ function metrics(ctx, all, pair, ids) {
       }))
     : null;
   fill(first);
-  return section("Metrics", `${pair.b} over A; beyond ${plain(100 * all.margin)} % counts; the verdict rests on those in a frame`, [...rules(ctx, all, ids), choose], place);
+  return section("Metrics", `${pair.b} over A; beyond ${plain(100 * all.margin)} % counts`, [...rules(ctx, all, ids), choose], place);
 }
 
 /** What the verdict rests on, and from where on a difference counts. @param {Context} ctx @param {Comparison} all @param {string[]} ids */
@@ -172,11 +172,11 @@ function table(pair, n) {
   const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
     const r = ratioText(f);
     const cell = (/** @type {import("../api/report.js").ReportFigure} */ x, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, unbroken(x.text), ci(intervalOf(x)));
-    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, aside(f) ? "" : tone(f.verdict)) : null;
+    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, aside(pair, f) ? "" : tone(f.verdict)) : null;
     const why = f.why ? h("span", { class: "why" }, f.why) : null;
     const ratioCell = h("td", { class: "r m-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval));
     const name = h("th", { scope: "row" }, modeMark(f.mode), " ", figureName(f));
-    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(aside(f) ? "aside" : chipClass(f.verdict), f.verdict), why));
+    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(aside(pair, f) ? "aside" : chipClass(f.verdict), f.verdict), why));
   };
   const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));
