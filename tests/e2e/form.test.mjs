@@ -80,13 +80,13 @@ test("a check that the server is too busy for is asked again, and the page says 
   const { page, complaints } = await form({ allow: /status of 503/ });
   const busy = { error: { code: "BUSY", message: "2 checks are under way, the limit; post it again later" } };
   let refusals = 0;
-  await page.route("**/api/v1/check", async (route) => {
+  await page.route("**/api/v1/check*", async (route) => {
     refusals++;
     await route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify(busy) });
   });
   await page.locator("#example").selectOption("rerank_step");
   await page.locator("#found", { hasText: "2 checks are under way" }).waitFor();
-  await page.unroute("**/api/v1/check");
+  await page.unroute("**/api/v1/check*");
   await page.locator("#diags .sev", { hasText: "Will break" }).first().waitFor();
   assert.ok(refusals >= 1);
   assert.deepEqual(complaints, []);

@@ -3213,6 +3213,8 @@ export interface ReportFindingsMemory {
 export interface ReportFindingsLine {
   /** the line; null: no line, or several */
   line: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** at the peak */
   peak: ReportAmount;
   /** in all */

@@ -14,8 +14,8 @@ import { parameters, signature } from "./source.js";
 /**
  * @typedef
  *   {{name: string, shape: string, dtype: string, kind: string, text: string,
- *   raw: import("../api/types.js").Value | null, named?: boolean}}
- *   InputRow named: given by keyword
+ *   raw: import("../api/types.js").Value | null, named?: boolean, typed?: boolean, why?: string}}
+ *   InputRow named: given by keyword; typed: by somebody, so that no proposal changes it; why: it was proposed
  */
 /**
  * @typedef {object} Form
@@ -105,9 +105,11 @@ export function blank() {
 /** @param {string} name @returns {InputRow} */
 export const newRow = (name) => ({ name, shape: "8, 16", dtype: "float32", kind: "randn", text: "", raw: null });
 
-/** @param {string} name @param {import("../api/types.js").Value | undefined} value @returns {InputRow} */
-function rowOf(name, value) {
-  if (!value) return newRow(name);
+/** @param {string} name @param {import("../api/types.js").Value} value @returns {InputRow} */
+const rowOf = (name, value) => ({ ...fieldsOf(name, value), typed: true });
+
+/** @param {string} name @param {import("../api/types.js").Value} value @returns {InputRow} */
+function fieldsOf(name, value) {
   if (value.random) {
     return {
       name,
@@ -414,10 +416,17 @@ export function newProposal(f, proposals) {
 
 /** The form with the inputs of a proposal. @param {Form} f @param {Proposal} p */
 export function takeProposal(f, p) {
+  const proposed = new Map(p.inputs.map((input) => [input.name, p.line ? `line ${p.line} gives it` : input.because]));
   f.entry = splitEntry(p.entry).name;
-  f.inputs = rowsOf(entryText(f), f.entry, p.calls[0], null);
+  f.inputs = rowsOf(entryText(f), f.entry, p.calls[0], null).map((row) => (proposed.has(row.name) ? { ...row, typed: false, why: proposed.get(row.name) } : row));
   f.moreCalls = [];
 }
+
+/** The parameters whose inputs a proposal may change: nobody has typed them. @param {Form} f */
+export const freeOf = (f) => (f.moreCalls.length ? [] : f.inputs.filter((r) => !r.typed).map((r) => r.name));
+
+/** As what came with an example, or with no program at all: none of its inputs are somebody's. @param {Form} f @returns {Form} */
+export const untyped = (f) => ({ ...f, inputs: f.inputs.map((r) => ({ ...r, typed: false })) });
 
 /**
  * A program without settings: inputs for its parameters, every mode.

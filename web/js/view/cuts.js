@@ -7,9 +7,10 @@ import { add, h, prose } from "./dom.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { pick } from "./pick.js";
 import { postCheck } from "../api/client.js";
-import { eagerFrames, firstError, lineOf } from "../model/breaks.js";
+import { eagerFrames, firstError, placeOfBreak } from "../model/breaks.js";
 import { list, plural } from "../model/format.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../model/policies.js";
+import { placeText } from "../model/places.js";
 import { stripOf } from "../model/strip.js";
 
 /** @typedef {import("../model/policies.js").Cuts} Cuts */
@@ -50,18 +51,18 @@ export function cutsSection(run, { m, said, distinct }, at, told) {
 function eagerNotes(run, m, said) {
   const row = new Map((said?.distinct ?? []).map((d, i) => [d.first, i]));
   const notes = eagerFrames(m, said).filter((f) => f.says).map((f) => {
-    const more = f.lines.length > MOST_LINES ? ` and ${f.lines.length - MOST_LINES} more` : "";
-    const lines = f.files.length ? [] : [" Its ", ...lineLinks(run, f.lines.slice(0, MOST_LINES)), `${more}.`];
+    const more = f.places.length > MOST_LINES ? ` and ${f.places.length - MOST_LINES} more` : "";
+    const lines = [" Its ", ...lineLinks(run, f.places.slice(0, MOST_LINES)), `${more}.`];
     const at = row.get(f.broke);
-    const card = at === undefined ? [] : [" Cause: ", toCard(run, { row: at, line: lineOf(m.breaks[f.broke]) }, `break ${at + 1}`), "."];
+    const card = at === undefined ? [] : [" Cause: ", toCard(run, { row: at, ...placeOfBreak(m.breaks[f.broke]) }, `break ${at + 1}`), "."];
     return h("li", {}, prose(f.says), lines, card);
   });
   return notes.length ? [h("ul", { class: "lines eagernotes" }, notes)] : [];
 }
 
-/** A way to the card of a break, which opens on this page. @param {Run} run @param {{row: number, line: number}} to @param {...import("./dom.js").Child} text */
-function toCard(run, { row, line }, ...text) {
-  const what = { line, brk: String(row + 1) };
+/** A way to the card of a break, which opens on this page. @param {Run} run @param {{row: number, line: number, file: string}} to @param {...import("./dom.js").Child} text */
+function toCard(run, { row, line, file }, ...text) {
+  const what = { line, file, brk: String(row + 1) };
   const a = h("a", { href: viewUrl(run, "breaks", what) }, ...text);
   a.addEventListener("click", (e) => {
     if (e.ctrlKey || e.metaKey || e.shiftKey) return;
@@ -94,10 +95,10 @@ function pieceOf(run, p, ours) {
     return ours ? h("a", { href: viewUrl(run, "graphs", { graph: String(p.id) }) }, text) : h("span", {}, text);
   }
   if (p.kind === "eager") {
-    const text = [h("b", {}, p.name), h("span", {}, `eager, ${plural(p.lines.length, "line")}`)];
-    return ours ? h("a", { href: viewUrl(run, "source", { line: p.line }) }, text) : h("span", {}, text);
+    const text = [h("b", {}, p.name), h("span", {}, `eager, ${plural(p.places.length, "line")}`)];
+    return ours ? h("a", { href: viewUrl(run, "source", p.places[0]) }, text) : h("span", {}, text);
   }
-  const text = [h("b", {}, p.from ? `line ${p.line}, from ${p.from}` : `line ${p.line}`), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
+  const text = [h("b", {}, p.from ? `${placeText(p)}, from ${p.from}` : placeText(p)), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
   return ours && p.row >= 0 ? toCard(run, p, ...text) : h("span", {}, text);
 }
 

@@ -51,7 +51,7 @@ function textField(f, key, label, changed, more = {}) {
 
 /** @param {Form} f @param {() => void} changed @param {Node} proposed a place for proposals */
 export function inputsPart(f, changed, proposed) {
-  const rows = f.inputs.map((row, i) => inputLine(row, i, changed));
+  const rows = f.inputs.flatMap((row, i) => inputLine(row, i, changed));
   const calls = f.moreCalls.length + 1;
   const hint = !f.inputs.length
     ? `${f.entry} takes no arguments.`
@@ -82,8 +82,15 @@ export function proposalPart(p, take) {
 /** @param {InputRow} row @param {number} i @param {() => void} changed */
 function inputLine(row, i, changed) {
   const line = h("div", { class: "inp", data: { field: `input-${i}` } });
+  const why = h("p", { class: "hint why", hidden: !row.why }, `Proposed: ${row.why ?? ""}`);
+  const typed = () => {
+    row.typed = true;
+    row.why = "";
+    why.hidden = true;
+    changed();
+  };
   const fill = () =>
-    line.replaceChildren(h("code", { title: row.named ? `${row.name}, given by keyword` : row.name }, row.named ? `${row.name}=` : row.name), ...valueFields(row, changed), kind());
+    line.replaceChildren(h("code", { title: row.named ? `${row.name}, given by keyword` : row.name }, row.named ? `${row.name}=` : row.name), ...valueFields(row, typed), kind());
   const kind = () => {
     const exact = row.raw && !row.raw.random && !("value" in row.raw) && row.raw.python === undefined;
     const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "Python" }];
@@ -91,12 +98,12 @@ function inputLine(row, i, changed) {
     return select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => {
       row.kind = v;
       fill();
-      changed();
+      typed();
       /** @type {HTMLElement} */ (line.lastElementChild).focus();
     });
   };
   fill();
-  return line;
+  return [line, why];
 }
 
 /** Shape and type, or the value itself. @param {InputRow} row @param {() => void} changed @returns {HTMLElement[]} */

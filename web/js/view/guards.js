@@ -7,6 +7,7 @@ import { viewUrl } from "./joined.js";
 import { plural } from "../model/format.js";
 import { frameTrees } from "../model/guards.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { placeOf, placeText } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/guards.js").Version} Version */
@@ -60,9 +61,9 @@ const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label"
 
 /** @param {import("../api/types.js").Run} run @param {FrameTree} f @param {readonly FrameTree[]} tree @param {boolean} first */
 function frameSection(run, f, tree, first) {
-  const line = f.line ? h("a", { href: viewUrl(run, "source", { line: f.line }) }, `line ${f.line}`) : null;
+  const line = f.line ? h("a", { href: viewUrl(run, "source", placeOf(f)) }, placeText(f)) : null;
   const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", f.facts));
-  const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
+  const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, ${placeText(f)}` }, head);
   if (f.notice) add(section, h("p", { class: "notice" }, f.notice));
   if (!f.versions.length) return section;
   const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Entry", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
