@@ -234,7 +234,7 @@ export function copyButton(text, name) {
       } catch {
         /* refused, or not a secure origin */
       }
-      b.textContent = done ? "Copied" : "Select it by hand";
+      b.textContent = done ? "Copied" : "Copy it by hand";
       setTimeout(() => {
         b.textContent = "Copy";
       }, 2000);

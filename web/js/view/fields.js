@@ -56,7 +56,7 @@ export function inputsPart(f, changed, proposed) {
   const hint = !f.inputs.length
     ? `${f.entry} takes no arguments.`
     : calls > 1
-      ? `The workload has ${calls} calls: the fields edit the first, the others stay as they are.`
+      ? `The workload has ${calls} calls: these fields edit the first; the others stay as they are.`
       : "";
   return h(
     "fieldset",
@@ -150,7 +150,7 @@ export function modesPart(f, changed) {
     });
     add(grid, h("label", {}, box, " ", modeMark(m)));
   }
-  const hint = h("p", { class: "hint" }, "Speedups are against eager: leave it in to get a verdict.");
+  const hint = h("p", { class: "hint" }, "Speedups are over eager: keep it selected to get a verdict.");
   return h("fieldset", {}, h("legend", {}, "Modes"), grid, hint);
 }
 
@@ -184,7 +184,7 @@ export function devicePart(f, changed, there) {
   });
   const first = h("div", { class: "grid" }, above("Device", device), above("Policy", policy));
   const grid = h("div", { class: "grid backend" }, above("Backend", backend), above("Threads", threads));
-  const hint = "dynamo breaks where torch.compile would, native as little as it can. Generated C goes through the system's compiler; the interpreter needs none and compiles in no time.";
+  const hint = "Policy dynamo breaks where torch.compile would, native as rarely as it can. Generated C needs the system's compiler; the interpreter needs none and compiles at once.";
   return h("fieldset", {}, h("legend", {}, "Device and policy"), first, grid, h("p", { class: "hint" }, hint));
 }
 
@@ -205,7 +205,7 @@ export function precisionPart(f, changed) {
     f.autocast = v;
     changed();
   });
-  const hint = "Each call runs inside torch.autocast; every mode is measured without it too, in the same rounds.";
+  const hint = "Each call runs under torch.autocast. Every mode is also measured without it, in the same rounds.";
   const grad = h("input", { type: "checkbox", id: "grad" });
   grad.checked = f.grad;
   grad.addEventListener("change", () => {
@@ -232,7 +232,7 @@ export function enginePart(f, changed, engines) {
     changed();
   });
   const hint = torch?.available
-    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; its compiling takes longer.`
+    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; it takes longer to compile.`
     : `This server has no PyTorch: ${torch?.why_not ?? "it is switched off"}`;
   return h("fieldset", {}, h("legend", {}, "Engines"), h("label", {}, box, " PyTorch too"), h("p", { class: "hint" }, hint));
 }
@@ -256,7 +256,7 @@ export function passesPart(f, changed, passes) {
   }
   const always = passes.filter((p) => p.required).map((p) => p.name);
   const names = `${always.slice(0, -1).join(", ")} and ${always[always.length - 1]}`;
-  const hint = `Values stay the same without any of them. ${names} always run: others need what they make.`;
+  const hint = `Values are the same without any of them. ${names} always run, because others need their results.`;
   return h("fieldset", { id: "passes" }, h("legend", {}, "Passes"), grid, h("p", { class: "hint" }, hint));
 }
 
@@ -295,9 +295,9 @@ function sweepFields(f, changed) {
       data: { field: "pool" },
     };
     return [
-      above("Pool, one statement a line", bound("textarea", f, "pool", changed, pool)),
+      above("Pool, one statement per line", bound("textarea", f, "pool", changed, pool)),
       above("Counts", textField(f, "counts", "Counts", changed, { class: "field mono" })),
-      h("p", { class: "hint" }, "The first n statements, cycling, take the place of a line of three dots."),
+      h("p", { class: "hint" }, "The first n statements, cycling, replace a line of three dots."),
     ];
   }
   if (f.sweep === "input") {

@@ -235,12 +235,12 @@ class NewPage {
    * @param {string} note where it comes from
    */
   load(workload, note) {
-    this.#fill(toForm(workload, parameters), note || "nothing has run yet");
+    this.#fill(toForm(workload, parameters), note || "not run yet");
   }
 
   /** One whose inputs nobody has typed: they follow the program. @param {Workload} workload @param {string} note */
   loadExample(workload, note) {
-    this.#fill(untyped(toForm(workload, parameters)), note || "nothing has run yet");
+    this.#fill(untyped(toForm(workload, parameters)), note || "not run yet");
   }
 
   /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
@@ -251,7 +251,7 @@ class NewPage {
 
   /** @param {Form} form that was left without a run */
   restore(form) {
-    this.#fill(form, "your draft, nothing has run yet");
+    this.#fill(form, "your draft, not run yet");
     const drop = button("Discard it", () => {
       this.#with.draft.drop();
       go(herePath() + location.search, { replace: true });
@@ -317,7 +317,7 @@ class NewPage {
     const take = (/** @type {Example | undefined} */ chosen) => {
       if (!chosen) return;
       this.#untouched = false;
-      this.loadExample(chosen.workload, "an example, nothing has run yet");
+      this.loadExample(chosen.workload, "an example, not run yet");
     };
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
@@ -424,7 +424,7 @@ class NewPage {
     this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
     this.#sweep?.update();
     this.#watch.changed();
-    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to be kept as a draft: leaving the page loses it";
+    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
   }
 
   /** @param {Workload} workload */
