@@ -692,8 +692,8 @@ static void note_origins(struct entry *e)
 						     : e->lifted[i];
 		s = v.kind == VALUE_TENSOR && v.tensor->memory ? v.tensor->memory->storage : NULL;
 		if (s && s->graph > 0)
-			e->origins[e->n_origins++] =
-			    (struct fusion_origin){ k, s->graph - 1, s->output };
+			e->origins[e->n_origins++] = (struct fusion_origin){ k, s->graph - 1,
+									     s->output };
 	}
 }
 
