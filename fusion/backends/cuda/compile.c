@@ -16,7 +16,7 @@ enum {
 	CALLS_WEIGHT = 4,
 };
 
-struct program {
+struct compiled {
 	struct buf text;
 	size_t load; /* bytes of functions */
 	char key[HASH_HEX_BYTES];
@@ -29,7 +29,7 @@ struct compile {
 	struct executable *exe;
 	struct cuda_texts *t;
 	int n_kernels;
-	struct program program[CUDA_MOST_MODULES];
+	struct compiled program[CUDA_MOST_MODULES];
 	int n;
 	int missing[CUDA_MOST_MODULES], n_missing; /* programs that the cache has not */
 };
@@ -154,7 +154,7 @@ static void put_program(struct buf *out, const struct compile *c, int program)
 /* ---- compiled */
 
 /* What a cubin is made from, as a key of the cache. */
-static bool make_key(const struct compile *c, struct program *p)
+static bool make_key(const struct compile *c, struct compiled *p)
 {
 	struct device *d = c->exe->device;
 	char identity[128];
@@ -179,7 +179,7 @@ static void compile_some(void *context, int64_t begin, int64_t end, int thread)
 
 	(void)thread;
 	for (int64_t i = begin; i < end; i++) {
-		struct program *p = &c->program[c->missing[i]];
+		struct compiled *p = &c->program[c->missing[i]];
 
 		p->cubin = cuda_compile(&d->api, d->architecture, p->text.data, &p->bytes, &p->err);
 	}
@@ -214,7 +214,7 @@ static bool take_cubins(struct compile *c, struct err *err)
 
 	open_cache(c->exe, &cache);
 	for (int i = 0; i < c->n; i++) {
-		struct program *p = &c->program[i];
+		struct compiled *p = &c->program[i];
 
 		p->cubin = cache_read(&cache, p->key, p->text.data, p->text.len, &p->bytes);
 		if (!p->cubin)
@@ -222,7 +222,7 @@ static bool take_cubins(struct compile *c, struct err *err)
 	}
 	compile_missing(c);
 	for (int i = 0; i < c->n_missing; i++) {
-		const struct program *p = &c->program[c->missing[i]];
+		const struct compiled *p = &c->program[c->missing[i]];
 
 		if (p->cubin)
 			cache_write(&cache, p->key, p->text.data, p->text.len, p->cubin, p->bytes);
@@ -257,7 +257,7 @@ static bool write_programs(struct compile *c, struct cuda_modules *out)
 	c->n = count_programs(c);
 	share_out(c);
 	for (int i = 0; i < c->n; i++) {
-		struct program *p = &c->program[i];
+		struct compiled *p = &c->program[i];
 
 		buf_init(&p->text, 0);
 		put_program(&p->text, c, i);

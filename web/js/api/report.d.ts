@@ -2485,7 +2485,9 @@ export interface ReportCompared {
   how: string[];
   /** the figure that the verdict speaks of */
   headline?: ReportComparedFigure | null;
-  /** eager's latency at its point: where that moved, the machine did */
+  /** latency or speedup: what the verdict counts */
+  judged_by?: string;
+  /** eager's latency where it moved most, of the same program on the same machine; null: none is */
   control?: ReportComparedFigure | null;
   /** figures by their verdict */
   counts?: Record<string, number>;
@@ -2549,7 +2551,9 @@ export interface ReportComparedFigure {
   times: ReportFigure | null;
   /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
   verdict: string;
-  /** why there is no other */
+  /** whether the verdict of the comparison counts it */
+  decides: boolean;
+  /** why there is no other, or why it does not decide */
   why: string | null;
 }
 
