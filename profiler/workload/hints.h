@@ -15,6 +15,7 @@ struct hints {
 	const struct lang_signature *function;  /* whose parameters they are; a method's too */
 	const struct lang_construction *module; /* what made the module that is called; NULL */
 	int depth;                              /* of constructions in constructions: 0 */
+	bool guess; /* where nothing tells: floats, or integers where the name is that of indices */
 };
 
 enum { HINT_BYTES = 400 };

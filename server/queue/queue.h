@@ -151,6 +151,13 @@ bool figures_catch_up(struct db *db, const char *name, int most, bool *left, str
 bool outcome_findings(struct db *db, int64_t run, const struct buf *report, struct buf *out,
 		      struct err *err);
 
+/* ---- changes.c: where figures of a workload stepped ---- */
+
+/* Looks at runs of a workload that are new, or gone, since they were looked at last, with
+ * figures_catch_up() before it: at most `most` groups of runs that are held against each other;
+ * *left is whether there is more to do. */
+bool changes_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
+
 /* ---- events.c: server-sent events.  A stream is a suspended connection.  Publishing wakes the
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */
@@ -273,6 +280,8 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',    /* server: a workload to explain, not to run, JSON */
+	MESSAGE_FIT = 'F',      /* server: {"workload", "free": names of parameters}: inputs that it
+				 * runs with are asked for */
 	MESSAGE_IMPORT = 'I',   /* server: a log to read; its name, and MESSAGE_LOG follows */
 	MESSAGE_LOG = 'L',      /* server: the log itself */
 	MESSAGE_EXPORT = 'X',   /* server: a run to write for others, JSON */
@@ -336,9 +345,9 @@ struct worker {
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
- * to run and measure, MESSAGE_CHECK to explain, MESSAGE_IMPORT with the name of a log to read,
- * MESSAGE_EXPORT with a run to write.
- * The thread that calls must outlive the worker: its end kills the child. */
+ * to run and measure, MESSAGE_CHECK to explain, MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the
+ * name of a log to read, MESSAGE_EXPORT with a run to write. The thread that calls must outlive the
+ * worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */
 	int cpu_seconds;

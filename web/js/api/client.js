@@ -130,10 +130,11 @@ export async function postFile(file, upload, onPiece) {
 /**
  * What is wrong in a program, and where it breaks; without calls only the former.
  * @param {import("./types.js").Workload} workload @param {AbortSignal} signal
+ * @param {readonly string[]} [free] parameters that nobody has typed inputs for: where a call fails, others are tried
  * @returns {Promise<import("./types.js").Check>}
  */
-export const postCheck = (workload, signal) =>
-  request("/check", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
+export const postCheck = (workload, signal, free = []) =>
+  request(`/check${free.length ? `?${new URLSearchParams({ free: free.join() })}` : ""}`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
 
 /** The program in a .zip. @param {Blob} zip @returns {Promise<{files: Record<string, string>}>} */
 export const postUnpack = (zip) => request("/unpack", { method: "POST", headers: { "Content-Type": "application/zip" }, body: zip });
@@ -191,6 +192,13 @@ export const restoreRun = (id) => request(`/runs/${encodeURIComponent(id)}/resto
  * @returns {Promise<import("./types.js").RunRow>} */
 export const patchRun = (id, notes) =>
   request(`/runs/${encodeURIComponent(id)}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(notes) });
+
+/** @typedef {import("./report.js").ReportHistoryChange} Change */
+/** @param {number} id @param {{acknowledged?: boolean, note?: string}} said @returns {Promise<Change>} */
+export const patchChange = (id, said) => request(`/history/changes/${id}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(said) });
+
+/** Changes that begin at a run. @param {string | number} run @param {AbortSignal} [signal] @returns {Promise<{changes: Change[], total: number}>} */
+export const getChangesAt = (run, signal) => request(`/history/changes?run=${encodeURIComponent(run)}`, { signal });
 
 /** @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const getOpenApi = (signal) => request("/openapi.json", { signal });

@@ -240,7 +240,7 @@ function costParts(cost, parts, i) {
 function byHand(r, { run, source, posted }) {
   const at = r.line && source === posted ? `&line=${r.line}&column=${r.column || 1}` : "";
   const edit = h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}${at}` }, at ? `Edit line ${r.line}` : "Edit the program");
-  const why = h("span", { class: "small dim" }, r.hint ? "This change is one to make by hand." : "There is no other way to write it: the break stays as long as the statement does.");
+  const why = h("span", { class: "small dim" }, r.hint ? "Make this change by hand." : "There is no way to write this statement without the break.");
   return h("div", { class: "acts try" }, edit, why);
 }
 

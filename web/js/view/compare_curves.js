@@ -33,7 +33,7 @@ function figures(all, pairs, mode, metric, signal) {
   const common = { crossings: [], xTitle: axisTitle(all.sweep), file: "comparison" };
   const names = pairs.map((p) => p.b).join(", ");
   const speed = metric === "speedup";
-  const better = speed ? "above 1x it gained" : "below 1x it is faster";
+  const better = speed ? "above 1x it is better" : "below 1x it is faster";
   const latency = { id: "latencies", title: "Latency", note: `${unit.name} a call; lower is better; A dotted`, ratio: false, unit, series: over, summary: summary(over, duration) };
   const quotient = {
     id: "ratios",
@@ -66,7 +66,7 @@ export function curvesSection(all, pair, asked, signal) {
   const draw = (/** @type {string} */ mode) => {
     drawn.abort();
     drawn = new AbortController();
-    shown = figures(all, mode ? pairs : [pair], mode, pair.headline?.metric ?? "latency", drawn.signal);
+    shown = figures(all, mode ? pairs : [pair], mode, pair.judged_by ?? "latency", drawn.signal);
     place.replaceChildren();
     add(place, shown.map((f) => f.figure));
     // Chart.js measures its frame, which must be in the page first.

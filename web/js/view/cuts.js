@@ -34,14 +34,14 @@ export function cutsSection(run, { m, said, distinct }, at, told) {
   const other = otherPolicy(here);
   const second = h("div", { class: "cutrow", role: "group", "aria-label": other });
   const say = (/** @type {string} */ text) => second.replaceChildren(who(other, ""), h("ol", { class: "strip" }, h("li", { class: "more small dim" }, text)), h("p", { class: "counts small" }, "\u00a0")); // as high as what comes
-  if (!run.workload) say("not known: the program is not kept");
+  if (!run.workload) say("unknown: the program was not kept");
   else {
     say("looked at now");
     look(run.workload, distinct, at, second, told).catch((e) => !at.signal.aborted && say(`not known: ${e instanceof Error ? e.message : e}`));
   }
   const pieces = stripOf(m, said);
   const keys = KEYS.filter(([kind]) => pieces.some((p) => p.kind === kind)).map(([kind, text]) => h("span", { class: "key" }, h("i", { class: `s-${kind}`, "aria-hidden": "true" }), text));
-  const note = "graphs in the order of their capture; dynamo breaks as TorchDynamo does, native as little as this engine can";
+  const note = "graphs in the order of their capture; policy dynamo breaks where TorchDynamo does, native as rarely as this engine can";
   const header = h("header", {}, h("h3", {}, "Where the program is cut"), h("p", {}, note), h("div", { class: "acts legend" }, keys));
   const first = row(cutsOf(here, m, said), "this run", pieceList(run, pieces, true));
   return h("section", { class: "sec cuts", "aria-label": "Where the program is cut" }, header, first, second, ...eagerNotes(run, m, said));

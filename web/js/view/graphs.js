@@ -205,7 +205,7 @@ function sentencesPart(title, lines) {
  * @param {GraphRow} g
  */
 function kernelsPart(page, g) {
-  if (!g.kernels.length) return linesPart(page, "Kernels", [], "None: nothing had to be computed.");
+  if (!g.kernels.length) return linesPart(page, "Kernels", [], "None: there is nothing to compute.");
   const item = (/** @type {import("../model/graphs.js").KernelRow} */ k) => {
     const about = k.about ? h("span", { class: "dim" }, ` ${k.about}`) : null;
     const why = k.why ? h("span", { class: "why" }, k.why) : null;

@@ -24,9 +24,9 @@ const FEW_ROWS = 60;
 
 /** What a word of the head means, where it is. @type {[string, string][]} */
 const TERMS = [
-  ["Of copy", "the time of a kernel that only moves as many bytes, divided by the kernel's own: near 100 % the kernel is bound by memory, above it the bytes were in a nearer cache"],
-  ["Operations", "those of the graph: 2 for each multiply-add of a product, 1 for each element of any other op, none for views and copies"],
-  ["Op/byte", "arithmetic intensity, operations per byte: where it is low the kernel is bound by memory, where it is high by arithmetic"],
+  ["Of copy", "the time of a copy of as many bytes, divided by the kernel's own time. Near 100 % the kernel is memory-bound; above 100 % its data was in a faster cache"],
+  ["Operations", "of the graph: 2 for each multiply-add of a product, 1 for each element of any other op, 0 for views and copies"],
+  ["Op/byte", "arithmetic intensity, operations per byte: low means memory-bound, high means compute-bound"],
 ];
 const DEVICE_TERM = /** @type {[string, string]} */ ([
   "Occupancy",
@@ -67,10 +67,10 @@ async function fill(signal, place, run, of) {
   const rows = kernelFacts(of.m, of.said);
   if (!rows.length || !of.said?.kernels) {
     const names = (of.m.graphs ?? []).reduce((n, g) => n + (g.kernels?.length ?? 0), 0);
-    const why = names ? "No call was watched in this run, so the time of its kernels is not known. Their code is on Graphs." : "Its graphs had nothing to compute.";
+    const why = names ? "This run watched no call, so the times of its kernels are unknown. Their code is on Graphs." : "Its graphs compute nothing.";
     return add(place, stateWell(names ? "No kernel was watched" : "No kernel", h("p", {}, why), names ? h("div", { class: "acts" }, h("a", { class: "btn", href: viewUrl(run, "graphs") }, "Graphs")) : null));
   }
-  add(place, h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, of.said.kernels.sentence), h("p", { class: "how" }, "Each kernel alone, from timelines of a few calls; bytes under the sizes of the capture.")));
+  add(place, h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, of.said.kernels.sentence), h("p", { class: "how" }, "Times are of each kernel alone, from timelines of a few calls; bytes are for the captured sizes.")));
   const table = tableSection(signal, run, rows, of);
   add(place, table);
   await painted();

@@ -58,7 +58,7 @@ const memoryOf = (point, mode) => point.modes[mode]?.memory ?? null;
 /** @param {import("../api/types.js").Run} run */
 function noRecord(run) {
   const again = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again");
-  const why = h("p", {}, "Memory is watched for one call after the latencies. This run was not timed, or is older than that record; its peaks are in the overview.");
+  const why = h("p", {}, "Memory is watched for one call, after the latencies. This run was not timed, or an older version made it; its peaks are on Overview.");
   return stateWell("This run has no record of memory", why, h("div", { class: "acts" }, again));
 }
 
@@ -75,7 +75,7 @@ function verdict(s) {
   const said = saidOf(s.run, s.point, s.mode);
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
-  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors allocated: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are those of a watched call, which takes longer.`;
+  const how = `${which}, watched separately after all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors allocated: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are of the watched call, which takes longer.`;
   return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said?.memory ?? [])), h("p", { class: "how" }, how));
 }
 
@@ -184,7 +184,7 @@ function linesSection(s, eager) {
   const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${pointSaid(s)?.lines_unit ?? ""}`)), ...names.map((n) => right(`Allocated in all, ${n}`))]);
   const title = eager ? `By source line: eager against ${s.mode}` : "By source line";
   const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, places.map(row), left, sum));
-  return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "what is held before the call is in none of these")), scroller(`${title}, table`, table));
+  return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "memory held before the call is not included")), scroller(`${title}, table`, table));
 }
 
 /** What is said of the point. @param {{run: import("../api/types.js").Run, point: Point}} s */
@@ -201,7 +201,7 @@ function modesSection(s) {
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
   const head = headRow(["Mode", ...[`Held before, ${unit}`, `Adds, ${unit}`, "Of eager's", `Peak, ${unit}`, `Allocated in all, ${unit}`, "Tensors", "Peak at"].map(right)]);
   const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
-  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table));
+  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; the peak on Overview is of the first calls, whose outputs are kept")), scroller("Memory by mode, table", table));
 }
 
 /** What was there before the call, by name. @param {Memory} m */
@@ -217,5 +217,5 @@ function heldSection(m) {
   const fill = (/** @type {number} */ most) => body.replaceChildren(...rows.slice(0, most), ...(rows.length > most ? [more(rows.length - most, () => fill(rows.length))] : []), total);
   fill(rows.length > FEW + 4 ? FEW : rows.length);
   const table = h("table", { class: "memtable", id: "memory-held" }, h("caption", { class: "vh" }, "Held before the call"), headRow(["Name", "What it is", "Shape", [unit.name, "r"]]), body);
-  return h("section", { class: "sec", "aria-label": "Held before the call" }, h("header", {}, h("h3", {}, "Held before the call"), h("p", {}, `${plural(m.held.length, "tensor")} that the program or a call has a name for`)), scroller("Held before the call, table", table));
+  return h("section", { class: "sec", "aria-label": "Held before the call" }, h("header", {}, h("h3", {}, "Held before the call"), h("p", {}, `${plural(m.held.length, "tensor")} with a name in the program or in a call`)), scroller("Held before the call, table", table));
 }

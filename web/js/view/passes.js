@@ -59,7 +59,7 @@ function parts(graphs, mode, { run, said, linksOf }) {
 function notTold(run) {
   const href = `/new?from=${encodeURIComponent(run.id)}`;
   const more = h("a", { class: "btn primary", href }, "Edit and run again");
-  const why = h("p", {}, "It was made by a version that did not keep what passes do. Run it again to see them.");
+  const why = h("p", {}, "An older version made it, without a record of the passes. Run it again to see them.");
   return stateWell("This report has no passes", why, h("div", { class: "acts" }, more));
 }
 

@@ -55,9 +55,9 @@ export function sourceTab(ctx, body, run) {
     remember({ n: v === "" ? null : String(points[Number(v)].n) });
     fill(v);
   };
-  const order = [{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse()];
+  const order = [{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `as run at n = ${plain(p.n ?? 0)}` })).reverse()];
   const choose = points.length
-    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select(order, first, { id: "source-point" }, change)]
+    ? [h("label", { class: "small sub", for: "source-point" }, "Show"), select(order, first, { id: "source-point" }, change)]
     : null;
   const save = download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text);
   const acts = h("div", { class: "acts" }, choose, copyButton(() => text), save);
@@ -82,7 +82,7 @@ function filesTab(ctx, body, run, files) {
   const rows = now?.m ? breakRows(now.m, now.said) : [];
   const note = (/** @type {string} */ path) => {
     const n = new Set(rows.filter((r) => r.file === path).map((r) => r.line)).size;
-    return [run.error?.file === path ? "error" : "", n ? `${plural(n, "line")} of breaks` : ""].filter(Boolean).join(", ");
+    return [run.error?.file === path ? "error" : "", n ? `breaks in ${plural(n, "line")}` : ""].filter(Boolean).join(", ");
   };
   const first = firstFile(run, files, [picked().file]);
   const joined = now?.m ? joinLines(now.m, now.said) : null;
