@@ -270,8 +270,8 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err);
 bool db_run_recover(struct db *db, int *n, struct err *err);
 
 /* Takes an ended run out of all that is read.  db_run_restore() has it back, until
- * db_run_purge() removes it with all that belongs to it.  CONFLICT while it is queued or running.
- */
+ * db_run_purge() removes it with all that belongs to it.  CONFLICT while it is queued or running,
+ * and of what was removed with its suite: that is restored. */
 bool db_run_delete(struct db *db, int64_t id, struct err *err);
 
 /* A run that was taken out and is not purged, as db_run_get(); NOT_FOUND: there is none such. */
@@ -279,7 +279,8 @@ bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_r
 		    struct err *err);
 bool db_run_restore(struct db *db, int64_t id, struct err *err);
 
-/* Removes those that were taken out before then; *more: there are some left. */
+/* Removes those that were taken out before then, and suites of which no run is left; *more: there
+ * are some left. */
 bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err);
 
 /* The report's JSON text and the environment's. */
@@ -389,8 +390,14 @@ struct suite_contents {
 bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_contents *out,
 		      struct err *err);
 
-/* Removes a suite and its runs.  CONFLICT while one of them is queued or running. */
+/* Takes a suite and those of its runs that are there out of all that is read.  db_suite_restore()
+ * has both back, until db_run_purge() removes them.  CONFLICT while one of them is queued or
+ * running. */
 bool db_suite_delete(struct db *db, int64_t id, struct err *err);
+
+/* `author`: FORBIDDEN where a run of it is another's; NULL: whosoever they are.  NOT_FOUND: no such
+ * suite was removed, or it is gone for good. */
+bool db_suite_restore(struct db *db, int64_t id, const char *author, struct err *err);
 
 /* Stores these in place of those that the run has. */
 bool db_figures_put(struct db *db, int64_t run, const struct run_figures *figures, struct err *err);

@@ -9,7 +9,7 @@ import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from ".
 import { ComparedRuns, runsOf } from "./compare_runs.js";
 import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
 import { ratioAxis } from "../model/axis.js";
-import { axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
+import { aside, axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
 import { chipClass, intervalOf, unbroken } from "../model/sentence.js";
 
@@ -153,14 +153,14 @@ function metrics(ctx, all, pair, ids) {
 function rules(ctx, all, ids) {
   const open = (/** @type {Record<string, string>} */ change) => {
     const query = new URLSearchParams(ctx.query);
-    for (const [k, v] of Object.entries(change)) query.set(k, v);
+    for (const [k, v] of Object.entries(change)) v ? query.set(k, v) : query.delete(k);
     go(compareUrl(ids, query), { replace: true });
   };
   const percent = Number(plain(100 * all.margin));
   const margins = [...new Set([...MARGINS, percent])].sort((a, b) => a - b).map((m) => ({ value: String(m), label: `${m} %` }));
-  const metrics = ["latency", "speedup"].map((m) => ({ value: m, label: m }));
+  const metrics = [{ value: "", label: "automatic" }, { value: "latency", label: "latency" }, { value: "speedup", label: "speedup" }];
   return [
-    h("label", { class: "sub" }, "Judged by ", select(metrics, ctx.query.get("metric") || "latency", { id: "compare-metric" }, (metric) => open({ metric }))),
+    h("label", { class: "sub", title: "Automatic: latency, or the speedup where eager moved too" }, "Judged by ", select(metrics, ctx.query.get("metric") ?? "", { id: "compare-metric" }, (metric) => open({ metric }))),
     h("label", { class: "sub" }, "Margin ", select(margins, String(percent), { id: "compare-margin" }, (margin) => open({ margin }))),
   ];
 }
@@ -172,11 +172,11 @@ function table(pair, n) {
   const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
     const r = ratioText(f);
     const cell = (/** @type {import("../api/report.js").ReportFigure} */ x, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, unbroken(x.text), ci(intervalOf(x)));
-    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, f.metric === "speedup" ? f.verdict : tone(f.verdict)) : null;
+    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, aside(pair, f) ? "" : tone(f.verdict)) : null;
     const why = f.why ? h("span", { class: "why" }, f.why) : null;
     const ratioCell = h("td", { class: "r m-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval));
     const name = h("th", { scope: "row" }, modeMark(f.mode), " ", figureName(f));
-    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(chipClass(f.verdict), f.verdict), why));
+    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(aside(pair, f) ? "aside" : chipClass(f.verdict), f.verdict), why));
   };
   const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));

@@ -4,7 +4,8 @@
 
 import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, spoken, stateWell } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
-import { confirmed, jobsChanged } from "./frame.js";
+import { jobsChanged } from "./frame.js";
+import { removeSuites } from "./suite_changes.js";
 import { axisHead, modeMark, progressBar, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
 import { nothingHere } from "./missing.js";
@@ -118,7 +119,7 @@ function head(suite, choose) {
   ];
   const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
   const title = h("h1", {}, suite.name, " ", h("span", { class: "mono dim" }, `#${suite.id}`));
-  const act = live(suite) ? button("Cancel", () => end(suite)) : button("Remove", () => remove(suite));
+  const act = live(suite) ? button("Cancel", () => end(suite)) : button("Delete", () => remove(suite));
   const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
   return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, act));
 }
@@ -133,13 +134,13 @@ async function end(suite) {
   }
 }
 
-/** @param {Suite} suite */
+/** With its runs, at once: for a while they can be had back. @param {Suite} suite */
 async function remove(suite) {
-  const runs = Object.values(suite.runs).reduce((a, b) => a + b, 0);
-  const text = `Its ${plural(runs, "run")} and their reports are removed too. This cannot be undone.`;
-  if (!(await confirmed(`Remove ${suite.name}?`, text, "Remove", "Keep"))) return;
-  await end(suite);
-  go("/suites");
+  let removed = false;
+  await removeSuites([suite], () => {
+    go(removed ? `/suites/${encodeURIComponent(suite.id)}` : "/suites");
+    removed = true;
+  });
 }
 
 /** @param {Suite} suite */

@@ -25,7 +25,8 @@
  * @property {Interval | null} ci
  * @property {Shown | null} times the ratio
  * @property {string} verdict
- * @property {string | null} why there is none
+ * @property {boolean} decides whether the verdict of both runs counts it
+ * @property {string | null} why there is none, or it does not decide
  *
  * @typedef {{file?: string, line: number, count: number, cost_us: number | null, ci_us: Interval | null}} BreakSide
  * @typedef {{mode: string, n: number | null, change: "added" | "gone" | "kept", stage: string, kind: string,
@@ -49,6 +50,7 @@
  * @property {Difference[]} differences
  * @property {Sentence} sentence
  * @property {string[]} how
+ * @property {"latency" | "speedup"} [judged_by] what decides
  * @property {Figure | null} [headline]
  * @property {Figure | null} [control]
  * @property {Record<string, number>} [counts]
