@@ -1091,7 +1091,7 @@ export interface ReportBreakCosts {
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
-  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  /** whether breaks that `without` lacks cost what was timed, beyond 5 % of a call; else all costs are estimates */
   timed?: boolean;
   /** calls that were watched */
   calls: number;
@@ -2635,7 +2635,7 @@ export interface ReportComparedBreak {
   line: number;
   /** times it was met */
   count: number;
-  /** us: what it costs a call */
+  /** us: what it costs a call; null where that cannot be told apart from 0 */
   cost_us: number | null;
   /** us: its interval */
   ci_us: [number, number] | null;
@@ -3091,7 +3091,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where the interval of cost holds 0: that it cannot be told apart from 0, and what it is at most */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;
