@@ -61,8 +61,11 @@ static void figure_cell(struct out *o, const struct report_figure *f)
 static void begin_table(struct out *o, const char *title, const char *note, const char *heads)
 {
 	out_printf(o, "<section aria-label=\"%s\"><h2>%s</h2>", title, title);
-	if (*note)
-		out_printf(o, "<p class=\"note\">%s</p>", note);
+	if (*note) { /* of any length */
+		out_puts(o, "<p class=\"note\">");
+		out_puts(o, note);
+		out_puts(o, "</p>");
+	}
 	out_printf(o,
 		   "\n<div class=\"scroll\" role=\"region\" aria-label=\"%s, table\" "
 		   "tabindex=\"0\"><table><thead><tr>",

@@ -172,19 +172,20 @@ static const char *open_text(struct maker *m, double high)
 }
 
 /* What can be said of a break's cost. */
-enum told { TOLD_FIGURE, TOLD_OPEN, TOLD_NOTHING };
+enum cost_known { KNOWN_FIGURE, KNOWN_OPEN, KNOWN_NOTHING };
 
 /* Of a break that was met for several sizes the intervals add up.  No part says more than is said
  * of all of them: where that is no figure neither is a part, and none is larger. */
-static enum told told_of(struct maker *m, const struct broken_list *l, const struct broken *b)
+static enum cost_known known_of(struct maker *m, const struct broken_list *l,
+				const struct broken *b)
 {
 	const struct report_break_costs *all = l->all;
 	bool open = all && holds_zero(us_figure(m, all->sum_us, all->ci_us));
 
 	if ((all && !open && all->ci_us.high < 0) || b->ci.high <= 0)
-		return TOLD_NOTHING;
+		return KNOWN_NOTHING;
 	open = open || holds_zero(us_figure(m, b->us, b->ci)) || (all && b->us > all->ci_us.high);
-	return open ? TOLD_OPEN : TOLD_FIGURE;
+	return open ? KNOWN_OPEN : KNOWN_FIGURE;
 }
 
 /* Where it is no figure, in the words of the sentence on all. */
@@ -192,7 +193,7 @@ static const char *untold_text(struct maker *m, const struct broken_list *l, con
 {
 	double most = l->all ? fmin(b->ci.high, l->all->ci_us.high) : b->ci.high;
 
-	if (told_of(m, l, b) == TOLD_OPEN)
+	if (known_of(m, l, b) == KNOWN_OPEN)
 		return maker_text(m, "Its cost %s%s.", open_text(m, most),
 				  most > 0 ? " a call" : "");
 	if (!l->all || l->all->ci_us.high >= 0)
@@ -463,7 +464,7 @@ static const char *line_text(struct maker *m, const struct broken_list *l, const
 
 		there = break_place_of(other->first);
 		if (there.line != here.line || !same_text(there.file, here.file) ||
-		    !other->priced || told_of(m, l, other) != TOLD_FIGURE)
+		    !other->priced || known_of(m, l, other) != KNOWN_FIGURE)
 			continue;
 		us += other->us;
 		step = fmax(step, other->step);
@@ -516,7 +517,7 @@ static void put_break(struct maker *m, const struct broken_list *l, const struct
 	if (cost)
 		REPORT_SET(cost, text, step_text(m, b->us, b->step));
 	REPORT_SET(to, cost, cost);
-	if (told_of(m, l, b) != TOLD_FIGURE)
+	if (known_of(m, l, b) != KNOWN_FIGURE)
 		REPORT_SET(to, cost_open, untold_text(m, l, b));
 	put_parts(m, b, to);
 	if (b->dear->cost)
@@ -547,8 +548,8 @@ static size_t kinds_of(struct maker *m, const struct broken_list *l, struct kind
 		if (!l->at[i].priced)
 			continue;
 		kinds[k].priced = true;
-		kinds[k].nothing &= told_of(m, l, &l->at[i]) == TOLD_NOTHING;
-		if (told_of(m, l, &l->at[i]) != TOLD_FIGURE)
+		kinds[k].nothing &= known_of(m, l, &l->at[i]) == KNOWN_NOTHING;
+		if (known_of(m, l, &l->at[i]) != KNOWN_FIGURE)
 			continue;
 		kinds[k].open = false;
 		kinds[k].us += l->at[i].us;

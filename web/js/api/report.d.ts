@@ -445,6 +445,8 @@ export interface ReportChange {
   agrees?: boolean;
   /** where they do not, in a sentence */
   disagreement?: string;
+  /** lines that calls printed before and do not now, which is no difference of values */
+  prints_less?: number;
   /** captured graphs */
   graphs?: [number, number];
   /** graph breaks */
