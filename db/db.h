@@ -239,7 +239,7 @@ struct run_outcome {
 	size_t n_results;
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
-	int points_kept, points_of; /* of db_run_end() alone: see struct run_row */
+	int points_kept, points_of; /* of a run that is not done alone: see struct run_row */
 	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
 };
 
@@ -254,9 +254,15 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *outcome,
 bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err);
 
-/* And for one that ended without a report: with `status`, and why (may be of no code). */
+/* And for one that was failed or cancelled; of what it had measured until then the same is kept as
+ * by db_run_end(). */
+struct run_ended {
+	enum run_status status;
+	const struct err *why;          /* may be of no code */
+	const struct run_outcome *kept; /* NULL: nothing */
+};
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
-			   enum run_status status, const struct err *why, struct err *err);
+			   const struct run_ended *end, struct err *err);
 
 /* Ends a queued or running run as failed or cancelled; `why` may be NULL.  Of what it measured
  * until then the report, the environment and the findings are kept; `kept` NULL: nothing is. */
@@ -456,6 +462,21 @@ struct heat {
 };
 bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
 	     struct err *err); /* project NULL or "": of all */
+
+/* Which run of a workload: the newest that is done of a branch, else of a tag, or the one that is
+ * marked where `of` is "baseline"; one with these settings before others. */
+struct newest_query {
+	const char *name, *project, *of;
+	const char *settings_hash; /* "" or NULL: whichever */
+	int64_t but;               /* that run is not meant */
+};
+bool db_run_newest(struct db *db, const struct newest_query *query, struct arena *arena,
+		   struct run_row *out, bool *found, struct err *err);
+
+/* The newest run of exactly this workload (JSON text as it is stored) that waits, runs or is done.
+ */
+bool db_run_same(struct db *db, const char *workload, struct arena *arena, struct run_row *out,
+		 bool *found, struct err *err);
 
 /* Names of workloads that have runs, the one of the newest run first, with how many. */
 struct workload_name {
