@@ -23,7 +23,7 @@ enum {
 };
 
 /* A kernel that is tried, and its candidates. */
-struct trial {
+struct tuning {
 	int kernel;
 	struct cuda_kernel plan[CUDA_CHOICES];
 	enum cuda_choice choice[CUDA_CHOICES];
@@ -37,7 +37,7 @@ struct tune {
 	struct version *v;
 	struct cuda_texts *t;
 	int lanes;
-	struct trial *trials;
+	struct tuning *trials;
 	int n;
 	int64_t *vars; /* the symbols' hints */
 	struct cuda_texts texts;
@@ -98,7 +98,7 @@ static void describe(const struct cuda_kernel *c, enum cuda_choice choice, char 
 }
 
 /* By the text, the symbols, the device and its driver. */
-static bool make_key(const struct tune *u, struct trial *r)
+static bool make_key(const struct tune *u, struct tuning *r)
 {
 	struct device *d = u->exe->device;
 	const struct cuda_text *text = &u->t->kernels[r->kernel];
@@ -120,7 +120,7 @@ static bool make_key(const struct tune *u, struct trial *r)
 
 /* ---- what an earlier process found: "3\n0 12.250\n2 10.000\n": chosen, choices and times */
 
-static bool recall(struct tune *u, struct trial *r, struct cache *cache)
+static bool recall(struct tune *u, struct tuning *r, struct cache *cache)
 {
 	const struct lowered *l = u->exe->lowered;
 	int chosen = -1, choice, used;
@@ -151,7 +151,7 @@ static bool recall(struct tune *u, struct trial *r, struct cache *cache)
 	return chosen >= 0 && chosen < r->tried.n;
 }
 
-static void remember(const struct trial *r, struct cache *cache)
+static void remember(const struct tuning *r, struct cache *cache)
 {
 	char record[RECORD_BYTES];
 	int len = snprintf(record, sizeof(record), "%d\n", r->tried.chosen);
@@ -164,7 +164,7 @@ static void remember(const struct trial *r, struct cache *cache)
 
 /* ---- candidates */
 
-static void drop_plans(struct trial *r)
+static void drop_plans(struct tuning *r)
 {
 	for (int i = 0; i < r->tried.n; i++)
 		cuda_kernel_finish(&r->plan[i]);
@@ -172,7 +172,7 @@ static void drop_plans(struct trial *r)
 }
 
 /* Those whose text is another than those before them, after the others' of the graph. */
-static bool add_candidates(struct tune *u, struct trial *r)
+static bool add_candidates(struct tune *u, struct tuning *r)
 {
 	r->first = u->texts.n;
 	for (int choice = 0; choice < CUDA_CHOICES; choice++) {
@@ -301,7 +301,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool time_one(struct tune *u, struct trial *r, int i, void **buffers, struct err *err)
+static bool time_one(struct tune *u, struct tuning *r, int i, void **buffers, struct err *err)
 {
 	const struct cuda_text *text = &u->texts.kernels[r->first + i];
 	struct device *d = u->exe->device;
@@ -337,7 +337,7 @@ static bool time_one(struct tune *u, struct trial *r, int i, void **buffers, str
 }
 
 /* The planned one first; what there is no time for is left out. */
-static bool time_all(struct tune *u, struct trial *r, struct err *err)
+static bool time_all(struct tune *u, struct tuning *r, struct err *err)
 {
 	struct room room = { 0 };
 	int timed = 0;
@@ -375,7 +375,7 @@ static bool begin(struct tune *u, struct cache *cache)
 	for (int i = 0; i < sym_var_count(u->exe->lowered->graph->syms); i++)
 		u->vars[i] = sym_var_hint(u->exe->lowered->graph->syms, i);
 	for (int i = 0; i < n; i++) {
-		struct trial *r = &u->trials[u->n];
+		struct tuning *r = &u->trials[u->n];
 
 		if (!can_try(u, i) || find_trial(u, i) >= 0)
 			continue;
@@ -398,7 +398,7 @@ static bool try_all(struct tune *u, struct cache *cache, struct err *err)
 
 	u->until = clock_ns() + (u->exe->autotune == AUTOTUNE_MAX ? MAX_NS : FAST_NS);
 	for (int i = 0; i < u->n && ok; i++) {
-		struct trial *r = &u->trials[i];
+		struct tuning *r = &u->trials[i];
 
 		if (r->tried.kept)
 			continue;
