@@ -191,6 +191,7 @@ test("from a run to the run of the same workload before it; a run that is not th
   await other.page.goto(`${server.url}/compare?a=${ids[0]}&b=999`);
   await other.page.getByText("there is no run 999").waitFor();
   await other.page.getByRole("button", { name: "Change B" }).waitFor();
+  assert.equal(await other.page.getByRole("link", { name: "no such run" }).count(), 0, "a link leads somewhere");
   await sound(other.page, other.complaints);
 });
 
