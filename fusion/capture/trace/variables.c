@@ -400,6 +400,12 @@ static bool stand_in_function(struct trace *t, struct function *real, int child,
 	return true;
 }
 
+bool variables_is_sparse(struct value v)
+{
+	return v.kind == VALUE_INSTANCE && v.instance->class->hidden &&
+	       strcmp(v.instance->class->name, "_Sparse") == 0;
+}
+
 static bool stand_in_instance(struct trace *t, struct instance *real, int child, struct value *out,
 			      struct err *err)
 {
@@ -407,6 +413,9 @@ static bool stand_in_instance(struct trace *t, struct instance *real, int child,
 	struct class *class = real->class;
 	struct value v;
 
+	if (!t->native &&
+	    variables_is_sparse((struct value){ .kind = VALUE_INSTANCE, .instance = real }))
+		return trace_break(t, BREAK_SPARSE, NULL, err);
 	if (!is_fixed(class)) {
 		if (!variables_read(t, child + n, &v, err))
 			return false;
@@ -631,13 +640,12 @@ static bool describe(struct trace *t, int source, struct err *err)
 		return trace_no_memory(err);
 	if (s->kind != VALUE_TENSOR && s->kind != VALUE_INT && s->kind != VALUE_FLOAT)
 		return true;
+	if (s->kind != VALUE_TENSOR)
+		return trace_note_number(t, source) || trace_no_memory(err);
 	seen = memory_note(t->memory, s);
 	if (!seen)
 		return trace_no_memory(err);
-	if (s->kind == VALUE_TENSOR)
-		share_symbols(t, source, seen);
-	else
-		s->symbolic = trace_wants_symbol(t, source, seen);
+	share_symbols(t, source, seen);
 	return true;
 }
 
