@@ -247,7 +247,8 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
 	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
 	" WHERE other.name = run.name AND other.project = run.project"                             \
-	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id < run.id)"    \
+	" AND other.device = run.device AND other.settings_hash = run.settings_hash"               \
+	" AND its.mode = run_summary.mode AND other.id < run.id)"                                  \
 	" WHERE was_verdict <> run_summary.verdict AND" SINCE
 
 static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,

@@ -131,8 +131,8 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 	/* 30 of 50 µs: the second is faster than a copy, and takes nothing off. */
 	assert_string_equal(
 	    m->kernels->sentence,
-	    "1 kernel of 2 takes more than twice as long as a copy of as many bytes; "
-	    "30 µs of 50 µs, 60 %, exceed the time of such copies.");
+	    "1 of 2 kernels takes more than twice as long as a copy of the same size: "
+	    "30 of 50 µs (60 %) is more than such copies take.");
 	done(&found);
 }
 

@@ -20,7 +20,7 @@ static char *proposed(const char *source, const char *entry)
 
 	if (entry)
 		json_object_set_new(workload, "entry", json_string(entry));
-	list = workload_proposals(workload, NULL);
+	list = workload_proposals(workload, NULL, false);
 	first = json_array_get(list, 0);
 	buf_init(&out, 0);
 	buf_puts(&out, "");
@@ -269,7 +269,7 @@ static void a_proposal_of_a_program_of_files_names_its_file(void **state)
 	json_t *workload = json_pack("{s:{s:s, s:s}, s:s}", "files", "train.py",
 				     NET MAIN "    print(Net(3)(torch.ones(1, 3)))\n", "other.py",
 				     "x = 1\n", "entry", "train.py:Net");
-	json_t *list = workload_proposals(workload, NULL), *first = json_array_get(list, 0);
+	json_t *list = workload_proposals(workload, NULL, false), *first = json_array_get(list, 0);
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(first, "entry")), "train.py:Net(3)");

@@ -354,9 +354,40 @@ static void nothing_measured_has_no_geomean(void **state)
 	assert_true(json_is_null(json_object_get(s, "quantiles")));
 	assert_true(json_is_null(
 	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
-	assert_said(report, "No speedup to compare yet. 1 column of 1 has workloads that did not "
+	assert_said(report, "No speedup to compare. 1 column of 1 has workloads that did not "
 			    "pass.");
 	json_decref(report);
+}
+
+/* By the margin of a run's own verdict. */
+static void a_suite_judges_as_its_runs_do(void **state)
+{
+	static const struct {
+		double low, mid, high;
+		const char *verdict;
+	} cases[] = { { 1.021, 1.1, 1.2, "FASTER" },
+		      { 1.001, 1.01, 1.03, "AMBIGUOUS" },
+		      { 1.001, 1.005, 1.01, "SAME" },
+		      { 0.8, 0.9, 0.97, "SLOWER" } };
+	const char *const names[] = { "a" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct suite_result one = result(0, "static", SUITE_PASS, cases[i].mid);
+		struct err err = { 0 };
+		json_t *report;
+
+		one.speedup = (struct interval){ cases[i].low, cases[i].mid, cases[i].high };
+		report = suite_report(names, 1, &one, 1, &err);
+		assert_string_equal(shown(column(report, "static"), "verdict"), cases[i].verdict);
+		assert_string_equal(
+		    json_string_value(json_object_get(
+			json_object_get(json_array_get(in(report, "workloads", 0, "results"), 0),
+					"shown"),
+			"verdict")),
+		    cases[i].verdict);
+		json_decref(report);
+	}
 }
 
 static void what_did_not_run_and_what_passes_is_said(void **state)
@@ -374,7 +405,7 @@ static void what_did_not_run_and_what_passes_is_said(void **state)
 	} rows[] = { { passes, "Every workload passes in every column." },
 		     { cut, "Every workload that ran passes; 1 of 2 did not run." },
 		     { half, "Every workload that has ended passes; 1 of 2 is to come." },
-		     { waits, "No speedup to compare yet. None has run in every column." } };
+		     { waits, "No speedup to compare yet. No workload has run in every column." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -616,6 +647,7 @@ int main(void)
 		cmocka_unit_test(a_report_counts_and_means_over_the_common_set),
 		cmocka_unit_test(columns_whose_intervals_meet_are_not_told_apart),
 		cmocka_unit_test(nothing_measured_has_no_geomean),
+		cmocka_unit_test(a_suite_judges_as_its_runs_do),
 		cmocka_unit_test(what_did_not_run_and_what_passes_is_said),
 		cmocka_unit_test(values_other_than_eagers_disagree),
 		cmocka_unit_test(rounding_agrees),

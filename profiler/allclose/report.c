@@ -32,6 +32,21 @@ static void put_place(struct buf *out, const struct allclose_where *w)
 		buf_printf(out, ", of calls made %s,", w->when);
 }
 
+/* 3 digits, thousands with a comma: "12.5", "307,000"; an exponent from a billion on. */
+static void put_times(struct buf *out, double x)
+{
+	double step = pow(10, floor(log10(x)) - 2);
+	int64_t whole = (int64_t)(step * round(x / step));
+
+	if (x < 1000 || x >= 1e9)
+		buf_printf(out, "%.3g", x);
+	else if (whole < 1000000)
+		buf_printf(out, "%d,%03d", (int)(whole / 1000), (int)(whole % 1000));
+	else
+		buf_printf(out, "%d,%03d,%03d", (int)(whole / 1000000), (int)(whole / 1000 % 1000),
+			   (int)(whole % 1000));
+}
+
 /* "output of calls[0] at [2, 3] is 0.273, eager's 0.287; float64 gives 0.28712: 12 times
  * what bfloat16 allows" */
 static void put_disagreement(struct buf *out, const struct allclose *a, const char *whose)
@@ -52,9 +67,12 @@ static void put_disagreement(struct buf *out, const struct allclose *a, const ch
 		buf_puts(out, ", float64's ");
 		put_number(out, w->at.reference, w->dtype);
 	}
-	if (isfinite(a->excess) && a->excess > 1)
-		buf_printf(out, ": %.3g times what %s allows", a->excess,
+	if (isfinite(a->excess) && a->excess > 1) {
+		buf_puts(out, ": ");
+		put_times(out, a->excess);
+		buf_printf(out, " times what %s allows",
 			   by_dtype ? dtype_name(w->dtype) : "its bound");
+	}
 }
 
 static void put_within(struct buf *out, const struct allclose *a, const char *whose)

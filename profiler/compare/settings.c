@@ -22,12 +22,12 @@ struct setting {
 	const char *key, *title;
 	const struct report_record *where;
 	size_t at; /* of the record in a report */
-	bool matters;
+	bool matters, parts;
 };
 
 static const struct setting settings[] = {
-#define SETTING(key, where, matters, title)                                                        \
-	{ #key, title, REPORT_RECORD(where), offsetof(struct report_run, where), matters },
+#define SETTING(key, where, matters, parts, title)                                                 \
+	{ #key, title, REPORT_RECORD(where), offsetof(struct report_run, where), matters, parts },
 #include "profiler/compare/settings.def"
 #undef SETTING
 };
@@ -454,7 +454,7 @@ void settings_key(const struct report_run *run, struct buf *out)
 		const json_t *value = value_of(s, run);
 		char *text;
 
-		if (!s->matters || strcmp(s->key, "sweep") == 0 || says_nothing(s->key, value))
+		if (!s->parts || strcmp(s->key, "sweep") == 0 || says_nothing(s->key, value))
 			continue;
 		text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
 		buf_printf(out, "%s=%s\n", s->key, text ? text : "");

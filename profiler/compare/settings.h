@@ -37,8 +37,8 @@ static inline void differences_finish(struct differences *d)
  * matter.  Returns whether one does. */
 bool settings_refusal(const struct differences *d, struct buf *out);
 
-/* Appends the values of the settings that matter, sweep apart: equal texts mean that runs
- * of the same workload are comparable. */
+/* Appends the values of the settings that part a history, sweep apart: equal texts mean that runs
+ * of the same workload repeat each other. */
 void settings_key(const struct report_run *run, struct buf *out);
 
 /* The program itself, as text: the source, and the lines that a sweep puts into it.  Equal

@@ -69,4 +69,9 @@ typedef bool export_put_fn(void *self, const void *bytes, size_t len, struct err
 bool export_write(const struct export_format *f, const struct export_run *run,
 		  const struct export_query *q, export_put_fn *put, void *self, struct err *err);
 
+/* The log of a bisection as a page of one file, which is written or written again. */
+struct report_bisect;
+bool export_bisection(const struct report_bisect *log, const char *version, export_put_fn *put,
+		      void *self, struct err *err);
+
 #endif

@@ -3,7 +3,12 @@
 #define PROFILER_EXPORT_HTML_H
 
 #include "profiler/export/job.h"
+#include "profiler/export/out.h"
 #include "profiler/findings/findings.h"
+
+/* html_page.c: a page up to its content, and from there on. */
+void html_begin(struct out *o, const char *title);
+void html_end(struct out *o, const char *version);
 
 /* html_tables.c: sections with a table each, where it has rows.  Modes, what a log had,
  * breaks, the source. */

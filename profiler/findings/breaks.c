@@ -236,12 +236,13 @@ static void say_cost(struct maker *m, struct sentence *s, const char *mode,
 		int64_t gone = n - all->without->breaks_left;
 
 		claim.evidence =
-		    gone == n ? ", as timed beside the same function without them"
+		    gone == n ? n == 1 ? ", as timed beside the same function without it"
+				       : ", as timed beside the same function without them"
 			      : maker_text(m,
 					   ", as timed beside the same function without %s of them "
 					   "and estimated for the rest",
 					   gone > 0 ? figure_text(m, (double)gone) : "some");
-		claim.less = "without them a call is";
+		claim.less = n == 1 ? "without it a call is" : "without them a call is";
 	}
 	say_claim(m, s, mode, at, &claim);
 }

@@ -47,7 +47,10 @@ static void say_repaid(struct maker *m, struct sentence *s, const struct report_
 
 	number_short(compile, b->compile_ms * 1e3 / m->compile.scale);
 	number_short(calls, b->calls_to_repay);
-	if (strcmp(repay, repay_word(REPAY_NEVER)) == 0) {
+	if (strcmp(repay, repay_word(REPAY_NEVER)) == 0 && b->has.compile_ms &&
+	    b->compile_ms == 0) {
+		sentence_add(s, PART_PLAIN, "; nothing was compiled");
+	} else if (strcmp(repay, repay_word(REPAY_NEVER)) == 0) {
 		sentence_add(s, PART_PLAIN, "; its ");
 		sentence_add(s, PART_CLAIM, "%s %s of compiling are never repaid", compile, unit);
 	} else if (strcmp(repay, repay_word(REPAY_AFTER)) == 0 && b->calls_to_repay < 1) {
@@ -83,10 +86,9 @@ static void say_open(struct sentence *s, const char *mode, const struct report_c
 	struct report_figure *f = wording_figure(s->wording, &ratio, "x");
 
 	sentence_add(s, PART_CLAIM,
-		     same ? "%s is as fast as eager"
-			  : "Whether %s is faster than eager cannot be told",
+		     same ? "%s is as fast as eager" : "%s may or may not be faster than eager",
 		     mode);
-	sentence_add(s, PART_PLAIN, ", %s", f ? f->text : "");
+	sentence_add(s, PART_PLAIN, ": %s", f ? f->text : "");
 	sentence_interval(s, f);
 }
 
@@ -112,7 +114,8 @@ static void say_verdict(struct maker *m, struct sentence *s, const struct report
 		sentence_add(s, PART_CLAIM, "There are not enough samples to compare %s with eager",
 			     mode);
 	sentence_add(s, PART_PLAIN, "%s", place_at(m, p));
-	say_repaid(m, s, b);
+	if (!is(verdict, VERDICT_SAME) && !is(verdict, VERDICT_AMBIGUOUS))
+		say_repaid(m, s, b);
 	sentence_add(s, PART_PLAIN, ".");
 }
 

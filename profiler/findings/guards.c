@@ -52,7 +52,9 @@ static void say_guards(struct maker *m, struct sentence *s, const char *mode,
 		     plural(m, t->again, "recompile", "recompiles"), mode, took);
 	sentence_add(s, PART_PLAIN, ", %d %% of all compile time.",
 		     t->compile_ms > 0 ? (int)round(100 * t->again_ms / t->compile_ms) : 0);
-	if (t->once)
+	if (t->once && t->once == t->versions)
+		sentence_add(s, PART_PLAIN, " None of the %s served more than one call.", versions);
+	else if (t->once)
 		sentence_add(s, PART_PLAIN, " %lld of %s served at most one call.",
 			     (long long)t->once, versions);
 }
@@ -381,7 +383,7 @@ static const char *facts_of(struct maker *m, const struct report_frame *f)
 	char took[NUMBER_BYTES];
 
 	if (!f->entries.n)
-		return f->skipped ? "runs in eager" : "";
+		return f->skipped ? "runs in eager" : "nothing to compile";
 	for (size_t i = 0; i < f->entries.n; i++) {
 		ms += f->entries.at[i].has.compile_ms ? f->entries.at[i].compile_ms : 0;
 		uses += f->entries.at[i].uses;

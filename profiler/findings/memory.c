@@ -147,6 +147,7 @@ static int64_t taken(const struct report_memory *memory)
 
 struct line_bytes {
 	bool has_line;
+	const char *file; /* "": the program is one text */
 	int64_t line, peak, taken;
 };
 
@@ -155,7 +156,16 @@ struct line_list {
 	size_t n;
 };
 
-/* By line, what has none last. */
+static int line_order(const struct line_bytes *a, const struct line_bytes *b)
+{
+	int files = strcmp(a->file, b->file);
+
+	if (!a->has_line || !b->has_line)
+		return b->has_line - a->has_line;
+	return files ? files : (a->line > b->line) - (a->line < b->line);
+}
+
+/* By file and line, what has none last. */
 static struct line_list lines_of(struct maker *m, const struct report_memory *memory)
 {
 	struct line_list l = {
@@ -167,13 +177,13 @@ static struct line_list lines_of(struct maker *m, const struct report_memory *me
 	for (size_t i = 0; !m->wording.failed && i < memory->tensors.n; i++) {
 		const struct report_memory_tensor *t = &memory->tensors.at[i];
 
-		for (k = 0; k < l.n && l.at[k].has_line && (!t->has.line || l.at[k].line < t->line);
-		     k++)
+		struct line_bytes at = { t->has.line, t->has.file ? t->file : "", t->line, 0, 0 };
+
+		for (k = 0; k < l.n && line_order(&l.at[k], &at) < 0; k++)
 			;
-		if (k == l.n || l.at[k].has_line != t->has.line ||
-		    (t->has.line && l.at[k].line != t->line)) {
+		if (k == l.n || line_order(&l.at[k], &at) != 0) {
 			memmove(&l.at[k + 1], &l.at[k], (l.n - k) * sizeof(*l.at));
-			l.at[k] = (struct line_bytes){ t->has.line, t->line, 0, 0 };
+			l.at[k] = at;
 			l.n++;
 		}
 		l.at[k].taken += t->bytes;
@@ -186,6 +196,8 @@ static void put_line(struct maker *m, const struct line_bytes *of, struct number
 		     struct report_findings_line *to)
 {
 	REPORT_SET_OR_NULL(to, line, of->has_line, of->line);
+	if (of->has_line && of->file[0])
+		REPORT_SET(to, file, of->file);
 	REPORT_SET(to, peak, amount(m, of->peak, unit));
 	REPORT_SET(to, taken, amount(m, of->taken, unit));
 }

@@ -27,6 +27,9 @@ static struct report_texts begin(struct maker *m, size_t most)
 
 /* ---- recordings ---- */
 
+/* Watched calls beyond it are said to be of another pace than those that were timed. */
+static const double far_from_median = 1.25;
+
 enum { MOST_FACTS = 6, MOST_SENTENCES = 10 /* five of each recording */ };
 
 /* What became of one; `part` is of which part of the graph it is, in front of each sentence. */
@@ -309,13 +312,13 @@ static const char *say_beyond(struct maker *m, const struct beyond *b)
 
 	if (!b->far)
 		return maker_text(m,
-				  "No kernel takes more than twice as long as a copy of as many "
-				  "bytes: %d %% of their time exceeds that of such copies.",
+				  "No kernel takes more than twice as long as a copy of the same "
+				  "size: %d %% of their time is more than such copies take.",
 				  percent);
 	return maker_text(m,
-			  "%s of %lld %s more than twice as long as a copy of as many bytes; %s µs "
-			  "of %s µs, %d %%, exceed the time of such copies.",
-			  plural(m, b->far, "kernel", "kernels"), (long long)b->kernels,
+			  "%lld of %s %s more than twice as long as a copy of the same size: "
+			  "%s of %s µs (%d %%) is more than such copies take.",
+			  (long long)b->far, plural(m, b->kernels, "kernel", "kernels"),
 			  b->far == 1 ? "takes" : "take", figure_text(m, b->over_us),
 			  figure_text(m, b->whole_us), percent);
 }
@@ -452,6 +455,17 @@ static void shares_of(const double *parts, size_t n, double whole, int *percents
 	}
 }
 
+/* That the calls that were watched are not as those that were timed. */
+static const char *other_pace(struct maker *m, double ratio)
+{
+	if (ratio < far_from_median && ratio > 1 / far_from_median)
+		return "";
+	return maker_text(m,
+			  " The watched calls took %sx the median latency: this is the split of %s "
+			  "calls than usual.",
+			  figure_text(m, ratio), ratio > 1 ? "slower" : "quicker");
+}
+
 /* Of the mode that is spoken of. */
 static void say_split(struct maker *m, const struct report_point *p,
 		      struct report_findings_point *to)
@@ -472,7 +486,8 @@ static void say_split(struct maker *m, const struct report_point *p,
 	shares_of((double[]){ kernel, overhead, whole - kernel - overhead }, 3, whole, percents);
 	number_duration(text, overhead);
 	if (percents[2] >= 10)
-		rest = maker_text(m, " %d %% are not attributed to any phase.", percents[2]);
+		rest = maker_text(m, " %d %% is not attributed to any phase.", percents[2]);
+	rest = maker_text(m, "%s%s", rest, other_pace(m, whole / at->latency->median_us));
 	REPORT_SET(to, split,
 		   maker_text(m,
 			      "%s spends %d %% of a call in kernels. Fixed overhead per call: %s "

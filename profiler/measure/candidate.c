@@ -229,7 +229,8 @@ static bool fill(struct candidate *candidate, const struct workload *w, const st
 		return out_of_memory(err);
 	if (!choose_timed(candidate, w, err))
 		return false;
-	candidate->session = fusion_session(candidate->engine, point_program(w, p), candidate->mode,
+	candidate->program = point_program(w, p);
+	candidate->session = fusion_session(candidate->engine, candidate->program, candidate->mode,
 					    err);
 	return candidate->session && set_params(candidate, w->params, err) &&
 	       copy_args(candidate, err);

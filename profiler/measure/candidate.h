@@ -41,7 +41,8 @@ struct candidate {
 	struct fusion *engine;
 	bool shares_engine; /* another candidate's, which outlives this one */
 	struct fusion_session *session;
-	const struct inputs *originals; /* borrowed */
+	const struct fusion_program *program; /* that it runs; borrowed */
+	const struct inputs *originals;       /* borrowed */
 	struct value **args;         /* this candidate's copies: sets[set], where there are sets */
 	struct value *outputs;       /* of the last calls; dropped before timing */
 	struct value *param_grads;   /* of each of these calls: a dict; UNSET: not kept */

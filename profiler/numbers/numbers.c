@@ -129,6 +129,10 @@ void number_error(char out[NUMBER_BYTES], double x)
 		strcpy(out, x == 0 ? "0" : x > 0 ? "inf" : "-inf");
 		return;
 	}
+	if (fabs(x) >= 1 && fabs(x) < 1e4) {
+		number_short(out, x);
+		return;
+	}
 	snprintf(out, NUMBER_BYTES, "%s%.1fe%d", x < 0 ? "-" : "", rounded(x, e - 1) / pow(10, e),
 		 e);
 }

@@ -29,7 +29,7 @@ void number_short(char out[NUMBER_BYTES], double x);
 /* Up to 6 significant digits, without zeros that say nothing: "0.5", "30", "1,024". */
 void number_plain(char out[NUMBER_BYTES], double x);
 
-/* An error bound: "4.8e-7"; "0" where the bits agree, "nan". */
+/* An error bound: "4.8e-7", "24.6"; "0" where the bits agree, "nan". */
 void number_error(char out[NUMBER_BYTES], double x);
 
 /* Rounds at most NUMBER_PARTS parts to a step so that they add up to their sum, rounded too

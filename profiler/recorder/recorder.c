@@ -13,14 +13,32 @@
 
 /* ---- what the numbers in a recording's events stand for. ---- */
 
+/* Lines of the source; of a program of several files those of the files, and which these are. */
+static void put_lines(json_t *row, const struct candidate *candidate, const int *lines, int n)
+{
+	json_t *at = json_array(), *files = json_array();
+
+	for (int i = 0; i < n; i++) {
+		int there;
+		const char *file = fusion_place(candidate->program, lines[i], &there);
+
+		json_array_append_new(at, json_integer(there));
+		if (file)
+			json_array_append_new(files, json_string(file));
+	}
+	json_object_set_new(row, "lines", at);
+	if (json_array_size(files) > 0)
+		json_object_set(row, "files", files);
+	json_decref(files);
+}
+
 /* Ops and lines of a kernel, from the nodes that it computes. */
-static void describe_nodes(json_t *row, const struct fusion_graph_info *info, int kernel,
+static void describe_nodes(json_t *row, const struct candidate *candidate,
+			   const struct fusion_graph_info *info, int kernel,
 			   const struct fusion_kernel *k)
 {
-	json_t *ops = json_array(), *lines = json_array();
+	json_t *ops = json_array();
 
-	for (int i = 0; i < k->n_lines; i++)
-		json_array_append_new(lines, json_integer(k->lines[i]));
 	for (int i = 0; i < k->n_ops; i++) {
 		const char *op = fusion_kernel_op(info, kernel, i);
 
@@ -28,7 +46,7 @@ static void describe_nodes(json_t *row, const struct fusion_graph_info *info, in
 			json_array_append_new(ops, json_string(op));
 	}
 	json_object_set_new(row, "ops", ops);
-	json_object_set_new(row, "lines", lines);
+	put_lines(row, candidate, k->lines, k->n_lines);
 }
 
 static json_t *kernel_row(const struct candidate *candidate, const struct recorded *t,
@@ -53,16 +71,17 @@ static json_t *kernel_row(const struct candidate *candidate, const struct record
 			"written_bytes", (json_int_t)k.written_bytes);
 	if (k.calls_library && row) /* that kernel is launched in any case */
 		json_object_set_new(row, "library", json_true());
-	describe_nodes(row, &info, t->kernel, &k);
+	describe_nodes(row, candidate, &info, t->kernel, &k);
 	return row;
 }
 
-static json_t *eager_row(const struct recorded *t)
+static json_t *eager_row(const struct candidate *candidate, const struct recorded *t)
 {
 	const char *name = t->op ? t->op : "kernel";
+	json_t *row = json_pack("{s:s, s:[s]}", "name", name, "ops", name);
 
-	return json_pack("{s:s, s:[s], s:o}", "name", name, "ops", name, "lines",
-			 t->line > 0 ? json_pack("[i]", t->line) : json_array());
+	put_lines(row, candidate, &t->line, t->line > 0);
+	return row;
 }
 
 static bool same_name(const struct recorded *a, const struct recorded *b)
@@ -100,7 +119,7 @@ static uint32_t recorder_name_launch(struct recorder *r, const struct candidate 
 		t->kind = found->of.kind;
 		return found->name;
 	}
-	row = t->graph < 0 ? eager_row(t) : kernel_row(candidate, t, &library);
+	row = t->graph < 0 ? eager_row(candidate, t) : kernel_row(candidate, t, &library);
 	if (symbol && row)
 		json_object_set_new(row, "symbol", json_string(symbol));
 	known.name = timeline_writer_name(r->writer, row);
@@ -115,10 +134,13 @@ static json_t *break_row(const struct candidate *candidate, int index)
 {
 	struct fusion_break b = fusion_break(candidate->session, index);
 	int line = b.cause.line ? b.cause.line : b.n_stack ? b.stack[b.n_stack - 1].line : 0;
+	const char *what = b.subject ? b.subject : b.kind;
+	const char *file = fusion_place(candidate->program, line, &line);
 
-	return json_pack("{s:o, s:i, s:s, s:i}", "name",
-			 json_sprintf("break, line %d: %s", line, b.subject ? b.subject : b.kind),
-			 "break", index, "stage", b.stage, "line", line);
+	return json_pack("{s:o, s:i, s:s, s:i, s:s*}", "name",
+			 file ? json_sprintf("break, %s:%d: %s", file, line, what)
+			      : json_sprintf("break, line %d: %s", line, what),
+			 "break", index, "stage", b.stage, "line", line, "file", file);
 }
 
 /* Of a piece or a break, whose number is reported as `graph`. */

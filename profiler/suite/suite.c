@@ -8,6 +8,7 @@
 
 #include "fusion/base/buf.h"
 #include "profiler/findings/sentence.h"
+#include "profiler/measure/break_even.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/stats.h"
 
@@ -465,7 +466,7 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 	return n && most && ran
 		   ? wording_text(w, "Every workload that ran passes; %lld of %lld did not run.",
 				  (long long)(most - ran), (long long)most)
-		   : "None has run in every column.";
+		   : "No workload has run in every column.";
 }
 
 const char *suite_rate_text(struct wording *w, double rate)
@@ -513,9 +514,11 @@ static const char *not_passed(struct wording *w, const struct report_suite_colum
 	return text;
 }
 
-static const char *side_of_one(struct report_interval ci)
+/* By the rule of a run: what had too few rounds has no speedup here. */
+static const char *verdict_word_of(double speedup, struct report_interval ci)
 {
-	return ci.low > 1 ? "FASTER" : ci.high < 1 ? "SLOWER" : "SAME";
+	return verdict_word(
+	    verdict_of(&(struct interval){ ci.low, speedup, ci.high }, STATS_MIN_SAMPLES));
 }
 
 static void show_column(struct wording *w, struct report_suite_column *c)
@@ -533,7 +536,8 @@ static void show_column(struct wording *w, struct report_suite_column *c)
 	REPORT_SET(to, not_passed, not_passed(w, c));
 	REPORT_SET(to, pass_rate, suite_rate_text(w, c->pass_rate));
 	REPORT_SET_IF(to, geomean, mean->has.speedup, times_of(w, mean->speedup, mean->speedup_ci));
-	REPORT_SET_IF(to, verdict, mean->has.speedup, side_of_one(mean->speedup_ci));
+	REPORT_SET_IF(to, verdict, mean->has.speedup,
+		      verdict_word_of(mean->speedup, mean->speedup_ci));
 	REPORT_SET_IF(to, own, own->has.speedup,
 		      wording_text(w, "%s of %s", times_text(w, own->speedup),
 				   wording_number(w, (double)own->n)));
@@ -553,7 +557,7 @@ static void show_result(struct wording *w, struct report_suite_result *r)
 	if (!to)
 		return;
 	REPORT_SET_IF(to, speedup, r->has.speedup, times_of(w, r->speedup, r->speedup_ci));
-	REPORT_SET_IF(to, verdict, r->has.speedup, side_of_one(r->speedup_ci));
+	REPORT_SET_IF(to, verdict, r->has.speedup, verdict_word_of(r->speedup, r->speedup_ci));
 	REPORT_SET(to, breaks,
 		   !known ? "unknown"
 			  : wording_text(w, "%lld + %lld", (long long)r->breaks->capture,
@@ -603,9 +607,14 @@ static bool say(struct report_suite *suite, struct arena *arena)
 	const struct report_suite_column *best = fastest(suite);
 	const char *passes = passing(&w, suite), *others;
 	struct report_figure *times;
+	int64_t waiting = 0;
+
+	for (size_t i = 0; i < suite->columns.n; i++)
+		waiting += suite->columns.at[i].waiting;
 
 	if (!best) {
-		sentence_add(&s, PART_CLAIM, "No speedup to compare yet.");
+		sentence_add(&s, PART_CLAIM,
+			     waiting ? "No speedup to compare yet." : "No speedup to compare.");
 		sentence_add(&s, PART_PLAIN, " %s", passes);
 	} else {
 		const struct report_suite_geomean *mean = best->geomean->common;

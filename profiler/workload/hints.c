@@ -719,6 +719,11 @@ bool hint_find(const struct hints *h, const struct lang_parameter *p, struct hin
 	       number_for(p, NULL, out->text, HINT_BYTES);
 }
 
+const char *hint_guess(const struct lang_parameter *p)
+{
+	return is_index_name(p->name) ? "int64[8]<10" : "float32[8,16]";
+}
+
 bool hint_construct(struct lang_outline *o, const char *class, struct hint_made *out)
 {
 	const struct hints h = { .outline = o };

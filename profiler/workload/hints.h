@@ -29,6 +29,9 @@ struct hint {
 /* False: nothing tells. */
 bool hint_find(const struct hints *h, const struct lang_parameter *p, struct hint *out);
 
+/* Where nothing tells: floats, or integers where the name is that of indices. */
+const char *hint_guess(const struct lang_parameter *p);
+
 /* "Net(dim=64, heads=4)": a call that makes one of a class, its parameters by their names and
  * annotations.  False: one of them is nothing that these tell. */
 enum { HINT_ARGUMENTS = 24, HINT_ARGUMENT_BYTES = 120 };

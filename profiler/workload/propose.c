@@ -17,6 +17,7 @@ struct proposed_call {
 	int line;               /* of the call that it is; 0: it is not one */
 	json_t *inputs;         /* {"name", "text", "because"} */
 	bool needed;            /* some parameter has no default */
+	bool guess; /* what nothing tells is a tensor of floats, or as its name has it */
 };
 
 static bool add(struct proposed_call *p, const char *name, const char *text, const char *because)
@@ -52,6 +53,8 @@ static bool add_hint(struct proposed_call *p, const struct hints *h,
 	const char *other = other_tensor(p);
 	bool found = hint_find(h, of, &hint);
 
+	if (!found && p->guess && !of->otherwise)
+		return add(p, of->name, hint_guess(of), "nothing tells");
 	if (other && (!found || (!hint.sized && strncmp(hint.text, "float32[", 8) == 0)))
 		return (of->annotation == NULL || strstr(of->annotation, "Tensor")) &&
 		       add(p, of->name, other, "nothing tells; as the tensor before it");
@@ -182,10 +185,18 @@ static void offer(json_t *list, const struct proposed_call *p, const json_t *wor
 	json_decref(posted);
 }
 
-static void propose(json_t *list, struct lang_outline *o, const struct lang_use *use,
-		    const json_t *workload, const struct registry *registry, const char *source)
+/* For whom proposals are made. */
+struct proposing {
+	json_t *list;
+	const json_t *workload;
+	const struct registry *registry;
+	const char *source;
+	bool guess;
+};
+
+static void propose(const struct proposing *to, struct lang_outline *o, const struct lang_use *use)
 {
-	struct proposed_call p = { .line = use->line, .inputs = json_array() };
+	struct proposed_call p = { .line = use->line, .inputs = json_array(), .guess = to->guess };
 	struct hint_made made = { .made = { .n = 0 } };
 	struct hints h = { .outline = o,
 			   .function = called(o, use->of),
@@ -193,31 +204,32 @@ static void propose(json_t *list, struct lang_outline *o, const struct lang_use 
 
 	if (h.function && write_entry(&p, o, use, &made) && fill(&p, &h, use) &&
 	    json_array_size(p.inputs))
-		offer(list, &p, workload, registry, source);
+		offer(to->list, &p, to->workload, to->registry, to->source);
 	json_decref(p.inputs);
 }
 
-json_t *workload_proposals(const json_t *workload, const struct registry *registry)
+json_t *workload_proposals(const json_t *workload, const struct registry *registry, bool guess)
 {
 	const char *source = workload_text(workload, "");
 	const char *entry = json_string_value(json_object_get(workload, "entry"));
 	const char *named = entry ? workload_text(workload, "entry") : "model";
 	struct lang_outline *o = source ? lang_outline_create(source) : NULL;
 	json_t *list = json_array();
+	const struct proposing to = { list, workload, registry, source, guess };
 	struct lang_use use = { .of = NULL };
 	const char *of;
 	char word[128];
 
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(named, "("), named);
 	if (o && lang_outline_use(o, word, &use))
-		propose(list, o, &use, workload, registry, source);
+		propose(&to, o, &use);
 	of = called(o, word) ? word : use.of;
 	if (o && !of && strcmp(word, "model") == 0 && lang_outline_use(o, NULL, &use)) {
-		propose(list, o, &use, workload, registry, source);
+		propose(&to, o, &use);
 		of = use.of;
 	}
 	if (o && of && !json_array_size(list))
-		propose(list, o, &(struct lang_use){ .of = of }, workload, registry, source);
+		propose(&to, o, &(struct lang_use){ .of = of });
 	lang_outline_destroy(o);
 	return list;
 }

@@ -116,7 +116,8 @@ static json_t *read_messages(struct worker *w, const struct app *app, struct err
 	return answer;
 }
 
-static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
+static json_t *ask_worker(struct app *app, enum message_type what, const json_t *json,
+			  struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
 	struct worker_options options = { .cpu_seconds = (int)app->bounds.check_seconds,
@@ -133,7 +134,7 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 	if (app->checks++ >= CHECKS_MOST)
 		err_set(err, ERR_BUSY, "%d checks are under way, the limit; post it again later",
 			CHECKS_MOST);
-	else if (worker_start(&worker, &options, MESSAGE_CHECK, text, err)) {
+	else if (worker_start(&worker, &options, what, text, err)) {
 		answer = read_messages(&worker, app, err);
 		worker_reap(&worker, true, &clean, NULL);
 	}
@@ -231,7 +232,7 @@ static bool check(struct req *req, const json_t *json, json_t *diagnostics, json
 			       "source is missing: the text of the program to check");
 	whole = with_calls(json);
 	if (parses(req->app->registry, whole, &found) && w && json_array_size(w->calls))
-		*answer = explain_in_worker(req->app, json, &found);
+		*answer = ask_worker(req->app, MESSAGE_CHECK, json, &found);
 	if (found.code == ERR_BUSY || found.code == ERR_MEMORY || found.code == ERR_IO) {
 		*err = found;
 		json_decref(whole);
@@ -247,6 +248,42 @@ static bool check(struct req *req, const json_t *json, json_t *diagnostics, json
 	return true;
 }
 
+/* ---- proposals ---- */
+
+/* The names of ?free=x,mask; NULL: it is not asked for. */
+static json_t *free_names(struct req *req)
+{
+	const char *text = req_query(req, "free");
+	json_t *list = text ? json_array() : NULL;
+
+	for (size_t len; text && *text; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		if (len)
+			json_array_append_new(list, json_stringn(text, len));
+	}
+	return list;
+}
+
+/* Inputs for the program, as its text tells; where the calls as posted fail and some inputs are
+ * free, tried by a worker. */
+static json_t *proposals_of(struct req *req, const json_t *json, bool fails)
+{
+	json_t *names = free_names(req), *whole = with_calls(json), *list = NULL, *job;
+	struct err ignored = { 0 };
+
+	if (fails && json_array_size(names) && parses(req->app->registry, whole, &ignored)) {
+		job = json_pack("{s:O, s:O}", "workload", json, "free", names);
+		list = ask_worker(req->app, MESSAGE_FIT, job, &ignored);
+		json_decref(job);
+	}
+	json_decref(whole);
+	json_decref(names);
+	if (json_is_array(list))
+		return list;
+	json_decref(list);
+	return workload_proposals(json, req->app->registry, false);
+}
+
 bool api_check(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_workload(req, err), *answer = NULL, *diagnostics = json_array();
@@ -254,7 +291,7 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 
 	if (ok)
 		json_object_set_new(answer, "proposals",
-				    workload_proposals(json, req->app->registry));
+				    proposals_of(req, json, json_array_size(diagnostics) > 0));
 	json_decref(json);
 	if (!ok) {
 		json_decref(answer);

@@ -243,6 +243,21 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	return ok;
 }
 
+/* Answers inputs that the program runs with. */
+static bool fit_job(int fd, const json_t *job, const struct registry *registry, struct err *err)
+{
+	json_t *list;
+	bool ok;
+
+	heap_take();
+	confine_memory(NULL);
+	list = profiler_proposals(json_object_get(job, "workload"), json_object_get(job, "free"),
+				  registry);
+	ok = send_result(fd, list, err);
+	json_decref(list);
+	return ok;
+}
+
 static bool send_report(int fd, const struct report_run *run, struct err *err)
 {
 	json_t *report = report_write_run(run);
@@ -458,8 +473,10 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	if (ok && kind == MESSAGE_EXPORT)
 		ok = export_job(fd, &reader, job, err);
 	message_reader_finish(&reader);
-	ok = ok &&
-	     (kind == MESSAGE_EXPORT || run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err));
+	if (ok && kind == MESSAGE_FIT)
+		ok = fit_job(fd, job, registry, err);
+	else if (ok && kind != MESSAGE_EXPORT)
+		ok = run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err);
 	json_decref(job);
 	return ok;
 }

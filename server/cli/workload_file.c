@@ -427,7 +427,7 @@ bool workload_file_proposed(const struct workload_file *f, const char *command, 
 
 	if (f->n_inputs || (!is_python(f) && !has_files(f)) || !has_no_inputs(json))
 		return false;
-	list = workload_proposals(json, registry);
+	list = profiler_proposals(json, NULL, registry);
 	first = json_array_get(list, 0);
 	needed = json_is_true(json_object_get(first, "needed"));
 	if (needed) {
@@ -437,6 +437,8 @@ bool workload_file_proposed(const struct workload_file *f, const char *command, 
 			json_string_value(json_object_get(first, "entry")));
 		if (line)
 			fprintf(stderr, "line %lld calls it so:\n", (long long)line);
+		else if (json_is_true(json_object_get(first, "runs")))
+			fputs("it runs with these:\n", stderr);
 		else
 			fputs("its text tells this much:\n", stderr);
 		print_command(f, command, first);

@@ -14,6 +14,7 @@
 #include "profiler/fields/breaks.h"
 #include "profiler/fields/fields.h"
 #include "profiler/findings/findings.h"
+#include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
@@ -122,6 +123,17 @@ static bool summary_of_disagreement(const struct report_run *run, struct arena *
 	return false;
 }
 
+/* In the digits that its interval allows: lists, which have no interval, show it as findings do. */
+static double crossover_of(const struct report_comparison *top)
+{
+	double step;
+
+	if (!top || !isfinite(top->crossover_n))
+		return NAN;
+	step = number_step(top->crossover_n, top->crossover_ci.low, top->crossover_ci.high);
+	return step * round(top->crossover_n / step);
+}
+
 void summary_of_report(const struct report_run *run, struct arena *arena, struct run_summary *out)
 {
 	struct summed at = point_of(run, run->points.n ? run->points.n - 1 : 0);
@@ -140,7 +152,7 @@ void summary_of_report(const struct report_run *run, struct arena *arena, struct
 		.speedup_lo = number_or(b->speedup_ci.low, 0),
 		.speedup_hi = number_or(b->speedup_ci.high, 0),
 		.calls_to_repay = number_or(b->calls_to_repay, INFINITY),
-		.crossover_n = top ? top->crossover_n : NAN,
+		.crossover_n = crossover_of(top),
 		.at_n = at.n,
 		.breaks = most_breaks(run),
 	};

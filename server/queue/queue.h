@@ -273,6 +273,8 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',    /* server: a workload to explain, not to run, JSON */
+	MESSAGE_FIT = 'F',      /* server: {"workload", "free": names of parameters}: inputs that it
+				 * runs with are asked for */
 	MESSAGE_IMPORT = 'I',   /* server: a log to read; its name, and MESSAGE_LOG follows */
 	MESSAGE_LOG = 'L',      /* server: the log itself */
 	MESSAGE_EXPORT = 'X',   /* server: a run to write for others, JSON */
@@ -336,9 +338,9 @@ struct worker {
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
- * to run and measure, MESSAGE_CHECK to explain, MESSAGE_IMPORT with the name of a log to read,
- * MESSAGE_EXPORT with a run to write.
- * The thread that calls must outlive the worker: its end kills the child. */
+ * to run and measure, MESSAGE_CHECK to explain, MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the
+ * name of a log to read, MESSAGE_EXPORT with a run to write. The thread that calls must outlive the
+ * worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */
 	int cpu_seconds;

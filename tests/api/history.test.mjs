@@ -173,3 +173,10 @@ test('breakeven run keeps the commit of the folder it runs in, unless told one',
     assert.deepEqual(run('--commit', 'abc', '--branch', 'main'), ['abc', 'main']);
     rmSync(folder, { recursive: true });
 });
+
+test('runs under two policies are no repeats of each other', async () => {
+    for (const policy of ['dynamo', undefined, 'native'])
+        await waitFor(server, (await postRun(server, workload(body, { ...quick, name: 'policies', policy }))).body.id);
+    const { points } = (await history('workload=policies')).body;
+    assert.deepEqual(points.map((p) => p.parting ?? null), [null, null, 'settings changed']);
+});

@@ -179,6 +179,39 @@ test('a check answers proposals, whose calls run as they are', async () => {
     assert.deepEqual(nothing.body.proposals, []);
 });
 
+test('a call that fails has inputs proposed that it has run with; what is not free stays', async () => {
+    const source = 'import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(32, 64), nn.Linear(64, 10))\ndef model(x, w):\n    return net(x) @ w\n';
+    const float = (...shape) => ({ random: { shape, seed: 0 } });
+    const ask = (free, calls) => getJson(`${server.url}/api/v1/check${free}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ source, calls }) });
+    const both = [[float(8, 16), float(8, 16)]];
+    const { body } = await ask('?free=x,w', both);
+    const [found] = body.proposals;
+    assert.equal(found.runs, true);
+    assert.deepEqual(found.inputs.map((i) => i.text), ['float32[8,32]', 'float32[10,16]']);
+    assert.match(found.inputs[1].because, /^with float32\[8,16\] line 5 fails: matmul: sizes \[8, 10\] and \[8, 16\]/);
+    const clean = await ask('?free=x,w', found.calls);
+    assert.deepEqual(clean.body.diagnostics, []);
+    assert.deepEqual(clean.body.proposals.filter((p) => p.runs), [], 'what runs needs no other');
+    const typed = await ask('?free=w', [[float(5, 32), float(8, 16)]]);
+    assert.deepEqual(typed.body.proposals[0].inputs.map((i) => `${i.name} ${i.text}`), ['w float32[10,16]']);
+    assert.deepEqual(typed.body.proposals[0].calls[0][0].random.shape, [5, 32]);
+    for (const [free, calls] of [['', both], ['?free=', both], ['?free=w', both], ['?free=nobody', both]]) {
+        const none = await ask(free, calls);
+        assert.equal(none.body.diagnostics.length, 1);
+        assert.deepEqual(none.body.proposals.filter((p) => p.runs), [], free);
+    }
+});
+
+test('a program that never ends ends the search for inputs', async () => {
+    const source = 'def model(x):\n    while True:\n        x = x + 1\n';
+    const began = Date.now();
+    const { status, body } = await getJson(`${server.url}/api/v1/check?free=x`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ source, calls: [[{ random: { shape: [2] } }]] }) });
+    assert.equal(status, 200);
+    assert.equal(body.diagnostics[0].code, 'step-limit');
+    assert.deepEqual(body.proposals.filter((p) => p.runs), []);
+    assert.ok(Date.now() - began < 60000);
+});
+
 test('an entry that makes a module says where it is wrong', async () => {
     const wrong = await checkOf({ source: net, entry: 'Net(torch.rann(1))', calls: [[{ value: 1 }]] });
     const [found] = wrong.body.diagnostics;

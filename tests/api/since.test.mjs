@@ -32,10 +32,12 @@ test('a verdict that is another than before is told, with the run before; what c
     await run('stays', fast);
     await run('stays', fast);
     await run('turns', fast, { project: 'else' });
+    await run('settings', fast);
+    sql(`UPDATE run_row SET settings_hash = 'others' WHERE id = ${await run('settings', slow)}`);
     let { body } = await api('/since');
-    assert.equal(body.runs.done, 5);
+    assert.equal(body.runs.done, 7);
     assert.equal(body.changed, 1);
-    assert.deepEqual(body.changes.map((c) => [c.run.id, c.run.summary.verdict, c.before, c.was]), [[second, 'SLOWER', first, 'FASTER']]);
+    assert.deepEqual(body.changes.map((c) => [c.run.id, c.run.summary.verdict, c.before, c.was]), [[second, 'SLOWER', first, 'FASTER']], 'and a run with other settings is no repeat');
     assert.deepEqual((await api('/since?project=else')).body.changes, []);
     assert.equal((await api('/since?project=else')).body.runs.done, 1);
     sql(`UPDATE run_row SET created_ns = created_ns - 2 * 3600 * 1000000000 WHERE id = ${second}`);

@@ -32,7 +32,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.getByRole("button", { name: /Name and tags of two/ }).click();
     assert.deepEqual(await findings(page), []);
     await page.getByLabel("Name", { exact: true }).fill("second");
-    await page.getByLabel("Tags, with commas").fill("old, h200");
+    await page.getByLabel("Tags, separated by commas").fill("old, h200");
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "second", exact: true }).waitFor();
     assert.deepEqual((await runs())[1].tags, ["h200", "old"]);

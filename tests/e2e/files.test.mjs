@@ -80,7 +80,7 @@ test("a file that is edited is what runs; its run has the tree, and is run again
   await tree(page).getByRole("button", { name: "block.py" }).click();
   assert.match(page.url(), /file=net%2Fblock\.py/);
   assert.match(await page.locator(".code").textContent(), /# edited/);
-  assert.match(await tree(page).textContent(), /block\.py1 line of breaks/);
+  assert.match(await tree(page).textContent(), /block\.pybreaks in 1 line/);
   for (const how of [{ width: 1440 }, { width: 390 }, { width: 390, theme: "dark" }, { width: 1440, theme: "dark" }]) {
     const { page: other, complaints: others } = await openPage(browser, how);
     for (const at of [`runs/${id}/source`, `new?from=${id}`]) {

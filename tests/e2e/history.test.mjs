@@ -22,7 +22,7 @@ test("no runs, and a name that none has", async () => {
   await page.goto(`${server.url}/history`);
   await page.getByRole("heading", { name: "No runs yet" }).waitFor();
   await page.goto(`${server.url}/history?workload=%3Cb%3Enone`);
-  await page.getByText("No run of this store is of a workload named <b>none.").waitFor();
+  await page.getByText("No run here is of a workload named <b>none.").waitFor();
   await sound(page, complaints);
 });
 

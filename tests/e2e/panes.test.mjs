@@ -2,12 +2,18 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { postRun, startServer, until, waitFor, workload } from "../api/harness.mjs";
+import { postRun, randn, startServer, until, waitFor, workload } from "../api/harness.mjs";
 import { afterTimers, drawn, openPage, sound, startBrowser } from "./browser.mjs";
 
 const BODY = "    y = torch.softmax(x @ x.T, -1)\n    z = torch.relu(y) * 2\n    print('between')\n    return torch.tanh(z).sum()";
 const how = { backend: "cpu", threads: 1, seconds: 0.1 };
-let server, browser, run, models;
+const FILES = {
+  "main.py": "import torch\nfrom net.block import Block\nfrom net import ops\n\nblock = Block()\n\ndef model(x):\n    y = block(x)\n    return ops.gate(y).sum()\n",
+  "net/__init__.py": "",
+  "net/ops.py": "import torch\n\ndef scale(x):\n    return x * 2\n\ndef gate(x):\n    h = torch.tanh(x)\n    print('gate')\n    return h * torch.sigmoid(x)\n",
+  "net/block.py": "import torch\nfrom torch import nn\nfrom net.ops import scale\n\nclass Block(nn.Module):\n    def forward(self, x):\n        h = torch.relu(x)\n        return torch.softmax(scale(h), -1)\n",
+};
+let server, browser, run, files, models;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
@@ -24,10 +30,11 @@ before(async () => {
     return { name, source, calls: [call], ...how, backend: "interp", modes: ["static"] };
   };
   run = await post({ ...workload(BODY), ...how, name: "two", modes: ["eager", "static"] });
+  files = await post({ name: "files", files: FILES, entry: "main.py:model", calls: [[randn(16, 16)]], ...how, modes: ["eager", "static"] });
   models = [];
   for (const f of ["63_gpt.json", "61_resnet_block.json", "64_lstm.json", "70_rerank_breaks.json", "4_layer_norm.json"]) models.push(await post(example(f)));
   for (const name of ["llama", "unet", "vit"]) models.push(await post(model(name)));
-  for (const id of [run, ...models]) assert.equal((await waitFor(server, id)).status, "done");
+  for (const id of [run, files, ...models]) assert.equal((await waitFor(server, id)).status, "done");
 });
 after(async () => {
   await browser?.close();
@@ -137,6 +144,76 @@ test("labels of real graphs are never under 11 px, in their boxes, and over noth
       await afterTimers(page);
       assert.deepEqual((await faults(page)).slice(0, 8).filter((f) => !["Fit", "+"].includes(act) || f !== "nothing is in sight"), [], `run ${id}, ${act ?? "at first"}`);
     }
+});
+
+test("of a program of several files the pane has the file that is named, by pointer, by keyboard and by choice", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, files, "&graph=0");
+  const source = page.locator(".panes .pane:first-child");
+  const file = source.getByRole("combobox", { name: "File" });
+  assert.equal(await file.inputValue(), "net/block.py");
+  assert.deepEqual(await file.locator("optgroup").evaluateAll((all) => all.map((g) => [g.label, [...g.children].map((o) => o.value)])), [
+    ["Files of this graph", ["net/block.py", "net/ops.py"]],
+    ["Other files", ["main.py", "net/__init__.py"]],
+  ]);
+  assert.match(await source.locator(".code").innerText(), /torch\.softmax\(scale\(h\), -1\)/);
+  await page.getByRole("button", { name: "Open all", exact: true }).click();
+  const node = (id) => page.locator(`.graph [data-node="${id}"] rect`).first();
+  await node("relu").hover();
+  assert.deepEqual(await lines(page, "hint"), [7]);
+  await node("mul").hover(); // of the other file
+  assert.deepEqual(await lines(page, "hint"), []);
+  assert.equal(await source.locator(".elsewhere").textContent(), "net/ops.py:4");
+  await node("mul").click();
+  assert.equal(await file.inputValue(), "net/ops.py");
+  assert.deepEqual([param(page, "file"), param(page, "line"), await lines(page, "joined")], ["net/ops.py", "4", [4]]);
+  assert.match(await page.getByRole("region", { name: "Picked line" }).innerText(), /net\/ops\.py:4\s+return x \* 2/);
+  await page.locator(".graph").focus();
+  for (let i = 0; i < 12 && param(page, "node") !== "relu"; i++) await page.keyboard.press("ArrowLeft");
+  assert.deepEqual([await file.inputValue(), await lines(page, "joined")], ["net/block.py", [7]]);
+  await file.selectOption("net/ops.py");
+  await source.locator("[role=listbox]").focus();
+  await page.keyboard.press("ArrowDown");
+  for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown"); // line 7: of graph 1
+  assert.deepEqual([param(page, "file"), param(page, "line")], ["net/ops.py", "7"]);
+  await page.waitForFunction(() => document.getElementById("graph-of").value === "1");
+  await page.locator('.graph [data-node="tanh"], .graph [data-node^="kernel "]').first().waitFor();
+  assert.equal(await file.inputValue(), "net/ops.py");
+  await sound(page, complaints);
+});
+
+test("Breaks and Source of several files: one at a time, lines lead on, the other views know the file", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${files}/breaks?mode=static`);
+  await drawn(page);
+  const two = page.getByRole("region", { name: "Source and breaks" });
+  const file = two.getByRole("combobox", { name: "File" });
+  assert.equal(await file.inputValue(), "net/ops.py");
+  assert.match(await two.locator("#L8").innerText(), /host call/);
+  await file.selectOption("main.py");
+  assert.match(await two.locator("#L9").innerText(), /call that breaks inside/);
+  await two.locator("#L9").click();
+  assert.deepEqual([param(page, "file"), param(page, "line")], ["main.py", "9"]);
+  await two.locator(".brks details").filter({ hasText: "resume" }).first().locator("summary").click();
+  assert.equal(await file.inputValue(), "net/ops.py");
+  await two.locator(".brks details[open]").getByRole("link", { name: "net/ops.py:8" }).click();
+  await page.waitForURL(/\/source\?/);
+  await drawn(page);
+  assert.match(await page.locator("li[aria-selected=true]").innerText(), /print\('gate'\)/);
+  await page.locator("#L7").click();
+  const side = page.locator(".graphside");
+  assert.match(await side.innerText(), /net\/ops\.py:7[^]*tanh/);
+  await side.getByRole("link", { name: /^fused/ }).first().click();
+  await page.waitForURL(/\/kernels\?/);
+  await drawn(page);
+  assert.deepEqual([param(page, "file"), param(page, "line")], ["net/ops.py", "7"]);
+  assert.ok((await page.locator("#kernels-table tr.joined").count()) >= 1);
+  for (const [tab, place] of [["timeline", /net\/block\.py:\d+/], ["memory", /net\/block\.py:7/], ["guards", /net\/ops\.py:\d+/]]) {
+    await page.goto(`${server.url}/runs/${files}/${tab}?mode=static`);
+    await drawn(page);
+    await page.getByText(place).first().waitFor();
+  }
+  await sound(page, complaints);
 });
 
 test("all graphs are one picture, torn at each break; a box leads to its graph, a tear to its break", async () => {

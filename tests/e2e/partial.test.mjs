@@ -29,7 +29,7 @@ test("a sweep that was cancelled shows what was measured, and says of how much",
     const { page, context, complaints } = await openPage(browser, how);
     await page.goto(`${server.url}/runs/${id}`);
     await drawn(page);
-    assert.match(await page.locator("#partial").innerText(), /cancelled Partial: 3 of 4 points measured; what follows is of them alone\./);
+    assert.match(await page.locator("#partial").innerText(), /cancelled Partial: 3 of 4 points measured; the figures below cover only those\./);
     assert.match(await page.locator("#verdict").innerText(), /at\sn\s=\s3/);
     assert.equal(await page.locator("#speedup-table tbody tr").count(), run.report.points.length);
     assert.equal(await sideways(page), 0);

@@ -92,7 +92,7 @@ test("the ops are listed and filtered; the filter is in the address", async () =
   assert.equal(await page.locator("#ops-count").innerText(), `1 of ${all} ops`);
   assert.match(page.url(), /q=F\.gelu/);
   await page.getByLabel("Gradient").selectOption("none");
-  assert.match(await page.locator("#ops-list .state").innerText(), /Nothing here matches \u201cF\.gelu\u201d, gradient none/);
+  assert.match(await page.locator("#ops-list .state").innerText(), /Nothing matches \u201cF\.gelu\u201d, gradient none/);
   await page.getByRole("button", { name: "Show all ops" }).click();
   assert.equal(await page.locator(".optable tbody tr").count(), all);
   assert.equal(await page.getByLabel("Search the ops").inputValue(), "");

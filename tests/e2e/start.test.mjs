@@ -33,6 +33,26 @@ test("a function that is pasted is the entry, whatever its name, with inputs for
   assert.deepEqual(complaints, []);
 });
 
+test("inputs that nobody typed follow the program, with the reason below; what is typed stays", async () => {
+  const { page, complaints } = await first();
+  const net = (width) => `import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(${width}, 64), nn.GELU(), nn.Linear(64, 10))\n\ndef model(x, w):\n    return net(x).log_softmax(-1) @ w\n`;
+  const shapes = async (x, w) => {
+    await page.waitForFunction(([a, b]) => ["x", "w"].every((name, i) => document.querySelector(`[aria-label="Shape of ${name}"]`)?.value === [a, b][i]), [x, w]);
+    await page.locator("#found", { hasText: "no error" }).waitFor();
+  };
+  await writeSource(page, net(32));
+  await shapes("8, 32", "10, 16");
+  assert.match(await page.locator(".why:visible").first().innerText(), /^Proposed: with float32\[.*\] line 7 fails: linear: sizes/);
+  await sound(page, complaints);
+  await page.getByLabel("Shape of x").fill("5, 48");
+  assert.equal(await page.locator(".why:visible").count(), 1, "what somebody typed is not proposed");
+  await writeSource(page, net(48));
+  await shapes("5, 48", "10, 16");
+  await writeSource(page, net(40));
+  await page.locator("#diags .sev.e").waitFor();
+  assert.equal(await page.getByLabel("Shape of x").inputValue(), "5, 48");
+});
+
 test("without a run it says what this is, and a function that is pasted gets its verdict", async () => {
   for (const how of [{ width: 390, theme: "dark" }, {}]) {
     const { page, context, complaints } = await first(how);

@@ -73,16 +73,25 @@ test("a break in a block is marked where it is, not where the block begins", () 
 
 test("a line of the margin has what all of its breaks cost", () => {
   const rows = breakRows({ breaks: [branch, { ...branch, message: "another" }] }, saidOf(2, { line_cost: "30" }));
-  assert.equal(lineMarks(rows).get(3)?.cost, "30");
+  assert.equal(lineMarks(rows, []).get(3)?.cost, "30");
 });
 
 test("the margin marks breaks and the calls that lead to them", () => {
-  const marks = lineMarks(rowsOf([branch, denied]));
+  const marks = lineMarks(rowsOf([branch, denied]), []);
   assert.deepEqual([...marks].sort((a, b) => a[0] - b[0]), [
     [2, { cls: "low", note: "no lowering" }],
     [3, { cls: "brk", note: "data dependent branch" }],
     [9, { cls: "brk", note: "call that breaks inside" }],
   ]);
+});
+
+test("the margin of a file has what is in it: its breaks, calls from it that break elsewhere, its lines in eager", () => {
+  const there = { ...branch, stack: [{ line: 9, function: "model", file: "main.py" }, { line: 3, function: "f", file: "net/f.py" }] };
+  const eager = [{ name: "model", says: "", places: [{ line: 7, file: "main.py" }, { line: 4, file: "net/f.py" }], broke: -1 }];
+  const marks = (file) => [...lineMarks(rowsOf([there]), eager, file)].map(([line, m]) => `${line} ${m.note}`).sort();
+  assert.deepEqual(marks("main.py"), ["7 runs in eager", "9 call that breaks inside"]);
+  assert.deepEqual(marks("net/f.py"), ["3 data dependent branch", "4 runs in eager"]);
+  assert.deepEqual(marks("other.py"), []);
 });
 
 test("a check's breaks are allowed problems, its diagnostics errors", () => {

@@ -25,5 +25,5 @@ test("what is none says why", () => {
   assert.throws(() => notebookSource("nope"), /is not JSON/);
   assert.throws(() => notebookSource('{"worksheets": []}'), /no list `cells`/);
   assert.throws(() => notebookSource(book([code("x")], { kernelspec: { language: "R" } })), /its language is R/);
-  assert.throws(() => notebookSource(book([])), /no cell of code/);
+  assert.throws(() => notebookSource(book([])), /no code cell/);
 });

@@ -35,7 +35,7 @@ test("rows have the text before each pass, node counts and distinct lines", () =
   ]);
   assert.equal(rows[1].before, part.before);
   assert.equal(rows[3].before, "%x\nreturn %x\n");
-  assert.deepEqual(rows[1].rules[0].lines, [4]);
+  assert.deepEqual(rows[1].rules[0].places, [{ line: 4, file: "" }]);
   assert.deepEqual([rows[1].fired, rows[3].fired], [3, 2]);
 });
 

@@ -34,6 +34,15 @@ test("a text gives nodes, what each reads, its line and its kernel", () => {
   assert.deepEqual([kernels, outputs], [["0", "1"], ["mm"]]);
 });
 
+test("a line names its file; names of inputs may be any source: operands of a frame, items of a dict", () => {
+  const text = "%self._states[0]['exp_avg']: float32[4] = input(0)\n%operand 0: float32[4] = input(1)\n%self: float32[4] = input(2)\n%mul: float32[4] = mul(%operand 0, %self._states[0]['exp_avg'])  # net/a.py, line 18\n%add: float32[4] = add(%mul, %self)  # line 7\nreturn %add, %operand 0\n";
+  const { nodes, outputs } = parseGraph(text);
+  assert.deepEqual(nodes.map((n) => n.id), ["self._states[0]['exp_avg']", "operand 0", "self", "mul", "add"]);
+  assert.deepEqual(nodes.map((n) => n.reads), [[], [], [], ["operand 0", "self._states[0]['exp_avg']"], ["mul", "self"]]);
+  assert.deepEqual(nodes.slice(3).map((n) => [n.line, n.file]), [[18, "net/a.py"], [7, ""]]);
+  assert.deepEqual(outputs, ["add", "operand 0"]);
+});
+
 test("steps are the graph as captured and after each pass that changed it, with what that removed", () => {
   const all = steps(graph, 0);
   assert.deepEqual(all.map((s) => s.title), ["As captured", "After fuse"]);

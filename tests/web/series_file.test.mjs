@@ -26,17 +26,17 @@ test("units are converted, gaps stay gaps, quotes and a byte order mark are no h
 
 test("what is wrong in a file is said with its line and column", () => {
   for (const [text, message] of [
-    ["", /the first column is empty; n is needed/],
-    ["x,static_us\n1,2", /the first column is x; n is needed/],
-    ["n,static\n1,2", /column static: a mode and a unit are needed, as static_us/],
+    ["", /the first column is empty; it must be n/],
+    ["x,static_us\n1,2", /the first column is x; it must be n/],
+    ["n,static\n1,2", /column static: a mode and a unit are needed, for example static_us/],
     ["n,fast_us\n1,2", /column fast_us: a mode/],
-    ["n,static_us\n1,x", /line 2, static_us: x is no number above 0/],
-    ["n,static_us\n1,-2", /line 2, static_us: -2 is no number/],
+    ["n,static_us\n1,x", /line 2, static_us: x is not a number above 0/],
+    ["n,static_us\n1,-2", /line 2, static_us: -2 is not a number/],
     ["n,static_us\n1", /line 2 has 1 cells, and the head has 2/],
-    ["n,static_us\n", /no line with a figure/],
+    ["n,static_us\n", /no line has a figure/],
     ['n,"static_us\n1,2', /a quote has no end/],
     [`n,static_us\n${"1,2\n".repeat(3000)}`, /at most 2000 lines/],
-    ["{}", /it holds no sweep/],
+    ["{}", /it has no sweep/],
     ["{", /JSON|Expected/],
   ])
     assert.throws(() => overlayOfFile("a.csv", text), (e) => e instanceof Error && message.test(e.message), text.slice(0, 40));

@@ -227,9 +227,9 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   const [a, b] = graphRows(m, said);
   assert.deepEqual([a.guards, b.guards], [["a"], ["b"]]);
   assert.deepEqual(a.inputs, ["x float32 [8, 16]"]);
-  assert.deepEqual(a.ops, [{ name: "sin", about: "float32 [8, 16]", line: 3 }]);
+  assert.deepEqual(a.ops, [{ name: "sin", about: "float32 [8, 16]", place: { line: 3, file: "" } }]);
   assert.deepEqual(b.ops, []);
-  assert.deepEqual(a.kernels, [{ name: "k", about: "2 ops", why: "the first", lines: [3] }]);
+  assert.deepEqual(a.kernels, [{ name: "k", about: "2 ops", why: "the first", places: [{ line: 3, file: "" }] }]);
   assert.deepEqual([a.title, a.facts, a.recording], ["Graph 0", ["1 op"], ["Not recorded"]]);
   assert.deepEqual([b.facts, b.recording], [[], []]);
 });

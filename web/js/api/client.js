@@ -130,10 +130,11 @@ export async function postFile(file, upload, onPiece) {
 /**
  * What is wrong in a program, and where it breaks; without calls only the former.
  * @param {import("./types.js").Workload} workload @param {AbortSignal} signal
+ * @param {readonly string[]} [free] parameters that nobody has typed inputs for: where a call fails, others are tried
  * @returns {Promise<import("./types.js").Check>}
  */
-export const postCheck = (workload, signal) =>
-  request("/check", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
+export const postCheck = (workload, signal, free = []) =>
+  request(`/check${free.length ? `?${new URLSearchParams({ free: free.join() })}` : ""}`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
 
 /** The program in a .zip. @param {Blob} zip @returns {Promise<{files: Record<string, string>}>} */
 export const postUnpack = (zip) => request("/unpack", { method: "POST", headers: { "Content-Type": "application/zip" }, body: zip });

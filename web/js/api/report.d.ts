@@ -3209,6 +3209,8 @@ export interface ReportFindingsMemory {
 export interface ReportFindingsLine {
   /** the line; null: no line, or several */
   line: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** at the peak */
   peak: ReportAmount;
   /** in all */
@@ -3681,4 +3683,102 @@ export interface ReportFileReceived {
 export interface ReportRefusal {
   /** what was wrong */
   error: ReportFailure;
+}
+
+/** the log of a bisection; `breakeven bisect --resume` goes on from it */
+export interface ReportBisect {
+  /** the version of this form: 1 */
+  breakeven_bisect: number;
+  /** running; found, among (the suspects), same (nothing to find) or undecided */
+  state: string;
+  /** what it comes to */
+  sentence?: string;
+  /** the folder of the repository */
+  repository: string;
+  /** the name of the computer */
+  machine: string;
+  /** what was asked for */
+  request: ReportBisectRequest;
+  /** the earlier commit */
+  good: ReportBisectCommit;
+  /** the later commit */
+  bad: ReportBisectCommit;
+  /** commits that `bad` has and `good` has not */
+  commits: number;
+  /** x: the figure of `bad` over that of `good` */
+  ratio: number | null;
+  /** x: its 95 % interval */
+  ratio_ci: [number, number] | null;
+  /** rounds of the two alone, before the steps */
+  rounds: ReportBisectRounds;
+  /** commits that were tried, in their order */
+  steps: ReportBisectStep[];
+  /** the commit that made the change; where some could not be judged, those among which it is */
+  suspects: ReportBisectCommit[];
+  /** how much of the change, on the scale of logs, lies between that commit and its parent */
+  share: number | null;
+}
+
+/** what a bisection times, and how */
+export interface ReportBisectRequest {
+  /** the command that is timed */
+  command?: string[];
+  /** or the workload that is run, a path within the repository */
+  workload?: string;
+  /** the mode of the workload */
+  mode?: string;
+  /** wall, cpu, printed, latency or speedup */
+  metric: string;
+  /** the shell command that builds each commit */
+  build?: string;
+  /** whether what git does not know is removed before each build */
+  clean: boolean;
+  /** changes up to this are none: 0.02 is 2 % */
+  margin: number;
+  /** most rounds of a step */
+  rounds: number;
+  /** s: of a command or a build */
+  timeout_seconds: number;
+}
+
+/** a commit */
+export interface ReportBisectCommit {
+  /** its id */
+  id: string;
+  /** the first line of its message */
+  subject: string;
+  /** who made it */
+  author: string;
+  /** when: YYYY-MM-DD */
+  date: string;
+}
+
+/** figures of rounds, a process each, one after the other: seconds, µs of a call, 1 over a speedup, or what was printed */
+export interface ReportBisectRounds {
+  /** of `good` */
+  good: number[];
+  /** of the commit of the step */
+  candidate?: number[];
+  /** of `bad` */
+  bad: number[];
+}
+
+/** a commit that was tried */
+export interface ReportBisectStep {
+  /** the commit */
+  commit: ReportBisectCommit;
+  /** GOOD, BAD, NOT ENOUGH (rounds to decide) or SKIPPED */
+  verdict: string;
+  /** why it was skipped */
+  why?: string;
+  /** commits that it has and `good` has not */
+  position: number;
+  /** commits that were left before this step */
+  left: number;
+  /** x: its figure over that of `good` */
+  ratio: number | null;
+  /** x: its 95 % interval */
+  ratio_ci: [number, number] | null;
+  /** its rounds */
+  rounds: ReportBisectRounds;
 }

@@ -83,6 +83,7 @@
  * @typedef {object} Proposal inputs that the program's own text tells
  * @property {string} entry @property {number} line of the call that it is; 0: it is not one
  * @property {boolean} needed a call without inputs fails
+ * @property {boolean} [runs] it was called with them, and they are those that nobody had typed
  * @property {{name: string, text: string, because: string}[]} inputs @property {Call[]} calls
  *
  * @typedef {object} Check

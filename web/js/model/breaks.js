@@ -1,13 +1,16 @@
 // js/model/breaks.js -- where a mode's graphs end, ready to be drawn.
 
+import { placesOf } from "./places.js";
+
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
+/** @typedef {import("./places.js").Place} Place */
 /** @typedef {import("../api/report.js").ReportFindingsMode} Said what the findings say of the mode */
 /**
  * @typedef
  *   {{kind: string, gb: string, line: number, file: string, column: number, endColumn: number, lowering: boolean,
  *   said: import("../api/report.js").ReportFindingsBreak, message: string, because: string, then: string, hint: string,
- *   rewrite: Rewrite | null, stage: string, stack: string, graph: number | null, callers: number[]}}
+ *   rewrite: Rewrite | null, stage: string, stack: string, graph: number | null, callers: Place[]}}
  *   BreakRow
  */
 /** @typedef {{source: string, removed: string[], added: string[], gain: string}} Rewrite the whole source, and the lines that change */
@@ -83,9 +86,9 @@ function rowOf(b, said, source) {
     hint: sentence(b.hint ?? b.because?.hint),
     rewrite: rewriteOf(b, said.gain ?? "", source),
     stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
-    stack: stack.map((s) => `${s.function}:${s.line}`).join(", "),
+    stack: stack.map((s) => (s.file ? `${s.function} (${s.file}:${s.line})` : `${s.function}:${s.line}`)).join(", "),
     graph: b.graph ?? null,
-    callers: stack.slice(0, -1).map((s) => s.line),
+    callers: stack.slice(0, -1).map((s) => ({ line: s.line, file: s.file ?? "" })),
   };
 }
 
@@ -98,14 +101,14 @@ function rowOf(b, said, source) {
  */
 export const breakRows = (m, said, source = "") => (said?.distinct ?? []).flatMap((d) => (m.breaks?.[d.first] ? [rowOf(m.breaks[d.first], d, source)] : []));
 
-/** The line that a break is shown at. @param {Break} b */
-export const lineOf = (b) => placeOf(b).line;
+/** Where a break is shown. @param {Break} b @returns {Place} */
+export const placeOfBreak = (b) => ({ line: placeOf(b).line, file: placeOf(b).file });
 
 /** Of which kind at which line. @param {Break} b */
-export const kindAt = (b) => `${b.stage ?? "capture"} ${b.kind} ${placeOf(b).line}`;
+export const kindAt = (b) => `${b.stage ?? "capture"} ${b.kind} ${placeOf(b).file} ${placeOf(b).line}`;
 
-/** @typedef {{name: string, says: string, line: number, lines: readonly number[], files: readonly string[], broke: number}} EagerFrame
- *   lines: those that run in eager; broke: of the breaks of the mode; -1: not known */
+/** @typedef {{name: string, says: string, places: readonly Place[], broke: number}} EagerFrame
+ *   places: the lines that run in eager; broke: of the breaks of the mode; -1: not known */
 
 /** The frames that run in eager: always, or where no cache entry serves.
  * @param {ModeReport} m @param {Said} [said] @returns {EagerFrame[]} */
@@ -113,28 +116,29 @@ export const eagerFrames = (m, said) =>
   (m.tree ?? []).flatMap((f, i) => {
     if (!f.lines?.length) return [];
     const name = (f.frame ?? "").replace(/^torch_dynamo_resume_in_(.*)_at_\d+$/, "$1");
-    return [{ name, says: said?.frames?.[i]?.eager ?? "", line: f.line ?? 0, lines: f.lines, files: f.files ?? [], broke: f.broke ?? -1 }];
+    return [{ name, says: said?.frames?.[i]?.eager ?? "", places: placesOf(f.lines, f.files), broke: f.broke ?? -1 }];
   });
 
 /**
- * What the margin of the source shows: the first break of a line, calls that lead to one, and what runs
+ * What the margin of a text shows: the first break of a line, calls that lead to one, and what runs
  * in eager.
  * @param {readonly BreakRow[]} rows
- * @param {readonly number[]} [eager] lines
+ * @param {readonly EagerFrame[]} eager
+ * @param {string} [file] of a program of several: the one that is shown
  * @returns {Map<number, {cls: string, note: string, cost?: string}>}
  */
-export function lineMarks(rows, eager = []) {
+export function lineMarks(rows, eager, file = "") {
   /** @type {Map<number, {cls: string, note: string, cost?: string}>} */
   const marks = new Map();
   for (const r of rows)
-    if (r.line && !marks.has(r.line)) {
+    if (r.line && r.file === file && !marks.has(r.line)) {
       const mark = { cls: r.lowering ? "low" : "brk", note: r.lowering ? "no lowering" : words(r.kind) };
       marks.set(r.line, r.said.line_cost ? { ...mark, cost: r.said.line_cost } : mark);
     }
   for (const r of rows)
-    for (const line of r.callers)
-      if (!marks.has(line)) marks.set(line, { cls: "brk", note: "call that breaks inside" });
-  for (const line of eager) if (!marks.has(line)) marks.set(line, { cls: "eag", note: "runs in eager" });
+    for (const p of r.callers)
+      if (p.file === file && !marks.has(p.line)) marks.set(p.line, { cls: "brk", note: "call that breaks inside" });
+  for (const { line, file: of } of eager.flatMap((f) => f.places)) if (of === file && !marks.has(line)) marks.set(line, { cls: "eag", note: "runs in eager" });
   return marks;
 }
 

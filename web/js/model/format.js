@@ -170,11 +170,12 @@ export function shares(parts, whole) {
 export const shareText = (percent, value) => (percent === 0 && value > 0 ? "<1 %" : `${percent} %`);
 
 /**
- * An error bound: 4.8e-7, and 0 where the bits agree.
+ * An error bound: 4.8e-7, 24.6, and 0 where the bits agree.
  * @param {number | string} value "nan" as a report has it
  */
 export function smallError(value) {
   if (typeof value !== "number") return value;
+  if (Math.abs(value) >= 1 && Math.abs(value) < 1e4) return number(value);
   const e = exponentOf(value, 2);
   return value === 0 ? "0" : `${value < 0 ? "-" : ""}${(rounded(value, e - 1) / powerOfTen(e)).toFixed(1)}e${e}`;
 }

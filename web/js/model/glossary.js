@@ -3,8 +3,8 @@
 
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
-  Verdict: "FASTER, SLOWER or SAME where the interval of the speedup says so; AMBIGUOUS where it lies on both sides of 1x; NOT ENOUGH where too few rounds were measured. DISAGREES where the mode's values differ from eager's: its speed is then not compared.",
-  Speedup: "Eager's time divided by the mode's: above 1x the mode is faster. In brackets the 95 % interval of that ratio.",
+  Verdict: "FASTER where the whole interval of the speedup lies above 1.02x, SLOWER where it lies below 1x / 1.02, SAME where it lies between them, AMBIGUOUS where it crosses one of them. NOT ENOUGH: fewer than 6 rounds were measured. DISAGREES: the mode's values differ from eager's, so its speed is not compared.",
+  Speedup: "Eager's time divided by the mode's in the same round; the median over rounds, so it can differ from the ratio of the two medians. Above 1x the mode is faster. In brackets its 95 % interval.",
   Median: "The median over rounds of the mean time of a call. In brackets its 95 % interval.",
   Compile: "What the first call pays: capture, passes, lowering and the compiler together.",
   "Repaid after": "Calls until the time saved equals the compile time; never, where a call saves nothing.",

@@ -3,9 +3,11 @@
 
 import { modesOf } from "./curves.js";
 import { headline } from "./modes.js";
+import { placesOf } from "./places.js";
 
-/** @typedef {{name: string, about: string, line: number | null}} OpRow */
-/** @typedef {{name: string, about: string, why: string, lines: number[]}} KernelRow */
+/** @typedef {import("./places.js").Place} Place */
+/** @typedef {{name: string, about: string, place: Place | null}} OpRow */
+/** @typedef {{name: string, about: string, why: string, places: Place[]}} KernelRow */
 /**
  * @typedef
  *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
@@ -40,8 +42,8 @@ export function graphRows(m, said) {
       title: of?.title ?? "",
       ops: ops.map((name, k) =>
         named.length === ops.length
-          ? { name, about: about(named[k]), line: named[k].line || null }
-          : { name, about: "", line: null },
+          ? { name, about: about(named[k]), place: named[k].line ? { line: Number(named[k].line), file: named[k].file ?? "" } : null }
+          : { name, about: "", place: null },
       ),
       inputs: inputs.map((n) => `${n.name} ${about(n)}`.trim()),
       kernels: kernelRows(g, of),
@@ -58,6 +60,6 @@ export function graphRows(m, said) {
 function kernelRows(g, said) {
   return (g.kernels ?? []).map((name, i) => {
     const k = g.kernel_details?.[i];
-    return k ? { name, about: said?.kernels[i]?.about ?? "", why: k.why, lines: k.lines ?? [] } : { name, about: "", why: "", lines: [] };
+    return k ? { name, about: said?.kernels[i]?.about ?? "", why: k.why, places: placesOf(k.lines, k.files) } : { name, about: "", why: "", places: [] };
   });
 }

@@ -5,7 +5,7 @@
 /** @typedef {import("../api/report.js").ReportFindingsVersion} Said */
 /** @typedef {{text: string, failed: {call: number, by: string}[]}} Guard */
 /** @typedef {{id: string, call: number, compileMs: number, few: boolean, guards: Guard[], fits: string[], said: Said}} Version few: it served one call at most; fits: advice that no older entry of the frame has */
-/** @typedef {{name: string, line: number, facts: string, notice: string, versions: Version[]}} FrameTree */
+/** @typedef {{name: string, line: number, file: string, facts: string, notice: string, versions: Version[]}} FrameTree */
 
 /** @param {import("../api/types.js").Entry} e @param {readonly Said[]} all of the frame @param {number} k @returns {Version} */
 const versionOf = (e, all, k, said = all[k]) => ({
@@ -22,7 +22,7 @@ const versionOf = (e, all, k, said = all[k]) => ({
 export const frameTrees = (m, said) =>
   (said?.frames ?? []).map((of, i) => {
     const f = (m.tree ?? [])[i];
-    return { name: f.frame, line: f.line ?? 0, facts: of.facts, notice: of.notice ?? "", versions: of.versions.map((_, k) => versionOf((f.entries ?? [])[k], of.versions, k)) };
+    return { name: f.frame, line: f.line ?? 0, file: f.file ?? "", facts: of.facts, notice: of.notice ?? "", versions: of.versions.map((_, k) => versionOf((f.entries ?? [])[k], of.versions, k)) };
   });
 
 /** Versions that were compiled because no older one fitted. @param {ModeReport} m */

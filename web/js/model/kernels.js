@@ -1,10 +1,12 @@
 // js/model/kernels.js -- the kernels of a mode, and how near each comes to the speed of memory.
 
+import { placesOf } from "./places.js";
+
 /** @typedef {import("../api/types.js").Kernel} Kernel */
 /** @typedef {import("../api/report.js").ReportFindingsKernel} KernelSaid */
 /**
  * @typedef
- *   {{name: string, graph: number | string, index: number, lines: number[], form: string, why: string, ops: number, median: number | null,
+ *   {{name: string, graph: number | string, index: number, places: import("./places.js").Place[], form: string, why: string, ops: number, median: number | null,
  *   intensity: number | null, rate: number | null, share: number | null, registers: number | null, said: KernelSaid | undefined}}
  *   KernelFacts index: among those of its graph; numbers that order rows and draw bars and dots; what is written is the findings'
  */
@@ -14,7 +16,7 @@ const factsOf = (k, graph, index, said) => ({
   name: k.name,
   graph,
   index,
-  lines: k.lines ?? [],
+  places: placesOf(k.lines, k.files),
   form: k.form,
   why: k.why,
   ops: k.ops,

@@ -40,9 +40,9 @@ export function notebookSource(text) {
   try {
     book = JSON.parse(text);
   } catch {
-    throw new Error("it is no notebook: it is not JSON");
+    throw new Error("it is not a notebook: it is not JSON");
   }
-  if (!Array.isArray(book?.cells)) throw new Error("it is no notebook of format 4: it has no list `cells`; open it in Jupyter and save it again");
+  if (!Array.isArray(book?.cells)) throw new Error("it is not a notebook of format 4: it has no list `cells`. Open it in Jupyter and save it again");
   const language = book.metadata?.kernelspec?.language ?? book.metadata?.language_info?.name ?? "python";
   if (language !== "python") throw new Error(`its language is ${language}; a program is in Python`);
   if (book.cells.length > MOST_CELLS) throw new Error(`it has ${book.cells.length} cells; the limit is ${MOST_CELLS}`);
@@ -50,6 +50,6 @@ export function notebookSource(text) {
     const source = Array.isArray(c.source) ? c.source.join("") : (c.source ?? "");
     return c.cell_type === "code" && source.trim() ? [pythonOf(source.trimEnd())] : [];
   });
-  if (!cells.length) throw new Error("it has no cell of code");
+  if (!cells.length) throw new Error("it has no code cell");
   return `${cells.join("\n\n")}\n`;
 }

@@ -1,8 +1,10 @@
 // js/model/passes.js -- what each pass did to a graph: rows, rules with their
 // lines, and the difference of two texts of a graph.
 
+import { keyOf, placeOf } from "./places.js";
+
 /** @typedef {import("../api/types.js").PassPart} PassPart */
-/** @typedef {{rule: string, count: number, lines: number[], nodes: string[]}} RuleRow */
+/** @typedef {{rule: string, count: number, places: import("./places.js").Place[], nodes: string[]}} RuleRow */
 /**
  * @typedef
  *   {{name: string, plugin: string | null, state: "changed" | "unchanged" | "off", nodes: [number, number],
@@ -53,8 +55,8 @@ export function passRows(part) {
 
 /** @param {import("../api/types.js").PassRule} r @returns {RuleRow} */
 function ruleRow(r) {
-  const lines = [...new Set(r.at.map((a) => a.line).filter((n) => n > 0))];
-  return { rule: r.rule, count: r.count, lines, nodes: r.at.map((a) => a.node) };
+  const places = [...new Map(r.at.filter((a) => a.line > 0).map((a) => [keyOf(placeOf(a)), placeOf(a)])).values()];
+  return { rule: r.rule, count: r.count, places, nodes: r.at.map((a) => a.node) };
 }
 
 /**

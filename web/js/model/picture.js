@@ -10,6 +10,7 @@
  * @property {string} dtype
  * @property {string} shape
  * @property {number} line 0: unknown
+ * @property {string} file that has the line, of a program of several; else ""
  * @property {string[]} reads ids
  * @property {string | null} kernel number of its kernel
  * @property {string} [module] whose call it is part of: "Net/head:Linear"
@@ -30,7 +31,8 @@ import { kernelOfGroup } from "./groups.js";
 import { loopsOf } from "./loops.js";
 import { passName } from "./passes.js";
 
-const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# (?:.*, )?line (\d+))?$/;
+const LINE = /^\s*%(.+?): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# (?:(.*), )?line (\d+))?$/;
+const PLAIN = /^[\w.]+/; // most names; that of an input may be "self._states[0]['step']" or "operand 0"
 const NARROWEST = 76;
 const WIDEST = 210;
 const LETTER = 7.4;
@@ -46,13 +48,17 @@ export function parseGraph(text) {
   /** @type {string[]} */
   let outputs = [];
   let module = "";
-  const names = (/** @type {string} */ s) => [...s.matchAll(/%([\w.]+)/g)].map((m) => m[1]);
+  /** @type {string[]} names that are not plain, the longest first */
+  let odd = [];
+  const nameAt = (/** @type {string} */ s) => odd.find((x) => s.startsWith(x)) ?? PLAIN.exec(s)?.[0] ?? "";
+  const names = (/** @type {string} */ s) => s.split("%").slice(1).map(nameAt).filter(Boolean);
   for (const row of text.split("\n")) {
     const m = LINE.exec(row);
     if (m) {
-      const node = { id: m[1], op: m[4], args: m[5], dtype: m[2], shape: m[3], line: Number(m[6] ?? 0), reads: [...new Set(names(m[5]))], kernel: null, module, gone: false };
+      const node = { id: m[1], op: m[4], args: m[5], dtype: m[2], shape: m[3], line: Number(m[7] ?? 0), file: m[6] ?? "", reads: [...new Set(names(m[5]))], kernel: null, module, gone: false };
       nodes.push(node);
       by.set(node.id, node);
+      if (PLAIN.exec(node.id)?.[0] !== node.id) odd = [...odd, node.id].sort((a, b) => b.length - a.length);
     } else if (row.startsWith("in ")) module = row === "in the program" ? "" : row.slice(3);
     else if (row.startsWith("return ")) outputs = names(row);
     else if (row.startsWith("kernel ")) {
@@ -82,7 +88,7 @@ export function capturedNodes(g) {
     walk(/** @type {any} */ (n).args ?? []);
     const op = n.op === "placeholder" ? "input" : n.op;
     return {
-      id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: loops.reads.get(n.name) ?? [...new Set(reads)],
+      id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, file: n.file ?? "", reads: loops.reads.get(n.name) ?? [...new Set(reads)],
       kernel: null, module: n.module ?? "", gone: false, loops: loops.chains.get(n.name) ?? [], next: loops.next.get(n.name), test: loops.tests.has(n.name),
     };
   });

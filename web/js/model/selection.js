@@ -4,10 +4,12 @@
 // names its line, and marks what else comes from there.
 
 import { breakRows } from "./breaks.js";
+import { placeKey, placesOf } from "./places.js";
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Point} Point */
-/** @typedef {{line: number, graph: string, node: string, kernel: string, brk: string}} Selection 0 and "": none */
+/** @typedef {{line: number, file: string, graph: string, node: string, kernel: string, brk: string}} Selection 0 and "": none; file: of a program of
+ *   several, whose line it is */
 /**
  * @typedef {object} Joined what comes from one line of the source, in one mode
  * @property {{graph: string, name: string, op: string}[]} nodes
@@ -15,18 +17,19 @@ import { breakRows } from "./breaks.js";
  * @property {{index: number, kind: string, cost: string, lineCost: string}[]} breaks "": not known
  */
 
-const SHARED = ["mode", "n", "line", "graph", "node", "kernel", "break"];
+const SHARED = ["mode", "n", "line", "file", "graph", "node", "kernel", "break"];
 
 /** @param {URLSearchParams} query @returns {Selection} */
 export function readSelection(query) {
   const line = Number(query.get("line") ?? 0);
   const text = (/** @type {string} */ key) => query.get(key) ?? "";
-  return { line: Number.isInteger(line) && line > 0 ? line : 0, graph: text("graph"), node: text("node"), kernel: text("kernel"), brk: text("break") };
+  return { line: Number.isInteger(line) && line > 0 ? line : 0, file: text("file"), graph: text("graph"), node: text("node"), kernel: text("kernel"), brk: text("break") };
 }
 
 /** As parameters of the address: what is not picked is taken out. @param {Partial<Selection>} s @returns {Record<string, string | null>} */
 export const selectionParams = (s) => ({
   line: s.line ? String(s.line) : null,
+  file: s.file || null,
   graph: s.graph || null,
   node: s.node || null,
   kernel: s.kernel || null,
@@ -52,25 +55,26 @@ export const sameSelection = (a, b) => JSON.stringify(a) === JSON.stringify(b);
  * What comes from each line.  An op that was called in a helper belongs to the helper's line.
  * @param {ModeReport} m
  * @param {import("./breaks.js").Said | undefined} said
- * @returns {Map<number, Joined>}
+ * @returns {Map<string, Joined>} by placeKey()
  */
 export function joinLines(m, said) {
-  /** @type {Map<number, Joined>} */
+  /** @type {Map<string, Joined>} */
   const lines = new Map();
-  const at = (/** @type {number} */ line) => {
-    const known = lines.get(line) ?? { nodes: [], kernels: [], breaks: [] };
-    lines.set(line, known);
+  const at = (/** @type {number} */ line, /** @type {string | null | undefined} */ file) => {
+    const key = placeKey(line, file);
+    const known = lines.get(key) ?? { nodes: [], kernels: [], breaks: [] };
+    lines.set(key, known);
     return known;
   };
   (m.graphs ?? []).forEach((g, i) => {
     const graph = String(g.id ?? i);
-    for (const n of g.nodes ?? []) if (n.line && n.op !== "placeholder" && n.op !== "constant") at(n.line).nodes.push({ graph, name: n.name, op: n.op });
+    for (const n of g.nodes ?? []) if (n.line && n.op !== "placeholder" && n.op !== "constant") at(n.line, n.file).nodes.push({ graph, name: n.name, op: n.op });
     (g.kernel_details ?? []).forEach((k, index) => {
-      for (const line of k.lines ?? []) at(line).kernels.push({ graph, index, name: k.name, us: k.median_us ?? null });
+      for (const p of placesOf(k.lines, k.files)) at(p.line, p.file).kernels.push({ graph, index, name: k.name, us: k.median_us ?? null });
     });
   });
   breakRows(m, said).forEach((b, index) => {
-    if (b.line) at(b.line).breaks.push({ index, kind: b.kind, cost: b.said.cost_open ? "" : (b.said.cost?.text ?? ""), lineCost: b.said.line_cost ?? "" });
+    if (b.line) at(b.line, b.file).breaks.push({ index, kind: b.kind, cost: b.said.cost_open ? "" : (b.said.cost?.text ?? ""), lineCost: b.said.line_cost ?? "" });
   });
   return lines;
 }

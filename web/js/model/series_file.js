@@ -39,7 +39,7 @@ function columnOf(head) {
 /** @param {string} text @param {number} line @param {string} head */
 function numberOf(text, line, head) {
   const x = Number(text);
-  if (!Number.isFinite(x) || x <= 0) throw new Error(`line ${line}, ${head}: ${text.slice(0, 40)} is no number above 0`);
+  if (!Number.isFinite(x) || x <= 0) throw new Error(`line ${line}, ${head}: ${text.slice(0, 40)} is not a number above 0`);
   return x;
 }
 
@@ -47,11 +47,11 @@ function numberOf(text, line, head) {
 function fromCsv(text) {
   const lines = text.split(/\r?\n/).map((l) => l.trim());
   const head = cells(lines[0].replace(/^\ufeff/, ""));
-  if (head[0] !== "n") throw new Error(`the first column is ${head[0] ? head[0].slice(0, 40) : "empty"}; n is needed there, then columns as static_us`);
+  if (head[0] !== "n") throw new Error(`the first column is ${head[0] ? head[0].slice(0, 40) : "empty"}; it must be n, followed by columns such as static_us`);
   if (head.length > MOST_COLUMNS || lines.length > MOST_ROWS + 2) throw new Error(`at most ${MOST_ROWS} lines and ${MOST_COLUMNS} columns are read`);
   const columns = head.slice(1).map((h) => {
     const c = columnOf(h);
-    if (!c) throw new Error(`column ${h.slice(0, 40)}: a mode and a unit are needed, as static_us; modes are ${MODES.map((m) => m.name).join(", ")}, units ns, us, ms, s`);
+    if (!c) throw new Error(`column ${h.slice(0, 40)}: a mode and a unit are needed, for example static_us; modes are ${MODES.map((m) => m.name).join(", ")}, units ns, us, ms, s`);
     return c;
   });
   /** @type {Map<string, Series>} */
@@ -106,11 +106,11 @@ export function overlayOfFile(name, text) {
   if (/^\s*\{/.test(text)) {
     const json = JSON.parse(text);
     const overlay = overlayOfReport(json?.report ?? json, named);
-    if (!overlay) throw new Error("it holds no sweep: a report with `points` is needed");
+    if (!overlay) throw new Error("it has no sweep: a report with `points` is needed");
     return overlay;
   }
   const read = fromCsv(text);
-  if (!read.length) throw new Error("it has no line with a figure");
+  if (!read.length) throw new Error("no line has a figure");
   const latency = asOthers(read, named.key, short);
   return { ...named, latency, speedup: asOthers(ratiosOf(read), named.key, short), crossings: [] };
 }

@@ -3,16 +3,17 @@
 //
 // A frame has one box, however often it was compiled: later cache entries are counted in it.
 
-import { eagerFrames, lineOf, words } from "./breaks.js";
+import { eagerFrames, placeOfBreak, words } from "./breaks.js";
+import { placeText } from "./places.js";
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
 /** @typedef {import("../api/report.js").ReportFindingsMode} Said */
 /**
  * @typedef {{kind: "graph", id: number, ops: number, time: string, entries: number}} GraphPiece
- * @typedef {{kind: "cut" | "fallback", row: number, line: number, from: number, reason: string}} CutPiece row: of the distinct breaks,
- *   -1: not listed; from: the line that calls what breaks, 0: none
- * @typedef {{kind: "eager", name: string, line: number, lines: readonly number[]}} EagerPiece
+ * @typedef {{kind: "cut" | "fallback", row: number, line: number, file: string, from: string, reason: string}} CutPiece row: of the distinct breaks,
+ *   -1: not listed; from: the line that calls what breaks, "": none
+ * @typedef {{kind: "eager", name: string, places: readonly import("./places.js").Place[]}} EagerPiece
  * @typedef {GraphPiece | CutPiece | EagerPiece} Piece
  */
 
@@ -21,6 +22,12 @@ const sameAs = (b) => JSON.stringify([b.stage, b.kind, b.outcome, b.message, b.s
 
 /** What was called, or what kind of break it is. @param {Break} b */
 const reasonOf = (b) => (b.subject && (b.stage === "lowering" || b.subject.endsWith("()")) ? b.subject : words(b.kind));
+
+/** @param {Break} b */
+function callerOf(b) {
+  const at = b.stack?.at(-2);
+  return at?.line ? (at.file ? placeText({ line: at.line, file: at.file }) : String(at.line)) : "";
+}
 
 /**
  * The boxes, and by a graph's place in the list which box it is in.
@@ -76,10 +83,10 @@ export function stripOf(m, said) {
   const seen = new Set();
   breaks.forEach((b, i) => {
     const [key, at] = [sameAs(b), after[before[i] + 1]];
-    if (!seen.has(key)) at.push({ kind: b.stage === "lowering" ? "fallback" : "cut", row: rows.get(key) ?? -1, line: lineOf(b), from: b.stack?.at(-2)?.line ?? 0, reason: reasonOf(b) });
+    if (!seen.has(key)) at.push({ kind: b.stage === "lowering" ? "fallback" : "cut", row: rows.get(key) ?? -1, ...placeOfBreak(b), from: callerOf(b), reason: reasonOf(b) });
     seen.add(key);
-    for (const f of eager) if (f.broke === i) at.push({ kind: "eager", name: f.name, line: f.line, lines: f.lines });
+    for (const f of eager) if (f.broke === i) at.push({ kind: "eager", name: f.name, places: f.places });
   });
-  for (const f of eager) if (f.broke < 0) after[0].push({ kind: "eager", name: f.name, line: f.line, lines: f.lines });
+  for (const f of eager) if (f.broke < 0) after[0].push({ kind: "eager", name: f.name, places: f.places });
   return [...after[0], ...boxes.flatMap((box, i) => [box, ...after[i + 1]])];
 }

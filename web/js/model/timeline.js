@@ -24,6 +24,7 @@
  * @property {string} name
  * @property {string[]} [ops]
  * @property {number[]} [lines]
+ * @property {string[]} [files] of each line, of a program of several
  * @property {number} [graph]
  * @property {string} [frame]
  * @property {string} [compile]

@@ -14,8 +14,8 @@ import { parameters, signature } from "./source.js";
 /**
  * @typedef
  *   {{name: string, shape: string, dtype: string, kind: string, text: string,
- *   raw: import("../api/types.js").Value | null, named?: boolean}}
- *   InputRow named: given by keyword
+ *   raw: import("../api/types.js").Value | null, named?: boolean, typed?: boolean, why?: string}}
+ *   InputRow named: given by keyword; typed: by somebody, so that no proposal changes it; why: it was proposed
  */
 /**
  * @typedef {object} Form
@@ -105,9 +105,11 @@ export function blank() {
 /** @param {string} name @returns {InputRow} */
 export const newRow = (name) => ({ name, shape: "8, 16", dtype: "float32", kind: "randn", text: "", raw: null });
 
-/** @param {string} name @param {import("../api/types.js").Value | undefined} value @returns {InputRow} */
-function rowOf(name, value) {
-  if (!value) return newRow(name);
+/** @param {string} name @param {import("../api/types.js").Value} value @returns {InputRow} */
+const rowOf = (name, value) => ({ ...fieldsOf(name, value), typed: true });
+
+/** @param {string} name @param {import("../api/types.js").Value} value @returns {InputRow} */
+function fieldsOf(name, value) {
   if (value.random) {
     return {
       name,
@@ -218,7 +220,7 @@ export function wholeNumbers(text, least) {
 function valueOf(row, i, errors) {
   if (row.kind === "given" && row.raw) return row.raw;
   if (row.kind === "python") {
-    if (!row.text.trim()) errors.push({ field: `input-${i}`, message: `${row.name}: write an expression, as torch.randn(8, 16).` });
+    if (!row.text.trim()) errors.push({ field: `input-${i}`, message: `${row.name}: write an expression, for example torch.randn(8, 16).` });
     return { ...(row.raw?.python === undefined ? {} : row.raw), python: row.text.trim() };
   }
   if (row.kind === "value") {
@@ -240,7 +242,7 @@ function valueOf(row, i, errors) {
   if (!shape)
     errors.push({
       field: `input-${i}`,
-      message: `${row.name}: a shape is whole numbers with commas, as in 8, 16. Leave it empty for a scalar.`,
+      message: `${row.name}: a shape is a list of whole numbers, for example 8, 16. Leave it empty for a scalar.`,
     });
   const kept = row.raw?.random ?? { seed: 0 };
   return { ...row.raw, random: { ...kept, shape: shape ?? [], dtype: row.dtype || "float32", kind: row.kind } };
@@ -254,21 +256,21 @@ function sweepOf(f, errors) {
       .map((l) => l.trim())
       .filter(Boolean);
     const counts = wholeNumbers(f.counts, 0);
-    if (!pool.length) errors.push({ field: "pool", message: "The pool is empty: write one statement a line." });
+    if (!pool.length) errors.push({ field: "pool", message: "The pool is empty: write one statement per line." });
     if (!counts?.length || counts.some((c) => c > MOST_COUNT))
       errors.push({
         field: "counts",
-        message: `Counts are whole numbers up to ${MOST_COUNT.toLocaleString("en-US")}, as in 1, 5, 10.`,
+        message: `Counts are whole numbers up to ${MOST_COUNT.toLocaleString("en-US")}, for example 1, 5, 10.`,
       });
     return { statements: { pool, counts: counts ?? [] } };
   }
   if (f.sweep === "input") {
     const sizes = wholeNumbers(f.sizes, 1);
     if (!sizes?.length)
-      errors.push({ field: "sizes", message: "Sizes are whole numbers from 1 on, as in 512, 1024, 2048." });
+      errors.push({ field: "sizes", message: "Sizes are whole numbers of at least 1, for example 512, 1024, 2048." });
     if (f.arg === "n") return { input: { sizes: sizes ?? [] } };
     const dim = wholeNumbers(f.dim, 0);
-    if (dim?.length !== 1) errors.push({ field: "dim", message: "A dimension is a whole number from 0 on." });
+    if (dim?.length !== 1) errors.push({ field: "dim", message: "A dimension is a whole number of at least 0." });
     return { input: { arg: Number(f.arg), dim: dim?.[0] ?? 0, sizes: sizes ?? [] } };
   }
   return null;
@@ -284,14 +286,14 @@ export function fromForm(f) {
   const errors = [];
   const threads = wholeNumbers(f.threads, 0);
   if (!threads || threads.length > 1)
-    errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 is one per core." });
+    errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 means one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
   const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(entryText(f));
   if (f.sweep === "statements" && !dots)
     errors.push({
       field: "sweep",
-      message: "The source has no line ... for the statements. Add it to the body of the function.",
+      message: "The source has no line `...` for the statements. Add one to the body of the function.",
     });
   const tags = f.tags
     .split(",")
@@ -414,10 +416,17 @@ export function newProposal(f, proposals) {
 
 /** The form with the inputs of a proposal. @param {Form} f @param {Proposal} p */
 export function takeProposal(f, p) {
+  const proposed = new Map(p.inputs.map((input) => [input.name, p.line ? `line ${p.line} gives it` : input.because]));
   f.entry = splitEntry(p.entry).name;
-  f.inputs = rowsOf(entryText(f), f.entry, p.calls[0], null);
+  f.inputs = rowsOf(entryText(f), f.entry, p.calls[0], null).map((row) => (proposed.has(row.name) ? { ...row, typed: false, why: proposed.get(row.name) } : row));
   f.moreCalls = [];
 }
+
+/** The parameters whose inputs a proposal may change: nobody has typed them. @param {Form} f */
+export const freeOf = (f) => (f.moreCalls.length ? [] : f.inputs.filter((r) => !r.typed).map((r) => r.name));
+
+/** As what came with an example, or with no program at all: none of its inputs are somebody's. @param {Form} f @returns {Form} */
+export const untyped = (f) => ({ ...f, inputs: f.inputs.map((r) => ({ ...r, typed: false })) });
 
 /**
  * A program without settings: inputs for its parameters, every mode.

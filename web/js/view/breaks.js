@@ -4,12 +4,14 @@
 import { h, add, prose, segmented, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell, showLine } from "./code.js";
+import { fileChoice, filesOf, firstFile } from "./file_choice.js";
 import { cutsSection } from "./cuts.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
 import { list as listOf, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { breakRows, COST_PARTS, eagerFrames, lineMarks, traceRows } from "../model/breaks.js";
+import { keyOf, placeOf, placeText } from "../model/places.js";
 import { intervalOf, saidOf } from "../model/sentence.js";
 import { tryPart } from "./try.js";
 
@@ -76,17 +78,16 @@ function wholeChange(m, s) {
  * @returns {HTMLElement[]}
  */
 function parts(m, said, shown) {
-  const { source, mode } = shown;
+  const { mode } = shown;
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
-  const rows = breakRows(m, said, source);
+  const rows = breakRows(m, said, shown.source);
   const traces = traceRows(m);
-  const files = shown.run.workload?.files;
-  const well = files ? fileWells(files, rows, eagerFrames(m, said)) : codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows, eagerFrames(m, said).flatMap((f) => f.lines)), pick: (line) => pick({ line }) });
+  const well = sourceWell(shown, rows, eagerFrames(m, said));
   const priced = rows.some(costTold);
   const unit = priced ? h("p", { class: "small dim" }, "µs a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
   const list = breakList(rows, shown);
-  const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
+  const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit, well.choice), well.place);
   const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title), rows.length > 1 ? grouping(said?.break_kinds ?? [], () => list) : null), list);
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
   joinRows(rows, two, well, shown.signal);
@@ -96,13 +97,33 @@ function parts(m, said, shown) {
   return [...verdict(said?.breaks), cutsSection(shown.run, { m, said, distinct: rows.map((r) => m.breaks[r.said.first]) }, shown, marked), two, ...below];
 }
 
-/** Of a program of several files those with a break or with lines in eager.
- * @param {Record<string, string>} files @param {readonly BreakRow[]} rows @param {readonly import("../model/breaks.js").EagerFrame[]} eager */
-function fileWells(files, rows, eager) {
-  const of = (/** @type {string} */ path) => eager.flatMap((f) => f.lines.filter((_, i) => f.files[i] === path));
-  const paths = Object.keys(files).sort().filter((path) => rows.some((r) => r.file === path) || of(path).length);
-  const wells = paths.flatMap((path) => [h("h4", {}, path), codeWell(files[path], `${path} with breaks in the margin`, { marks: lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })), of(path)) })]);
-  return h("div", { class: "part" }, wells.length ? wells : h("p", { class: "sub" }, "No line of its files breaks."));
+/**
+ * The program with its breaks in the margin; of several files one at a time, those with a break or with lines in eager first.
+ * @param {Shown} shown @param {readonly BreakRow[]} rows @param {readonly import("../model/breaks.js").EagerFrame[]} eager
+ */
+function sourceWell(shown, rows, eager) {
+  const files = filesOf(shown.run);
+  const lines = (/** @type {string} */ path) => new Set([...rows, ...rows.flatMap((r) => r.callers), ...eager.flatMap((f) => f.places)].filter((p) => p.file === path).map((p) => p.line)).size;
+  const own = Object.keys(files ?? {}).sort().filter(lines);
+  const [place, choice] = [h("div"), h("div", { class: "acts" })];
+  let file = files ? firstFile(shown.run, files, [picked().file, rows[0]?.file ?? "", ...own]) : "";
+  const fill = () => {
+    const text = files ? files[file] : shown.source;
+    place.replaceChildren(codeWell(text, `${file || "Source"} with breaks in the margin`, { marks: lineMarks(rows, eager, file), pick: (line) => pick({ line, file }) }));
+    if (files) choice.replaceChildren(fileChoice(files, file, own, "with breaks", goTo, (path) => (lines(path) ? plural(lines(path), "line") : "")));
+  };
+  const goTo = (/** @type {string} */ path) => {
+    file = path;
+    fill();
+    show(picked());
+  };
+  /** @param {import("../model/places.js").Place} at */
+  const show = (at) => {
+    if (files && at.line && at.file !== file && at.file in files) goTo(at.file);
+    else showLine(/** @type {HTMLElement} */ (place.firstElementChild), files && at.file !== file ? 0 : at.line);
+  };
+  fill();
+  return { place, choice: files ? choice : null, show };
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
@@ -110,14 +131,14 @@ const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label"
 
 /**
  * A picked line opens its breaks, an opened break picks its line.
- * @param {readonly BreakRow[]} rows @param {HTMLElement} place @param {HTMLElement} well @param {AbortSignal} signal
+ * @param {readonly BreakRow[]} rows @param {HTMLElement} place @param {{show: (at: import("../model/places.js").Place) => void}} well @param {AbortSignal} signal
  */
 function joinRows(rows, place, well, signal) {
   const cards = /** @type {HTMLDetailsElement[]} */ ([...place.querySelectorAll(".brks details")]).sort((a, b) => Number(a.dataset.row) - Number(b.dataset.row));
   const show = () => {
-    const { line, brk } = picked();
-    showLine(well, line);
-    const of = rows.map((r, i) => (brk ? brk === String(i + 1) : line > 0 && (r.line === line || r.callers.includes(line))));
+    const now = picked();
+    well.show(now);
+    const of = rows.map((r, i) => (now.brk ? now.brk === String(i + 1) : now.line > 0 && [r, ...r.callers].some((p) => keyOf(p) === keyOf(now))));
     cards.forEach((card, i) => card.classList.toggle("joined", of[i]));
     if (of.includes(true)) cards.forEach((card, i) => (card.open = i === of.indexOf(true)));
   };
@@ -125,7 +146,7 @@ function joinRows(rows, place, well, signal) {
     card.querySelector("summary")?.addEventListener("click", (e) => {
       e.preventDefault(); // opened below, with what else is picked
       const open = !card.open;
-      if (open) pick({ line: rows[i].line, brk: String(i + 1) });
+      if (open) pick({ ...placeOf(rows[i]), brk: String(i + 1) });
       card.open = open;
     }),
   );
@@ -171,7 +192,7 @@ function breakCard(r, i, shown) {
       {},
       h("span", { class: "kind" }, r.kind),
       " ",
-      h("span", { class: "sub" }, `line ${r.line}${r.callers.length ? `, from line ${r.callers[r.callers.length - 1]}` : ""}`),
+      h("span", { class: "sub" }, `${placeText(r)}${r.callers.length ? `, from ${placeText(r.callers[r.callers.length - 1])}` : ""}`),
       " ",
       h("span", { class: "mono dim" }, r.gb),
     ),
@@ -185,12 +206,12 @@ function breakCard(r, i, shown) {
   add(body, r.rewrite ? fix(r.rewrite, r.line, i, shown) : byHand(r, shown));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
   if (r.graph !== null) {
-    const href = viewUrl(shown.run, "graphs", { line: r.line, graph: String(r.graph) });
+    const href = viewUrl(shown.run, "graphs", { ...placeOf(r), graph: String(r.graph) });
     add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, h("a", { href }, `graph ${r.graph}`)));
   }
   const { calls } = r.said;
   if (calls.length) add(facts, h("dt", {}, calls.length > 1 ? "Calls" : "Call"), h("dd", {}, listOf(calls.slice(0, MOST_CALLS).map(String)) + (calls.length > MOST_CALLS ? ` and ${calls.length - MOST_CALLS} more` : "")));
-  if (r.line) add(facts, h("dt", {}, "Source"), h("dd", {}, lineLinks(shown.run, [r.line])));
+  if (r.line) add(facts, h("dt", {}, "Source"), h("dd", {}, lineLinks(shown.run, [r])));
   for (const { name, value } of r.said.facts ?? []) add(facts, h("dt", {}, name), h("dd", {}, value));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);
@@ -219,7 +240,7 @@ function costParts(cost, parts, i) {
 function byHand(r, { run, source, posted }) {
   const at = r.line && source === posted ? `&line=${r.line}&column=${r.column || 1}` : "";
   const edit = h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}${at}` }, at ? `Edit line ${r.line}` : "Edit the program");
-  const why = h("span", { class: "small dim" }, r.hint ? "This change is one to make by hand." : "There is no other way to write it: the break stays as long as the statement does.");
+  const why = h("span", { class: "small dim" }, r.hint ? "Make this change by hand." : "There is no way to write this statement without the break.");
   return h("div", { class: "acts try" }, edit, why);
 }
 

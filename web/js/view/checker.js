@@ -12,6 +12,9 @@ const PAUSE_MS = 500;
 const RETRY_MS = 1500;
 const AGAIN = [0, 429, 503]; // the server does not answer, or is busy
 
+/** @typedef {{workload: import("../api/types.js").Workload, errors: readonly unknown[], free: readonly string[]}} Asked
+ *   free: parameters whose inputs nobody has typed */
+
 export class Checker {
   #show;
   #wait;
@@ -29,7 +32,7 @@ export class Checker {
   }
 
   /**
-   * @param {() => {workload: import("../api/types.js").Workload, errors: readonly unknown[]}} read
+   * @param {() => Asked} read
    *   called after the pause; with errors in other fields the source alone is checked
    * @param {number} [pauseMs]
    */
@@ -43,21 +46,21 @@ export class Checker {
     this.#asking.abort();
   }
 
-  /** @param {{workload: import("../api/types.js").Workload, errors: readonly unknown[]}} form */
-  async #ask({ workload, errors }) {
+  /** @param {Asked} form */
+  async #ask({ workload, errors, free }) {
     if (!workload.files && !workload.source?.trim()) return;
     this.#asking = new AbortController();
     const { signal } = this.#asking;
     const { source, files, entry } = workload;
     try {
-      const check = await postCheck(errors.length ? { source, files, entry } : workload, signal);
+      const check = await (errors.length ? postCheck({ source, files, entry }, signal) : postCheck(workload, signal, free));
       if (!signal.aborted) this.#show(problemsOf(check), check.proposals ?? []);
     } catch (e) {
       if (signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
       if (!AGAIN.includes(e.status)) return this.#show([e.problem], []);
       this.#wait(e.message);
-      this.#timer = setTimeout(() => this.#ask({ workload, errors }), RETRY_MS);
+      this.#timer = setTimeout(() => this.#ask({ workload, errors, free }), RETRY_MS);
     }
   }
 }

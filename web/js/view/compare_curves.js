@@ -33,7 +33,7 @@ function figures(all, pairs, mode, metric, signal) {
   const common = { crossings: [], xTitle: axisTitle(all.sweep), file: "comparison" };
   const names = pairs.map((p) => p.b).join(", ");
   const speed = metric === "speedup";
-  const better = speed ? "above 1x it gained" : "below 1x it is faster";
+  const better = speed ? "above 1x it is better" : "below 1x it is faster";
   const latency = { id: "latencies", title: "Latency", note: `${unit.name} a call; lower is better; A dotted`, ratio: false, unit, series: over, summary: summary(over, duration) };
   const quotient = {
     id: "ratios",

@@ -7,9 +7,10 @@ import { add, h, prose } from "./dom.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { pick } from "./pick.js";
 import { postCheck } from "../api/client.js";
-import { eagerFrames, firstError, lineOf } from "../model/breaks.js";
+import { eagerFrames, firstError, placeOfBreak } from "../model/breaks.js";
 import { list, plural } from "../model/format.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../model/policies.js";
+import { placeText } from "../model/places.js";
 import { stripOf } from "../model/strip.js";
 
 /** @typedef {import("../model/policies.js").Cuts} Cuts */
@@ -33,14 +34,14 @@ export function cutsSection(run, { m, said, distinct }, at, told) {
   const other = otherPolicy(here);
   const second = h("div", { class: "cutrow", role: "group", "aria-label": other });
   const say = (/** @type {string} */ text) => second.replaceChildren(who(other, ""), h("ol", { class: "strip" }, h("li", { class: "more small dim" }, text)), h("p", { class: "counts small" }, "\u00a0")); // as high as what comes
-  if (!run.workload) say("not known: the program is not kept");
+  if (!run.workload) say("unknown: the program was not kept");
   else {
     say("looked at now");
     look(run.workload, distinct, at, second, told).catch((e) => !at.signal.aborted && say(`not known: ${e instanceof Error ? e.message : e}`));
   }
   const pieces = stripOf(m, said);
   const keys = KEYS.filter(([kind]) => pieces.some((p) => p.kind === kind)).map(([kind, text]) => h("span", { class: "key" }, h("i", { class: `s-${kind}`, "aria-hidden": "true" }), text));
-  const note = "graphs in the order of their capture; dynamo breaks as TorchDynamo does, native as little as this engine can";
+  const note = "graphs in the order of their capture; policy dynamo breaks where TorchDynamo does, native as rarely as this engine can";
   const header = h("header", {}, h("h3", {}, "Where the program is cut"), h("p", {}, note), h("div", { class: "acts legend" }, keys));
   const first = row(cutsOf(here, m, said), "this run", pieceList(run, pieces, true));
   return h("section", { class: "sec cuts", "aria-label": "Where the program is cut" }, header, first, second, ...eagerNotes(run, m, said));
@@ -50,18 +51,18 @@ export function cutsSection(run, { m, said, distinct }, at, told) {
 function eagerNotes(run, m, said) {
   const row = new Map((said?.distinct ?? []).map((d, i) => [d.first, i]));
   const notes = eagerFrames(m, said).filter((f) => f.says).map((f) => {
-    const more = f.lines.length > MOST_LINES ? ` and ${f.lines.length - MOST_LINES} more` : "";
-    const lines = f.files.length ? [] : [" Its ", ...lineLinks(run, f.lines.slice(0, MOST_LINES)), `${more}.`];
+    const more = f.places.length > MOST_LINES ? ` and ${f.places.length - MOST_LINES} more` : "";
+    const lines = [" Its ", ...lineLinks(run, f.places.slice(0, MOST_LINES)), `${more}.`];
     const at = row.get(f.broke);
-    const card = at === undefined ? [] : [" Cause: ", toCard(run, { row: at, line: lineOf(m.breaks[f.broke]) }, `break ${at + 1}`), "."];
+    const card = at === undefined ? [] : [" Cause: ", toCard(run, { row: at, ...placeOfBreak(m.breaks[f.broke]) }, `break ${at + 1}`), "."];
     return h("li", {}, prose(f.says), lines, card);
   });
   return notes.length ? [h("ul", { class: "lines eagernotes" }, notes)] : [];
 }
 
-/** A way to the card of a break, which opens on this page. @param {Run} run @param {{row: number, line: number}} to @param {...import("./dom.js").Child} text */
-function toCard(run, { row, line }, ...text) {
-  const what = { line, brk: String(row + 1) };
+/** A way to the card of a break, which opens on this page. @param {Run} run @param {{row: number, line: number, file: string}} to @param {...import("./dom.js").Child} text */
+function toCard(run, { row, line, file }, ...text) {
+  const what = { line, file, brk: String(row + 1) };
   const a = h("a", { href: viewUrl(run, "breaks", what) }, ...text);
   a.addEventListener("click", (e) => {
     if (e.ctrlKey || e.metaKey || e.shiftKey) return;
@@ -94,10 +95,10 @@ function pieceOf(run, p, ours) {
     return ours ? h("a", { href: viewUrl(run, "graphs", { graph: String(p.id) }) }, text) : h("span", {}, text);
   }
   if (p.kind === "eager") {
-    const text = [h("b", {}, p.name), h("span", {}, `eager, ${plural(p.lines.length, "line")}`)];
-    return ours ? h("a", { href: viewUrl(run, "source", { line: p.line }) }, text) : h("span", {}, text);
+    const text = [h("b", {}, p.name), h("span", {}, `eager, ${plural(p.places.length, "line")}`)];
+    return ours ? h("a", { href: viewUrl(run, "source", p.places[0]) }, text) : h("span", {}, text);
   }
-  const text = [h("b", {}, p.from ? `line ${p.line}, from ${p.from}` : `line ${p.line}`), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
+  const text = [h("b", {}, p.from ? `${placeText(p)}, from ${p.from}` : placeText(p)), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
   return ours && p.row >= 0 ? toCard(run, p, ...text) : h("span", {}, text);
 }
 

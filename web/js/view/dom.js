@@ -234,7 +234,7 @@ export function copyButton(text, name) {
       } catch {
         /* refused, or not a secure origin */
       }
-      b.textContent = done ? "Copied" : "Select it by hand";
+      b.textContent = done ? "Copied" : "Copy it by hand";
       setTimeout(() => {
         b.textContent = "Copy";
       }, 2000);
@@ -250,6 +250,21 @@ export const painted = () =>
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, 100);
   });
+
+/**
+ * Of what is about to be made again: gives the focus back to the control of the same label, with its caret.
+ * @param {HTMLElement} el @returns {() => void}
+ */
+export function focusKept(el) {
+  const held = /** @type {HTMLInputElement | null} */ (el.contains(document.activeElement) ? document.activeElement : null);
+  const label = held?.getAttribute("aria-label");
+  const caret = held?.selectionStart ?? null;
+  return () => {
+    const now = /** @type {HTMLInputElement | null} */ (label && el.querySelector(`[aria-label="${CSS.escape(label)}"]`));
+    now?.focus();
+    if (now && caret !== null && now.setSelectionRange) now.setSelectionRange(caret, caret);
+  };
+}
 
 /** Speaks one sentence to a screen reader. @param {string} text */
 export function say(text) {

@@ -51,12 +51,12 @@ function textField(f, key, label, changed, more = {}) {
 
 /** @param {Form} f @param {() => void} changed @param {Node} proposed a place for proposals */
 export function inputsPart(f, changed, proposed) {
-  const rows = f.inputs.map((row, i) => inputLine(row, i, changed));
+  const rows = f.inputs.flatMap((row, i) => inputLine(row, i, changed));
   const calls = f.moreCalls.length + 1;
   const hint = !f.inputs.length
     ? `${f.entry} takes no arguments.`
     : calls > 1
-      ? `The workload has ${calls} calls: the fields edit the first, the others stay as they are.`
+      ? `The workload has ${calls} calls: these fields edit the first; the others stay as they are.`
       : "";
   return h(
     "fieldset",
@@ -82,8 +82,15 @@ export function proposalPart(p, take) {
 /** @param {InputRow} row @param {number} i @param {() => void} changed */
 function inputLine(row, i, changed) {
   const line = h("div", { class: "inp", data: { field: `input-${i}` } });
+  const why = h("p", { class: "hint why", hidden: !row.why }, `Proposed: ${row.why ?? ""}`);
+  const typed = () => {
+    row.typed = true;
+    row.why = "";
+    why.hidden = true;
+    changed();
+  };
   const fill = () =>
-    line.replaceChildren(h("code", { title: row.named ? `${row.name}, given by keyword` : row.name }, row.named ? `${row.name}=` : row.name), ...valueFields(row, changed), kind());
+    line.replaceChildren(h("code", { title: row.named ? `${row.name}, given by keyword` : row.name }, row.named ? `${row.name}=` : row.name), ...valueFields(row, typed), kind());
   const kind = () => {
     const exact = row.raw && !row.raw.random && !("value" in row.raw) && row.raw.python === undefined;
     const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "Python" }];
@@ -91,12 +98,12 @@ function inputLine(row, i, changed) {
     return select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => {
       row.kind = v;
       fill();
-      changed();
+      typed();
       /** @type {HTMLElement} */ (line.lastElementChild).focus();
     });
   };
   fill();
-  return line;
+  return [line, why];
 }
 
 /** Shape and type, or the value itself. @param {InputRow} row @param {() => void} changed @returns {HTMLElement[]} */
@@ -143,7 +150,7 @@ export function modesPart(f, changed) {
     });
     add(grid, h("label", {}, box, " ", modeMark(m)));
   }
-  const hint = h("p", { class: "hint" }, "Speedups are against eager: leave it in to get a verdict.");
+  const hint = h("p", { class: "hint" }, "Speedups are over eager: keep it selected to get a verdict.");
   return h("fieldset", {}, h("legend", {}, "Modes"), grid, hint);
 }
 
@@ -177,7 +184,7 @@ export function devicePart(f, changed, there) {
   });
   const first = h("div", { class: "grid" }, above("Device", device), above("Policy", policy));
   const grid = h("div", { class: "grid backend" }, above("Backend", backend), above("Threads", threads));
-  const hint = "dynamo breaks where torch.compile would, native as little as it can. Generated C goes through the system's compiler; the interpreter needs none and compiles in no time.";
+  const hint = "Policy dynamo breaks where torch.compile would, native as rarely as it can. Generated C needs the system's compiler; the interpreter needs none and compiles at once.";
   return h("fieldset", {}, h("legend", {}, "Device and policy"), first, grid, h("p", { class: "hint" }, hint));
 }
 
@@ -198,7 +205,7 @@ export function precisionPart(f, changed) {
     f.autocast = v;
     changed();
   });
-  const hint = "Each call runs inside torch.autocast; every mode is measured without it too, in the same rounds.";
+  const hint = "Each call runs under torch.autocast. Every mode is also measured without it, in the same rounds.";
   const grad = h("input", { type: "checkbox", id: "grad" });
   grad.checked = f.grad;
   grad.addEventListener("change", () => {
@@ -225,7 +232,7 @@ export function enginePart(f, changed, engines) {
     changed();
   });
   const hint = torch?.available
-    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; its compiling takes longer.`
+    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; it takes longer to compile.`
     : `This server has no PyTorch: ${torch?.why_not ?? "it is switched off"}`;
   return h("fieldset", {}, h("legend", {}, "Engines"), h("label", {}, box, " PyTorch too"), h("p", { class: "hint" }, hint));
 }
@@ -249,7 +256,7 @@ export function passesPart(f, changed, passes) {
   }
   const always = passes.filter((p) => p.required).map((p) => p.name);
   const names = `${always.slice(0, -1).join(", ")} and ${always[always.length - 1]}`;
-  const hint = `Values stay the same without any of them. ${names} always run: others need what they make.`;
+  const hint = `Values are the same without any of them. ${names} always run, because others need their results.`;
   return h("fieldset", { id: "passes" }, h("legend", {}, "Passes"), grid, h("p", { class: "hint" }, hint));
 }
 
@@ -288,9 +295,9 @@ function sweepFields(f, changed) {
       data: { field: "pool" },
     };
     return [
-      above("Pool, one statement a line", bound("textarea", f, "pool", changed, pool)),
+      above("Pool, one statement per line", bound("textarea", f, "pool", changed, pool)),
       above("Counts", textField(f, "counts", "Counts", changed, { class: "field mono" })),
-      h("p", { class: "hint" }, "The first n statements, cycling, take the place of a line of three dots."),
+      h("p", { class: "hint" }, "The first n statements, cycling, replace a line of three dots."),
     ];
   }
   if (f.sweep === "input") {

@@ -74,10 +74,10 @@ async function read(given, to) {
   const name = one ? file.name : folder;
   try {
     const workload = one ? await readOne(file) : await readProgram(folder, given);
-    to.load(workload, `from ${name}, nothing has run yet`);
+    to.load(workload, `from ${name}, not run yet`);
   } catch (e) {
     if (e instanceof ApiError) to.problem(e.problem);
-    else to.problem({ message: `${name} is no workload: ${e instanceof Error ? e.message : e}` });
+    else to.problem({ message: `${name} is not a workload: ${e instanceof Error ? e.message : e}` });
   }
 }
 

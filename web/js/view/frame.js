@@ -84,7 +84,7 @@ function tellOffline() {
   return (/** @type {boolean} */ gone) => {
     if (note.hidden !== gone) return;
     note.hidden = !gone;
-    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; this page may be out of date.` : "";
+    note.textContent = gone ? `No answer from ${location.host}; trying again every ${EVERY_MS / 1000} s. This page may be out of date.` : "";
     if (!gone) dispatchEvent(new Event("serverback"));
   };
 }
@@ -93,7 +93,7 @@ function tellOffline() {
 async function showSession() {
   const session = await getSession().catch(() => null); // that it is gone, watchJobs() says
   if (session?.insecure) {
-    const text = "This server was started with --insecure: whoever reaches it may read and remove every run and have programs executed.";
+    const text = "This server was started with --insecure: anyone who can reach it may read and remove every run and execute programs.";
     document.querySelector("header.nav")?.after(h("p", { id: "insecure", class: "open-to-all", role: "alert" }, text));
   }
   if (session?.user) showUser(session);
@@ -119,7 +119,7 @@ function askToken() {
   const form = h(
     "form",
     { class: "signin" },
-    h("p", {}, "This server has accounts. A token signs you in; ", h("code", {}, "breakeven token add"), " makes one."),
+    h("p", {}, "This server has accounts. Sign in with a token; ", h("code", {}, "breakeven token add"), " makes one."),
     h("label", { for: "token" }, "Token"),
     field,
     wrong,
@@ -132,7 +132,7 @@ function askToken() {
     wrong.textContent = "";
     try {
       // No header could carry another.
-      if (!/^[!-~]+$/.test(token)) throw "A token has letters, digits and _ alone.";
+      if (!/^[!-~]+$/.test(token)) throw "A token consists of letters, digits and _.";
       await signIn(token);
       location.reload();
     } catch (problem) {

@@ -6,6 +6,7 @@
 import { h, add, painted, select, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { plural } from "../model/format.js";
+import { keyOf, placeText } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing, graphRows } from "../model/graphs.js";
@@ -110,10 +111,10 @@ async function graphList(page, place, point, mode) {
 /** The graph that is picked, else the one that is shown if it has something of the picked line, else the first that has.
  * @param {readonly import("../api/types.js").Graph[]} graphs @param {number} now */
 function shownNow(graphs, now) {
-  const { graph, line } = picked();
+  const { graph, line, file } = picked();
   const named = graphs.findIndex((g, i) => String(g.id ?? i) === graph);
   if (named >= 0) return named;
-  const has = (/** @type {import("../api/types.js").Graph} */ g) => !!g.nodes?.some((n) => n.line === line);
+  const has = (/** @type {import("../api/types.js").Graph} */ g) => !!g.nodes?.some((n) => n.line === line && (n.file ?? "") === file);
   return line > 0 && graphs[now] && !has(graphs[now]) && graphs.some(has) ? graphs.findIndex(has) : Math.max(0, now);
 }
 
@@ -132,7 +133,7 @@ async function oneGraph(page, place, { point, mode, graph, row, i }) {
     source: point.source || run.workload?.source || run.report?.workload?.source || "",
     said: saidOf(run, point, mode),
     mode: point.modes[mode],
-    sourceUrl: (/** @type {number} */ line) => viewUrl(run, "source", { line }),
+    sourceUrl: (/** @type {import("../model/places.js").Place} */ place) => viewUrl(run, "source", place),
     exportUrl: (/** @type {string} */ format) => `${fileUrl(String(run.id), "export")}?format=${format}&${of}`,
   });
   const lists = h("div", { class: "two" });
@@ -169,13 +170,13 @@ function opsPart(page, g) {
   const item = (/** @type {import("../model/graphs.js").OpRow} */ op, /** @type {number} */ i) => {
     const [at, name, about] = [
       h("span", { class: "dim" }, i),
-      op.line ? h("a", { class: "plain", href: viewUrl(page.run, "source", { line: op.line }) }, h("code", {}, op.name)) : h("code", {}, op.name),
+      op.place ? h("a", { class: "plain", href: viewUrl(page.run, "source", op.place) }, h("code", {}, op.name)) : h("code", {}, op.name),
       h("span", { class: "dim" }, op.about),
     ];
-    return h("li", { title: op.line ? `line ${op.line}` : null, data: { lines: op.line ?? undefined } }, at, name, about);
+    return h("li", { title: op.place ? placeText(op.place) : null, data: { lines: op.place ? keyOf(op.place) : undefined } }, at, name, about);
   };
   const sum = g.counts ? h("p", { class: "small sub" }, g.counts) : null;
-  const list = longList(page.signal, h("ol", { class: "ops" }), g.ops, item, FEW_OPS, (op, line) => op.line === line);
+  const list = longList(page.signal, h("ol", { class: "ops" }), g.ops, item, FEW_OPS, (op, place) => op.place !== null && keyOf(op.place) === place);
   return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, list);
 }
 
@@ -204,15 +205,15 @@ function sentencesPart(title, lines) {
  * @param {GraphRow} g
  */
 function kernelsPart(page, g) {
-  if (!g.kernels.length) return linesPart(page, "Kernels", [], "None: nothing had to be computed.");
+  if (!g.kernels.length) return linesPart(page, "Kernels", [], "None: there is nothing to compute.");
   const item = (/** @type {import("../model/graphs.js").KernelRow} */ k) => {
     const about = k.about ? h("span", { class: "dim" }, ` ${k.about}`) : null;
     const why = k.why ? h("span", { class: "why" }, k.why) : null;
-    const more = k.lines.length > MOST_LINKS ? ` and ${k.lines.length - MOST_LINKS} more` : "";
-    const lines = k.lines.length ? [" ", lineLinks(page.run, k.lines.slice(0, MOST_LINKS)), more].flat() : [];
-    return h("li", { data: { lines: k.lines.join(" ") } }, h("code", {}, k.name), lines, about, why);
+    const more = k.places.length > MOST_LINKS ? ` and ${k.places.length - MOST_LINKS} more` : "";
+    const lines = k.places.length ? [" ", lineLinks(page.run, k.places.slice(0, MOST_LINKS)), more].flat() : [];
+    return h("li", { data: { lines: k.places.map(keyOf).join(" ") } }, h("code", {}, k.name), lines, about, why);
   };
-  const list = longList(page.signal, h("ol", { class: "lines", start: "0" }), g.kernels, item, FEW_KERNELS, (k, line) => k.lines.includes(line));
+  const list = longList(page.signal, h("ol", { class: "lines", start: "0" }), g.kernels, item, FEW_KERNELS, (k, place) => k.places.some((p) => keyOf(p) === place));
   const sub = h("p", { class: "small sub" }, "Under each: why is this its own kernel?");
   return h("div", { class: "part" }, h("h4", {}, "Kernels"), sub, list);
 }

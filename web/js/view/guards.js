@@ -1,12 +1,13 @@
-// js/view/guards.js -- the tree of compiled versions: frames, their versions, which guard
-// failed first, what that cost, how often each served, and what would fit.
+// js/view/guards.js -- the tree of cache entries: frames, their entries, which guard failed
+// first, what that cost, how often each served, and what would fit.
 
-import { add, h, loadStyle, spoken, stateWell, svg } from "./dom.js";
+import { add, h, loadStyle, prose, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { viewUrl } from "./joined.js";
 import { plural } from "../model/format.js";
 import { frameTrees } from "../model/guards.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { placeOf, placeText } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/guards.js").Version} Version */
@@ -28,7 +29,7 @@ export async function guardsTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noModes(run));
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => parts(run, point, mode);
-  add(body, chosen(ctx, "Guards and recompiles", points, modes, draw));
+  add(body, chosen(ctx, "Recompiles", points, modes, draw));
   return undefined;
 }
 
@@ -60,10 +61,10 @@ const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label"
 
 /** @param {import("../api/types.js").Run} run @param {FrameTree} f @param {readonly FrameTree[]} tree @param {boolean} first */
 function frameSection(run, f, tree, first) {
-  const line = f.line ? h("a", { href: viewUrl(run, "source", { line: f.line }) }, `line ${f.line}`) : null;
-  const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", f.facts));
-  const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
-  if (f.notice) add(section, h("p", { class: "notice" }, f.notice));
+  const line = f.line ? h("a", { href: viewUrl(run, "source", placeOf(f)) }, placeText(f)) : null;
+  const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line && f.facts ? " · " : "", f.facts));
+  const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, ${placeText(f)}` }, head);
+  if (f.notice) add(section, h("p", { class: "notice" }, prose(f.notice)));
   if (!f.versions.length) return section;
   const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Entry", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
   const longest = Math.max(...tree.flatMap((x) => x.versions.map((v) => v.compileMs)));

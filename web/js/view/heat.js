@@ -29,7 +29,7 @@ function said(name, column, c) {
 
 /** @param {Heat} heat @param {string} workload the one of the page */
 export function heatSection(heat, workload) {
-  const tip = h("p", { class: "small sub", id: "heat-tip", role: "status" }, "Point at a cell, or go there with the arrow keys.");
+  const tip = h("p", { class: "small sub", id: "heat-tip", role: "status" }, "Point at a cell, or use the arrow keys.");
   const body = h("tbody");
   const table = h("table", { id: "heat", class: "heat" }, h("caption", { class: "vh" }, "Workloads over commits"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Workload"), heat.columns.map((c) => h("th", { scope: "col", class: "mono", title: c }, short(c))))), body);
   const fill = (/** @type {string} */ metric) =>
@@ -49,7 +49,7 @@ export function heatSection(heat, workload) {
   for (const kind of ["focusin", "mouseover"]) table.addEventListener(kind, tell);
   table.addEventListener("keydown", (e) => step(e, body));
   fill("speedup");
-  const note = "green: faster than eager, red: slower; of medians: quicker and slower than the oldest here; the newest run of a commit, or of a day";
+  const note = "green: faster than eager; red: slower; medians are compared with the oldest shown; a cell is the newest run of a commit, or of a day";
   return section("All workloads over commits", note, h("div", { class: "acts" }, metrics, views), scroller("Workloads over commits, table", table), tip);
 }
 

@@ -49,7 +49,7 @@ export async function historyView(ctx) {
 const heading = (title, ...more) => h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, title)), ...more);
 
 function empty() {
-  const text = "A workload keeps its name from run to run; its figures over time and commits are here from the first run on.";
+  const text = "This page shows the figures of a workload over time and commits. Runs with the same name are the same workload.";
   return stateWell("No runs yet", h("p", {}, text), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run")));
 }
 
@@ -67,7 +67,7 @@ function page(data, asked, signal, again) {
 /** @param {History} data */
 function nothing(data) {
   const known = data.workloads.some((w) => w.name === data.workload);
-  const text = known ? "None of its runs has ended yet." : `No run of this store is of a workload named ${data.workload}.`;
+  const text = known ? "None of its runs has ended yet." : `No run here is of a workload named ${data.workload}.`;
   return stateWell("Nothing to show", h("p", {}, text), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/history" }, "The newest workload"), h("a", { class: "btn", href: "/runs" }, "All runs")));
 }
 
@@ -103,7 +103,7 @@ function runs(data, again) {
   const rows = all.map((p, i) => row(p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
   const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Since the run before", "Note", [null, "", "Actions"]]);
   const table = h("table", { class: "hist", id: "history-runs" }, h("caption", { class: "vh" }, "Runs, newest first"), head, h("tbody", {}, rows));
-  return section("Runs", "newest first; a note and the baseline stay with the run", null, scroller("Runs, table", table));
+  return section("Runs", "newest first; notes and the baseline are kept with the run", null, scroller("Runs, table", table));
 }
 
 /** @param {string} s */
@@ -121,7 +121,7 @@ function row(p, before, base, again) {
   const ms = run.created_ns / 1e6;
   const value = p.shown ? figure(p.shown) : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
-  const changed = p.value === null ? "" : before ? p.parting || "same source and settings" : h("span", { class: "dim" }, "the first run");
+  const changed = p.value === null ? "" : before ? p.parting || "same source and settings" : h("span", { class: "dim" }, "first run");
   const against = base && base !== p ? base : before;
   const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, number(run.id)) : null;
   const mark = p.value === null ? null : button(run.baseline ? "No baseline" : "Baseline", () => save(run.id, { baseline: !run.baseline }, again));

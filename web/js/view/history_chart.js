@@ -207,7 +207,7 @@ export function historyChart(data, signal) {
   requestAnimationFrame(draw);
   const better = data.more_is_better ? "higher is better" : "lower is better";
   const parted = all.some((p) => p.parting) ? "; dotted: source or settings changed" : "";
-  const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or before" : "";
+  const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or earlier" : "";
   const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
   const figure = h("figure", { class: "chart", id: "history-chart", "aria-busy": "true" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
   return figure;

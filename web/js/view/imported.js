@@ -64,7 +64,7 @@ function compilations(i) {
   ]);
   return table(
     "Compilations",
-    ["Id", "Frame", "Outcome", ["Graphs", "r"], ["Ops", "r"], ["Guards", "r"], ["Compiled in", "r"], ["Dynamic sizes", "r"], ["Calls", "r"], ["Kernels", "r"], "Why recompiled, CUDA graphs skipped"],
+    ["Id", "Frame", "Outcome", ["Graphs", "r"], ["Ops", "r"], ["Guards", "r"], ["Compiled in", "r"], ["Dynamic sizes", "r"], ["Calls", "r"], ["Kernels", "r"], "Why recompiled or not recorded"],
     rows,
   );
 }
@@ -148,14 +148,14 @@ function xla(i) {
 /** What was lost, repaired or doubtful; a file that lost nothing says so. @param {Imported} i */
 function ledger(i) {
   const rows = ledgerRows(i.ledger).map((r) => [h("th", { scope: "row" }, r.what), left(r.fate), right(count(r.n))]);
-  if (!rows.length) return section("Ledger", "", null, h("p", {}, "Nothing was dropped, repaired or doubtful."));
+  if (!rows.length) return section("Ledger", "", null, h("p", {}, "No record was dropped, repaired or doubtful."));
   return table("Ledger", ["What", "Fate", ["Count", "r"]], rows);
 }
 
 /** `of` a page that has no ledger over its charts. @param {Imported} i @param {{ledger?: boolean}} [of] @returns {(Node | null)[]} */
 export function importedSections(i, of = { ledger: true }) {
   const files = i.files.map((f) => `${f.name} (${f.kind}, ${bytes(f.bytes)})`).join(", ");
-  const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")} of ${duration(i.kernels.total_us)}`;
+  const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")}${i.kernels.count ? `, ${duration(i.kernels.total_us)} in all` : ""}`;
   const recompiled = i.recompiles.map((r) => [h("th", { scope: "row" }, r.compile), left(r.frame), left(r.reason)]);
   return [
     section("Imported", "", null, h("p", {}, `${files}: ${sums}.`)),

@@ -5,6 +5,7 @@ import { add, button, h } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { keyOf, placeOf, placeText, textAt } from "../model/places.js";
 import { joinLines, sharedQuery, shownOf } from "../model/selection.js";
 import { headline } from "../model/modes.js";
 import { saidOf } from "../model/sentence.js";
@@ -12,6 +13,7 @@ import { saidOf } from "../model/sentence.js";
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../model/selection.js").Joined} Joined */
 /** @typedef {import("../model/selection.js").Selection} Selection */
+/** @typedef {import("../model/places.js").Place} Place */
 
 const MOST = 8; // of a kind, in the list
 
@@ -38,19 +40,19 @@ const together = (of) => (of.some((x) => x !== null) ? `, ${duration(of.reduce((
  */
 export function joinedBar(ctx, run) {
   const bar = h("div", { class: "picked joinbar", role: "region", "aria-label": "Picked line", hidden: true });
-  /** @type {{m: unknown, lines: Map<number, Joined>} | null} */
+  /** @type {{m: unknown, lines: Map<string, Joined>} | null} */
   let cache = null;
   const fill = () => {
-    const { line } = picked();
-    const at = line ? shown(run) : null;
+    const now = picked();
+    const at = now.line ? shown(run) : null;
     bar.hidden = !at;
     if (!at) return;
     if (cache?.m !== at.m) cache = { m: at.m, lines: at.m ? joinLines(at.m, at.said) : new Map() };
-    const text = (at.source.split("\n")[line - 1] ?? "").trim();
-    const here = h("a", { href: viewUrl(run, "source", { line }) }, `line ${line}`);
+    const text = textAt(run.workload, now, at.source);
+    const here = h("a", { href: viewUrl(run, "source", placeOf(now)) }, placeText(now));
     bar.replaceChildren(
       h("span", { class: "what" }, here, " ", h("code", {}, text)),
-      h("span", { class: "where" }, places(run, line, cache.lines.get(line), at.mode)),
+      h("span", { class: "where" }, places(run, placeOf(now), cache.lines.get(keyOf(now)), at.mode)),
       h("div", { class: "acts" }, button("Clear", () => pick({}), { "aria-label": "Clear what is picked" })),
     );
   };
@@ -60,9 +62,9 @@ export function joinedBar(ctx, run) {
   return bar;
 }
 
-/** @param {Run} run @param {number} line @param {Joined | undefined} of @param {string} mode */
-function places(run, line, of, mode) {
-  const link = (/** @type {string} */ tab, /** @type {string} */ text) => h("a", { href: viewUrl(run, tab, { line }) }, text);
+/** @param {Run} run @param {Place} at @param {Joined | undefined} of @param {string} mode */
+function places(run, at, of, mode) {
+  const link = (/** @type {string} */ tab, /** @type {string} */ text) => h("a", { href: viewUrl(run, tab, at) }, text);
   const links = [];
   if (of?.nodes.length) links.push(link("graphs", plural(of.nodes.length, "op")));
   if (of?.kernels.length) links.push(link("kernels", `${plural(of.kernels.length, "kernel")}${together(of.kernels.map((k) => k.us))}`));
@@ -72,12 +74,12 @@ function places(run, line, of, mode) {
 
 /**
  * Beside the source: each op, kernel and break of a line, as ways to them.
- * @param {Run} run @param {number} line @param {Joined | undefined} of @param {string} mode
+ * @param {Run} run @param {Place} at @param {Joined | undefined} of @param {string} mode
  * @returns {HTMLElement[]}
  */
-export function joinedList(run, line, of, mode) {
-  if (!line) return [h("h3", {}, "No line is picked"), h("p", { class: "small sub" }, "Click a line, or step through them with the arrow keys: its ops, kernels and breaks are listed here.")];
-  const title = h("h3", {}, `Line ${line}`, h("span", { class: "sub small" }, mode ? ` in ${mode}` : ""));
+export function joinedList(run, at, of, mode) {
+  if (!at.line) return [h("h3", {}, "No line is picked"), h("p", { class: "small sub" }, "Click a line, or step through them with the arrow keys: its ops, kernels and breaks are listed here.")];
+  const title = h("h3", {}, at.file ? placeText(at) : `Line ${at.line}`, h("span", { class: "sub small" }, mode ? ` in ${mode}` : ""));
   if (!of) return [title, h("p", { class: "small sub" }, "No op, kernel or break comes from this line.")];
   const part = (/** @type {string} */ name, /** @type {HTMLElement[]} */ items) => {
     if (!items.length) return null;
@@ -86,7 +88,7 @@ export function joinedList(run, line, of, mode) {
     return h("div", { class: "part" }, h("h4", {}, name), list, more);
   };
   const item = (/** @type {string} */ tab, /** @type {Partial<Selection>} */ what, /** @type {string} */ name, /** @type {string} */ about) =>
-    h("li", {}, h("a", { href: viewUrl(run, tab, { line, ...what }) }, h("code", {}, name)), h("span", { class: "dim" }, ` ${about}`));
+    h("li", {}, h("a", { href: viewUrl(run, tab, { ...at, ...what }) }, h("code", {}, name)), h("span", { class: "dim" }, ` ${about}`));
   const found = h("div");
   add(
     found,
@@ -97,21 +99,22 @@ export function joinedList(run, line, of, mode) {
   return [title, found];
 }
 
-/** "lines 5, 6" as ways to the source. @param {Run} run @param {readonly number[]} lines */
-export function lineLinks(run, lines) {
-  return lines.flatMap((line, i) => [
-    i ? ", " : "",
-    h("a", { href: viewUrl(run, "source", { line }), data: { line } }, `${i ? "" : lines.length > 1 ? "lines " : "line "}${line}`),
-  ]);
+/** "lines 5, 6", or the file and 5, 6, as ways to the source. @param {Run} run @param {readonly Place[]} places */
+export function lineLinks(run, places) {
+  return places.flatMap((p, i) => {
+    const before = places[i - 1];
+    const text = before?.file === p.file ? String(p.line) : p.file || places.length === 1 ? placeText(p) : `lines ${p.line}`;
+    return [i ? ", " : "", h("a", { href: viewUrl(run, "source", placeOf(p)), data: { line: p.line } }, text)];
+  });
 }
 
-/** Marks what belongs to the picked line, and keeps it so: rows and items with `data-lines`.
+/** Marks what belongs to the picked line, and keeps it so: rows and items with `data-lines`, placeKey()s.
  * @param {AbortSignal} signal @param {HTMLElement} place @returns {() => void} to be called where its rows are other ones */
 export function markLines(signal, place) {
   const mark = () => {
-    const { line } = picked();
+    const now = picked();
     for (const el of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-lines]")))
-      el.classList.toggle("joined", line > 0 && (el.dataset.lines ?? "").split(" ").includes(String(line)));
+      el.classList.toggle("joined", now.line > 0 && (el.dataset.lines ?? "").split(" ").includes(keyOf(now)));
   };
   mark();
   onPick(signal, mark);

@@ -11,6 +11,7 @@ import { rooflineFigure } from "./roofline.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing } from "../model/graphs.js";
 import { codeParts, kernelFacts } from "../model/kernels.js";
+import { placeKey } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
@@ -23,9 +24,9 @@ const FEW_ROWS = 60;
 
 /** What a word of the head means, where it is. @type {[string, string][]} */
 const TERMS = [
-  ["Of copy", "the time of a kernel that only moves as many bytes, divided by the kernel's own: near 100 % the kernel is bound by memory, above it the bytes were in a nearer cache"],
-  ["Operations", "those of the graph: 2 for each multiply-add of a product, 1 for each element of any other op, none for views and copies"],
-  ["Op/byte", "arithmetic intensity, operations per byte: where it is low the kernel is bound by memory, where it is high by arithmetic"],
+  ["Of copy", "the time of a copy of as many bytes, divided by the kernel's own time. Near 100 % the kernel is memory-bound; above 100 % its data was in a faster cache"],
+  ["Operations", "of the graph: 2 for each multiply-add of a product, 1 for each element of any other op, 0 for views and copies"],
+  ["Op/byte", "arithmetic intensity, operations per byte: low means memory-bound, high means compute-bound"],
 ];
 const DEVICE_TERM = /** @type {[string, string]} */ ([
   "Occupancy",
@@ -66,10 +67,10 @@ async function fill(signal, place, run, of) {
   const rows = kernelFacts(of.m, of.said);
   if (!rows.length || !of.said?.kernels) {
     const names = (of.m.graphs ?? []).reduce((n, g) => n + (g.kernels?.length ?? 0), 0);
-    const why = names ? "No call was watched in this run, so the time of its kernels is not known. Their code is on Graphs." : "Its graphs had nothing to compute.";
+    const why = names ? "This run watched no call, so the times of its kernels are unknown. Their code is on Graphs." : "Its graphs compute nothing.";
     return add(place, stateWell(names ? "No kernel was watched" : "No kernel", h("p", {}, why), names ? h("div", { class: "acts" }, h("a", { class: "btn", href: viewUrl(run, "graphs") }, "Graphs")) : null));
   }
-  add(place, h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, of.said.kernels.sentence), h("p", { class: "how" }, "Each kernel alone, from timelines of a few calls; bytes under the sizes of the capture.")));
+  add(place, h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, of.said.kernels.sentence), h("p", { class: "how" }, "Times are of each kernel alone, from timelines of a few calls; bytes are for the captured sizes.")));
   const table = tableSection(signal, run, rows, of);
   add(place, table);
   await painted();
@@ -81,7 +82,7 @@ async function fill(signal, place, run, of) {
   add(place, one);
   const show = () => {
     const k = pickedOf(rows);
-    for (const tr of /** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("tbody tr"))) tr.classList.toggle("joined", tr.dataset.kernel === keyOf(k) || isOf(tr, picked().line));
+    for (const tr of /** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("tbody tr"))) tr.classList.toggle("joined", tr.dataset.kernel === keyOf(k) || isOf(tr));
     const g = of.m.graphs.find((x, i) => (x.id ?? i) === k.graph);
     code.replaceChildren(codeOf(g, k));
     side.replaceChildren(...sideOf(run, k));
@@ -91,17 +92,18 @@ async function fill(signal, place, run, of) {
   return undefined;
 }
 
-/** @param {HTMLElement} tr @param {number} line */
-const isOf = (tr, line) => line > 0 && !picked().kernel && (tr.dataset.lines ?? "").split(" ").includes(String(line));
+/** Whether a row is of the picked line. @param {HTMLElement} tr */
+const isOf = (tr) => picked().line > 0 && !picked().kernel && (tr.dataset.lines ?? "").split(" ").includes(placeKey(picked().line, picked().file));
 
 /** @param {KernelFacts} k */
 const keyOf = (k) => `${k.graph}/${k.index}`;
 
 /** The one that is picked, else the first of the picked line, else the longest. @param {readonly KernelFacts[]} rows */
 function pickedOf(rows) {
-  const { graph, kernel, line } = picked();
+  const now = picked();
+  const { graph, kernel, line } = now;
   const named = kernel ? rows.find((r) => keyOf(r) === `${graph}/${kernel}`) : undefined;
-  return named ?? rows.find((r) => line > 0 && r.lines.includes(line)) ?? rows[0];
+  return named ?? rows.find((r) => line > 0 && r.places.some((p) => p.line === line && p.file === now.file)) ?? rows[0];
 }
 
 /** Its lines of the generated code. @param {import("../api/types.js").Graph | undefined} g @param {KernelFacts} k */
@@ -124,8 +126,8 @@ function sideOf(run, k) {
   const facts = h("dl", { class: "kv" });
   const fact = (/** @type {string} */ name, /** @type {(import("./dom.js").Child)[]} */ ...value) => add(facts, h("dt", {}, name), h("dd", {}, value));
   const graph = String(k.graph);
-  fact("Graph", h("a", { href: viewUrl(run, "graphs", { graph, kernel: String(k.index), line: k.lines[0] }) }, `graph ${graph}`));
-  if (k.lines.length) fact("Source", ...lineLinks(run, k.lines.slice(0, 8)));
+  fact("Graph", h("a", { href: viewUrl(run, "graphs", { graph, kernel: String(k.index), ...k.places[0] }) }, `graph ${graph}`));
+  if (k.places.length) fact("Source", ...lineLinks(run, k.places.slice(0, 8)));
   const about = k.said?.about ? [h("p", { class: "small sub" }, `${k.said.about}.`)] : [];
   const why = k.why ? [h("p", { class: "small sub" }, h("b", {}, "Why it is a kernel of its own: "), ...prose(`${k.why}.`))] : [];
   return [h("h3", {}, h("code", {}, k.name)), facts, ...about, ...why];
@@ -146,12 +148,12 @@ const cell = (text) => h("td", { class: text === null || text === undefined ? "r
 function row(run, r, device) {
   const { said } = r;
   const taken = h("td", { class: said?.median ? "r" : "r dim" }, said?.median ? figure(said.median) : "not seen");
-  const here = viewUrl(run, "kernels", { graph: String(r.graph), kernel: String(r.index), line: r.lines[0] });
+  const here = viewUrl(run, "kernels", { graph: String(r.graph), kernel: String(r.index), ...r.places[0] });
   const open = h("a", { class: "plain", href: here, data: { pick: keyOf(r) } }, h("code", {}, r.name));
-  const name = h("th", { scope: "row" }, open, h("span", { class: "dim" }, ` graph ${r.graph}${r.lines.length ? ", " : ""}`), lineLinks(run, r.lines.slice(0, MOST_LINES)));
+  const name = h("th", { scope: "row" }, open, h("span", { class: "dim" }, ` graph ${r.graph}${r.places.length ? ", " : ""}`), lineLinks(run, r.places.slice(0, MOST_LINES)));
   const cells = [taken, cell(said?.moves), cell(said?.bandwidth), cell(said?.of_copy), h("td", {}, r.share === null ? null : bar(r.share)), cell(said?.operations), cell(said?.rate), cell(said?.intensity), cell(r.ops)];
   if (device) cells.push(cell(said?.occupancy), cell(r.registers), cell(said?.shared));
-  return h("tr", { data: { lines: r.lines.join(" "), kernel: keyOf(r) } }, name, cells);
+  return h("tr", { data: { lines: r.places.map((p) => placeKey(p.line, p.file)).join(" "), kernel: keyOf(r) } }, name, cells);
 }
 
 /** @param {AbortSignal} signal @param {Run} run @param {readonly KernelFacts[]} rows @param {Of} of */
@@ -163,7 +165,7 @@ function tableSection(signal, run, rows, { said }) {
   const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(gpu ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
-  const [body, whole] = longList(signal, h("tbody"), rows, (r) => row(run, r, gpu), FEW_ROWS, (r, line) => r.lines.includes(line));
+  const [body, whole] = longList(signal, h("tbody"), rows, (r) => row(run, r, gpu), FEW_ROWS, (r, place) => r.places.some((p) => placeKey(p.line, p.file) === place));
   const table = h("table", { id: "kernels-table" }, caption, head, body);
   const terms = (gpu ? [...TERMS, DEVICE_TERM] : TERMS).flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]);
   const el = section("What kernels achieve", "the longest first", null, scroller("What kernels achieve, table", table), whole, h("dl", { class: "terms" }, terms));
@@ -174,7 +176,7 @@ function tableSection(signal, run, rows, { said }) {
     if (!r || e.ctrlKey || e.metaKey || e.shiftKey) return;
     e.preventDefault();
     e.stopPropagation(); // picked here, no other page
-    pick({ graph: String(r.graph), kernel: String(r.index), line: r.lines[0] });
+    pick({ graph: String(r.graph), kernel: String(r.index), ...r.places[0] });
   });
   markLines(signal, el);
   return el;

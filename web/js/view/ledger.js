@@ -14,7 +14,7 @@ export function ledgerNote(run) {
   if (!ledger) return null;
   const rows = ledgerRows(ledger);
   const name = h("b", {}, "Loss ledger");
-  if (!rows.length) return h("p", { class: "lost" }, name, " of the import: nothing was dropped, repaired or doubtful.");
+  if (!rows.length) return h("p", { class: "lost" }, name, " of the import: no record was dropped, repaired or doubtful.");
   const sums = ledgerSums(ledger);
   const words = [sums.dropped ? `${count(sums.dropped)} dropped` : "", sums.repaired ? `${count(sums.repaired)} repaired` : "", sums.kept ? `${count(sums.kept)} kept but doubtful` : ""];
   const body = rows.map((r) => h("tr", {}, h("th", { scope: "row" }, r.what), h("td", {}, r.fate), h("td", { class: "r" }, count(r.n))));

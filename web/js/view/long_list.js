@@ -4,6 +4,7 @@
 
 import { h, button } from "./dom.js";
 import { onPick, picked } from "./pick.js";
+import { keyOf } from "../model/places.js";
 
 const SLACK = 1.5; // what is hardly longer is shown whole
 
@@ -14,15 +15,15 @@ const SLACK = 1.5; // what is hardly longer is shown whole
  * @param {readonly T[]} all
  * @param {(item: T, i: number) => HTMLElement} make
  * @param {number} few
- * @param {(item: T, line: number) => boolean} [isOf] whether it comes from a line of the source
+ * @param {(item: T, place: string) => boolean} [isOf] whether it comes from a line of the source, a placeKey()
  * @returns {(HTMLElement | null)[]} the list, and the button for the rest
  */
 export function longList(signal, el, all, make, few, isOf = () => false) {
   let whole = all.length <= few * SLACK;
   const fill = () => {
-    const { line } = picked();
+    const now = picked();
     const items = all.flatMap((item, i) => {
-      const of = line > 0 && isOf(item, line);
+      const of = now.line > 0 && isOf(item, keyOf(now));
       if (!whole && i >= few && !of) return [];
       const one = make(item, i);
       one.classList.toggle("joined", of);

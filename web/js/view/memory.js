@@ -8,6 +8,7 @@ import { MemoryChart } from "./memory_chart.js";
 import { modeMark } from "./marks.js";
 import { bytes, bytesUnit, count, duration, number, plural, shares, shareText } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { keyOf, placeOf, placeText, textAt } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
 import * as memory from "../model/memory.js";
 
@@ -15,6 +16,7 @@ import * as memory from "../model/memory.js";
 /** @typedef {import("../api/types.js").Point} Point */
 /** @typedef {{run: import("../api/types.js").Run, point: Point, mode: string, m: Memory, source: string, signal: AbortSignal}} Shown */
 /** @typedef {import("./dom.js").Child} Child */
+/** @typedef {import("../model/places.js").Place} Place */
 
 const [LIFE, BAR, FEW] = [150, 56, 12];
 
@@ -56,7 +58,7 @@ const memoryOf = (point, mode) => point.modes[mode]?.memory ?? null;
 /** @param {import("../api/types.js").Run} run */
 function noRecord(run) {
   const again = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again");
-  const why = h("p", {}, "Memory is watched for one call after the latencies. This run was not timed, or is older than that record; its peaks are in the overview.");
+  const why = h("p", {}, "Memory is watched for one call, after the latencies. This run was not timed, or an older version made it; its peaks are on Overview.");
   return stateWell("This run has no record of memory", why, h("div", { class: "acts" }, again));
 }
 
@@ -73,7 +75,7 @@ function verdict(s) {
   const said = saidOf(s.run, s.point, s.mode);
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
-  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors allocated: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are those of a watched call, which takes longer.`;
+  const how = `${which}, watched separately after all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, tensors allocated: ${said?.memory_use?.tensors ?? "unknown"}. Bytes are exact; times are of the watched call, which takes longer.`;
   return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said?.memory ?? [])), h("p", { class: "how" }, how));
 }
 
@@ -132,7 +134,7 @@ function tensorRow(s, r, unit, percent, whole) {
     "tr",
     {},
     h("th", { scope: "row" }, name, use, times),
-    h("td", {}, lineLink(s, t.line)),
+    h("td", {}, lineLink(s, placeOf(t))),
     h("td", { class: "mono sub" }, memory.shapeText(t)),
     sizeCells(r.bytes, unit, percent, whole),
     h("td", {}, lifeBar(s.m, r.tensors)),
@@ -152,10 +154,10 @@ function lifeBar(m, tensors) {
   return svg("svg", { class: "life", width: LIFE, height: 14, role: "img", "aria-label": label }, svg("line", { class: "ax", x1: 0, x2: LIFE, y1: 7, y2: 7 }), ...bars, svg("line", { class: "pk", x1: peak, x2: peak, y1: 0, y2: 14 }), svg("title", {}, label));
 }
 
-/** @param {Shown} s @param {number | null} line */
-function lineLink(s, line) {
-  if (!line) return h("span", { class: "dim" }, "none");
-  return h("a", { href: viewUrl(s.run, "source", { line }) }, `line ${line}`);
+/** @param {Shown} s @param {Place} at */
+function lineLink(s, at) {
+  if (!at.line) return h("span", { class: "dim" }, "none");
+  return h("a", { href: viewUrl(s.run, "source", at) }, placeText(at));
 }
 
 /** @typedef {import("../api/report.js").ReportAmount} Amount */
@@ -168,11 +170,11 @@ const cell = (a, cls = "r") => h("td", { class: a?.bytes ? cls : `${cls} dim`, t
 function linesSection(s, eager) {
   const names = eager ? ["eager", s.mode] : [s.mode];
   const all = names.flatMap((name) => saidOf(s.run, s.point, name)?.memory_use ?? []);
-  const lines = [...new Set(all.flatMap((m) => m.lines.map((l) => l.line)))].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
-  const text = s.source.split("\n");
+  const known = new Map(all.flatMap((m) => m.lines.map((l) => [keyOf(placeOf(l)), placeOf(l)])));
+  const places = [...known.values()].sort((a, b) => Number(!a.line) - Number(!b.line) || a.file.localeCompare(b.file) || a.line - b.line);
   const cells = (/** @type {(Line | undefined)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
-  const row = (/** @type {number | null} */ line) =>
-    h("tr", { data: { lines: line || undefined } }, h("th", { scope: "row" }, line ? lineLink(s, line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, line ? (text[line - 1] ?? "").trim() : "blocks that several values share")), cells(all.map((m) => m.lines.find((l) => l.line === line))));
+  const row = (/** @type {Place} */ at) =>
+    h("tr", { data: { lines: at.line ? keyOf(at) : undefined } }, h("th", { scope: "row" }, at.line ? lineLink(s, at) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, at.line ? textAt(s.run.workload, at, s.source) : "blocks that several values share")), cells(all.map((m) => m.lines.find((l) => keyOf(placeOf(l)) === keyOf(at)))));
   const records = eager ? [eager, s.m] : [s.m];
   const left = all.some((m) => m.left_out)
     ? h("tr", {}, h("th", { scope: "row" }, "not listed"), h("td", { class: "dim" }, records.map((m, i) => (m.left_out.tensors ? `${plural(m.left_out.tensors, "small tensor")} of ${names[i]}` : "")).filter(Boolean).join(", ")), cells(all.map((m) => m.left_out)))
@@ -181,8 +183,8 @@ function linesSection(s, eager) {
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
   const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${pointSaid(s)?.lines_unit ?? ""}`)), ...names.map((n) => right(`Allocated in all, ${n}`))]);
   const title = eager ? `By source line: eager against ${s.mode}` : "By source line";
-  const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, lines.map(row), left, sum));
-  return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "what is held before the call is in none of these")), scroller(`${title}, table`, table));
+  const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, places.map(row), left, sum));
+  return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "memory held before the call is not included")), scroller(`${title}, table`, table));
 }
 
 /** What is said of the point. @param {{run: import("../api/types.js").Run, point: Point}} s */
@@ -199,7 +201,7 @@ function modesSection(s) {
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
   const head = headRow(["Mode", ...[`Held before, ${unit}`, `Adds, ${unit}`, "Of eager's", `Peak, ${unit}`, `Allocated in all, ${unit}`, "Tensors", "Peak at"].map(right)]);
   const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
-  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table));
+  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; the peak on Overview is of the first calls, whose outputs are kept")), scroller("Memory by mode, table", table));
 }
 
 /** What was there before the call, by name. @param {Memory} m */
@@ -215,5 +217,5 @@ function heldSection(m) {
   const fill = (/** @type {number} */ most) => body.replaceChildren(...rows.slice(0, most), ...(rows.length > most ? [more(rows.length - most, () => fill(rows.length))] : []), total);
   fill(rows.length > FEW + 4 ? FEW : rows.length);
   const table = h("table", { class: "memtable", id: "memory-held" }, h("caption", { class: "vh" }, "Held before the call"), headRow(["Name", "What it is", "Shape", [unit.name, "r"]]), body);
-  return h("section", { class: "sec", "aria-label": "Held before the call" }, h("header", {}, h("h3", {}, "Held before the call"), h("p", {}, `${plural(m.held.length, "tensor")} that the program or a call has a name for`)), scroller("Held before the call, table", table));
+  return h("section", { class: "sec", "aria-label": "Held before the call" }, h("header", {}, h("h3", {}, "Held before the call"), h("p", {}, `${plural(m.held.length, "tensor")} with a name in the program or in a call`)), scroller("Held before the call, table", table));
 }

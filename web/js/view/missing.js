@@ -8,7 +8,7 @@ export function missingView(ctx) {
   ctx.main.replaceChildren(
     nothingHere("No page has this address", [
       location.pathname,
-      " names no view. Runs are under /runs, one run under /runs/ and its number.",
+      " is not a page. Runs are at /runs, a single run at /runs/ followed by its number.",
     ]),
   );
 }

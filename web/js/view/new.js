@@ -6,7 +6,7 @@
 // survives when another parameter comes or goes.  What was changed and has not run is a draft: it is
 // kept for as long as the tab is open (sessionStorage), one for each address of the form.
 
-import { h, button, copyButton, prose, segmented, select } from "./dom.js";
+import { h, button, copyButton, focusKept, prose, say, segmented, select } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
@@ -28,7 +28,7 @@ import {
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
-import { blank, entryText, exampleGroups, exampleKey, findExamples, fromForm, newProposal, rowsFor, takeProposal, toForm } from "../model/workload.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
 import { entries, entryAfter, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -57,7 +57,7 @@ export async function newView(ctx) {
     const run = await getRun(from, ctx.signal);
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
     page.load(withModes(run.workload ?? blank(), more), `from run #${run.id}`);
-  } else page.load(examples[0]?.workload ?? blank(), "");
+  } else page.loadExample(examples[0]?.workload ?? blank(), "");
   if (ctx.signal.aborted) return;
   ctx.main.replaceChildren(...page.elements());
   const line = Number(ctx.query.get("line"));
@@ -75,7 +75,7 @@ export async function startForm(signal) {
   const page = new NewPage({ ...having, draft, signal, brief: true });
   const kept = draft.read();
   if (kept) page.restore(kept);
-  else page.load((having.examples.find((e) => !e.workload.sweep) ?? having.examples[0])?.workload ?? blank(), "");
+  else page.loadExample((having.examples.find((e) => !e.workload.sweep) ?? having.examples[0])?.workload ?? blank(), "");
   return page.brief();
 }
 
@@ -235,7 +235,12 @@ class NewPage {
    * @param {string} note where it comes from
    */
   load(workload, note) {
-    this.#fill(toForm(workload, parameters), note || "nothing has run yet");
+    this.#fill(toForm(workload, parameters), note || "not run yet");
+  }
+
+  /** One whose inputs nobody has typed: they follow the program. @param {Workload} workload @param {string} note */
+  loadExample(workload, note) {
+    this.#fill(untyped(toForm(workload, parameters)), note || "not run yet");
   }
 
   /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
@@ -246,7 +251,7 @@ class NewPage {
 
   /** @param {Form} form that was left without a run */
   restore(form) {
-    this.#fill(form, "your draft, nothing has run yet");
+    this.#fill(form, "your draft, not run yet");
     const drop = button("Discard it", () => {
       this.#with.draft.drop();
       go(herePath() + location.search, { replace: true });
@@ -294,7 +299,7 @@ class NewPage {
     this.#shown = [];
     this.#editor.mark([]);
     this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs for it." : "";
-    this.#checker.later(() => fromForm(this.#form), pauseMs);
+    this.#checker.later(() => ({ ...fromForm(this.#form), free: freeOf(this.#form) }), pauseMs);
   }
 
   /**
@@ -310,7 +315,9 @@ class NewPage {
     const label = "Start from an example";
     const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#with.examples.find((e) => exampleKey(e) === name)));
     const take = (/** @type {Example | undefined} */ chosen) => {
-      if (chosen) this.#take(chosen.workload, "an example, nothing has run yet");
+      if (!chosen) return;
+      this.#untouched = false;
+      this.loadExample(chosen.workload, "an example, not run yet");
     };
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
@@ -417,7 +424,7 @@ class NewPage {
     this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
     this.#sweep?.update();
     this.#watch.changed();
-    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to be kept as a draft: leaving the page loses it";
+    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
   }
 
   /** @param {Workload} workload */
@@ -439,7 +446,8 @@ class NewPage {
     this.#mark();
   }
 
-  /** Inputs that the text tells, where the form has others. @param {import("../api/types.js").Proposal[]} proposals */
+  /** Inputs that the text tells, where the form has others; those that the program has run with, in place of what
+   * nobody typed. @param {import("../api/types.js").Proposal[]} proposals */
   #propose(proposals) {
     const form = this.#form;
     const proposal = newProposal(form, proposals);
@@ -450,9 +458,19 @@ class NewPage {
       this.#fields();
       this.#changed();
       this.#check(0);
-      this.#settings.querySelector("#inputs")?.querySelector("input")?.focus();
     };
-    this.#proposed.replaceChildren(...(proposal ? [proposalPart(proposal, take)] : []));
+    this.#proposed.replaceChildren();
+    if (proposal?.runs) {
+      const back = focusKept(this.#settings);
+      take();
+      back();
+      say(`Inputs proposed for ${proposal.inputs.map((input) => input.name).join(", ")}: the program runs with them.`);
+    } else if (proposal) {
+      this.#proposed.append(proposalPart(proposal, () => {
+        take();
+        this.#settings.querySelector("#inputs")?.querySelector("input")?.focus();
+      }));
+    }
   }
 
   #mark() {

@@ -42,7 +42,7 @@ export async function opsView(ctx) {
   const titles = h("div", { class: "titles" }, h("h1", {}, "Ops"));
   const acts = h("div", { class: "acts" }, h("a", { class: "btn", href: "/api/v1/ops" }, "JSON"));
   const [bold, rest] = opsVerdict(ops, names);
-  const how = "A program may use every spelling below. An op that a backend does not lower is a call between two kernels.";
+  const how = "A program may use every spelling below. Where a backend does not lower an op, it calls a library function between two kernels.";
   ctx.main.replaceChildren(
     h("div", { class: "head" }, titles, acts),
     h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how)),
@@ -58,7 +58,7 @@ function bar(ops, filter, fill, count) {
     type: "search",
     class: "field grow",
     id: "ops-search",
-    placeholder: "name, spelling or words, as in F.gelu",
+    placeholder: "Name, spelling or words, for example F.gelu",
     "aria-label": "Search the ops",
     autocomplete: "off",
   });
@@ -85,7 +85,7 @@ function nothing(filter, clear) {
   all.addEventListener("click", clear);
   const asked = [filter.text && `\u201c${filter.text}\u201d`, filter.kind, filter.gradient && `gradient ${filter.gradient}`];
   const what = asked.filter(Boolean).join(", ");
-  const why = h("p", {}, `Nothing here matches ${what}. A function of PyTorch that is missing is refused with its line when a program uses it.`);
+  const why = h("p", {}, `Nothing matches ${what}. A program that uses a PyTorch function that is missing here is refused, with the line.`);
   return stateWell("No op matches", why, h("div", { class: "acts" }, all));
 }
 
@@ -105,7 +105,7 @@ function row(op, backends) {
   const lowered = backends.map((b) => {
     const dtypes = op.backends[b] ?? [];
     const host = op.on_host?.[b] ?? [];
-    const title = [dtypes.join(", "), host.length ? `on the host, between copies: ${host.join(", ")}` : ""].filter(Boolean).join("; ") || null;
+    const title = [dtypes.join(", "), host.length ? `on the host, with copies to and from it: ${host.join(", ")}` : ""].filter(Boolean).join("; ") || null;
     return h("td", { class: dtypes.length ? "" : "dim", title, data: { label: b } }, loweredText(dtypes, host));
   });
   const gradient = h("td", { class: op.gradient === "yes" ? "" : "dim", data: { label: "gradient" } }, op.gradient);
@@ -118,9 +118,9 @@ function backendSection(backends) {
   const rows = backends.map((b) => {
     const state = b.available ? (b.default ? "works here, the default" : "works here") : `does not work here: ${b.why_not}`;
     const facts = [b.vector_unit && `vector unit ${b.vector_unit}`, b.compiler, b.plugin && `of ${b.plugin}`].filter(Boolean).join(", ");
-    return h("tr", {}, h("th", { scope: "row" }, h("code", {}, b.name)), h("td", { class: "wrap" }, [state, ...(b.lacks ?? [])].map((line) => h("div", {}, line))), h("td", { class: "wrap" }, b.purpose), h("td", { class: "wrap" }, facts || "nothing more is known"));
+    return h("tr", {}, h("th", { scope: "row" }, h("code", {}, b.name)), h("td", { class: "wrap" }, [state, ...(b.lacks ?? [])].map((line) => h("div", {}, line))), h("td", { class: "wrap" }, b.purpose), h("td", { class: "wrap" }, facts || "no further details"));
   });
   const head = headRow(["Backend", "Here", "What it is", "With"]);
   const tableEl = h("table", { id: "backends" }, h("caption", { class: "vh" }, "Backends"), head, h("tbody", {}, rows));
-  return section("Backends", "what runs compiled graphs", null, scroller("Backends, table", tableEl));
+  return section("Backends", "they run the compiled graphs", null, scroller("Backends, table", tableEl));
 }

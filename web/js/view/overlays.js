@@ -24,7 +24,7 @@ function ofRun(other) {
 
 /** @param {ReadonlySet<Overlay>} on */
 function sourcesText(on) {
-  const each = [...on].map((p) => `Dotted, “${p.short}”: ${p.source}.`);
+  const each = [...on].map((p) => `Dotted: “${p.short}”: ${p.source}.`);
   const elsewhere = [...on].some((p) => !p.here && !OF_RUN.test(p.key));
   return [...each, elsewhere ? "Measured elsewhere: compare the shapes, not the microseconds." : ""].join(" ");
 }
@@ -55,7 +55,7 @@ export class Overlays {
     const asked = (this.#asked ?? "").split(",");
     for (const o of offered) this.#offer(o, this.#asked === null ? Boolean(o.here) : asked.includes(o.key));
     const acts = [button("Another run", () => this.#pick(), { class: "btn link" }), ...this.#opener()];
-    this.elements = [h("fieldset", { class: "overlay" }, h("legend", {}, "Lay over"), this.#list, acts), this.#why, this.#sources];
+    this.elements = [h("fieldset", { class: "overlay" }, h("legend", {}, "Overlay"), this.#list, acts), this.#why, this.#sources];
     this.#say();
     for (const key of asked) if (OF_RUN.test(key)) this.#load(Number(key.slice(3)));
   }
@@ -96,13 +96,13 @@ export class Overlays {
     this.#offered = this.#offered.filter((x) => x.key !== o.key);
     this.#offer(o, true);
     this.#tell();
-    say(`${o.title} is laid over.`);
+    say(`${o.title} is overlaid.`);
   }
 
   async #pick() {
     const { pickRun } = await import("./run_picker.js");
     const fits = (/** @type {import("../api/types.js").RunRow} */ r) => typeof r.summary?.at_n === "number";
-    const run = await pickRun({ title: "A run whose sweep is laid over", like: this.#run.name, taken: [String(this.#run.id)], fits });
+    const run = await pickRun({ title: "A run whose sweep is overlaid", like: this.#run.name, taken: [String(this.#run.id)], fits });
     if (run && !this.#signal.aborted) await this.#load(Number(run.id));
   }
 
@@ -112,7 +112,7 @@ export class Overlays {
       const o = ofRun(await getRun(String(id), this.#signal));
       if (this.#signal.aborted) return;
       if (o) this.#addNew(o);
-      else this.#why.textContent = `Run #${id} has no sweep to lay over.`;
+      else this.#why.textContent = `Run #${id} has no sweep to overlay.`;
     } catch (e) {
       if (!this.#signal.aborted) this.#why.textContent = e instanceof Error ? e.message : String(e);
     }
@@ -125,7 +125,7 @@ export class Overlays {
       file.value = "";
       if (chosen) await this.#read(chosen);
     });
-    return [button("A file", () => file.click(), { class: "btn link", title: "CSV as the charts write it (n, static_us, static_us_lo, ...), or a report as JSON" }), file];
+    return [button("A file", () => file.click(), { class: "btn link", title: "CSV as exported from a chart (n, static_us, static_us_lo, ...), or a report as JSON" }), file];
   }
 
   /** @param {File} file */
@@ -135,7 +135,7 @@ export class Overlays {
       const o = overlayOfFile(file.name, await file.text());
       if (!this.#signal.aborted) this.#addNew(o);
     } catch (e) {
-      this.#why.textContent = `${file.name} is no series: ${e instanceof Error ? e.message : e}.`;
+      this.#why.textContent = `${file.name} is not a series: ${e instanceof Error ? e.message : e}.`;
     }
   }
 }

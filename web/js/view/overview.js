@@ -110,7 +110,7 @@ function againSection(run, report, point, modes) {
   const table = h("table", { class: "again" }, caption, head, h("tbody", {}, rows));
   const json = () => `${JSON.stringify(w, null, 2)}\n`;
   const file = download(`Download ${stem}.json`, `${stem}.json`, "application/json", json);
-  const note = "each in the folder that holds the workload";
+  const note = "run each in the folder that has the workload file";
   return section("Measure it again", note, file, scroller("Commands that measure it again, table", table));
 }
 

@@ -7,9 +7,11 @@ import { codeWell, keepInSight, showLine } from "./code.js";
 import { GraphPicture } from "./picture.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
+import { fileChoice, filesOf, firstFile } from "./file_choice.js";
 import { breakRows, eagerFrames, lineMarks } from "../model/breaks.js";
 import { codeParts } from "../model/kernels.js";
-import { nothing, ofKernel, ofLine, ofNodes, textOf, tileParts } from "../model/panes.js";
+import { nothing, ofKernel, ofNodes, ofPlace, textOf, tileParts } from "../model/panes.js";
+import { keyOf, placeKey, placeOf, placesOf, placeText } from "../model/places.js";
 
 /** @typedef {import("../model/panes.js").Together} Together */
 /**
@@ -19,6 +21,7 @@ import { nothing, ofKernel, ofLine, ofNodes, textOf, tileParts } from "../model/
 
 const PANES = { all: "Side by side", source: "Source", graph: "Graph", code: "Code" };
 const FEW_LINES = 300; // of a text, at first
+const MOST_ELSEWHERE = 3;
 const BY_KEYS = "; step with the arrow keys";
 
 export class GraphPanes {
@@ -32,10 +35,14 @@ export class GraphPanes {
   step = -1;
   /** Texts that are shown whole, by the names of their panes. @type {Set<string>} */
   whole = new Set();
+  /** Where else than in the file that is shown what is pointed at comes from. */
+  elsewhere = h("p", { class: "small sub elsewhere", "aria-live": "off" });
 
   /** @param {Asked} asked */
   constructor(asked) {
     this.asked = asked;
+    this.files = filesOf(asked.run);
+    this.file = this.files ? firstFile(asked.run, this.files, [picked().file, ...this.#own()]) : "";
     this.parts = codeParts(asked.graph);
     const last = String(asked.query.get("code") ?? "code");
     /** @type {string} a key of #ways(): what the pane of code shows */
@@ -51,7 +58,22 @@ export class GraphPanes {
     this.choice.classList.add("panechoice");
     this.el.dataset.pane = shown;
     add(this.el, this.source, h("div", { class: "pane" }, drawn.el), this.code);
-    onPick(asked.signal, () => this.#pick());
+    onPick(asked.signal, (now) => {
+      this.#goTo(now.file);
+      this.#pick();
+    });
+  }
+
+  /** The files that the graph comes from, in the order of its nodes. */
+  #own() {
+    return [...new Set((this.asked.graph.nodes ?? []).flatMap((n) => (n.line && n.file ? [n.file] : [])))];
+  }
+
+  /** Another file of the program. @param {string} file */
+  #goTo(file) {
+    if (!this.files || file === this.file || !(file in this.files)) return;
+    this.file = file;
+    this.#fillSource();
   }
 
   /** The wells of text, once the picture is painted. */
@@ -80,14 +102,22 @@ export class GraphPanes {
 
   /** @returns {void} */
   #fillSource() {
-    const { graph, mode, said, source } = this.asked;
+    const { graph, mode, said } = this.asked;
+    const { file } = this;
+    const source = this.files ? this.files[file] : this.asked.source;
     const head = h("div", { class: "panehead" }, h("h4", {}, "Source"));
-    if (!source) return this.source.replaceChildren(head, h("p", { class: "small sub" }, this.asked.run.workload?.files ? "A program of several files: its lines are on Source." : "It was left out of the file that the run came from."));
-    const marks = lineMarks(breakRows(mode, said), eagerFrames(mode, said).flatMap((f) => f.lines));
-    const few = this.#few("source", source.split("\n").length, picked().line);
-    const well = codeWell(source, `Source of the graph${BY_KEYS}`, { only: few.only, marks: new Map([...marks].map(([n, m]) => [n, { ...m, cost: undefined }])), pick: (line) => pick({ line }) });
-    this.#listen(well, (li) => ofLine(graph, this.#drawn(), Number(li.id.slice(1))));
-    return this.source.replaceChildren(head, well, ...few.more(() => this.#fillSource()));
+    if (source === undefined || (!source && !this.files)) return this.source.replaceChildren(head, h("p", { class: "small sub" }, "It was left out of the file that the run came from."));
+    const choose = this.files ? fileChoice(this.files, file, this.#own(), "of this graph", (path) => {
+      this.#goTo(path);
+      this.#pick();
+      this.source.querySelector("select")?.focus();
+    }) : null;
+    if (choose) add(head, h("div", { class: "acts" }, choose));
+    const marks = lineMarks(breakRows(mode, said), eagerFrames(mode, said), file);
+    const few = this.#few(`source ${file}`, source.split("\n").length, picked().file === file ? picked().line : 0);
+    const well = codeWell(source, `Source of the graph${file ? `, ${file}` : ""}${BY_KEYS}`, { only: few.only, marks: new Map([...marks].map(([n, m]) => [n, { ...m, cost: undefined }])), pick: (line) => pick({ line, file }) });
+    this.#listen(well, (li) => ofPlace(graph, this.#drawn(), { line: Number(li.id.slice(1)), file }));
+    return this.source.replaceChildren(head, well, ...(choose ? [this.elsewhere] : []), ...few.more(() => this.#fillSource()));
   }
 
   /** Of a long text the first lines, unless the one that is picked is further down, and a button for all.
@@ -135,7 +165,7 @@ export class GraphPanes {
     const { graph, title } = this.asked;
     const { nodes } = this.#drawn();
     const of = (/** @type {number} */ n) => nodes[n - 1];
-    const well = codeWell(text, `Nodes of ${title}${BY_KEYS}`, { letter: "N", only, pick: (n) => of(n) && pick({ graph: String(graph.id ?? 0), node: of(n).id, line: of(n).line }) });
+    const well = codeWell(text, `Nodes of ${title}${BY_KEYS}`, { letter: "N", only, pick: (n) => of(n) && pick({ graph: String(graph.id ?? 0), node: of(n).id, ...placeOf(of(n)) }) });
     for (const li of /** @type {NodeListOf<HTMLElement>} */ (well.querySelectorAll("li[id]"))) li.dataset.of = of(Number(li.id.slice(1)))?.id;
     this.#listen(well, (li) => ofNodes(graph, this.#drawn(), [of(Number(li.id.slice(1)))].filter(Boolean)));
     return well;
@@ -154,7 +184,7 @@ export class GraphPanes {
     const chosen = (/** @type {number} */ n) => {
       this.line = n;
       const kernel = at(n)?.kernel ?? -1;
-      pick({ graph: String(graph.id ?? 0), kernel: String(kernel), line: graph.kernel_details?.[kernel]?.lines?.[0] });
+      pick({ graph: String(graph.id ?? 0), kernel: String(kernel), ...placesOf(graph.kernel_details?.[kernel]?.lines, graph.kernel_details?.[kernel]?.files)[0] });
       this.#pick();
     };
     const well = codeWell(text, `${this.stage === "tiles" ? "Tile program" : "Generated code"} of ${title}${BY_KEYS}`, { language: "c", letter: "C", only: (n) => only(n - begin) && !!at(n), pick: chosen });
@@ -185,7 +215,7 @@ export class GraphPanes {
 
   /** @param {string} cls @param {Together} of */
   #mark(cls, of) {
-    for (const li of this.source.querySelectorAll("li[id]")) li.classList.toggle(cls, of.lines.has(Number(li.id.slice(1))));
+    for (const li of this.source.querySelectorAll("li[id]")) li.classList.toggle(cls, of.places.has(placeKey(Number(li.id.slice(1)), this.file)));
     for (const li of /** @type {NodeListOf<HTMLElement>} */ (this.code.querySelectorAll("li[id]"))) {
       const { kernel, of: node } = li.dataset;
       li.classList.toggle(cls, node !== undefined ? of.nodes.has(node) : of.kernels.has(Number(kernel)));
@@ -195,6 +225,8 @@ export class GraphPanes {
   /** @param {Together} of */
   #hint(of) {
     this.#mark("hint", of);
+    const other = [...of.nodes].flatMap((id) => this.#drawn()?.nodes.find((n) => n.id === id && n.line > 0 && n.file !== this.file) ?? []);
+    this.elsewhere.textContent = this.files && other.length ? [...new Map(other.map((n) => [keyOf(n), placeText(n)])).values()].slice(0, MOST_ELSEWHERE).join(", ") : "";
     this.picture?.hint(of.nodes);
   }
 
@@ -205,9 +237,10 @@ export class GraphPanes {
     const d = this.#drawn();
     if (!d || !this.source.childElementCount) return;
     const node = now.node ? d.nodes.find((n) => n.id === now.node) : undefined;
-    const of = now.kernel ? ofKernel(graph, d, Number(now.kernel)) : node ? ofNodes(graph, d, [node]) : ofLine(graph, d, now.line);
-    if (now.line > FEW_LINES && !this.whole.has("source")) {
-      this.whole.add("source");
+    const of = now.kernel ? ofKernel(graph, d, Number(now.kernel)) : node ? ofNodes(graph, d, [node]) : ofPlace(graph, d, now);
+    const line = !this.files || now.file === this.file ? now.line : 0;
+    if (line > FEW_LINES && !this.whole.has(`source ${this.file}`)) {
+      this.whole.add(`source ${this.file}`);
       this.#fillSource();
     }
     this.#mark("joined", of);
@@ -217,7 +250,7 @@ export class GraphPanes {
       this.#mark("joined", of);
     }
     const [source, code] = [this.source, this.code].map((pane) => /** @type {HTMLElement | null} */ (pane.querySelector(".code")));
-    if (source) showLine(source, now.line);
+    if (source) showLine(source, line);
     if (!code) return;
     const marked = /** @type {HTMLElement[]} */ ([...code.querySelectorAll("li.joined")]);
     if (!marked.some((li) => li.id === `C${this.line}`)) this.line = Number(marked[0]?.id.slice(1) ?? 0);

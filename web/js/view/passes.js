@@ -3,7 +3,7 @@
 
 import { h, add, scroller, spoken, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
-import { viewUrl } from "./joined.js";
+import { lineLinks } from "./joined.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { saidOf } from "../model/sentence.js";
@@ -27,12 +27,12 @@ export function passesTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
-    parts(point.modes[mode]?.graphs ?? [], mode, { run, said: saidOf(run, point, mode)?.passes, urlOf: (line) => viewUrl(run, "source", { line }) });
+    parts(point.modes[mode]?.graphs ?? [], mode, { run, said: saidOf(run, point, mode)?.passes, linksOf: (places) => lineLinks(run, places) });
   add(body, chosen(ctx, "Passes", points, modes, draw));
   return undefined;
 }
 
-/** @typedef {(line: number) => string} LineUrl */
+/** @typedef {(places: readonly import("../model/places.js").Place[]) => import("./dom.js").Child[]} LineLinks */
 
 /** @param {import("../api/types.js").Run} run */
 function noGraphs(run) {
@@ -45,32 +45,32 @@ function noGraphs(run) {
 /**
  * @param {readonly Graph[]} graphs
  * @param {string} mode
- * @param {{run: import("../api/types.js").Run, said: import("../api/report.js").ReportFindingsVerdict | undefined, urlOf: LineUrl}} shown
+ * @param {{run: import("../api/types.js").Run, said: import("../api/report.js").ReportFindingsVerdict | undefined, linksOf: LineLinks}} shown
  * @returns {HTMLElement[]}
  */
-function parts(graphs, mode, { run, said, urlOf }) {
+function parts(graphs, mode, { run, said, linksOf }) {
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const told = graphs.filter((g) => Array.isArray(g.passes));
   if (!told.length) return [notTold(run)];
-  return [...verdict(said), ...told.map((g, i) => graphSection(g, i, urlOf))];
+  return [...verdict(said), ...told.map((g, i) => graphSection(g, i, linksOf))];
 }
 
 /** A report of an earlier version. @param {import("../api/types.js").Run} run */
 function notTold(run) {
   const href = `/new?from=${encodeURIComponent(run.id)}`;
   const more = h("a", { class: "btn primary", href }, "Edit and run again");
-  const why = h("p", {}, "It was made by a version that did not keep what passes do. Run it again to see them.");
+  const why = h("p", {}, "An older version made it, without a record of the passes. Run it again to see them.");
   return stateWell("This report has no passes", why, h("div", { class: "acts" }, more));
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
 const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said.sentence)), h("p", { class: "how" }, said.how))] : []);
 
-/** @param {Graph} g @param {number} i @param {LineUrl} urlOf */
-function graphSection(g, i, urlOf) {
+/** @param {Graph} g @param {number} i @param {LineLinks} linksOf */
+function graphSection(g, i, linksOf) {
   const title = `Graph ${g.id ?? i}, ${g.frame ?? "model"} ${g.compile ?? ""}`.trim();
   const head = h("header", {}, h("h3", {}, title), h("p", {}, plural(g.kernels?.length ?? 0, "kernel")));
-  const lists = (g.passes ?? []).map((p) => partList(p, title, i === 0, urlOf));
+  const lists = (g.passes ?? []).map((p) => partList(p, title, i === 0, linksOf));
   return h("section", { class: "sec", "aria-label": `Passes over ${title}` }, head, lists);
 }
 
@@ -78,20 +78,20 @@ function graphSection(g, i, urlOf) {
  * @param {PassPart} part
  * @param {string} title
  * @param {boolean} first
- * @param {LineUrl} urlOf
+ * @param {LineLinks} linksOf
  */
-function partList(part, title, first, urlOf) {
+function partList(part, title, first, linksOf) {
   if (part.error) return h("div", { class: "notice" }, h("p", {}, h("b", {}, "The passes failed: "), part.error));
   const rows = passRows(part);
   const opened = first ? rows.findIndex((r) => r.state === "changed") : -1;
   const name = `${title}${part.part ? `, ${part.part}` : ""}`;
   const head = part.part ? h("h4", { class: "small sub" }, part.part) : null;
-  const items = rows.map((r, i) => h("li", {}, passItem(r, i === opened, name, urlOf)));
+  const items = rows.map((r, i) => h("li", {}, passItem(r, i === opened, name, linksOf)));
   return h("div", { class: "part" }, head, h("ol", { class: "passes" }, items));
 }
 
-/** @param {PassRow} r @param {boolean} open @param {string} title @param {LineUrl} urlOf */
-function passItem(r, open, title, urlOf) {
+/** @param {PassRow} r @param {boolean} open @param {string} title @param {LineLinks} linksOf */
+function passItem(r, open, title, linksOf) {
   const nodes = r.state === "changed" ? `${r.nodes[0]} \u2192 ${r.nodes[1]} nodes` : "";
   const rules = r.fired ? `${plural(r.fired, "rule")} fired` : "";
   const cells = [
@@ -106,7 +106,7 @@ function passItem(r, open, title, urlOf) {
   const body = h("div", { class: "body" });
   const details = h("details", {}, h("summary", { class: "row" }, cells), body);
   const fill = () => {
-    if (!body.childElementCount) add(body, ruleList(r, urlOf), difference(r, title));
+    if (!body.childElementCount) add(body, ruleList(r, linksOf), difference(r, title));
   };
   details.addEventListener("toggle", fill);
   if (open) {
@@ -116,21 +116,16 @@ function passItem(r, open, title, urlOf) {
   return details;
 }
 
-/** @param {PassRow} r @param {LineUrl} urlOf */
-function ruleList(r, urlOf) {
+/** @param {PassRow} r @param {LineLinks} linksOf */
+function ruleList(r, linksOf) {
   if (!r.rules.length) return h("p", { class: "small sub" }, "This pass reports no rules.");
-  const lines = (/** @type {number[]} */ at) =>
-    at.flatMap((n, i) => [
-      i ? ", " : "",
-      h("a", { href: urlOf(n) }, `${i ? "" : "line "}${n}`),
-    ]);
   const items = r.rules.map((x) =>
     h(
       "li",
       {},
       h("code", {}, x.rule),
       h("span", { class: "dim" }, ` ${plural(x.count, "time")}`),
-      x.lines.length ? h("span", { class: "small" }, " ", lines(x.lines)) : null,
+      x.places.length ? h("span", { class: "small" }, " ", linksOf(x.places)) : null,
     ),
   );
   return h("ul", { class: "lines", "aria-label": `Rules of ${r.name}` }, items);

@@ -14,12 +14,13 @@ import { bytes, duration, plural } from "../model/format.js";
 import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
 import { groupsBody, groupsFrom, hasModules, kernelOfGroup, noGroups, openAtFirst } from "../model/groups.js";
 import { kernelOf, neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
+import { keyOf, placeOf, placeText } from "../model/places.js";
 import { isInPieces, wholeSteps } from "../model/whole.js";
 
 /** @typedef {import("../model/picture.js").PictureBox} PictureBox */
 /** @typedef {import("../model/picture.js").Node} Node */
 /** @typedef {import("../model/layout.js").Laid} Laid */
-/** @typedef {{graph: import("../api/types.js").Graph, title: string, sourceUrl: (line: number) => string,
+/** @typedef {{graph: import("../api/types.js").Graph, title: string, sourceUrl: (place: import("../model/places.js").Place) => string,
  *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal,
  *   pointed?: (nodes: readonly Node[]) => void, drawn?: (picture: GraphPicture) => void}} Asked
  *   pointed: what the pointer is over; drawn: of the picture once it is there, and after each step */
@@ -72,7 +73,8 @@ export class GraphPicture {
     /** @type {ReadonlySet<string> | null} */
     this.only = null;
     this.picked = this.#wanted();
-    this.line = 0;
+    /** @type {import("../model/places.js").Place} */
+    this.place = { line: 0, file: "" };
     this.view = { x: 0, y: 0, scale: 1 };
     /** @type {import("../model/picture.js").Picture} */
     this.picture = { boxes: [], edges: [], labels: {}, full: {}, parents: {} };
@@ -86,12 +88,12 @@ export class GraphPicture {
 
   /** Which node the address picks of this graph: the one that it names, or the first of its kernel or line. */
   #wanted() {
-    const { graph, node, kernel, line } = picked();
+    const { graph, node, kernel, line, file } = picked();
     const here = graph ? graph === String(this.asked.graph.id ?? 0) : this.asked.query.has("node") || line > 0;
     if (!here) return "";
     const { nodes } = this.drawn;
-    const first = nodes.find((n) => (node ? n.id === node : kernel ? n.kernel === kernel : n.line === line && !n.gone));
-    return first?.id ?? nodes.find((n) => line > 0 && n.line === line)?.id ?? "";
+    const first = nodes.find((n) => (node ? n.id === node : kernel ? n.kernel === kernel : n.line === line && n.file === file && !n.gone));
+    return first?.id ?? nodes.find((n) => line > 0 && n.line === line && n.file === file)?.id ?? "";
   }
 
   /** Something else is picked, here or on another part of the page. */
@@ -282,6 +284,12 @@ export class GraphPicture {
     for (const el of /** @type {NodeListOf<SVGGElement>} */ (this.layer.querySelectorAll("g.box"))) el.classList.toggle("hint", this.#isHinted(this.#box(el.dataset.node ?? "")));
   }
 
+  /** Whether something of it comes from the picked line. @param {PictureBox} b */
+  #isJoined(b) {
+    const { line, file } = this.place;
+    return line > 0 && b.nodes.some((n) => n.line === line && n.file === file);
+  }
+
   /** @param {PictureBox | undefined} b */
   #isHinted(b) {
     return this.hinted.size > 0 && !!b?.nodes.some((n) => this.hinted.has(n.id));
@@ -341,7 +349,7 @@ export class GraphPicture {
   #draw() {
     cancelAnimationFrame(this.frame);
     const { view, laid, picture } = this;
-    this.line = picked().line;
+    this.place = picked();
     const { w, h: height } = this.#size();
     const [x0, y0] = [(-view.x - w * MARGIN) / view.scale, (-view.y - height * MARGIN) / view.scale];
     const [x1, y1] = [x0 + (w * (1 + 2 * MARGIN)) / view.scale, y0 + (height * (1 + 2 * MARGIN)) / view.scale];
@@ -360,7 +368,7 @@ export class GraphPicture {
     if (afar) {
       for (const kind of ["op", "input", "kernel", "library", "module", "loop", "gone"])
         add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
-      const joined = this.line > 0 ? boxes.filter((b) => b.nodes.some((n) => n.line === this.line)) : [];
+      const joined = boxes.filter((b) => this.#isJoined(b));
       add(layer, svg("path", { class: "box joined", d: joined.map((b) => outline(laid.boxes[b.id])).join("") }));
       const hinted = boxes.filter((b) => this.#isHinted(b));
       if (hinted.length) add(layer, svg("path", { class: "box joined", d: hinted.map((b) => outline(laid.boxes[b.id])).join("") }));
@@ -388,8 +396,7 @@ export class GraphPicture {
 
   /** @param {PictureBox} b */
   #boxShape(b) {
-    const joined = this.line > 0 && b.nodes.some((n) => n.line === this.line);
-    return boxShape(b, this.laid.boxes[b.id], this.view.scale, `${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
+    return boxShape(b, this.laid.boxes[b.id], this.view.scale, `${this.#isJoined(b) ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
   }
 
   /** Where edges say what they carry; those of the picked box, which say all that is known, first. */
@@ -424,7 +431,7 @@ export class GraphPicture {
     this.picked = box ? id : "";
     const first = box?.nodes[0];
     const kernel = kernelOfGroup(box?.id ?? null) ?? "";
-    pick(first ? { graph: String(this.asked.graph.id ?? 0), node: first.id, kernel, line: box?.nodes.find((n) => n.line)?.line } : {});
+    pick(first ? { graph: String(this.asked.graph.id ?? 0), node: first.id, kernel, ...placeOf(box?.nodes.find((n) => n.line)) } : {});
     this.#show(id);
     if (box) say(`${box.title}, ${box.sub}.`);
   }
@@ -490,8 +497,8 @@ export class GraphPicture {
     const kind = this.groups.all.get(group ?? "")?.kind ?? "kernel";
     const k = n.kernel;
     const kernel = k === null || (closed && kind !== "kernel") ? undefined : this.#kernel(k);
-    const lines = [...new Set(box.nodes.map((x) => x.line).filter((x) => x > 0))];
-    const links = lines.slice(0, 8).flatMap((x, i) => [i ? ", " : "", h("a", { href: this.asked.sourceUrl(x) }, `${i ? "" : "line "}${x}`)]);
+    const places = [...new Map(box.nodes.filter((x) => x.line > 0).map((x) => [keyOf(x), x])).values()];
+    const links = places.slice(0, 8).flatMap((x, i) => [i ? ", " : "", h("a", { href: this.asked.sourceUrl(placeOf(x)) }, i && places[i - 1].file === x.file ? String(x.line) : placeText(x))]);
     const list = h("dl", { class: "kv" });
     const fact = (/** @type {string} */ name, /** @type {(import("./dom.js").Child)[]} */ ...value) => add(list, h("dt", {}, name), h("dd", {}, value));
     if (!closed) {

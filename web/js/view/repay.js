@@ -51,8 +51,8 @@ export function repaySection(run, point, mode, signal, torch = null) {
   const figure = new ChartFigure(
     {
       id: "repay",
-      title: "Speedup, compile time paid",
-      note: "above 1x compiling has paid",
+      title: "Total speedup",
+      note: "compile time included; above 1x it pays",
       ratio: true,
       unit: { name: "x", scale: 1 },
       by: "calls",

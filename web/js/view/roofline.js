@@ -23,7 +23,7 @@ function grid(r) {
       svg("line", { class: "g", x1: 0, x2: WIDTH, y1: t.at, y2: t.at }),
       label(-6, t.at + 4, plain(t.value), "end"),
     ]),
-    label(WIDTH / 2, HEIGHT + 34, "Operations a byte", "middle"),
+    label(WIDTH / 2, HEIGHT + 34, "Operations per byte", "middle"),
     label(-LEFT + 2, -9, "GFLOP/s"),
   ];
 }
@@ -40,7 +40,7 @@ function roof(r, copy) {
 
 /** @param {KernelFacts} k */
 const told = (k) =>
-  `${k.name}, graph ${k.graph}: ${number(Number(k.rate))} GFLOP/s at ${number(Number(k.intensity))} operations a byte` +
+  `${k.name}, graph ${k.graph}: ${number(Number(k.rate))} GFLOP/s at ${number(Number(k.intensity))} operations per byte` +
   (k.share === null ? "" : `, ${Math.round(k.share * 100)} % of a copy`);
 
 /** @param {Roofline} r */
@@ -67,8 +67,8 @@ export function rooflineFigure(rows, device) {
   const chart = svg("svg", { class: "roof", viewBox: box, role: "img", "aria-label": said }, ...grid(r), ...roof(r, copy), ...points(r));
   const left = rows.length - r.points.length;
   const line = r.roof
-    ? "On the line a kernel is as fast as memory lets it be; above it its bytes were in a nearer cache. "
-    : "How fast a copy is was not measured here, so there is no line of memory. ";
+    ? "A kernel on the line is as fast as memory allows; above it, its data was in a faster cache. "
+    : "Copies were not timed here, so there is no memory roof. ";
   const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: what ${left === 1 ? "it computes" : "they compute"} is no arithmetic, or unknown.` : "";
   return h("figure", { class: "roofline" }, h("h4", {}, "Roofline"), scroller("Roofline, chart", chart), h("figcaption", { class: "small dim" }, line + more));
 }

@@ -66,7 +66,7 @@ export async function runView(ctx) {
     if (!(e instanceof ApiError) || (e.status !== 404 && e.status !== 400)) throw e;
     ctx.setTitle("Not found");
     return ctx.main.replaceChildren(
-      nothingHere(`There is no run #${id}`, ["It may have been deleted. Its number is not given again."]),
+      nothingHere(`There is no run #${id}`, ["It may have been deleted. Numbers are not used again."]),
     );
   }
   if (!shown) {

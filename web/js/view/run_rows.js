@@ -167,7 +167,7 @@ function stateText(r) {
       return [h("span", { class: "clip" }, r.partial ? `${partly(r.partial)}. ` : "", place, prose(r.error?.message ?? "no reason was kept"))];
     }
     case "cancelled":
-      return [r.partial ? partly(r.partial) : "stopped before it was done"];
+      return [r.partial ? partly(r.partial) : "cancelled before it ended"];
     default:
       return [r.modes?.length ? "nothing was compared" : h("span", { class: "clip" }, aboutText(r))];
   }
@@ -178,7 +178,7 @@ const KINDS = /** @type {Record<string, string>} */ ({ kineto: "profiler trace",
 /** What a recording or an import is: "profiler trace of train.json, 1,204 kernels in 3.2 s". @param {RunRow} r */
 function aboutText(r) {
   const a = r.about;
-  if (!a) return "a recording or an import of an earlier version";
+  if (!a) return "a recording or import made by an earlier version";
   const more = a.files > 1 && a.kind !== "recording" ? ` and ${plural(a.files - 1, "file")} more` : "";
   const kernels = a.kernels ? `, ${plural(a.kernels, "kernel")}` : "";
   const length = a.length_us > 0 ? `${kernels ? " in" : ","} ${duration(a.length_us)}` : "";

@@ -276,7 +276,7 @@ class RunsPage {
   /** Filters that match nothing: each can be dropped. */
   #noMatch() {
     const parts = drops(this.#filter.text, this.#filter.status);
-    const hint = parts.length > 1 ? "Drop one of the filters to see more." : "Drop the filter to see every run.";
+    const hint = parts.length > 1 ? "Remove one of the filters to see more." : "Remove the filter to see every run.";
     const acts = parts.map((p) => button(`Drop ${p.label}`, () => this.#change({ text: p.text, status: p.status })));
     const title = `No run matches ${parts.map((p) => p.label).join(" ")}`;
     return stateWell(title, h("p", {}, hint), h("div", { class: "acts" }, acts));

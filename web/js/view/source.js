@@ -3,6 +3,7 @@
 
 import { h, add, copyButton, download, select, stateWell } from "./dom.js";
 import { codeWell, showLine } from "./code.js";
+import { entryFile, filesOf, firstFile } from "./file_choice.js";
 import { joinedList, shown } from "./joined.js";
 import { fileTree } from "./tree.js";
 import { onPick, pick, picked } from "./pick.js";
@@ -10,7 +11,7 @@ import { remember } from "./router.js";
 import { breakRows, eagerFrames, lineMarks } from "../model/breaks.js";
 import { plain, plural } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
-import { splitEntry } from "../model/program.js";
+import { keyOf } from "../model/places.js";
 import { joinLines } from "../model/selection.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
@@ -22,7 +23,7 @@ import { joinLines } from "../model/selection.js";
  * @param {Run} run
  */
 export function sourceTab(ctx, body, run) {
-  const files = run.workload?.files ?? run.report?.workload?.files;
+  const files = filesOf(run);
   if (files) return filesTab(ctx, body, run, files);
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
@@ -36,14 +37,14 @@ export function sourceTab(ctx, body, run) {
     const now = picked();
     const at = shown(run);
     // What the report knows are lines of the source that ran.
-    const of = at?.m && at.source === text ? joinLines(at.m, at.said).get(now.line) : undefined;
-    side.replaceChildren(...joinedList(run, now.line, of, at?.mode ?? ""));
+    const of = at?.m && at.source === text ? joinLines(at.m, at.said).get(keyOf(now)) : undefined;
+    side.replaceChildren(...joinedList(run, now, of, at?.mode ?? ""));
     showLine(well, now.line);
   };
   const fill = (/** @type {string} */ v) => {
     text = v === "" ? posted : (points[Number(v)].source ?? "");
     const at = shown(run);
-    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m, at.said), eagerFrames(at.m, at.said).flatMap((f) => f.lines)) : undefined;
+    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m, at.said), eagerFrames(at.m, at.said)) : undefined;
     well = codeWell(text, "Source", { error: v === "" ? run.error : null, marks, pick: (line) => pick({ line }) });
     place.replaceChildren(well);
     beside();
@@ -54,9 +55,9 @@ export function sourceTab(ctx, body, run) {
     remember({ n: v === "" ? null : String(points[Number(v)].n) });
     fill(v);
   };
-  const order = [{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse()];
+  const order = [{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `as run at n = ${plain(p.n ?? 0)}` })).reverse()];
   const choose = points.length
-    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select(order, first, { id: "source-point" }, change)]
+    ? [h("label", { class: "small sub", for: "source-point" }, "Show"), select(order, first, { id: "source-point" }, change)]
     : null;
   const save = download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text);
   const acts = h("div", { class: "acts" }, choose, copyButton(() => text), save);
@@ -68,7 +69,7 @@ export function sourceTab(ctx, body, run) {
 }
 
 /**
- * A program of several files: one at a time, `?file=models/unet.py`, the entry's first.
+ * A program of several files: one at a time, `?file=models/unet.py&line=4`, the entry's first; beside it what comes from the picked line.
  * @param {import("./router.js").Context} ctx
  * @param {HTMLElement} body
  * @param {Run} run
@@ -76,37 +77,47 @@ export function sourceTab(ctx, body, run) {
  */
 function filesTab(ctx, body, run, files) {
   const paths = Object.keys(files).sort();
-  const entry = splitEntry(run.workload?.entry ?? run.report?.workload?.entry ?? "").path;
-  const asked = ctx.query.get("file") ?? "";
+  const entry = entryFile(run);
   const now = shown(run);
   const rows = now?.m ? breakRows(now.m, now.said) : [];
   const note = (/** @type {string} */ path) => {
     const n = new Set(rows.filter((r) => r.file === path).map((r) => r.line)).size;
-    return [run.error?.file === path ? "error" : "", n ? `${plural(n, "line")} of breaks` : ""].filter(Boolean).join(", ");
+    return [run.error?.file === path ? "error" : "", n ? `breaks in ${plural(n, "line")}` : ""].filter(Boolean).join(", ");
   };
-  const first = [asked, entry, paths[0]].find((p) => p in files) ?? "";
-  const place = h("div");
+  const first = firstFile(run, files, [picked().file]);
+  const joined = now?.m ? joinLines(now.m, now.said) : null;
+  const [place, side] = [h("div"), h("div", { class: "graphside" })];
   const title = h("h2", {}, first);
-  let text = "";
+  let [text, shownPath] = ["", ""];
   const save = h("span");
+  const beside = () => {
+    const at = picked();
+    if (at.file in files && at.file !== shownPath) fill(at.file);
+    const here = at.file === shownPath ? at.line : 0;
+    side.replaceChildren(...joinedList(run, { line: here, file: shownPath }, here ? joined?.get(keyOf(at)) : undefined, now?.mode ?? ""));
+    showLine(/** @type {HTMLElement} */ (place.firstElementChild), here);
+  };
   const fill = (/** @type {string} */ path) => {
+    shownPath = path;
     text = files[path] ?? "";
     save.replaceChildren(download("Download", path.slice(path.lastIndexOf("/") + 1), "text/x-python", () => text));
-    const eager = now?.m ? eagerFrames(now.m, now.said).flatMap((f) => f.lines.filter((_, i) => f.files[i] === path)) : [];
-    const marks = lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })), eager);
+    const marks = now?.m ? lineMarks(rows, eagerFrames(now.m, now.said), path) : undefined;
     const error = run.error?.file === path ? run.error : null;
-    place.replaceChildren(codeWell(text, path, { error, marks }));
+    place.replaceChildren(codeWell(text, path, { error, marks, pick: (line) => pick({ line, file: path }) }));
     title.textContent = path;
     tree.show(path);
   };
   const change = (/** @type {string} */ path) => {
-    remember({ file: path === entry ? null : path });
+    pick({ file: path });
     fill(path);
+    beside();
   };
   const tree = fileTree(paths, { entry, note, choose: change });
   fill(first);
+  beside();
+  onPick(ctx.signal, beside);
   const acts = h("div", { class: "acts" }, copyButton(() => text), save);
-  add(body, h("div", { class: "bar gap" }, title, acts), h("div", { class: "filewrap" }, tree.el, place));
+  add(body, h("div", { class: "bar gap" }, title, acts), h("div", { class: "filewrap" }, tree.el, h("div", { class: "graphwrap sourcewrap" }, place, side)));
 }
 
 /** @param {readonly string[]} pool @param {readonly number[]} counts */

@@ -70,10 +70,10 @@ export function splitSection(point, modes, said) {
   const table = h("table", { id: "split-table" }, caption, head, body);
   const legend = PARTS.map((p) => h("span", { class: "key" }, h("i", { class: `k-${p.key}` }), p.label.toLowerCase()));
   const method =
-    "Watched calls are measured after the latencies, in a run of their own; the cost of the clock is subtracted.";
+    "Watched calls are measured separately, after the latencies; the cost of reading the clock is subtracted.";
   return [
     section(
-      "Where a call's overhead comes from",
+      "Where a call's time goes",
       `one call${where}, ${said.split_unit}`,
       h("div", { class: "legend" }, legend),
       h("p", { class: "sub finding", id: "split-finding" }, said.split ?? ""),

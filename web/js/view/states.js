@@ -31,7 +31,7 @@ export function progressState(run) {
   const [title, bar] = [h("h2"), h("div")];
   const [done, left] = [h("dd", { id: "progress-share" }), h("dd", { id: "progress-left" })];
   const facts = h("dl", { class: "kv" }, h("dt", {}, "Done"), done, h("dt", {}, "Left"), left);
-  const hint = h("p", { class: "small sub" }, "The page fills in by itself. Closing it stops nothing.");
+  const hint = h("p", { class: "small sub" }, "This page updates by itself. Closing it does not stop the run.");
   const el = h("div", { class: "well gap" }, h("div", { class: "state progress" }, title, bar, facts, hint));
   let spoken = 0;
   const update = (/** @type {Progress} */ p) => {
@@ -39,7 +39,7 @@ export function progressState(run) {
     title.textContent = doing(p);
     bar.replaceChildren(progressBar(share));
     done.textContent = `${Math.round(100 * share)} %`;
-    left.textContent = p.status === "queued" ? "runs before this one go first" : timeLeft(p) || "not known yet";
+    left.textContent = p.status === "queued" ? "runs are ahead of this one" : timeLeft(p) || "not known yet";
     if (Date.now() - spoken < SPEAK_MS) return;
     spoken = Date.now();
     say(doing(p) + (timeLeft(p) ? `, ${timeLeft(p)} left` : ""));
@@ -65,7 +65,7 @@ export function failedState(run) {
   const next = h(
     "p",
     { class: "small sub" },
-    line ? "Change the line and run it again; the settings are kept." : nextStep(e.code),
+    line ? "Edit the line and run it again; the settings are kept." : nextStep(e.code),
   );
   if (!line) return stateWell(title, message, next, editLink(run, "Edit and run again"));
   const code = codeWell(source, "Source about the error", { error: e, around: LINES_ABOUT });
@@ -77,24 +77,24 @@ export function failedState(run) {
 function nextStep(code) {
   switch (code) {
     case "worker":
-      return "The worker process ended; the server and other runs go on. Smaller inputs may get through.";
+      return "The worker process crashed; the server and other runs continue. Smaller inputs may work.";
     case "memory":
       return "Smaller inputs need less memory. The limit is the server's.";
     case "no-device":
-      return "This server's host has no such device: leave the device out, or choose cpu.";
+      return "This server has no such device: omit the device, or choose cpu.";
     case "device":
-      return "The worker process ended with its hold on the device; the server and other runs go on.";
+      return "The worker process ended and released the device; the server and other runs continue.";
     case "compiler":
       return "The interpreter backend needs no compiler: choose it in the form.";
     default:
-      return "The settings are kept: change what the message names and run it again.";
+      return "The settings are kept: change what the message names, then run it again.";
   }
 }
 
 /** @param {Run} run */
 export function stoppedState(run) {
-  const kept = "Its figures are not kept; the program and its settings are.";
-  const title = [chip("cancelled", "cancelled"), "Stopped before it was done"];
+  const kept = "The program and its settings are kept; its figures are not.";
+  const title = [chip("cancelled", "cancelled"), "Cancelled before it ended"];
   return stateWell(title, h("p", {}, kept), editLink(run, "Edit and run again"));
 }
 
@@ -103,5 +103,5 @@ export function partialState(run, part) {
   const failed = run.status === "failed";
   const why = failed ? h("span", {}, " It failed: ", prose(run.error?.message ?? "no reason was kept")) : " It was cancelled.";
   const word = chip(run.status, failed ? "FAILED" : "cancelled");
-  return h("p", { id: "partial", class: "lost" }, word, " ", h("b", {}, partly(part)), `; what follows is of ${part.measured === 1 ? "it" : "them"} alone.`, why);
+  return h("p", { id: "partial", class: "lost" }, word, " ", h("b", {}, partly(part)), `; the figures below cover only ${part.measured === 1 ? "that one" : "those"}.`, why);
 }

@@ -92,7 +92,7 @@ async function comparison(ctx, suite, base) {
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
 function page(suite, order, beside, signal) {
   const how =
-    "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
+    "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every column that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);
@@ -104,7 +104,7 @@ function head(suite, choose) {
   const facts = [
     ["Workloads", count(suite.report.workloads.length)],
     ["Runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
-    ["Device", String(suite.request?.device ?? "each its own")],
+    ["Device", String(suite.request?.device ?? "per workload")],
     ["Date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
   ];
   const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
@@ -161,8 +161,8 @@ function columnsTable(suite) {
   const ratios = compared(columns).flatMap((c) => [c.geomean.common.speedup ?? 1, ...(c.geomean.common.speedup_ci ?? [])]);
   const axis = ratioAxis(ratios, 120);
   const header = headRow([
-    "Mode", "Policy", "Engine", ["Passed", "r"], ["Geomean, common set", "r"], [axisHead(axis), "", "Interval"], ["Of its own", "r"],
-    ["Least", "r"], ["Median", "r"], ["Most", "r"], ["Breaks: capture", "r"], ["lowering", "r"], ["Compiling, all", "r"],
+    "Mode", "Policy", "Engine", ["Passed", "r"], ["Geomean, common set", "r"], [axisHead(axis), "", "Interval"], ["Geomean, own set", "r"],
+    ["Min", "r"], ["Median", "r"], ["Max", "r"], ["Capture breaks", "r"], ["Lowering breaks", "r"], ["Compile time, all", "r"],
   ]);
   const num = (/** @type {import("./dom.js").Child} */ x) => h("td", { class: "r" }, x);
   const dim = (/** @type {string} */ x) => h("span", { class: "dim" }, x);
@@ -184,7 +184,7 @@ function columnsTable(suite) {
       text(c.shown.median),
       text(c.shown.max),
       num(count(c.breaks.capture)),
-      h("td", { class: "r", data: { label: "Breaks: lowering" } }, count(c.breaks.lowering)),
+      h("td", { class: "r", data: { label: "Lowering breaks" } }, count(c.breaks.lowering)),
       num(c.mode === "eager" ? dim("none") : c.shown.compiling),
     );
   });
@@ -201,7 +201,7 @@ function workloadsTable(suite, order) {
   const heads = [
     { key: "name", label: "Workload", cls: "" },
     ...shown.map((c) => ({ key: columnKey(c), label: columnName(c), cls: "r" })),
-    ...policies.map((p) => ({ key: `breaks:${p}`, label: `breaks, ${p}`, cls: "r" })),
+    ...policies.map((p) => ({ key: `breaks:${p}`, label: `Breaks, ${p}`, cls: "r" })),
   ];
   const place = h("tbody", {});
   const header = h("tr", {});
@@ -226,7 +226,7 @@ function workloadsTable(suite, order) {
     th.dataset.key = key;
     header.append(th);
   }
-  for (const text of ["Launches", "Peak", "Compiling"]) header.append(h("th", { scope: "col", class: "r" }, text));
+  for (const text of ["Launches", "Peak", "Compile time"]) header.append(h("th", { scope: "col", class: "r" }, text));
   const mark = () => {
     for (const th of /** @type {NodeListOf<HTMLElement>} */ (header.querySelectorAll("th[data-key]")))
       if (th.dataset.key === order.key) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
@@ -234,7 +234,7 @@ function workloadsTable(suite, order) {
   };
   mark();
   fill();
-  const note = "speedup over eager with its 95 % interval, linked to its run; breaks: capture + lowering; launches of a call, peak and compiling of mode static, or the first compiled one";
+  const note = "speedup over eager with its 95 % interval, linked to its run; breaks: capture + lowering; launches a call, peak memory and compile time are those of mode static, or of the first compiled mode";
   return section("Workloads", note, null, scroller("Workloads of the suite", table));
 }
 
@@ -250,12 +250,15 @@ function workloadRow(w, shown, policies, axis) {
     {},
     h("th", { scope: "row" }, w.name),
     shown.map((c) => resultCell(resultOf(w, c), axis)),
-    policies.map((p) => cell(breaksOf(w, p)?.shown.breaks ?? "not run")),
+    policies.map((p) => cell(knownBreaks(breaksOf(w, p)?.shown.breaks))),
     cell(main?.shown.launches ?? null),
     cell(main?.shown.peak ?? null),
     cell(main?.shown.compiling ?? null),
   );
 }
+
+/** @param {string | undefined} text */
+const knownBreaks = (text) => (text && text !== "unknown" ? text : null);
 
 const WORDS = { disagrees: "DISAGREES", failed: "FAILED", cancelled: "cancelled", waiting: "queued" };
 
@@ -283,7 +286,7 @@ function causes(suite) {
   );
   const header = headRow(["Cause", "Status", ["Workloads", "r"], "Which"]);
   const table = h("table", { id: "suite-causes" }, h("caption", { class: "vh" }, "Causes"), header, h("tbody", {}, rows));
-  return section("Causes", "reasons that are the same but for names in quotes (…) and numbers (N), the most frequent first", null, scroller("Causes, table", cards(table)));
+  return section("Causes", "most frequent first; reasons that differ only in quoted names (…) and numbers (N) count as one", null, scroller("Causes, table", cards(table)));
 }
 
 /** @param {Suite} suite */

@@ -22,7 +22,7 @@ const MOST_ROWS = 200;
 export async function comparisonSections(id, base, signal) {
   const c = await compareSuites(id, base, signal);
   const when = stamp(c.before.created_ns / 1e6);
-  const how = `Against ${c.before.name} #${c.before.id} of ${when}. A speedup is over the eager of its own suite, so that the pace of the machine cancels out; of intervals at 95 % one in twenty misses by chance.`;
+  const how = `Against ${c.before.name} #${c.before.id} of ${when}. Each speedup is over eager in the same suite, so the speed of the machine cancels out. One in twenty 95 % intervals misses by chance.`;
   const missing = [
     c.only_before.length ? `Only before: ${c.only_before.join(", ")}.` : "",
     c.only_after.length ? `New: ${c.only_after.join(", ")}.` : "",
@@ -62,7 +62,7 @@ function columns(c) {
       num(count(x.SLOWER)),
     );
   });
-  const head = headRow(["Mode", "Policy", "Engine", ["Pass rate", "r"], ["Broken", "r"], ["Fixed", "r"], ["Geomean of changes", "r"], [axisHead(axis), "", "Interval"], "Verdict", ["Rose", "r"], ["Fell", "r"]]);
+  const head = headRow(["Mode", "Policy", "Engine", ["Pass rate", "r"], ["Broken", "r"], ["Fixed", "r"], ["Geomean of ratios", "r"], [axisHead(axis), "", "Interval"], "Verdict", ["Rose", "r"], ["Fell", "r"]]);
   const table = h("table", { id: "suite-changes" }, h("caption", { class: "vh" }, "Changes by mode"), head, h("tbody", {}, rows));
   return section("Changes by mode", "speedup now over speedup before", null, scroller("Changes by mode, table", cards(table)));
 }
@@ -86,9 +86,9 @@ function turns(c) {
       h("td", { class: "wrap why", data: { label: "" } }, r.turn === "broken" ? clamped(r.reason ?? "no reason was kept") : null),
     ),
   );
-  const table = h("table", { id: "suite-turned" }, h("caption", { class: "vh" }, "What turned"), headRow(["Workload", "Mode", "Turn", "Before", "Now", "Reason"]), h("tbody", {}, rows));
-  const note = list.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(list.length)}` : "from pass to not pass, and back";
-  return section("What turned", note, null, scroller("What turned, table", cards(table)));
+  const table = h("table", { id: "suite-turned" }, h("caption", { class: "vh" }, "Passes and failures that changed"), headRow(["Workload", "Mode", "Change", "Before", "Now", "Reason"]), h("tbody", {}, rows));
+  const note = list.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(list.length)}` : "broken: passed before, does not now; fixed: the other way round";
+  return section("Passes and failures that changed", note, null, scroller("Passes and failures that changed, table", cards(table)));
 }
 
 /** @param {ComparedSuites} c */
@@ -110,7 +110,7 @@ function changes(c) {
     ),
   );
   const head = headRow(["Workload", "Mode", ["Before", "r"], ["Now", "r"], ["Change", "r"], [axisHead(axis), "", "Interval"], "Verdict"]);
-  const table = h("table", { id: "suite-ratios" }, h("caption", { class: "vh" }, "Changes of speedups"), head, h("tbody", {}, rows));
-  const note = `${plural(list.length, "speedup")}, the one that fell most first${list.length > MOST_ROWS ? `: ${MOST_ROWS} of them` : ""}`;
-  return section("Changes of speedups", note, null, scroller("Changes of speedups, table", cards(table)));
+  const table = h("table", { id: "suite-ratios" }, h("caption", { class: "vh" }, "Speedup changes"), head, h("tbody", {}, rows));
+  const note = `${plural(list.length, "speedup")}, largest fall first${list.length > MOST_ROWS ? `; the first ${MOST_ROWS}` : ""}`;
+  return section("Speedup changes", note, null, scroller("Speedup changes, table", cards(table)));
 }

@@ -65,7 +65,7 @@ function runBlocks(why) {
 
 function empty() {
   const text =
-    "A suite runs many workloads as one: how many pass, how much faster they are together, where their graphs break. Model blocks come with this server; a folder of your own is posted by the command.";
+    "A suite runs many workloads together and shows how many pass, how much faster they are compiled, and where their graphs break. The model blocks come with this server; the command posts a folder of your own.";
   const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, `breakeven suite FOLDER --post ${origin()}`);
   return stateWell("No suites yet", h("p", {}, text), command);
 }
@@ -88,7 +88,7 @@ function list(suites, total) {
   });
   const head = headRow(["Suite", "Status", ["Workloads", "r"], "Did not pass", "Geomean over the common set", ["Age", "r"]]);
   const table = h("table", {}, h("caption", { class: "vh" }, "Suites, newest first"), head, h("tbody", {}, rows));
-  return section("All suites", `${count(suites.length)} of ${plural(total, "suite")}`, null, scroller("Suites, table", cards(table)));
+  return section("All suites", suites.length < total ? `the newest ${count(suites.length)} of ${plural(total, "suite")}` : plural(total, "suite"), null, scroller("Suites, table", cards(table)));
 }
 
 /** @param {SuiteHead} s */
@@ -109,5 +109,5 @@ function speedups(s) {
   const parts = compared(s.columns).flatMap((c) =>
     c.geomean.common.speedup === null ? [] : [`${columnName(c)} ${ratio(c.geomean.common.speedup, c.geomean.common.speedup_ci).text}`],
   );
-  return parts.length ? parts.join(" · ") : h("span", { class: "dim" }, "none yet");
+  return parts.length ? parts.join(" · ") : h("span", { class: "dim" }, ["done", "failed", "cancelled"].includes(s.status) ? "none" : "none yet");
 }

@@ -9,6 +9,7 @@ import { ApiError, postGroups, postLayout } from "../api/client.js";
 import { list, plural } from "../model/format.js";
 import { groupsBody, groupsFrom, kernelOfGroup } from "../model/groups.js";
 import { labelPlaces, laidOut, layoutBody } from "../model/layout.js";
+import { placeOf, placeText } from "../model/places.js";
 import { pictureOf, steps } from "../model/picture.js";
 import { stripOf } from "../model/strip.js";
 import { isInPieces, wholeSteps } from "../model/whole.js";
@@ -56,10 +57,10 @@ function headOf({ run, said }, p) {
     const facts = [plural(p.ops, "op"), p.time, p.entries > 1 ? `${p.entries} cache entries` : ""].filter(Boolean).join(" \u00b7 ");
     return h("p", {}, h("a", { href: `${viewUrl(run, "graphs", { graph: String(p.id) })}` }, `graph ${p.id}`), h("span", { class: "sub small" }, ` ${facts}`));
   }
-  if (p.kind === "eager") return h("p", {}, h("a", { href: viewUrl(run, "source", { line: p.line }) }, h("code", {}, p.name)), ` runs in eager: lines ${list(p.lines.map(String))}`);
+  if (p.kind === "eager") return h("p", {}, h("a", { href: viewUrl(run, "source", p.places[0]) }, h("code", {}, p.name)), ` runs in eager: ${list(p.places.map((x) => String(x.line)))}`);
   const cost = said?.distinct?.[p.row];
-  const told = [`line ${p.line}${p.from ? `, from ${p.from}` : ""}`, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason, cost?.cost && !cost.cost_open ? `${cost.cost.text} \u00b5s` : ""].filter(Boolean).join(" \u00b7 ");
-  return h("p", {}, p.row >= 0 ? h("a", { href: viewUrl(run, "breaks", { line: p.line, brk: String(p.row + 1) }) }, told) : told);
+  const told = [`${placeText(p)}${p.from ? `, from ${p.from}` : ""}`, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason, cost?.cost && !cost.cost_open ? `${cost.cost.text} \u00b5s` : ""].filter(Boolean).join(" \u00b7 ");
+  return h("p", {}, p.row >= 0 ? h("a", { href: viewUrl(run, "breaks", { ...placeOf(p), brk: String(p.row + 1) }) }, told) : told);
 }
 
 /** A graph as its kernels, at its own size. @param {Of} of @param {Graph} g */
@@ -79,7 +80,7 @@ async function graphSvg({ signal }, g) {
   el.addEventListener("click", (e) => {
     const on = e.target instanceof Element ? e.target.closest("[data-node]")?.getAttribute("data-node") : null;
     const box = p.boxes.find((b) => b.id === on);
-    if (box) pick({ graph: String(g.id ?? 0), node: box.nodes[0].id, kernel: kernelOfGroup(box.id) ?? "", line: box.nodes.find((n) => n.line)?.line });
+    if (box) pick({ graph: String(g.id ?? 0), node: box.nodes[0].id, kernel: kernelOfGroup(box.id) ?? "", ...placeOf(box.nodes.find((n) => n.line)) });
   });
   return el;
 }

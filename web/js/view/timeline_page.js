@@ -15,6 +15,7 @@ import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
 import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
+import { keyOf, placesOf } from "../model/places.js";
 import { DEVICE_KINDS, deviceWindow, isSame, lanesIn, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -138,9 +139,9 @@ export class TimelinePage {
 
   /** A kernel of the line that is picked, in another view. */
   #pointLine() {
-    const { line: at } = picked();
+    const at = picked();
     const { slices, names } = this.#whole;
-    const of = slices.find((s) => at > 0 && s.start >= this.line.window.t0 && DEVICE_KINDS.includes(s.kind) && names[s.name]?.lines?.includes(at));
+    const of = slices.find((s) => at.line > 0 && s.start >= this.line.window.t0 && DEVICE_KINDS.includes(s.kind) && placesOf(names[s.name]?.lines, names[s.name]?.files).some((p) => keyOf(p) === keyOf(at)));
     if (of) this.line.point(of);
   }
 
@@ -281,9 +282,10 @@ export class TimelinePage {
 
   /** The line of what is pointed at is that of the other views too. @param {Slice | null} slice */
   #pickLine(slice) {
-    const from = slice && slice !== this.#last ? this.#view.names[slice.name]?.lines : null;
+    const of = slice && slice !== this.#last ? this.#view.names[slice.name] : null;
+    const from = placesOf(of?.lines, of?.files);
     this.#last = slice;
-    if (from?.length && !from.includes(picked().line)) pick({ line: from[0] });
+    if (from.length && !from.some((p) => keyOf(p) === keyOf(picked()))) pick(from[0]);
   }
 
   /** The launch of a kernel, or the kernel of a launch, where the view has no row for it. @param {Slice} slice */

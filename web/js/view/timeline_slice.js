@@ -3,6 +3,7 @@
 import { h, add } from "./dom.js";
 import { viewUrl } from "./joined.js";
 import { bytes, duration, list, number, plural } from "../model/format.js";
+import { placeOf, placesOf, placeText } from "../model/places.js";
 import { DEVICE_KINDS, KIND_NAMES, partner, valueOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -16,11 +17,11 @@ export const nameOf = (view, of) => `${of.kind === "idle" ? "idle: " : ""}${view
 /** What another program launches is not known to be fused. @param {View} view @param {string} kind */
 export const kindName = (view, kind) => (view.facts.processes && kind === "kernel" ? "Kernels" : KIND_NAMES[kind] ?? kind);
 
-/** @param {readonly number[]} lines @param {Asked} asked */
-export function lineLinks(lines, { run }) {
-  return lines.flatMap((line, i) => [
+/** @param {readonly import("../model/places.js").Place[]} places @param {Asked} asked */
+export function lineLinks(places, { run }) {
+  return places.flatMap((p, i) => [
     i ? ", " : "",
-    h("a", { href: viewUrl(run, "source", { line }) }, String(line)),
+    h("a", { href: viewUrl(run, "source", placeOf(p)) }, p.file && places[i - 1]?.file !== p.file ? placeText(p) : String(p.line)),
   ]);
 }
 
@@ -42,7 +43,7 @@ export function fillSlice(place, slice, view, asked, other) {
   if (launch && DEVICE_KINDS.includes(slice.kind))
     facts.push(["Launched", `${duration(Math.max(0, slice.start - launch.start) / 1000)} before`]);
   if (info.ops?.length) facts.push(["Ops", list(info.ops)]);
-  if (info.lines?.length) facts.push(["Line", lineLinks(info.lines, asked)]);
+  if (info.lines?.length) facts.push(["Line", lineLinks(placesOf(info.lines, info.files), asked)]);
   if (info.graph !== undefined) facts.push(["Graph", [info.graph, [info.frame, info.compile].filter(Boolean).join(" ")].filter((t) => t !== "").join(", ")]);
   if (info.kernels) facts.push(["Kernels in it", String(info.kernels)]);
   if (info.read_bytes) facts.push(["Reads, writes", `${bytes(info.read_bytes)}, ${bytes(info.written_bytes ?? 0)}`]);
@@ -69,7 +70,7 @@ export function showTip(tip, slice, view) {
   tip.hidden = !slice;
   if (!slice) return;
   const info = view.names[slice.name] ?? { name: "" };
-  const lines = info.lines?.length ? `, line ${info.lines.join(", ")}` : "";
+  const lines = info.lines?.length ? `, ${placesOf(info.lines, info.files).map(placeText).join(", ")}` : "";
   const ops = info.ops?.length ? h("div", { class: "dim" }, info.ops.slice(0, 12).join(", ") + (info.ops.length > 12 ? ", ..." : "")) : null;
   const value = slice.kind === "counter" ? `${sampleText(view, slice)} for ` : "";
   tip.replaceChildren(h("b", {}, nameOf(view, slice)), h("div", {}, `${value}${duration(slice.duration / 1000)}${lines}`));

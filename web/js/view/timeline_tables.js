@@ -4,6 +4,7 @@
 import { h, add, button, headRow, scroller } from "./dom.js";
 import { kindName, lineLinks, nameOf } from "./timeline_slice.js";
 import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
+import { keyOf, placesOf } from "../model/places.js";
 import { byKind, DEVICE_KINDS } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -61,9 +62,9 @@ export function fillKernels(place, { totals, view }, asked) {
   const body = h("tbody");
   kernels.slice(0, MOST_ROWS).forEach((t, i) => {
     const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.kind), h("span", {}, nameOf(view, t))));
-    const lines = view.names[t.name]?.lines ?? [];
-    const at = lines.length ? h("td", {}, lineLinks(lines.slice(0, 3), asked)) : h("td", { class: "dim" }, "unknown");
-    add(body, h("tr", { data: { lines: lines.join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(shareText(parts[i], t.sum))));
+    const places = placesOf(view.names[t.name]?.lines, view.names[t.name]?.files);
+    const at = places.length ? h("td", {}, lineLinks(places.slice(0, 3), asked)) : h("td", { class: "dim" }, "unknown");
+    add(body, h("tr", { data: { lines: places.map(keyOf).join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(shareText(parts[i], t.sum))));
   });
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));

@@ -61,7 +61,7 @@ function breaksTable(t) {
       ),
     ),
   );
-  if (!rows.length) return t.log ? section("Breaks by mode", "", null, h("p", {}, "Its log names no break.")) : null;
+  if (!rows.length) return t.log ? section("Breaks by mode", "", null, h("p", {}, "Its log has no break.")) : null;
   const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Hits", "r"], "Message"]);
   return section("Breaks by mode", "", null, scroller("Breaks of PyTorch, table", h("table", { id: "torch-breaks" }, head, h("tbody", {}, rows))));
 }
@@ -74,7 +74,7 @@ function facts(t) {
     ["Build", t.build?.note],
     ["GPU", t.device_name],
     ["Threads", t.threads],
-    ["First compilation", typeof t.first_compile_ms === "number" ? `${duration(t.first_compile_ms * 1e3)}, which loads its compiler: in no figure` : null],
+    ["First compilation", typeof t.first_compile_ms === "number" ? `${duration(t.first_compile_ms * 1e3)}, which loads its compiler; no figure includes it` : null],
     ["Took", `${number(t.seconds)} s`],
   ].filter(([, v]) => v !== null && v !== undefined && v !== "");
   return section("PyTorch", "", null, h("dl", { class: "kv" }, pairs.flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, String(v))])));
@@ -89,7 +89,7 @@ function facts(t) {
  */
 export function torchTab(_ctx, body, run, report) {
   const t = torchOf(report);
-  if (!t) return body.append(h("p", { class: "sub" }, "This run was not given to PyTorch: its workload names no engine torch."));
+  if (!t) return body.append(h("p", { class: "sub" }, "PyTorch did not measure this run: its workload does not name the engine torch."));
   const why = t.log_error ? h("p", { class: "sub" }, `Its log and trace are missing: ${t.log_error.message}`) : null;
   const parts = [failure(t), facts(t), torchRows(t).length ? valuesTable(run, t) : null, breaksTable(t), why, ...(t.log ? importedSections(t.log) : [])];
   return body.append(...parts.filter((p) => p !== null));

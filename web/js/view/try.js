@@ -38,7 +38,7 @@ const message = (e) => (e instanceof Error ? e.message : String(e));
 /** @param {HTMLElement} place @param {Suggestion} s @param {string} failed why the last one came to nothing */
 function offer(place, s, failed) {
   const start = button("Try it", () => begin(place, s), { class: "btn", "aria-label": `Try it: ${s.what}` });
-  const words = "Runs both programs beside each other for a few seconds.";
+  const words = "Runs both programs in turn for a few seconds.";
   place.replaceChildren(h("div", { class: "acts" }, start, h("span", { class: "small dim" }, words)));
   if (failed) add(place, h("p", { class: "errline", role: "alert" }, failed));
 }
@@ -87,8 +87,8 @@ const runLink = (run) => h("a", { href: `/runs/${encodeURIComponent(run.id)}` },
 function ended(place, s, run) {
   const change = changeOf(run.report, s.mode);
   if (run.status !== "done" || !change || change.error) {
-    const why = run.status === "cancelled" ? "It was cancelled." : (change?.error?.message ?? run.error?.message ?? "It says nothing of this mode.");
-    return offer(place, s, `Run #${run.id} came to nothing: ${why}`);
+    const why = run.status === "cancelled" ? "It was cancelled." : (change?.error?.message ?? run.error?.message ?? "It has no figures for this mode.");
+    return offer(place, s, `Run #${run.id} gave no result: ${why}`);
   }
   const cells = (/** @type {string[]} */ [text, interval]) => h("td", { class: "r" }, h("span", { class: "num-strong" }, text), ...ci(interval ?? ""));
   const rows = changeRows(change).map((r) => h("tr", {}, h("th", { scope: "row" }, r.name), cells(r.before), cells(r.after)));
@@ -102,7 +102,7 @@ function ended(place, s, run) {
 /** @param {import("../model/try.js").Change} c @param {string} mode */
 function verdictLine(c, mode) {
   if (!c.verdict || !c.speedup) return h("p", {}, "It was not timed.");
-  if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes other values than the old program, so its speed is not compared.`);
+  if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes different values from the old program, so its speed is not compared.`);
   const r = ratio(c.speedup, c.speedup_ci);
   return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode} , measured in turn with the old program, is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
 }

@@ -67,7 +67,7 @@ export class Watch {
     this.toggle.setAttribute("aria-pressed", String(on));
     this.el.hidden = !on && !this.#rows.childElementCount;
     clearTimeout(this.#still);
-    this.#state.textContent = on ? "" : "Not watched any more.";
+    this.#state.textContent = on ? "" : "No longer watching.";
     if (on) this.#run();
   }
 

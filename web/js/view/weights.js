@@ -20,7 +20,7 @@ export function weightsPart(form, changed) {
   const said = h("p", { class: "small sub", role: "status" });
   const file = h("input", { type: "file", hidden: true, id: "weights-file", tabindex: -1, "aria-label": "Attach a file of weights" });
   const attach = button("Attach weights", () => file.click(), { id: "attach-weights" });
-  const hint = h("p", { class: "hint" }, "What torch.load or safetensors opens: .pt, .pth, .safetensors. The program reads these files and no others.");
+  const hint = h("p", { class: "hint" }, "Files that torch.load or safetensors opens: .pt, .pth, .safetensors. The program can read these files and no others.");
 
   const show = () => {
     rows.replaceChildren(...Object.entries(weightsOf(form)).map(([name, id]) => {
