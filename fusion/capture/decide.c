@@ -401,7 +401,7 @@ struct decision decide_break(const struct trace *t, int most_frames)
 			break;
 	for (int level = last;; level--) {
 		d = ends_statement(t, frames, stand, level) ? decide_statement(t, frames[level])
-							 : decide_frame(t, frames[level]);
+							    : decide_frame(t, frames[level]);
 		if (level == first || ((d.outcome == OUTCOME_RESUME || d.outcome == OUTCOME_JUMP) &&
 				       !frames[level]->unit->hidden)) {
 			last = level;

@@ -290,7 +290,8 @@ static bool send_zeros(struct backward_pass *p, const struct grad_node *node)
  * eager has a pass for it yet. */
 static bool has_more(const struct grad_node *node)
 {
-	const uint64_t *made_of = node->custom && node->custom->piece ? node->custom->made_of : NULL;
+	const uint64_t *made_of = node->custom && node->custom->piece ? node->custom->made_of
+								      : NULL;
 	uint64_t passed = node->spent | node->came;
 
 	for (int i = 0; made_of && i < node->n_args; i++) {

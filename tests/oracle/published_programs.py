@@ -11,7 +11,7 @@ from own_programs import value
 
 AUTO = True
 # Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
-AUTO_ALONE = {"meter_in_globals", "meter_in_an_object", "gan_step"}
+AUTO_ALONE = {"meter_in_globals", "meter_in_an_object"}
 
 RECURRENT = """class Net(nn.Module):
     def __init__(self):
@@ -200,7 +200,7 @@ def model(real):
     to_g.zero_grad()
     g_loss.backward()
     to_g.step()
-    return d_loss.item(), g_loss.item(), G[0].weight.detach().clone(), D[0].weight.detach().clone()
+    return d_loss.detach(), g_loss.detach(), G[0].weight.detach().clone(), D[0].weight.detach().clone()
 """),
     ("results_apart", [["f 6,4"], ["f 6,4"]], """l, k = nn.Linear(4, 4), nn.Linear(4, 4)
 def model(x):

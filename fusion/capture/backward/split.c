@@ -459,8 +459,7 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 			*read = (struct back_input){ BACK_INPUT, input, 0 };
 			continue;
 		}
-		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + handed->n,
-					     0 };
+		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + handed->n, 0 };
 		handed->nodes[handed->n++] = reads[i];
 	}
 	if (g->autograd->twice &&

@@ -406,6 +406,21 @@ bool variables_is_sparse(struct value v)
 	       strcmp(v.instance->class->name, "_Sparse") == 0;
 }
 
+/* Whether a sparse tensor comes from outside of the function: none that an earlier piece made. */
+static bool is_given_sparse(const struct trace *t, struct value v, int source)
+{
+	const struct sources *s = t->sources;
+	const struct code *code = s->code;
+
+	if (t->native || !variables_is_sparse(v))
+		return false;
+	while (s->at[source].parent >= 0)
+		source = s->at[source].parent;
+	return s->at[source].access == SOURCE_GLOBAL || s->at[source].access == SOURCE_CELL ||
+	       (s->at[source].access == SOURCE_LOCAL &&
+		s->at[source].index < code->n_positional + code->n_keyword_only);
+}
+
 static bool stand_in_instance(struct trace *t, struct instance *real, int child, struct value *out,
 			      struct err *err)
 {
@@ -413,9 +428,6 @@ static bool stand_in_instance(struct trace *t, struct instance *real, int child,
 	struct class *class = real->class;
 	struct value v;
 
-	if (!t->native &&
-	    variables_is_sparse((struct value){ .kind = VALUE_INSTANCE, .instance = real }))
-		return trace_break(t, BREAK_SPARSE, NULL, err);
 	if (!is_fixed(class)) {
 		if (!variables_read(t, child + n, &v, err))
 			return false;
@@ -553,6 +565,8 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 	case VALUE_FUNCTION:
 		return stand_in_function(t, real.function, child, out, err);
 	case VALUE_INSTANCE:
+		if (is_given_sparse(t, real, source))
+			return trace_break(t, BREAK_SPARSE, NULL, err);
 		return stand_in_instance(t, real.instance, child, out, err);
 	case VALUE_CLASS:
 		return stand_in_class(t, real.class, child, out, err);
