@@ -370,6 +370,25 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 	return ok;
 }
 
+/* CONFLICT where the suite of a run was removed. */
+static bool suite_is_there(sqlite3 *h, int64_t run, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT suite FROM suite_run JOIN suite_row ON suite_row.id = suite"
+	    " WHERE run = ?1 AND removed_ns IS NOT NULL",
+	    "i", run);
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+
+	if (code == SQLITE_ROW)
+		err_set(err, ERR_CONFLICT, "run %lld went with suite %lld: restore that",
+			(long long)run, (long long)sqlite3_column_int64(s, 0));
+	else if (s && code != SQLITE_DONE)
+		db_fail(h, "look for a run's suite", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
 /* One that has become the baseline of its workload meanwhile stays that. */
 bool db_run_restore(struct db *db, int64_t id, struct err *err)
 {
@@ -377,7 +396,8 @@ bool db_run_restore(struct db *db, int64_t id, struct err *err)
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(db->writer,
+	ok = suite_is_there(db->writer, id, err) &&
+	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
 				     "UPDATE run_row SET removed_ns = NULL, baseline = baseline AND"
 				     " NOT EXISTS (SELECT 1 FROM run WHERE run.name = run_row.name"
@@ -409,6 +429,13 @@ bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err)
 				     "ii", before_ns, (int64_t)PURGED_AT_ONCE),
 			  "remove runs", err);
 	*more = ok && sqlite3_changes(db->writer) == PURGED_AT_ONCE;
+	ok = ok &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "DELETE FROM suite_row WHERE removed_ns < ?1 AND NOT EXISTS"
+				     " (SELECT 1 FROM suite_run WHERE suite = suite_row.id)",
+				     "i", before_ns),
+			  "remove suites", err);
 	return db_write_end(db, ok, err);
 }
 

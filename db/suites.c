@@ -29,8 +29,8 @@ bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *memb
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO suite(id" SUITE_COLUMNS(COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(
-			   COLUMN_PARAMETER) ")",
+		       "INSERT INTO suite_row(id" SUITE_COLUMNS(
+			   COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(COLUMN_PARAMETER) ")",
 		       "c" SUITE_COLUMNS(COLUMN_TYPE), INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
 	    "store a suite", err);
 	if (ok)
@@ -268,6 +268,7 @@ bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct sui
 
 bool db_suite_delete(struct db *db, int64_t id, struct err *err)
 {
+	int64_t now_ns = clock_wall_ns();
 	struct arena arena = { 0 };
 	struct suite suite;
 	bool ok;
@@ -282,12 +283,69 @@ bool db_suite_delete(struct db *db, int64_t id, struct err *err)
 	ok = ok &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "DELETE FROM run_row WHERE id IN"
-				     " (SELECT run FROM suite_run WHERE suite = ?1)",
-				     "i", id),
+				     "UPDATE run_row SET removed_ns = ?2 WHERE removed_ns IS NULL"
+				     " AND id IN (SELECT run FROM suite_run WHERE suite = ?1)",
+				     "ii", id, now_ns),
 			  "remove the runs of a suite", err) &&
 	     db_step_once(db->writer,
-			  db_prepare(db->writer, err, "DELETE FROM suite WHERE id = ?1", "i", id),
+			  db_prepare(db->writer, err,
+				     "UPDATE suite_row SET removed_ns = ?2 WHERE id = ?1", "ii", id,
+				     now_ns),
 			  "remove a suite", err);
+	return db_write_end(db, ok, err);
+}
+
+/* Whether the suite was removed, and some of what went with it is another's. */
+static bool look_at_removed(sqlite3 *h, int64_t id, const char *author, bool *others,
+			    struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT EXISTS (SELECT 1 FROM run_row JOIN suite_run ON run = run_row.id WHERE"
+	    " suite = ?1 AND run_row.removed_ns = suite_row.removed_ns AND author IS NOT ?2)"
+	    " FROM suite_row WHERE id = ?1 AND removed_ns IS NOT NULL",
+	    "it", id, author ? author : "");
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+
+	if (code == SQLITE_ROW)
+		*others = author && sqlite3_column_int(s, 0);
+	else if (code == SQLITE_DONE)
+		err_set(err, ERR_NOT_FOUND,
+			"there is no removed suite %lld; it is gone for good, or was never removed",
+			(long long)id);
+	else if (s)
+		db_fail(h, "look for a removed suite", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_ROW;
+}
+
+bool db_suite_restore(struct db *db, int64_t id, const char *author, struct err *err)
+{
+	bool others = false, ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = look_at_removed(db->writer, id, author, &others, err);
+	if (ok && others)
+		ok = err_set(err, ERR_FORBIDDEN,
+			     "runs of suite %lld are not yours: a token for admin restores it",
+			     (long long)id);
+	ok = ok &&
+	     db_step_once(
+		 db->writer,
+		 db_prepare(
+		     db->writer, err,
+		     "UPDATE run_row SET removed_ns = NULL, baseline = baseline AND NOT EXISTS"
+		     " (SELECT 1 FROM run WHERE run.name = run_row.name"
+		     " AND run.project = run_row.project AND run.baseline)"
+		     " WHERE removed_ns = (SELECT removed_ns FROM suite_row WHERE id = ?1)"
+		     " AND id IN (SELECT run FROM suite_run WHERE suite = ?1)",
+		     "i", id),
+		 "restore the runs of a suite", err) &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE suite_row SET removed_ns = NULL WHERE id = ?1", "i",
+				     id),
+			  "restore a suite", err);
 	return db_write_end(db, ok, err);
 }

@@ -20,13 +20,14 @@ import sys
 ARROWS = {
     "server": "profiler db fusion.h base",
     # The profiler's rooms; profiler.h, which declares what they do for server, is the face of them all.
-    "profiler": "profiler/lists profiler/compare profiler/export profiler/suite profiler/layout profiler/bisect",
+    "profiler": "profiler/lists profiler/history profiler/export profiler/suite profiler/layout profiler/bisect",
     "profiler/bisect": "profiler/findings",
     "profiler/lists": "profiler/torch",
     "profiler/torch": "profiler/run profiler/import",
     "profiler/run": "profiler/breaks",
     "profiler/breaks": "profiler/cost profiler/allclose profiler/report",
     "profiler/cost": "profiler/roofline",
+    "profiler/history": "profiler/compare",
     "profiler/compare": "profiler/report profiler/findings",
     "profiler/export": "profiler/report profiler/import profiler/findings profiler/layout",
     "profiler/suite": "profiler/findings",
@@ -83,10 +84,11 @@ PUBLIC = {
     "profiler/allclose": "difference elements reference",
     "profiler/bisect": "bisection repository",
     "profiler/breaks": "change rewrites",
-    "profiler/compare": "figures history settings",
+    "profiler/compare": "figures settings",
     "profiler/cupti": "collector wire",
     "profiler/fields": "breaks json schema",
     "profiler/findings": "sentence",
+    "profiler/history": "changes history",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory split stats",
@@ -399,12 +401,14 @@ def inside():
 
 
 MOST_SINGLE = 150
-MOST_PUBLIC = 2310
+MOST_PUBLIC = 11.2  # of 1,000 lines of C; 16.9 at fd00674
 
 
 def too_many_public(house):
     n = len(house.defines)
-    return [] if n <= MOST_PUBLIC else [f"{n}: what its own file alone uses is static, and a table of functions is one symbol"]
+    lines = sum(open(p, "rb").read().count(b"\n") for p in sources() if os.path.exists(p))
+    share = 1000 * n / lines
+    return [] if share <= MOST_PUBLIC else [f"{n} of {lines:,} lines, {share:.2f}: what its own file alone uses is static, and a table of functions is one symbol"]
 
 
 def too_many_single(house):
@@ -420,7 +424,7 @@ RULES = {
     "guards": ("headers whose guard is not their path", lambda house: wrong_guards()),
     "private": ("headers that say they are private, and are included elsewhere", lambda house: wrong_privates()),
     "inside": ("headers of a room's inside, included outside of it", lambda house: inside()),
-    "public symbols": (f"public symbols of the objects (at most {MOST_PUBLIC}, a number that only falls)", too_many_public),
+    "public symbols": (f"public symbols of the objects, of 1,000 lines (at most {MOST_PUBLIC}, a number that only falls)", too_many_public),
     "many": (f"public functions that one file uses (under {MOST_SINGLE})", too_many_single),
     "unexplained": (f"of these without a reason in {SINGLE}", unexplained),
     "parameters": (f"functions with more than {MOST_PARAMETERS} parameters", lambda house: long_parameter_lists()),

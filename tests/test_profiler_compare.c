@@ -43,10 +43,9 @@ static char *mode_text(double us, int launches)
 	return text;
 }
 
-/* Eager at 100 us, static as said. */
-static json_t *report(double static_us, int launches)
+static json_t *report_of(double eager_us, double static_us, int launches)
 {
-	char *eager = mode_text(100, 5), *fused = mode_text(static_us, launches), text[4096];
+	char *eager = mode_text(eager_us, 5), *fused = mode_text(static_us, launches), text[4096];
 
 	snprintf(
 	    text, sizeof(text),
@@ -55,10 +54,17 @@ static json_t *report(double static_us, int launches)
 	    " \"environment\": {\"breakeven\": \"1\"}, \"modes\": {\"eager\": %s, \"static\": %s},"
 	    " \"points\": [], \"break_even\": {\"static\": {\"speedup\": %g, \"speedup_ci\":"
 	    " [%g, %g]}}}",
-	    source, eager, fused, 100 / static_us, 99 / static_us, 101 / static_us);
+	    source, eager, fused, eager_us / static_us, 0.99 * eager_us / static_us,
+	    1.01 * eager_us / static_us);
 	free(eager);
 	free(fused);
 	return parse(text);
+}
+
+/* Eager at 100 us, static as said. */
+static json_t *report(double static_us, int launches)
+{
+	return report_of(100, static_us, launches);
 }
 
 static json_t *compared_with(json_t *a, json_t *b, struct compare_options o)
@@ -171,6 +177,70 @@ static void few_rounds_give_no_verdict(void **state)
 	c = compared(a, b);
 	assert_string_equal(text_at(figure(c, "latency", "static"), "verdict"), "NOT ENOUGH");
 	json_decref(c);
+}
+
+/* ---- eager, the control */
+
+static void check_judged(json_t *c, const char *verdict, const char *by)
+{
+	const json_t *pair = first(c), *headline = json_object_get(pair, "headline");
+
+	assert_string_equal(text_at(c, "verdict"), verdict);
+	assert_string_equal(text_at(pair, "judged_by"), by);
+	assert_string_equal(text_at(headline, "metric"), by);
+	assert_string_equal(text_at(headline, "mode"), "static");
+	json_decref(c);
+}
+
+static void where_eager_moved_the_speedup_decides(void **state)
+{
+	const struct compare_options latency = { .metric = "latency" };
+	json_t *c = compared(report(20, 1), report_of(70, 14, 1));
+
+	(void)state;
+	assert_string_equal(text_at(figure(c, "latency", "static"), "verdict"), "FASTER");
+	assert_string_equal(text_at(figure(c, "latency", "static"), "why"),
+			    "eager moved too: the speedup decides");
+	assert_true(json_is_false(json_object_get(figure(c, "latency", "static"), "decides")));
+	assert_true(json_is_true(json_object_get(figure(c, "speedup", "static"), "decides")));
+	assert_string_equal(text_at(json_object_get(first(c), "control"), "verdict"), "FASTER");
+	check_judged(c, "SAME", "speedup");
+	check_judged(compared(report(20, 1), report_of(70, 10, 1)), "FASTER", "speedup");
+	check_judged(compared(report(20, 1), report_of(70, 20, 1)), "SLOWER", "speedup");
+	check_judged(compared(report(20, 1), report_of(101, 30, 1)), "SLOWER", "latency");
+	check_judged(compared_with(report(20, 1), report_of(70, 14, 1), latency), "FASTER",
+		     "latency");
+}
+
+/* Eager's interval crosses the margin. */
+static json_t *with_open_eager(json_t *report)
+{
+	json_t *eager = json_object_get(json_object_get(report, "modes"), "eager");
+
+	json_object_set_new(json_object_get(eager, "latency"), "ci_us", parse("[85, 125]"));
+	return report;
+}
+
+static void a_latency_is_not_believed_where_eager_may_have_moved(void **state)
+{
+	(void)state;
+	check_judged(compared(report(20, 1), with_open_eager(report(14, 1))), "FASTER", "speedup");
+	check_judged(compared(report(20, 1), with_open_eager(report(20, 1))), "SAME", "latency");
+}
+
+static void eager_of_another_program_is_no_control(void **state)
+{
+	json_t *b = report_of(70, 14, 1), *c, *only;
+
+	(void)state;
+	json_object_set_new(json_object_get(b, "workload"), "source", json_string("x = 1\n"));
+	c = compared(report(20, 1), b);
+	assert_true(json_is_null(json_object_get(first(c), "control")));
+	check_judged(c, "FASTER", "latency");
+	only = report_of(70, 14, 1); /* one side without eager */
+	json_object_del(json_object_get(only, "modes"), "eager");
+	json_object_clear(json_object_get(only, "break_even"));
+	check_judged(compared(report(20, 1), only), "FASTER", "latency");
 }
 
 /* ---- sweeps: many points, judged together */
@@ -567,6 +637,9 @@ int main(void)
 		cmocka_unit_test(slower_is_said_of_the_mode_with_its_interval),
 		cmocka_unit_test(a_difference_within_the_margin_is_none),
 		cmocka_unit_test(few_rounds_give_no_verdict),
+		cmocka_unit_test(where_eager_moved_the_speedup_decides),
+		cmocka_unit_test(a_latency_is_not_believed_where_eager_may_have_moved),
+		cmocka_unit_test(eager_of_another_program_is_no_control),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),
 		cmocka_unit_test(other_statements_are_another_program),

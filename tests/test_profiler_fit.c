@@ -168,18 +168,6 @@ static void each_change_has_its_failure(void **state)
 	json_decref(workload);
 }
 
-static void numbers_are_whole_and_stand_alone(void **state)
-{
-	static const char text[] = "conv2d: [8, 16] at 1e5, x2, 3.5 and -7 (512x3); 40.";
-	static const int64_t want[] = { 8, 16, 7, 40 };
-	int64_t found[FIT_NUMBERS];
-	int n = fit_numbers(text, sizeof(text) - 1, found);
-
-	(void)state;
-	assert_int_equal(n, 4);
-	assert_memory_equal(found, want, sizeof(want));
-}
-
 static void an_input_goes_to_a_spec_and_back(void **state)
 {
 	json_t *spec = json_pack("{s:{s:[ii], s:s, s:s, s:i, s:i}}", "random", "shape", 4, 5,
@@ -239,7 +227,6 @@ int main(void)
 		cmocka_unit_test(chance_is_no_fit),
 		cmocka_unit_test(typed_inputs_stay),
 		cmocka_unit_test(each_change_has_its_failure),
-		cmocka_unit_test(numbers_are_whole_and_stand_alone),
 		cmocka_unit_test(an_input_goes_to_a_spec_and_back),
 		cmocka_unit_test(a_try_says_how_far_the_call_came),
 	};

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "profiler/compare/history.h"
+#include "profiler/history/history.h"
 #include "profiler/compare/sentences.h"
 #include "profiler/findings/sentence.h"
 
@@ -143,6 +143,13 @@ static void each_verdict_claims_what_its_interval_holds(void **state)
 	assert_string_equal(said_of("speedup", 4, 2, "SLOWER"),
 			    "The speedup of static over eager in B is 0.50x (0.49–0.51) of A's: "
 			    "2.00x against 4.00x.");
+	assert_string_equal(said_of("speedup", 4, 4, "SAME"),
+			    "The speedup of static over eager is the same in B as in A: 1.00x "
+			    "(0.98–1.02).");
+	open->metric = "speedup";
+	assert_string_equal(said(pair(open, "AMBIGUOUS")),
+			    "The speedup of static over eager in B may be anywhere from 0.9x to "
+			    "1.3x of A's, so no verdict is given.");
 	assert_string_equal(said(pair(NULL, "NOT ENOUGH")),
 			    "B and A have no timed figure in common: there is nothing to judge.");
 }
@@ -215,28 +222,96 @@ static void how_far_it_reaches(void **state)
 
 	(void)state;
 	REPORT_SET(c, counts, (struct report_numbers){ counts, 3, words });
-	REPORT_SET(c, control, figure("latency", 10, 13, "SLOWER"));
+	REPORT_SET(c, judged_by, "latency");
+	REPORT_SET(c, control, figure("latency", 10, 10, "SAME"));
 	REPORT_SET(c, family, 1);
 	REPORT_SET(only, a, (struct report_texts){ names, 2 });
 	REPORT_SET(c, only, only);
 	said(c);
 	assert_string_equal(
 	    joined_texts(c->how),
-	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, moved too "
-	    "(1.30x) with the "
-	    "same source and version, so the machine may have changed: speedups are measured "
-	    "within each run. One run each: process-to-process variation is not measured; the "
+	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, is the same in both. "
+	    "One run each: process-to-process variation is not measured; the "
 	    "margin allows for it. A verdict needs its whole 95 % interval beyond 5 %, "
 	    "and has to hold among the 1 figure judged (Holm, 5 %). Only in A: graphs, lazy.");
-	c->control->verdict = "SAME";
 	c->headline->a->repeats = 5;
 	said(c);
-	assert_has(joined_texts(c->how), "Eager, the control, is the same in both.");
 	assert_has(joined_texts(c->how),
 		   "The intervals include how 5 runs of the same workload differ.");
 	c->headline->mode = "eager";
 	said(c);
 	assert_null(strstr(joined_texts(c->how), "the control"));
+}
+
+/* Of a comparison whose headline is static's, with eager as the control. */
+static struct report_compared *beside_eager(const char *metric, const char *eager)
+{
+	const char *verdict = strcmp(metric, "speedup") == 0 ? "SAME" : "FASTER";
+	struct report_compared_figure *f = report_new_compared_figure(3, &arena);
+	struct report_compared *c;
+
+	f[0] = *figure(metric, 10, 10, verdict);
+	f[1] = *figure("latency", 30, 20, "FASTER");
+	f[2] = *figure("latency", 100, 70, eager);
+	f[2].mode = "eager";
+	c = pair(&f[0], verdict);
+	REPORT_SET(c, judged_by, metric);
+	REPORT_SET(c, figures, (struct report_compared_figure_list){ f, 3 });
+	REPORT_SET(c, control, &f[2]);
+	return c;
+}
+
+static void differ_in(struct report_compared *c, const char *key, bool matters)
+{
+	struct report_setting_difference *d = report_new_setting_difference(1, &arena);
+
+	REPORT_SET(d, key, key);
+	REPORT_SET(d, matters, matters);
+	REPORT_SET(c, differences, (struct report_setting_difference_list){ d, 1 });
+}
+
+static void where_eager_moved_the_speedup_decides_and_the_sentence_says_so(void **state)
+{
+	struct report_compared *c = beside_eager("speedup", "FASTER");
+
+	(void)state;
+	assert_string_equal(
+	    said(c),
+	    "The speedup of static over eager is the same in B as in A: 1.00x (0.98–1.02). "
+	    "Eager moved too, to 0.70x (0.69–0.71) of A's time, with the same source and "
+	    "version, so the machine may have changed: the speedup decides, not the latency "
+	    "(0.67x).");
+	differ_in(c, "breakeven", false);
+	assert_has(said(c), "with the same source under another version of Breakeven, so the "
+			    "machine or that may have changed it: the speedup decides");
+	assert_has(
+	    said(beside_eager("speedup", "AMBIGUOUS")),
+	    "Eager may have moved too, to between 0.69x and 0.71x of A's time, with the same");
+	assert_null(strstr(said(beside_eager("speedup", "SAME")), "moved"));
+	c = beside_eager("latency", "FASTER"); /* as was asked */
+	assert_null(strstr(said(c), "moved"));
+	assert_has(joined_texts(c->how), "Eager, the control, moved too (0.70x) with the same "
+					 "source and version, so the machine may have changed: "
+					 "latency decides because it was asked for.");
+}
+
+static void what_is_no_control_is_said(void **state)
+{
+	struct report_compared *c = beside_eager("latency", "FASTER");
+
+	(void)state;
+	c->control = NULL;
+	differ_in(c, "source", false);
+	assert_null(strstr(said(c), "control"));
+	assert_has(joined_texts(c->how), "The programs differ, so eager is no control of the "
+					 "machine: the latency decides.");
+	differ_in(c, "threads", true);
+	said(c);
+	assert_has(joined_texts(c->how), "The settings differ, so eager is no control");
+	c->figures.n = 2; /* without eager */
+	said(c);
+	assert_has(joined_texts(c->how),
+		   "Eager was not timed in both, so nothing tells whether the machine changed.");
 }
 
 static void a_figure_is_shown_in_its_unit(void **state)
@@ -286,14 +361,14 @@ static struct report_history_findings *history_of(const struct history_run *at, 
 
 static struct history_run run_of(int64_t id, double value)
 {
-	return (struct history_run){
-		id, { 0.99 * value, value, 1.01 * value }, NAN, HISTORY_LACKS_NOTHING, false
-	};
+	return (struct history_run){ id,    { 0.99 * value, value, 1.01 * value },
+				     NAN,   HISTORY_LACKS_NOTHING,
+				     false, false };
 }
 
 static struct history_run without(int64_t id, enum history_lack lack)
 {
-	return (struct history_run){ id, { NAN, NAN, NAN }, NAN, lack, false };
+	return (struct history_run){ id, { NAN, NAN, NAN }, NAN, lack, false, false };
 }
 
 static void a_history_says_the_newest_figure_and_the_baselines(void **state)
@@ -332,8 +407,9 @@ static void what_a_history_does_not_know_is_said(void **state)
 	(void)state;
 	text = joined_texts(history_of(runs, 4, 9, true)->how);
 	assert_string_equal(
-	    text, "Change points are not computed. Runs are shown as measured, oldest first. No "
-		  "run is marked as the baseline. 1 run failed. 1 run with values that differ from "
+	    text, "No step: a change has to come back in a second run, and to be 2 % or more, "
+		  "before it is told. No run is marked as the baseline. 1 run failed. 1 run with "
+		  "values that differ from "
 		  "eager's is not on the line. 1 run did not measure this figure. The "
 		  "newest 4 of 9 runs. Older runs are still being read: ask again for more.");
 	runs[3].baseline = true;
@@ -349,6 +425,8 @@ int main(void)
 		TEST(what_disagrees_or_is_refused_says_why),
 		TEST(breaks_of_its_mode_follow_with_what_they_cost),
 		TEST(how_far_it_reaches),
+		TEST(where_eager_moved_the_speedup_decides_and_the_sentence_says_so),
+		TEST(what_is_no_control_is_said),
 		TEST(a_figure_is_shown_in_its_unit),
 		TEST(a_history_says_the_newest_figure_and_the_baselines),
 		TEST(what_a_history_does_not_know_is_said),

@@ -163,6 +163,17 @@ static inline bool op_is_scan(enum op op)
 	return op_has(op, FACT_SCAN);
 }
 
+static inline bool op_is_search(enum op op)
+{
+	return op_has(op, FACT_SEARCH);
+}
+
+/* Whether a kernel that has it folds dims: a search does where domain_searches() says so. */
+static inline bool op_folds(enum op op)
+{
+	return op_info(op)->kind == KIND_REDUCE || op_is_search(op);
+}
+
 /* Whether a kernel can read what the op gives, point by point, by the indices themselves. */
 static inline bool op_is_lookup(enum op op)
 {

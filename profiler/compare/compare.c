@@ -202,20 +202,18 @@ struct pair {
 
 /* ---- what the verdict rests on */
 
-static bool counts_for(const struct compared_figure *row, const char *metric)
+static bool is_eager(const struct compared_figure *row)
 {
-	const struct metric_info *m = metric_info(row->a.metric);
-
-	return strcmp(m->name, metric ? metric : "latency") == 0;
+	return strcmp(row->a.mode, "eager") == 0;
 }
 
-static enum verdict verdict_of_all(const struct verdicts *j, const char *metric,
-				   int counts[VERDICT_COUNT])
+static enum verdict verdict_of_all(const struct verdicts *j, int counts[VERDICT_COUNT])
 {
 	int n = 0;
 
+	memset(counts, 0, VERDICT_COUNT * sizeof(*counts));
 	for (size_t i = 0; i < j->rows.len; i++)
-		if (counts_for(&j->rows.at[i], metric)) {
+		if (j->rows.at[i].decides) {
 			counts[j->rows.at[i].verdict]++;
 			n++;
 		}
@@ -237,55 +235,121 @@ static int rank_of(const struct compared_figure *row)
 {
 	if (strcmp(row->a.mode, "static") == 0)
 		return 3;
-	return strcmp(row->a.mode, "eager") == 0 ? 1 : 2;
+	return is_eager(row) ? 1 : 2;
 }
 
 /* Whether x says more than y: of two that hold the verdict, the mode that is spoken of,
- * the latency, the last point. */
+ * the last point. */
 static bool says_more(const struct compared_figure *x, const struct compared_figure *y)
 {
 	if (rank_of(x) != rank_of(y))
 		return rank_of(x) > rank_of(y);
-	if (x->a.metric != y->a.metric)
-		return x->a.metric == METRIC_latency;
 	return strcmp(x->a.mode, y->a.mode) == 0 && x->a.n > y->a.n;
 }
 
-static const struct compared_figure *headline_of(const struct verdicts *j, const char *metric,
-						 enum verdict verdict)
+static const struct compared_figure *headline_of(const struct verdicts *j, enum verdict verdict)
 {
 	const struct compared_figure *best = NULL;
 
 	for (size_t i = 0; i < j->rows.len; i++) {
 		const struct compared_figure *row = &j->rows.at[i];
 
-		if (counts_for(row, metric) && row->verdict == verdict &&
-		    (!best || says_more(row, best)))
+		if (row->decides && row->verdict == verdict && (!best || says_more(row, best)))
 			best = row;
 	}
 	return best;
 }
 
-/* Eager's latency at the headline's point. */
-static const struct compared_figure *control_of(const struct verdicts *j,
-						const struct compared_figure *headline)
-{
-	for (size_t i = 0; headline && i < j->rows.len; i++) {
-		const struct compared_figure *row = &j->rows.at[i];
+/* ---- eager, the control */
 
-		if (row->a.metric == METRIC_latency && strcmp(row->a.mode, "eager") == 0 &&
-		    (row->a.n == headline->a.n || isnan(headline->a.n)))
-			return row;
+/* Whether eager does the same in both, on what calls itself the same machine: settings that are
+ * only named are of the compiler, or of the machine, which eager shall tell about. */
+static bool same_in_eager(const struct differences *d)
+{
+	static const char *const others[] = { "source", "pool", "entry" };
+
+	for (size_t i = 0; i < d->rows.len; i++) {
+		bool other = d->rows.at[i].matters;
+
+		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+			other |= strcmp(d->rows.at[i].key, others[k]) == 0;
+		if (other)
+			return false;
 	}
-	return NULL;
+	return true;
 }
 
-static bool differs(const struct pair *p, const char *key)
+static bool moved(const struct compared_figure *row)
 {
-	for (size_t i = 0; i < p->differences.rows.len; i++)
-		if (strcmp(p->differences.rows.at[i].key, key) == 0)
+	return row->verdict == VERDICT_FASTER || row->verdict == VERDICT_SLOWER;
+}
+
+/* Whether x says more of the machine than y: that it moved, or may have, and how far. */
+static bool moved_more(const struct compared_figure *x, const struct compared_figure *y)
+{
+	int of_x = moved(x) ? 2 : x->verdict == VERDICT_AMBIGUOUS;
+	int of_y = moved(y) ? 2 : y->verdict == VERDICT_AMBIGUOUS;
+
+	if (of_x != of_y)
+		return of_x > of_y;
+	return of_x == 0 || fabs(log(x->ratio.mid)) > fabs(log(y->ratio.mid));
+}
+
+static const struct compared_figure *control_of(const struct verdicts *j)
+{
+	const struct compared_figure *best = NULL;
+
+	for (size_t i = 0; i < j->rows.len; i++) {
+		const struct compared_figure *row = &j->rows.at[i];
+
+		if (row->a.metric == METRIC_latency && is_eager(row) &&
+		    (!best || moved_more(row, best)))
+			best = row;
+	}
+	return best;
+}
+
+static bool has_speedup(const struct verdicts *j)
+{
+	for (size_t i = 0; i < j->rows.len; i++)
+		if (j->rows.at[i].a.metric == METRIC_speedup)
 			return true;
 	return false;
+}
+
+/* The figures of a metric decide; eager does not where it is the control of others. */
+static void let_decide(struct verdicts *j, enum figure_metric metric, bool control)
+{
+	for (size_t i = 0; i < j->rows.len; i++) {
+		struct compared_figure *row = &j->rows.at[i];
+
+		row->decides = row->a.metric == metric && !(control && is_eager(row));
+	}
+}
+
+/* Latency, unless eager moved too: then the machine did, or the library, and the speedup decides.
+ * Where eager may have moved, a latency that did is not believed either.  What is asked for
+ * decides in any case. */
+static enum figure_metric judge_by(struct verdicts *j, const struct compared_figure *control,
+				   const char *asked)
+{
+	bool known = control && has_speedup(j);
+	bool other = asked && strcmp(asked, "speedup") == 0;
+	int counts[VERDICT_COUNT];
+	enum verdict latency;
+
+	let_decide(j, METRIC_latency, known);
+	latency = verdict_of_all(j, counts);
+	if (!asked && known)
+		other = moved(control) ||
+			(control->verdict == VERDICT_AMBIGUOUS &&
+			 (latency == VERDICT_FASTER || latency == VERDICT_SLOWER));
+	if (!other)
+		return METRIC_latency;
+	let_decide(j, METRIC_speedup, known);
+	for (size_t i = 0; !asked && i < j->rows.len; i++)
+		j->rows.at[i].overruled = j->rows.at[i].a.metric == METRIC_latency;
+	return METRIC_speedup;
 }
 
 static struct report_setting_difference_list differences_of(const struct pair *p)
@@ -345,14 +409,16 @@ static struct report_numbers count_words(const struct pair *p, const int counts[
 
 static void put_figures(struct pair *p)
 {
-	const struct verdicts *j = &p->verdicts;
-	int counts[VERDICT_COUNT] = { 0 };
-	enum verdict all = verdict_of_all(j, p->o->metric, counts);
-	const struct compared_figure *headline = headline_of(j, p->o->metric, all);
-	bool untouched = !differs(p, "source") && !differs(p, "pool") && !differs(p, "breakeven");
-	const struct compared_figure *control = untouched ? control_of(j, headline) : NULL;
+	struct verdicts *j = &p->verdicts;
+	const struct compared_figure *headline,
+	    *control = same_in_eager(&p->differences) ? control_of(j) : NULL;
+	enum figure_metric metric = judge_by(j, control, p->o->metric);
+	int counts[VERDICT_COUNT];
+	enum verdict all = verdict_of_all(j, counts);
 
+	headline = headline_of(j, all);
 	REPORT_SET(p->out, verdict, verdict_word(all));
+	REPORT_SET(p->out, judged_by, metric_info(metric)->name);
 	REPORT_SET_OR_NULL(p->out, headline, headline, figure_of(p, headline));
 	REPORT_SET_OR_NULL(p->out, control, control, figure_of(p, control));
 	REPORT_SET(p->out, counts, count_words(p, counts));

@@ -10,11 +10,16 @@
  * own: over the 6 or more points that two sweeps have in common the median of the points'
  * ratios has one, and else it is NOT ENOUGH.  What is counted is LESS, SAME or MORE.
  *
- * The verdict of a comparison is SLOWER where any latency (or speedup, if asked) is, else FASTER
- *where any is, SAME where all are, NOT ENOUGH where none could be judged, AMBIGUOUS otherwise;
- * REFUSED where something differs that matters (settings.h) and nobody insists.  The
- * headline is the figure that it speaks of.  Eager, where the same source was run by the
- * same version, is the control: where that moved, the machine did.
+ * The verdict of a comparison is SLOWER where any latency is, else FASTER where any is, SAME where
+ * all are, NOT ENOUGH where none could be judged, AMBIGUOUS otherwise; REFUSED where something
+ * differs that matters (settings.h) and nobody insists.  The headline is the figure that it speaks
+ * of.
+ *
+ * EAGER, of the same program with the same settings, is the control: it runs no compiled code, so
+ * where it moved, the machine did, or the library.  Then the speedups decide, which are measured
+ * within each run, and no latency does.  Where eager may have moved (AMBIGUOUS), a latency that is
+ * FASTER or SLOWER does not decide either.  Of another program eager may take another time: it is
+ * no control, and the latencies decide.
  */
 #ifndef PROFILER_COMPARE_COMPARE_H
 #define PROFILER_COMPARE_COMPARE_H
@@ -38,7 +43,7 @@ struct compared_run {
 struct compare_options {
 	double margin;      /* 0: RATIO_MARGIN */
 	bool force;         /* compares what is not comparable, and says so */
-	const char *metric; /* what the verdict rests on: latency or speedup; NULL: latency */
+	const char *metric; /* what decides in any case: latency or speedup; NULL: as said above */
 };
 
 /* 2 to COMPARE_MAX_RUNS runs.  A new object; NULL with BAD_REQUEST (a metric that is

@@ -71,12 +71,87 @@ static void say_latency(struct sentence *s, const struct report_compared_figure 
 
 static void say_speedup(struct sentence *s, const struct report_compared_figure *f, const char *b)
 {
-	sentence_add(s, PART_CLAIM, "The speedup of %s over eager in %s is %s", f->mode, b,
-		     f->times->text);
-	sentence_interval(s, f->times);
-	sentence_add(s, PART_CLAIM, " of A's");
-	sentence_add(s, PART_PLAIN, "%s", at(s->wording, f));
-	say_sides(s, f);
+	sentence_add(s, PART_CLAIM, "The speedup of %s over eager", f->mode);
+	if (is(f->verdict, VERDICT_SAME)) {
+		sentence_add(s, PART_CLAIM, " is the same in %s as in A", b);
+		sentence_add(s, PART_PLAIN, "%s: %s", at(s->wording, f), f->times->text);
+		sentence_interval(s, f->times);
+		sentence_add(s, PART_PLAIN, ".");
+	} else if (is(f->verdict, VERDICT_AMBIGUOUS)) {
+		sentence_add(s, PART_CLAIM, " in %s may be anywhere from %sx to %sx of A's", b,
+			     f->times->low, f->times->high);
+		sentence_add(s, PART_PLAIN, "%s, so no verdict is given.", at(s->wording, f));
+	} else {
+		sentence_add(s, PART_CLAIM, " in %s is %s", b, f->times->text);
+		sentence_interval(s, f->times);
+		sentence_add(s, PART_CLAIM, " of A's");
+		sentence_add(s, PART_PLAIN, "%s", at(s->wording, f));
+		say_sides(s, f);
+	}
+}
+
+/* ---- eager, the control */
+
+static bool moved(const struct report_compared_figure *f)
+{
+	return is(f->verdict, VERDICT_FASTER) || is(f->verdict, VERDICT_SLOWER);
+}
+
+static bool by_speedup(const struct report_compared *c)
+{
+	return c->judged_by && strcmp(c->judged_by, "speedup") == 0;
+}
+
+static bool differs(const struct report_compared *c, const char *key)
+{
+	for (size_t i = 0; i < c->differences.n; i++)
+		if (strcmp(c->differences.at[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* What may have moved eager. */
+static const char *drift_of(const struct report_compared *c)
+{
+	return differs(c, "breakeven")
+		   ? "with the same source under another version of Breakeven, so the machine or "
+		     "that may have changed it"
+		   : "with the same source and version, so the machine may have changed";
+}
+
+/* " (0.66x)": of the latency that the headline's speedup has been taken for. */
+static const char *latency_beside(struct wording *w, const struct report_compared *c)
+{
+	const struct report_compared_figure *h = c->headline;
+
+	for (size_t i = 0; i < c->figures.n; i++) {
+		const struct report_compared_figure *f = &c->figures.at[i];
+
+		if (strcmp(f->metric, "latency") == 0 && strcmp(f->mode, h->mode) == 0 &&
+		    f->has.n == h->has.n && (!f->has.n || f->n == h->n) && f->times)
+			return wording_text(w, " (%s)", f->times->text);
+	}
+	return "";
+}
+
+/* Why the speedup decides, where eager moved or may have. */
+static void say_control(struct sentence *s, const struct report_compared *c)
+{
+	const struct report_compared_figure *eager = c->control;
+	struct wording *w = s->wording;
+
+	if (!eager || !by_speedup(c) || !(moved(eager) || is(eager->verdict, VERDICT_AMBIGUOUS)))
+		return;
+	if (moved(eager)) {
+		sentence_add(s, PART_PLAIN, " Eager moved too%s, to %s", at(w, eager),
+			     eager->times->text);
+		sentence_interval(s, eager->times);
+	} else {
+		sentence_add(s, PART_PLAIN, " Eager may have moved too%s, to between %sx and %sx",
+			     at(w, eager), eager->times->low, eager->times->high);
+	}
+	sentence_add(s, PART_PLAIN, " of A's time, %s: the speedup decides, not the latency%s.",
+		     drift_of(c), latency_beside(w, c));
 }
 
 /* How many breaks of the mode came or went, and what they cost a call; NAN: not all are known. */
@@ -190,6 +265,7 @@ static void say_verdict(struct sentence *s, const struct report_compared *c)
 			say_speedup(s, f, c->b);
 		else
 			say_latency(s, f, c->b);
+		say_control(s, c);
 		say_breaks(s, c, f->mode);
 		say_causes(s, c, f->mode);
 	}
@@ -235,23 +311,52 @@ static const char *verdicts_counted(struct wording *w, const struct report_compa
 				      list);
 }
 
+static bool matters(const struct report_compared *c)
+{
+	for (size_t i = 0; i < c->differences.n; i++)
+		if (c->differences.at[i].matters)
+			return true;
+	return false;
+}
+
+static bool timed_in_eager(const struct report_compared *c)
+{
+	for (size_t i = 0; i < c->figures.n; i++)
+		if (strcmp(c->figures.at[i].metric, "latency") == 0 &&
+		    strcmp(c->figures.at[i].mode, "eager") == 0)
+			return true;
+	return false;
+}
+
+/* Why eager tells nothing of the machine. */
+static const char *no_control_said(struct wording *w, const struct report_compared *c)
+{
+	if (!c->headline)
+		return "";
+	if (!timed_in_eager(c))
+		return "Eager was not timed in both, so nothing tells whether the machine changed.";
+	return wording_text(w, "%s, so eager is no control of the machine: %s.",
+			    matters(c) ? "The settings differ" : "The programs differ",
+			    by_speedup(c) ? "each speedup is over its own" : "the latency decides");
+}
+
 static const char *control_said(struct wording *w, const struct report_compared *c)
 {
 	const struct report_compared_figure *eager = c->control;
+	bool alone = c->headline && strcmp(c->headline->mode, "eager") == 0;
 
 	if (!eager)
-		return "";
+		return no_control_said(w, c);
 	if (is(eager->verdict, VERDICT_SAME))
-		return c->headline && strcmp(c->headline->mode, "eager") == 0
-			   ? ""
-			   : "Eager, the control, is the same in both.";
-	if (!is(eager->verdict, VERDICT_SLOWER) && !is(eager->verdict, VERDICT_FASTER))
-		return "";
-	return wording_text(
-	    w,
-	    "Eager, the control, moved too (%s) with the same source and version, "
-	    "so the machine may have changed: speedups are measured within each run.",
-	    eager->times->text);
+		return alone ? "" : "Eager, the control, is the same in both.";
+	if (moved(eager) && alone)
+		return wording_text(w, "Eager alone was timed, %s.", drift_of(c));
+	if (moved(eager) && !by_speedup(c))
+		return wording_text(w,
+				    "Eager, the control, moved too (%s) %s: latency decides "
+				    "because it was asked for.",
+				    eager->times->text, drift_of(c));
+	return "";
 }
 
 /* What the intervals hold. */

@@ -225,6 +225,9 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 				    j->a.disagrees && j->b.disagrees ? "either run"
 				    : j->a.disagrees                 ? "the first run"
 								     : "the second run");
+	if (j->overruled)
+		return strcmp(j->a.mode, "eager") == 0 ? "the control"
+						       : "eager moved too: the speedup decides";
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
 		return arena_printf(arena,
 				    "measured once a run; an interval needs %d points of a sweep",
@@ -266,5 +269,6 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 	REPORT_SET_IF(to, times, known && isfinite(j->ratio.mid),
 		      wording_figure(&w, &j->ratio, "x"));
 	REPORT_SET(to, verdict, word_of(j));
+	REPORT_SET(to, decides, j->decides);
 	REPORT_SET_IF(to, why, !none || *none, none);
 }

@@ -12,6 +12,8 @@ struct compared_figure {
 	int points;            /* of a sweep that it speaks for; 0: its own alone */
 	enum verdict verdict;  /* of TIMED and ONCE */
 	bool alone;            /* it would be FASTER or SLOWER if it were the only one */
+	bool decides;          /* the verdict of the comparison counts it */
+	bool overruled;        /* a latency: eager moved too */
 };
 
 struct verdicts {

@@ -6,6 +6,7 @@
  * the least changes, is changed next; sizes first, then what is no tensor, then None.  Bounded in
  * tries and processor time.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,31 @@ static struct fit_state changed(const struct fit_search *s, int i, int cost)
 
 /* ---- numbers that may be sizes ---- */
 
+/* The whole numbers in a text, in order: not those within a word or a fraction. */
+static int numbers_in(const char *text, size_t len, int64_t out[FIT_NUMBERS])
+{
+	int n = 0;
+
+	for (size_t i = 0; i < len && n < FIT_NUMBERS;) {
+		size_t begin = i;
+		int64_t number = 0;
+		bool word = begin > 0 && (isalnum((unsigned char)text[begin - 1]) ||
+					  strchr("_.", text[begin - 1]));
+
+		while (i < len && isdigit((unsigned char)text[i]) && i - begin < 10)
+			number = number * 10 + (text[i++] - '0');
+		if (i == begin) {
+			i++;
+			continue;
+		}
+		if (!word && (i >= len || (!isalpha((unsigned char)text[i]) && text[i] != '_' &&
+					   (text[i] != '.' || i + 1 >= len ||
+					    !isdigit((unsigned char)text[i + 1])))))
+			out[n++] = number;
+	}
+	return n;
+}
+
 struct numbers {
 	int64_t at[2 * FIT_NUMBERS];
 	int n;
@@ -212,14 +238,14 @@ static struct numbers numbers_of(const struct fit_search *s, const struct err *e
 	struct numbers out = { .n = 0 };
 	int64_t some[FIT_NUMBERS];
 
-	add_numbers(&out, some, fit_numbers(err->message, strlen(err->message), some));
+	add_numbers(&out, some, numbers_in(err->message, strlen(err->message), some));
 	out.said = out.n;
 	for (int i = 1; i < err->line && line; i++) {
 		line = strchr(line, '\n');
 		line = line ? line + 1 : NULL;
 	}
 	if (line && err->line > 0)
-		add_numbers(&out, some, fit_numbers(line, strcspn(line, "\n"), some));
+		add_numbers(&out, some, numbers_in(line, strcspn(line, "\n"), some));
 	add_numbers(&out, s->literals, s->n_literals);
 	return out;
 }
@@ -383,7 +409,7 @@ static int with_size(struct fit_search *s, struct solved *v, int64_t size, int64
 		return 2;
 	if (s->states.at[j].ops < s->states.at[v->i].ops ||
 	    s->states.at[j].err.line != s->states.at[v->i].err.line ||
-	    fit_numbers(s->states.at[j].err.message, strlen(s->states.at[j].err.message), now) !=
+	    numbers_in(s->states.at[j].err.message, strlen(s->states.at[j].err.message), now) !=
 		v->count)
 		return 0;
 	for (int m = 0; m < v->count; m++)
@@ -428,7 +454,7 @@ static void solve(struct fit_search *s, struct solved v)
 	int64_t value;
 
 	v.place = -1;
-	v.count = fit_numbers(message, strlen(message), v.first);
+	v.count = numbers_in(message, strlen(message), v.first);
 	if (v.count < 2 || with_size(s, &v, 2 * s->states.at[v.i].at[v.k].size[v.d], &value) != 1 ||
 	    v.place < 0 || value <= v.first[v.place])
 		return;
@@ -660,7 +686,7 @@ static bool open_search(struct fit_search *s, const json_t *workload, const char
 	json_decref(posted);
 	if (!*w || !fit_open(&s->program, *w, &ignored))
 		return false;
-	s->n_literals = fit_numbers((*w)->source, strlen((*w)->source), s->literals);
+	s->n_literals = numbers_in((*w)->source, strlen((*w)->source), s->literals);
 	return true;
 }
 

@@ -61,8 +61,4 @@ json_t *fit_input_spec(const struct fit_input *in, uint64_t seed);
 /* "float32[8,16]", "int64[8]<10", "3": in the language of inputs. */
 void fit_input_text(const struct fit_input *in, struct buf *out);
 
-/* The whole numbers in a text, in order: not those within a word or a fraction.  Up to FIT_NUMBERS;
- * returns how many. */
-int fit_numbers(const char *text, size_t len, int64_t out[FIT_NUMBERS]);
-
 #endif

@@ -1,5 +1,4 @@
 /* profiler/run/fit_input.c -- the inputs of fit.h: from specs, to specs, as text. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,28 +106,4 @@ void fit_input_text(const struct fit_input *in, struct buf *out)
 		}
 		buf_putc(out, ']');
 	}
-}
-
-int fit_numbers(const char *text, size_t len, int64_t out[FIT_NUMBERS])
-{
-	int n = 0;
-
-	for (size_t i = 0; i < len && n < FIT_NUMBERS;) {
-		size_t begin = i;
-		int64_t number = 0;
-		bool word = begin > 0 && (isalnum((unsigned char)text[begin - 1]) ||
-					  strchr("_.", text[begin - 1]));
-
-		while (i < len && isdigit((unsigned char)text[i]) && i - begin < 10)
-			number = number * 10 + (text[i++] - '0');
-		if (i == begin) {
-			i++;
-			continue;
-		}
-		if (!word && (i >= len || (!isalpha((unsigned char)text[i]) && text[i] != '_' &&
-					   (text[i] != '.' || i + 1 >= len ||
-					    !isdigit((unsigned char)text[i + 1])))))
-			out[n++] = number;
-	}
-	return n;
 }

@@ -378,7 +378,7 @@ static bool find_layer(const struct hints *h, const char *parameter, const char 
 		at = at->first;
 	inner = lang_outline_function(h->outline, at->of, "forward");
 	if (inner && inner->n > 1) {
-		struct hints below = { h->outline, inner, at, h->depth };
+		struct hints below = { h->outline, inner, at, h->depth, false };
 		const char *named = lang_outline_sizes(h->outline, inner,
 						       inner->parameters[1].name);
 
@@ -590,7 +590,7 @@ static bool construct(const struct hints *h, const char *class, struct hint_made
 	const struct lang_signature *init = lang_outline_function(h->outline, class, "__init__");
 	const struct lang_signature *fields = lang_outline_function(h->outline, NULL, class);
 	const struct lang_signature *of = init ? init : fields;
-	const struct hints below = { h->outline, of, NULL, h->depth + 1 };
+	const struct hints below = { h->outline, of, NULL, h->depth + 1, false };
 	int n = 0;
 
 	if (!of || (!init && !fields->is_class))
@@ -715,13 +715,13 @@ bool hint_find(const struct hints *h, const struct lang_parameter *p, struct hin
 	if (p->annotation)
 		return of_annotation(h, p, out);
 	snprintf(out->because, HINT_BYTES, "its name tells");
-	return !is_in(p->name, "c h p k r d n size width channel channels") &&
-	       number_for(p, NULL, out->text, HINT_BYTES);
-}
-
-const char *hint_guess(const struct lang_parameter *p)
-{
-	return is_index_name(p->name) ? "int64[8]<10" : "float32[8,16]";
+	if (!is_in(p->name, "c h p k r d n size width channel channels") &&
+	    number_for(p, NULL, out->text, HINT_BYTES))
+		return true;
+	snprintf(out->text, HINT_BYTES, "%s",
+		 is_index_name(p->name) ? "int64[8]<10" : "float32[8,16]");
+	snprintf(out->because, HINT_BYTES, "nothing tells");
+	return h->guess && !p->otherwise;
 }
 
 bool hint_construct(struct lang_outline *o, const char *class, struct hint_made *out)

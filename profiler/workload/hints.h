@@ -15,6 +15,7 @@ struct hints {
 	const struct lang_signature *function;  /* whose parameters they are; a method's too */
 	const struct lang_construction *module; /* what made the module that is called; NULL */
 	int depth;                              /* of constructions in constructions: 0 */
+	bool guess; /* where nothing tells: floats, or integers where the name is that of indices */
 };
 
 enum { HINT_BYTES = 400 };
@@ -28,9 +29,6 @@ struct hint {
 
 /* False: nothing tells. */
 bool hint_find(const struct hints *h, const struct lang_parameter *p, struct hint *out);
-
-/* Where nothing tells: floats, or integers where the name is that of indices. */
-const char *hint_guess(const struct lang_parameter *p);
 
 /* "Net(dim=64, heads=4)": a call that makes one of a class, its parameters by their names and
  * annotations.  False: one of them is nothing that these tell. */

@@ -53,9 +53,8 @@ static bool add_hint(struct proposed_call *p, const struct hints *h,
 	const char *other = other_tensor(p);
 	bool found = hint_find(h, of, &hint);
 
-	if (!found && p->guess && !of->otherwise)
-		return add(p, of->name, hint_guess(of), "nothing tells");
-	if (other && (!found || (!hint.sized && strncmp(hint.text, "float32[", 8) == 0)))
+	if (other && !h->guess &&
+	    (!found || (!hint.sized && strncmp(hint.text, "float32[", 8) == 0)))
 		return (of->annotation == NULL || strstr(of->annotation, "Tensor")) &&
 		       add(p, of->name, other, "nothing tells; as the tensor before it");
 	return found && add(p, of->name, hint.text, hint.because);
@@ -200,7 +199,8 @@ static void propose(const struct proposing *to, struct lang_outline *o, const st
 	struct hint_made made = { .made = { .n = 0 } };
 	struct hints h = { .outline = o,
 			   .function = called(o, use->of),
-			   .module = use->made ? use->made : &made.made };
+			   .module = use->made ? use->made : &made.made,
+			   .guess = to->guess };
 
 	if (h.function && write_entry(&p, o, use, &made) && fill(&p, &h, use) &&
 	    json_array_size(p.inputs))

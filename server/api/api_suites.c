@@ -165,6 +165,22 @@ bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 		ok = db_suite_delete(req->app->db, id, err);
 	}
 	if (ok)
-		reply->json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "did", did);
+		reply->json = json_pack("{s:I, s:s, s:o*}", "id", (json_int_t)id, "did", did,
+					"restorable_s",
+					*did == 'r' ? json_integer(JOBS_RESTORABLE_S) : NULL);
+	return ok;
+}
+
+bool api_suite_restore(struct req *req, struct reply *reply, struct err *err)
+{
+	bool admin = req->caller.scope == SCOPE_ADMIN;
+	struct suite suite;
+	int64_t id;
+	bool ok = req_id(req, 0, &id, err) &&
+		  db_suite_restore(req->app->db, id, admin ? NULL : req->caller.name, err) &&
+		  db_suite_get(req->app->db, id, req->arena, &suite, err);
+
+	if (ok)
+		reply->json = suite_stored_head(&suite);
 	return ok;
 }

@@ -362,9 +362,17 @@ static bool shown(const struct report_compared_figure *f)
 				      : !is(f->verdict, "NOT ENOUGH") || is(f->kind, "timed");
 }
 
-static void figure(struct buf *out, const struct report_compared_figure *f)
+/* A latency where speedups decide. */
+static bool set_aside(const struct report_compared *c, const struct report_compared_figure *f)
+{
+	return is(report_text(c->judged_by), "speedup") && is(f->metric, "latency");
+}
+
+static void figure(struct buf *out, const struct report_compared *c,
+		   const struct report_compared_figure *f)
 {
 	char a[CELL], b[CELL], ratio[CELL], name[128];
+	bool aside = set_aside(c, f);
 	struct buf text;
 
 	buf_init(&text, sizeof(name));
@@ -374,8 +382,8 @@ static void figure(struct buf *out, const struct report_compared_figure *f)
 	cell(a, f->a->shown);
 	cell(b, f->b->shown);
 	cell(ratio, f->times);
-	buf_printf(out, "%-*s  %*s  %*s  %20s  %s\n", NAME_WIDTH, name, text_width(22, a), a,
-		   text_width(22, b), b, ratio, f->verdict);
+	buf_printf(out, "%-*s  %*s  %*s  %20s  %s%s%s\n", NAME_WIDTH, name, text_width(22, a), a,
+		   text_width(22, b), b, ratio, aside ? "(" : "", f->verdict, aside ? ")" : "");
 }
 
 static void figures(struct buf *out, const struct report_compared *c)
@@ -386,10 +394,12 @@ static void figures(struct buf *out, const struct report_compared *c)
 		   "verdict");
 	for (size_t i = 0; i < c->figures.n; i++) {
 		if (shown(&c->figures.at[i]))
-			figure(out, &c->figures.at[i]);
+			figure(out, c, &c->figures.at[i]);
 		else
 			hidden++;
 	}
+	if (is(report_text(c->judged_by), "speedup"))
+		buf_puts(out, "In brackets: what does not count here.\n");
 	if (hidden)
 		buf_printf(out, "%d more figures are the same, or measured once: --json has them\n",
 			   hidden);

@@ -63,6 +63,45 @@ test('what is slower says so with its interval, and what changed with it', async
     assert.equal((await compare(`a=${ids[1]}&b=${ids[0]}`)).body.verdict, 'FASTER');
 });
 
+test('where eager moved too, the speedup decides: in the answer, in the text and for the exit status', async () => {
+    const first = await run(light, [20, 10]);
+    for (const [us, verdict, by, status] of [
+        [[14, 7], 'SAME', 'speedup', 0], [[14, 5], 'FASTER', 'speedup', 0], [[14, 10], 'SLOWER', 'speedup', 1],
+        [[28, 14], 'SAME', 'speedup', 0], [[20, 14], 'SLOWER', 'latency', 1], [[20.1, 10], 'SAME', 'latency', 0],
+    ]) {
+        const id = await run(light, us);
+        const { body } = await compare(`a=${first}&b=${id}`);
+        const [c] = body.comparisons;
+        assert.deepEqual([body.verdict, c.judged_by, c.headline.metric, c.headline.verdict, c.headline.mode], [verdict, by, by, verdict, 'static'], String(us));
+        for (const f of c.figures) assert.equal(f.decides, f.metric === by && f.mode === 'static', `${f.metric} of ${f.mode}`);
+        const said = c.sentence.map((p) => p.text).join('');
+        const done = command(String(first), String(id), ...store());
+        assert.equal(done.status, status, done.stdout);
+        assert.ok(done.stdout.includes(`${verdict}. ${said}`), done.stdout);
+        const row = (name) => done.stdout.split('\n').find((line) => line.startsWith(name)).split(/ {2,}/).at(-1);
+        assert.ok(!row('static speedup over eager').endsWith(')'), done.stdout);
+        for (const name of ['static latency', 'eager latency']) assert.equal(/^\([A-Z]+\)$/.test(row(name)), by === 'speedup', done.stdout);
+        assert.equal(done.stdout.includes('In brackets: what does not count here.'), by === 'speedup');
+        assert.equal(/Eager moved too, to .* of A's time, with the same source and version, so the machine may have changed: the speedup decides, not the latency \([\d.]+x\)\./.test(said), by === 'speedup', said);
+        const asked = (await compare(`a=${first}&b=${id}&metric=latency`)).body.comparisons[0];
+        assert.equal(asked.judged_by, 'latency');
+        assert.equal(asked.verdict, figure(asked, 'latency', 'static').verdict);
+    }
+});
+
+test('in a sweep eager that moved at one point has the speedups decide at all of them', async () => {
+    const swept = { ...workload('    ...\n    return x.sum()', { ...quick, name: 'drift' }), sweep: { statements: { pool: ['x = x * 1.1'], counts: [1, 4] } } };
+    const [a, b] = await Promise.all([1, 1.3].map(async (by) => {
+        const { id } = await waitFor(server, (await postRun(server, swept)).body.id);
+        return timed(server, id, (n) => ({ eager: n === 1 ? 20 * by : 80, static: n === 1 ? 10 * by : 10 }));
+    }));
+    const [c] = (await compare(`a=${a}&b=${b}`)).body.comparisons;
+    assert.deepEqual([c.verdict, c.judged_by, c.headline.metric, c.headline.n, c.control.n], ['SAME', 'speedup', 'speedup', 4, 1]);
+    assert.equal(c.figures.find((f) => f.metric === 'latency' && f.mode === 'static' && f.n === 1).verdict, 'SLOWER');
+    assert.deepEqual([c.counts.SAME, c.counts.SLOWER], [2, 0]);
+    assert.match(c.how[0], /^Of 2 speedups 2 are SAME\.$/);
+});
+
 test('what cannot be compared is refused with the field named, and shown where one insists', async () => {
     const refused = (await compare(`a=${ids[0]}&b=${ids[2]}`)).body;
     assert.deepEqual([refused.verdict, refused.comparable], ['REFUSED', false]);

@@ -146,7 +146,7 @@ export const suiteEnded = (server, id) => until(async () => {
 }, `the end of suite ${id}`);
 
 /**
- * A run that is done, as it would be had each mode taken `us[mode]` a call, in every round about as long: its
+ * A run that is done, as it would be had each mode taken `us[mode]` a call (of a sweep at `n` also `us(n)[mode]`), in every round about as long: its
  * number.  What a test says of times must not be what this machine was busy with.
  */
 export async function timed(server, id, us) {
@@ -155,10 +155,11 @@ export async function timed(server, id, us) {
     const near = (x) => [x * 0.99, x * 1.01];
     const { report } = text.breakeven;
     for (const point of [report, ...report.points]) {
+        const at = typeof us === 'function' ? us(point.n) : us;
         for (const [mode, { latency }] of Object.entries(point.modes))
-            Object.assign(latency, { median_us: us[mode], ci_us: near(us[mode]), n: 50, samples_ns: undefined, noise: undefined });
+            Object.assign(latency, { median_us: at[mode], ci_us: near(at[mode]), n: 50, samples_ns: undefined, noise: undefined });
         for (const [mode, even] of Object.entries(point.break_even ?? {}))
-            Object.assign(even, { speedup: us.eager / us[mode], speedup_ci: near(us.eager / us[mode]), verdict: us[mode] < us.eager ? 'FASTER' : 'SLOWER' });
+            Object.assign(even, { speedup: at.eager / at[mode], speedup_ci: near(at.eager / at[mode]), verdict: at[mode] < at.eager ? 'FASTER' : 'SLOWER' });
     }
     const { status, body } = await getJson(`${server.url}/api/v1/imports`, {
         method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: JSON.stringify(text),

@@ -57,6 +57,50 @@ test('after a while it is gone for good, with all that belongs to it, also over 
     assert.equal((await api(`/runs/${id}/restore`, 'POST')).status, 404);
 });
 
+test('a removed suite goes with its runs, and comes back with those that went with it', async () => {
+    const w = (name) => ({ ...workload('    return x.sin().sum()'), ...of, name });
+    const { id } = (await api('/suites', 'POST', { name: 'both', policy: 'dynamo', workloads: [w('s1'), w('s2'), w('s3')] })).body;
+    const suite = async (path = '') => (await api(`/suites/${id}${path}`));
+    await until(async () => (await suite()).body.status === 'done', 'the end of the suite');
+    const runs = (await api('/runs?q=s1')).body.runs.concat((await api('/runs?q=s2')).body.runs, (await api('/runs?q=s3')).body.runs).map((r) => r.id);
+    assert.equal(runs.length, 3);
+    await api(`/runs/${runs[0]}`, 'DELETE');
+    const was = (await suite()).body;
+    assert.equal(was.runs.done, 2);
+    const total = (await api('/runs')).body.total;
+    const { body } = await api(`/suites/${id}`, 'DELETE');
+    assert.deepEqual(body, { id, did: 'removed', restorable_s: 60 });
+    assert.equal((await suite()).status, 404);
+    assert.equal((await suite(`/compare?base=${id}`)).status, 404);
+    assert.equal((await api(`/suites/${id}`, 'DELETE')).status, 404);
+    assert.ok(!(await api('/suites')).body.suites.some((s) => s.id === id));
+    assert.equal((await api('/runs')).body.total, total - 2);
+    for (const run of runs) assert.equal((await api(`/runs/${run}`)).status, 404);
+    const alone = await api(`/runs/${runs[1]}/restore`, 'POST');
+    assert.equal(alone.status, 409);
+    assert.match(alone.body.error.message, new RegExp(`went with suite ${id}`));
+    const back = await api(`/suites/${id}/restore`, 'POST');
+    assert.equal(back.status, 200, JSON.stringify(back.body));
+    assert.deepEqual((await suite()).body, was);
+    assert.equal((await api(`/runs/${runs[0]}`)).status, 404, 'it was removed before');
+    assert.equal((await api(`/runs/${runs[0]}/restore`, 'POST')).status, 200, 'and can be had back by itself');
+    assert.equal((await suite()).body.runs.done, 3);
+    for (const path of [`/suites/${id}/restore`, '/suites/999/restore']) assert.equal((await api(path, 'POST')).status, 404, path);
+});
+
+test('a removed suite is gone for good after a while, with its runs', async () => {
+    const { id } = (await api('/suites', 'POST', { name: 'old', policy: 'dynamo', workloads: [{ ...workload('    return x.sin().sum()'), ...of, name: 'o1' }] })).body;
+    await until(async () => (await api(`/suites/${id}`)).body.status === 'done', 'the end of the suite');
+    await api(`/suites/${id}`, 'DELETE');
+    assert.equal(sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`), '[(1,)]');
+    for (const table of ['run_row', 'suite_row']) sql(`UPDATE ${table} SET removed_ns = removed_ns - 61000000000 WHERE removed_ns IS NOT NULL`);
+    await server.stop({ keep: true });
+    server = await startServer({ folder: server.home });
+    await until(async () => sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`) === '[(0,)]', 'the end of a removed suite');
+    assert.equal(sql(`SELECT count(*) FROM suite_run WHERE suite = ${id}`), '[(0,)]');
+    assert.equal((await api(`/suites/${id}/restore`, 'POST')).status, 404);
+});
+
 test('a name, tags and a pin are changed; under another name a run is of another workload', async () => {
     const [one, other] = [await run('before'), await run('after')];
     await api(`/runs/${one}`, 'PATCH', { baseline: true });

@@ -129,7 +129,7 @@ test("runs are chosen by search and keyboard: A, B, another B, one more, one les
   await page.getByText("beyond 10 % counts").waitFor();
   await page.locator("#compare-metric").selectOption("speedup");
   await page.waitForURL(/margin=10&metric=speedup/);
-  await page.getByText(/The speedup of static over eager in B is/).waitFor();
+  await page.getByText(/The speedup of static over eager is the same in B as in A/).waitFor();
   await sound(page, complaints);
 });
 
@@ -189,3 +189,27 @@ test("from a run to the run of the same workload before it; a run that is not th
   await other.page.getByRole("button", { name: "Change B" }).waitFor();
   await sound(other.page, other.complaints);
 });
+
+for (const [width, theme] of [[1440, "light"], [390, "dark"]])
+  test(`eager that moved too: the speedup leads, and no latency is in colour, at ${width} px`, async () => {
+    const { page, complaints } = await openPage(browser, { width, theme });
+    const two = [];
+    for (const us of [{ eager: 20, static: 10 }, { eager: 14, static: 7 }]) two.push(await timed(server, (await waitFor(server, (await postRun(server, light)).body.id)).id, us));
+    await page.goto(`${server.url}/compare?a=${two[0]}&b=${two[1]}`);
+    await page.locator("#metrics").waitFor();
+    assert.match(await page.locator("#verdict").innerText(), /^SAME The speedup of static over eager is the same in B as in A: 1\.00x .*Eager moved too, to 0\.700x .* of A's time.*the speedup decides, not the latency \(0\.700x\)\.$/s);
+    const rows = await page.locator("#metrics tbody tr").evaluateAll((all) => all.map((r) => [r.querySelector("th").innerText.trim(), r.querySelector(".chip")?.className, r.querySelector(".iv")?.getAttribute("class"), r.querySelector(".why")?.innerText ?? ""]));
+    const of = (name) => rows.find(([n]) => n === name).slice(1);
+    assert.deepEqual(of("static latency"), ["chip aside", "iv flat", "eager moved too: the speedup decides"]);
+    assert.deepEqual(of("static speedup over eager").slice(0, 2), ["chip same", "iv flat"]);
+    assert.deepEqual(of("eager latency"), ["chip aside", "iv flat", "the control"]);
+    assert.equal(await page.locator("#compare-metric").inputValue(), "");
+    await sound(page, complaints);
+    await page.locator("#compare-metric").selectOption("latency");
+    await page.waitForURL(/metric=latency/);
+    await page.locator(".verdict .chip.faster").waitFor();
+    assert.match(await page.locator(".how").innerText(), /latency decides because it was asked for/);
+    await page.locator("#compare-metric").selectOption("");
+    await page.locator(".verdict .chip.same").waitFor();
+    assert.ok(!page.url().includes("metric="), page.url());
+  });

@@ -82,10 +82,37 @@ test("a suite: pass rates, geomeans, rows that sort and link, reasons", async ()
   assert.match(await page.locator("#modes-table tr", { hasText: "static" }).first().innerText(), /DISAGREES/);
   assert.match(await page.locator("#disagreements").innerText(), /^DISAGREES static DISAGREES with eager: its values are wrong/);
   await page.goto(`${server.url}/suites/${id}`);
-  await page.getByRole("button", { name: "Remove" }).click();
-  await page.locator("dialog.ask").getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: "No suites yet" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForURL(`${server.url}/suites/${id}`);
+  await page.locator("#suite-workloads").waitFor();
   assert.deepEqual(complaints, []);
+});
+
+test("suites that are selected are deleted at once, by keyboard alone, and had back", async () => {
+  const [one, two] = [await ranSuite({ name: "first of two", policy: "dynamo", workloads: [workloads[0]] }), await ranSuite({ name: "second of two", policy: "dynamo", workloads: [workloads[0]] })];
+  for (const how of [{}, { width: 390, theme: "dark" }]) {
+    const { page, complaints, context } = await openPage(browser, how);
+    await page.goto(`${server.url}/suites`);
+    const names = () => page.locator("#suite-list tbody th a").allTextContents();
+    const gone = async (is) => page.waitForFunction((n) => [...document.querySelectorAll("#suite-list tbody th a")].filter((a) => a.textContent.endsWith("of two")).length === n, is);
+    await gone(2);
+    await page.getByRole("link", { name: "first of two" }).focus();
+    await page.keyboard.press("x");
+    await page.getByLabel(`Select second of two #${two}`).check();
+    await page.getByText("2 suites selected, with 2 runs").waitFor();
+    await sound(page, complaints);
+    await page.keyboard.press("Delete");
+    await page.getByText("2 suites deleted.").waitFor();
+    await gone(0);
+    await page.keyboard.press("u");
+    await page.getByText("2 suites restored.").waitFor();
+    await gone(2);
+    assert.ok((await names()).includes("first of two"));
+    await context.close();
+  }
+  for (const id of [one, two]) await getJson(`${server.url}/api/v1/suites/${id}`, { method: "DELETE" });
 });
 
 test("two suites are compared: what broke and was fixed, how speedups changed", async () => {

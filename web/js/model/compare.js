@@ -23,6 +23,9 @@ export function ratioText(f) {
 /** How loud a verdict is drawn: MORE of what is counted is as SLOWER. @param {string} word */
 export const tone = (word) => ({ MORE: "SLOWER", LESS: "FASTER" })[word] ?? word;
 
+/** Whether a figure is a latency where speedups decide: its verdict has no colour. @param {Pair} pair @param {Figure} f */
+export const aside = (pair, f) => pair.judged_by === "speedup" && f.metric === "latency";
+
 /** The points of a sweep that both have, ascending. @param {readonly Figure[]} figures */
 export const pointsIn = (figures) => [...new Set(figures.flatMap((f) => (f.n === null ? [] : [f.n])))].sort((a, b) => a - b);
 

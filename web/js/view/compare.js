@@ -7,9 +7,9 @@ import { sideBySide } from "./compare_graphs.js";
 import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
-import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
+import { ApiError, getChangesAt, getComparison, getRun, listRuns } from "../api/client.js";
 import { ratioAxis } from "../model/axis.js";
-import { axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
+import { aside, axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
 import { chipClass, intervalOf, unbroken } from "../model/sentence.js";
 
@@ -40,7 +40,21 @@ export async function compareView(ctx) {
   if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message}.`)));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   show(ctx, asked, ids);
+  const steps = h("section", { class: "sec", "aria-label": "Steps of the history", hidden: true });
+  add(ctx.main, steps);
+  stepsOf(asked.runs, ctx.signal).then((lines) => {
+    if (!lines.length || ctx.signal.aborted) return;
+    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps of the history")), h("ul", { class: "plain" }, lines));
+    steps.hidden = false;
+  }, () => {});
   return undefined;
+}
+
+/** What the history of each run's workload says begins there. @param {Comparison["runs"]} runs @param {AbortSignal} signal */
+async function stepsOf(runs, signal) {
+  const known = runs.filter((r) => r.id);
+  const found = await Promise.all(known.map((r) => getChangesAt(r.id, signal)));
+  return found.flatMap(({ changes }, i) => changes.map((c) => h("li", {}, chip(chipClass(c.verdict), c.verdict), ` ${known[i].label}: `, spoken(c.sentence), " ", h("a", { href: `/history?workload=${encodeURIComponent(c.workload)}` }, "History"))));
 }
 
 /** What the server says of them, or why it does not. @param {Context} ctx @returns {Promise<Comparison | ApiError>} */
@@ -153,14 +167,14 @@ function metrics(ctx, all, pair, ids) {
 function rules(ctx, all, ids) {
   const open = (/** @type {Record<string, string>} */ change) => {
     const query = new URLSearchParams(ctx.query);
-    for (const [k, v] of Object.entries(change)) query.set(k, v);
+    for (const [k, v] of Object.entries(change)) v ? query.set(k, v) : query.delete(k);
     go(compareUrl(ids, query), { replace: true });
   };
   const percent = Number(plain(100 * all.margin));
   const margins = [...new Set([...MARGINS, percent])].sort((a, b) => a - b).map((m) => ({ value: String(m), label: `${m} %` }));
-  const metrics = ["latency", "speedup"].map((m) => ({ value: m, label: m }));
+  const metrics = [{ value: "", label: "automatic" }, { value: "latency", label: "latency" }, { value: "speedup", label: "speedup" }];
   return [
-    h("label", { class: "sub" }, "Judged by ", select(metrics, ctx.query.get("metric") || "latency", { id: "compare-metric" }, (metric) => open({ metric }))),
+    h("label", { class: "sub", title: "Automatic: latency, or the speedup where eager moved too" }, "Judged by ", select(metrics, ctx.query.get("metric") ?? "", { id: "compare-metric" }, (metric) => open({ metric }))),
     h("label", { class: "sub" }, "Margin ", select(margins, String(percent), { id: "compare-margin" }, (margin) => open({ margin }))),
   ];
 }
@@ -172,11 +186,11 @@ function table(pair, n) {
   const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
     const r = ratioText(f);
     const cell = (/** @type {import("../api/report.js").ReportFigure} */ x, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, unbroken(x.text), ci(intervalOf(x)));
-    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, f.metric === "speedup" ? f.verdict : tone(f.verdict)) : null;
+    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, aside(pair, f) ? "" : tone(f.verdict)) : null;
     const why = f.why ? h("span", { class: "why" }, f.why) : null;
     const ratioCell = h("td", { class: "r m-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval));
     const name = h("th", { scope: "row" }, modeMark(f.mode), " ", figureName(f));
-    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(chipClass(f.verdict), f.verdict), why));
+    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(aside(pair, f) ? "aside" : chipClass(f.verdict), f.verdict), why));
   };
   const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));

@@ -66,7 +66,7 @@ export function curvesSection(all, pair, asked, signal) {
   const draw = (/** @type {string} */ mode) => {
     drawn.abort();
     drawn = new AbortController();
-    shown = figures(all, mode ? pairs : [pair], mode, pair.headline?.metric ?? "latency", drawn.signal);
+    shown = figures(all, mode ? pairs : [pair], mode, pair.judged_by ?? "latency", drawn.signal);
     place.replaceChildren();
     add(place, shown.map((f) => f.figure));
     // Chart.js measures its frame, which must be in the page first.

@@ -169,35 +169,3 @@ function watchJobs() {
 
 /** Tells the frame that a run was started or stopped. */
 export const jobsChanged = () => dispatchEvent(new Event("jobschange"));
-
-/**
- * Asks before something is lost; resolves to whether it was confirmed.
- * @param {string} title
- * @param {string} text
- * @param {string} yes
- * @param {string} no
- * @returns {Promise<boolean>}
- */
-export function confirmed(title, text, yes, no) {
-  return new Promise((resolve) => {
-    const form = h(
-      "form",
-      { method: "dialog", class: "acts" },
-      h("button", { class: "btn primary", value: "yes" }, yes),
-      h("button", { class: "btn", value: "no", autofocus: true }, no),
-    );
-    const d = h(
-      "dialog",
-      { "aria-labelledby": "ask-title", class: "ask" },
-      h("h2", { id: "ask-title" }, title),
-      h("p", {}, text),
-      form,
-    );
-    document.body.appendChild(d);
-    d.addEventListener("close", () => {
-      resolve(d.returnValue === "yes");
-      d.remove();
-    });
-    d.showModal();
-  });
-}

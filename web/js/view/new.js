@@ -29,8 +29,8 @@ import {
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
-import { entries, entryAfter, parameters } from "../model/source.js";
-import { curlLine, fileStem, runLine } from "../model/commands.js";
+import { entries, entryAfter, parameters, signature } from "../model/source.js";
+import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
@@ -186,8 +186,10 @@ class NewPage {
     const take = (/** @type {string} */ text) => {
       this.#editor.value = text;
       onInput();
+      return null;
     };
-    this.#watch = new Watch(() => fromForm(this.#form), take, having.signal);
+    const command = () => watchLine(fromForm(this.#form).workload, signature(entryText(this.#form), this.#form.entry)?.map((p) => p.name) ?? []);
+    this.#watch = new Watch({ asked: () => fromForm(this.#form), take, command, signal: having.signal });
     this.#editor = new having.Editor({ onInput, onRun: () => this.#post() });
     this.#settings.addEventListener("submit", (e) => {
       e.preventDefault();

@@ -15,8 +15,9 @@ export const tagsOf = (text) => [...new Set(text.split(",").map((t) => t.trim())
 
 /** Does it for each, a few at once; what did not work is said. @template T
  * @param {readonly T[]} all @param {(one: T) => Promise<unknown>} act @param {string} what was not done
+ * @param {string} noun what each is
  * @returns {Promise<T[]>} those of which it was */
-async function each(all, act, what) {
+async function each(all, act, what, noun = "run") {
   /** @type {T[]} */
   const done = [];
   /** @type {unknown[]} */
@@ -27,28 +28,35 @@ async function each(all, act, what) {
       await act(one).then(() => done.push(/** @type {T} */ (one)), (e) => wrong.push(e));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (wrong.length) toast(`${wrong.length === all.length ? "" : `${plural(wrong.length, "run")} of ${all.length}: `}${what}: ${wrong[0] instanceof Error ? wrong[0].message : wrong[0]}`);
+  if (wrong.length) toast(`${wrong.length === all.length ? "" : `${plural(wrong.length, noun)} of ${all.length}: `}${what}: ${wrong[0] instanceof Error ? wrong[0].message : wrong[0]}`);
   return all.filter((one) => done.includes(one));
 }
 
-/** @param {readonly RunRow[]} runs */
-const named = (runs) => (runs.length === 1 ? `${runs[0].name} #${runs[0].id}` : plural(runs.length, "run"));
+/** @typedef {{id: number | string, name: string}} Named */
+
+/** @param {readonly Named[]} all @param {string} [noun] what each is */
+const named = (all, noun = "run") => (all.length === 1 ? `${all[0].name} #${all[0].id}` : plural(all.length, noun));
 
 /**
- * Removes runs; for a while they can be had back.
- * @param {readonly RunRow[]} runs @param {() => unknown} again what shows them is to be read again
+ * Removes some; for a while they can be had back.
+ * @template {Named} T
+ * @param {readonly T[]} all @param {() => unknown} again what shows them is to be read again
+ * @param {{noun: string, remove: (one: T) => Promise<unknown>, restore: (one: T) => Promise<unknown>}} how
  */
-export async function removeRuns(runs, again) {
-  const done = await each(runs, (r) => deleteRun(String(r.id)), "not deleted");
+export async function removeAll(all, again, { noun, remove, restore }) {
+  const done = await each(all, remove, "not deleted", noun);
   if (!done.length) return;
-  if (done.length === runs.length)
-    offerUndo(`${named(done)} deleted.`, async () => {
-      const back = await each(done, (r) => restoreRun(r.id), "not restored");
-      if (back.length === done.length) toast(`${named(back)} restored.`);
+  if (done.length === all.length)
+    offerUndo(`${named(done, noun)} deleted.`, async () => {
+      const back = await each(done, restore, "not restored", noun);
+      if (back.length === done.length) toast(`${named(back, noun)} restored.`);
       again();
     });
   again();
 }
+
+/** @param {readonly RunRow[]} runs @param {() => unknown} again what shows them is to be read again */
+export const removeRuns = (runs, again) => removeAll(runs, again, { noun: "run", remove: (r) => deleteRun(String(r.id)), restore: (r) => restoreRun(r.id) });
 
 /**
  * Changes runs, each in its own way.

@@ -4,9 +4,11 @@
 
 import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, spoken, stateWell } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
-import { confirmed, jobsChanged } from "./frame.js";
+import { jobsChanged } from "./frame.js";
+import { removeSuites } from "./suite_changes.js";
 import { axisHead, modeMark, progressBar, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
+import { nothingHere } from "./missing.js";
 import { suiteOver } from "./suite_over.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
@@ -34,7 +36,15 @@ export async function suiteView(ctx) {
   const id = ctx.params[0];
   /** @type {import("../model/suite.js").Order} */
   const order = { key: "name", down: false };
-  let suite = await getSuite(id, ctx.signal);
+  const found = await getSuite(id, ctx.signal).catch((e) => {
+    if (e instanceof ApiError && e.status === 404) return null;
+    throw e;
+  });
+  if (!found) {
+    ctx.setTitle("Not found");
+    return ctx.main.replaceChildren(nothingHere(`There is no suite #${id}`, ["It may have been removed. Numbers are not used again."]));
+  }
+  let suite = found;
   let beside = await besideOf(ctx, suite);
   await styled;
   let drawn = new AbortController();
@@ -109,7 +119,7 @@ function head(suite, choose) {
   ];
   const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
   const title = h("h1", {}, suite.name, " ", h("span", { class: "mono dim" }, `#${suite.id}`));
-  const act = live(suite) ? button("Cancel", () => end(suite)) : button("Remove", () => remove(suite));
+  const act = live(suite) ? button("Cancel", () => end(suite)) : button("Delete", () => remove(suite));
   const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
   return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, act));
 }
@@ -124,13 +134,13 @@ async function end(suite) {
   }
 }
 
-/** @param {Suite} suite */
+/** With its runs, at once: for a while they can be had back. @param {Suite} suite */
 async function remove(suite) {
-  const runs = Object.values(suite.runs).reduce((a, b) => a + b, 0);
-  const text = `Its ${plural(runs, "run")} and their reports are removed too. This cannot be undone.`;
-  if (!(await confirmed(`Remove ${suite.name}?`, text, "Remove", "Keep"))) return;
-  await end(suite);
-  go("/suites");
+  let removed = false;
+  await removeSuites([suite], () => {
+    go(removed ? `/suites/${encodeURIComponent(suite.id)}` : "/suites");
+    removed = true;
+  });
 }
 
 /** @param {Suite} suite */

@@ -25,7 +25,8 @@
  * @property {Interval | null} ci
  * @property {Shown | null} times the ratio
  * @property {string} verdict
- * @property {string | null} why there is none
+ * @property {boolean} decides whether the verdict of both runs counts it
+ * @property {string | null} why there is none, or it does not decide
  *
  * @typedef {{file?: string, line: number, count: number, cost_us: number | null, ci_us: Interval | null}} BreakSide
  * @typedef {{mode: string, n: number | null, change: "added" | "gone" | "kept", stage: string, kind: string,
@@ -49,6 +50,7 @@
  * @property {Difference[]} differences
  * @property {Sentence} sentence
  * @property {string[]} how
+ * @property {"latency" | "speedup"} [judged_by] what decides
  * @property {Figure | null} [headline]
  * @property {Figure | null} [control]
  * @property {Record<string, number>} [counts]
@@ -68,7 +70,7 @@
  *   comparisons: Pair[]}} Comparison
  *
  * @typedef {{run: import("../types.js").RunRow, source: string | null, settings: string | null, n: number | null,
- *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null, parting?: string}} HistoryPoint
+ *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null, parting?: string, level?: number, change?: number}} HistoryPoint
  * @typedef {{name: string, runs: number}} WorkloadName
  * @typedef {object} History
  * @property {string | null} workload
@@ -83,6 +85,7 @@
  * @property {Sentence} [sentence]
  * @property {string[]} [how]
  * @property {HistoryPoint[]} [points]
+ * @property {import("../report.js").ReportHistoryChange[]} [changes]
  * @property {number} [total]
  * @property {boolean} [pending]
  */
