@@ -445,6 +445,8 @@ export interface ReportChange {
   agrees?: boolean;
   /** where they do not, in a sentence */
   disagreement?: string;
+  /** lines that calls printed before and do not now, which is no difference of values */
+  prints_less?: number;
   /** captured graphs */
   graphs?: [number, number];
   /** graph breaks */
@@ -1103,7 +1105,7 @@ export interface ReportBreakCosts {
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
-  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  /** whether breaks that `without` lacks cost what was timed, beyond 5 % of a call; else all costs are estimates */
   timed?: boolean;
   /** calls that were watched */
   calls: number;
@@ -2647,7 +2649,7 @@ export interface ReportComparedBreak {
   line: number;
   /** times it was met */
   count: number;
-  /** us: what it costs a call */
+  /** us: what it costs a call; null where that cannot be told apart from 0 */
   cost_us: number | null;
   /** us: its interval */
   ci_us: [number, number] | null;
@@ -3277,7 +3279,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where the interval of cost holds 0: that it cannot be told apart from 0, and what it is at most */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;
