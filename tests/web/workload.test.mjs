@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, entryAfter, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, entryAfter, hasDots, parameters, tokenLines, isAnother } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -64,7 +64,7 @@ test("what the form does not show is kept", () => {
 
 test("bad fields are named and say what is accepted", () => {
   const f = toForm(
-    { source: "def model(x): return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] },
+    { source: "def model(x):\n    ...\n    return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] },
     parameters,
   );
   Object.assign(f, { sweep: "statements", pool: "", counts: "1, two", threads: "x", modes: [] });
@@ -73,8 +73,11 @@ test("bad fields are named and say what is accepted", () => {
     fromForm(f)
       .errors.map((e) => e.field)
       .sort(),
-    ["counts", "input-0", "modes", "pool", "sweep", "threads"],
+    ["counts", "input-0", "modes", "pool", "threads"],
   );
+  f.source = "def model(x):\n    return x"; // it has no place for statements: nothing varies
+  assert.deepEqual(fromForm(f).errors.map((e) => e.field).sort(), ["input-0", "modes", "threads"]);
+  assert.equal(fromForm(f).workload.sweep, undefined);
 });
 
 test("a value is a JSON value or a Python constant", () => {
@@ -360,4 +363,13 @@ test("a file is watched by a command with the settings of a workload, which says
   });
   const files = { ...plain, source: undefined, files: { "a.py": "" }, entry: "a.py:model" };
   assert.equal(watchLine(files, []).line, "breakeven watch FOLDER --entry a.py:model --modes eager,static --input 'arg0=float32[8,16]'");
+});
+
+test("a text of which most lines are others is another program", () => {
+  const before = "import torch\n\ndef model(x):\n    y = x * 2\n    return y.sum()\n";
+  assert.ok(!isAnother(before, before));
+  assert.ok(!isAnother(before, before.replace("x * 2", "x * 3")));
+  assert.ok(!isAnother(before, "import numpy\n" + before));
+  assert.ok(!isAnother(before, ""));
+  assert.ok(isAnother(before, "import torch\n\ndef model(x):\n    for i in range(3):\n        x = x + i\n    return x\n"));
 });

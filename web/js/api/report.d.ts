@@ -77,6 +77,8 @@ export interface ReportWorkload {
   threads?: number | null;
   /** dynamo or native */
   policy?: string | null;
+  /** off, fast or max: which schedules of kernels a GPU tries */
+  autotune?: string | null;
   /** whether gradients of the inputs are taken */
   grad?: boolean | null;
   /** the dtype of torch.autocast around each call */
@@ -445,6 +447,8 @@ export interface ReportChange {
   agrees?: boolean;
   /** where they do not, in a sentence */
   disagreement?: string;
+  /** lines that calls printed before and do not now, which is no difference of values */
+  prints_less?: number;
   /** captured graphs */
   graphs?: [number, number];
   /** graph breaks */
@@ -733,6 +737,10 @@ export interface ReportKernel {
   block_threads?: number;
   /** warps that can be resident over those that the GPU has room for */
   occupancy?: number;
+  /** what was tried before it was compiled (autotune), the planned one first */
+  schedules?: ReportSchedule[];
+  /** whether their times are an earlier process's, from the cache */
+  schedules_kept?: boolean;
   /** us: the time of a launch; this and what follows where it was watched */
   median_us?: number;
   /** us: its interval */
@@ -747,6 +755,16 @@ export interface ReportKernel {
   copy_share?: number;
   /** where that copy's blocks lie: cache or memory */
   copy_in?: string;
+}
+
+/** a schedule of a kernel that was tried */
+export interface ReportSchedule {
+  /** what it is: as planned, or what differs, with threads of a block and lanes of a thread */
+  what: string;
+  /** us: a launch, one after another on the same memory */
+  us: number;
+  /** whether it is the kernel's: it took at least 3 % less than the planned one, and least of all */
+  chosen: boolean;
 }
 
 /** what the time to compile a graph is made of */
@@ -1103,7 +1121,7 @@ export interface ReportBreakCosts {
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
-  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  /** whether breaks that `without` lacks cost what was timed, beyond 5 % of a call; else all costs are estimates */
   timed?: boolean;
   /** calls that were watched */
   calls: number;
@@ -2647,7 +2665,7 @@ export interface ReportComparedBreak {
   line: number;
   /** times it was met */
   count: number;
-  /** us: what it costs a call */
+  /** us: what it costs a call; null where that cannot be told apart from 0 */
   cost_us: number | null;
   /** us: its interval */
   ci_us: [number, number] | null;
@@ -3277,7 +3295,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where the interval of cost holds 0: that it cannot be told apart from 0, and what it is at most */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;
@@ -3481,6 +3499,8 @@ export interface ReportFindingsKernel {
   intensity?: string;
   /** warps that can be resident over those that the GPU has room for: 50 % */
   occupancy?: string;
+  /** each schedule that was tried, with its time: twice the threads: 256 threads, 4 lanes, 12.3 µs, chosen */
+  tried?: string[];
   /** shared memory of a block: 16.4 kB */
   shared?: string;
 }

@@ -28,8 +28,8 @@ import {
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
-import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
-import { entries, entryAfter, parameters, signature } from "../model/source.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
+import { entries, entryAfter, isAnother, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -142,6 +142,8 @@ class NewPage {
   #defined = [];
   /** The name that was loaded, which goes with its entry. */
   #named = "";
+  /** The text of the example that was loaded; "": none was, or it has become another program. */
+  #example = "";
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
@@ -169,8 +171,8 @@ class NewPage {
   constructor(having) {
     this.#with = having;
     this.#checker = new Checker(
-      (found, proposals) => {
-        this.#problems(found, true);
+      (found, proposals, called) => {
+        this.#problems(found, called ? "with its calls" : "without calls");
         this.#propose(proposals);
       },
       (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
@@ -199,7 +201,7 @@ class NewPage {
 
   elements() {
     const receiver = {
-      load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.#take(w, note),
+      load: (/** @type {Workload} */ w, /** @type {string} */ note, /** @type {boolean} */ bare) => this.#take(w, note, bare),
       problem: (/** @type {Problem} */ p) => {
         this.#checker.stop(); // what it finds in the form as it was would take the place of this
         this.#problems([p]);
@@ -243,12 +245,15 @@ class NewPage {
   /** One whose inputs nobody has typed: they follow the program. @param {Workload} workload @param {string} note */
   loadExample(workload, note) {
     this.#fill(untyped(toForm(workload, parameters)), note || "not run yet");
+    this.#example = entryText(this.#form);
   }
 
-  /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
-  #take(workload, note) {
+  /** In place of what was there: what was chosen is a draft.
+   * @param {Workload} workload @param {string} note @param {boolean} bare its inputs are made up, and nobody's */
+  #take(workload, note, bare) {
     this.#untouched = false;
-    this.load(workload, note);
+    const form = toForm(workload, parameters);
+    this.#fill(bare ? untyped(form) : form, note);
   }
 
   /** @param {Form} form that was left without a run */
@@ -266,6 +271,7 @@ class NewPage {
     this.#form = form;
     this.#defined = entries(entryText(form));
     this.#named = form.name;
+    this.#example = "";
     this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
@@ -315,6 +321,7 @@ class NewPage {
   #exampleChooser() {
     if (!this.#with.examples.length) return null;
     const label = "Start from an example";
+    const shown = "Examples";
     const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#with.examples.find((e) => exampleKey(e) === name)));
     const take = (/** @type {Example | undefined} */ chosen) => {
       if (!chosen) return;
@@ -324,7 +331,7 @@ class NewPage {
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
       const found = findExamples(this.#with.examples, search.value);
-      const first = search.value ? (found.length ? `${found.length} found` : "none found") : label;
+      const first = search.value ? (found.length ? `${found.length} found` : "none found") : shown;
       const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
       el.replaceChildren(h("option", { value: "" }, first), ...groups);
     };
@@ -398,9 +405,15 @@ class NewPage {
     const names = entries(entryText(form));
     const entry = entryAfter(form.entry, this.#defined, names);
     if (names.length) this.#defined = names;
+    const another = this.#example !== "" && names.length > 0 && isAnother(this.#example, entryText(form));
+    if ((entry !== form.entry || another) && form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
+    if (another) {
+      this.#example = ""; // what it was filed under goes with it
+      [form.project, form.tags] = ["", ""];
+      this.#fields();
+    }
     if (entry !== form.entry) {
       const own = parameters(entryText(form), entry) ?? [];
-      if (form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
       form.inputs = form.inputs.filter((r) => own.includes(r.name));
       form.entry = entry;
     }
@@ -423,7 +436,7 @@ class NewPage {
     const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
     const fields = n === 1 ? "1 field needs" : `${n} fields need`;
-    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
+    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : sweepIsIdle(form) ? "Runs without the sweep: the source has no line `...`." : "";
     this.#sweep?.update();
     this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
@@ -435,12 +448,12 @@ class NewPage {
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
-  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {boolean} [checked] */
+  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {"with its calls" | "without calls"} [checked] */
   #problems(found, checked) {
     const breaks = found.filter((p) => p.allowed).length;
     const warnings = found.filter((p) => p.severity === "warning").length;
     const errors = found.length - breaks - warnings;
-    const none = "Checked: no error, and no break in these calls.";
+    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, for a field needs another value: no error in the source."; // a break is met by a call
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
