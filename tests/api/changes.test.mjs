@@ -102,3 +102,47 @@ test('one odd run is none; when it comes back it is, and what was said stays whi
     const { body: { changes: [later] } } = await api('/history/changes?workload=odd');
     assert.deepEqual([later.id, later.note, later.steps[0].runs_after], [c.id, 'seen', 4]);
 });
+
+test('a change that is none any more stays where something was said of it, and comes back', async () => {
+    const made = await madeHistory(server, workload(body, { ...quick, name: 'left' }), [1, 1, 1, 1, 1, 1, 1, 1, 1.4, 1.4].map((by) => ({ static: by })));
+    const at = async () => (await api('/history/changes?workload=left')).body.changes.map((c) => [c.state, c.note, c.after.run]);
+    const { body: { changes: [c] } } = await api('/history/changes?workload=left');
+    assert.equal(c.after.run, made[8]);
+    await patch(c.id, { note: 'why' });
+    await api(`/runs/${made[9]}`, { method: 'DELETE' });
+    assert.deepEqual(await at(), [['gone', 'why', made[8]]]);
+    assert.equal((await api('/history/changes?workload=left&state=open')).body.total, 0);
+    const { body: h } = await api('/history?workload=left&metric=latency&mode=static');
+    assert.ok(h.points.every((p) => p.change === undefined), 'and is not on the chart');
+    assert.equal((await api(`/runs/${made[9]}/restore`, { method: 'POST' })).status, 200);
+    assert.deepEqual(await at(), [['open', 'why', made[8]]]);
+    const unsaid = await madeHistory(server, workload(body, { ...quick, name: 'unsaid' }), [1, 1, 1, 1, 1, 1, 1, 1, 1.4, 1.4].map((by) => ({ static: by })));
+    assert.equal((await api('/history/changes?workload=unsaid')).body.total, 1);
+    await api(`/runs/${unsaid[9]}`, { method: 'DELETE' });
+    assert.equal((await api('/history/changes?workload=unsaid')).body.total, 0, 'of which nothing was said it goes');
+});
+
+test('a token of one project sees the changes of its own, and says who acknowledged', async () => {
+    const other = await startServer();
+    try {
+        for (const project of ['mine', 'theirs'])
+            await madeHistory(other, workload(body, { ...quick, name: project, project }), [1, 1, 1, 1, 1, 1, 1, 1, 1.4, 1.4].map((by) => ({ static: by })));
+        for (const project of ['mine', 'theirs'])
+            assert.equal((await getJson(`${other.url}/api/v1/history/changes?workload=${project}`)).body.total, 1, project);
+        const added = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--project', 'mine', '--db', join(other.home, 'store.db')], { encoding: 'utf8' });
+        assert.equal(added.status, 0, added.stderr);
+        const headers = { Authorization: `Bearer ${added.stdout.trim().split(/\s+/).at(-1)}`, 'Content-Type': 'application/json' };
+        const ask = (path, options) => getJson(`${other.url}/api/v1${path}`, { headers, ...options });
+        const { status, body: { changes, total } } = await ask('/history/changes');
+        assert.deepEqual([status, total, changes[0].project], [200, 1, 'mine']);
+        const [mine, theirs] = [changes[0].id, changes[0].id + 1];
+        assert.equal((await ask(`/history/changes/${theirs}`)).status, 404);
+        assert.equal((await ask(`/history/changes/${theirs}`, { method: 'PATCH', body: '{"note":"x"}' })).status, 404);
+        const said = await ask(`/history/changes/${mine}`, { method: 'PATCH', body: '{"acknowledged":true}' });
+        assert.deepEqual([said.status, said.body.note_by, said.body.state], [200, 'ci', 'acknowledged']);
+        const gate = await ask('/gate', { method: 'POST', body: JSON.stringify({ runs: [changes[0].after.run], baseline: String(changes[0].before.run + 11) }) });
+        assert.deepEqual([gate.status, gate.body.rows?.[0].verdict], [200, 'NO BASELINE'], 'a run of another project is none');
+    } finally {
+        await other.stop();
+    }
+});
