@@ -607,6 +607,8 @@ export interface ReportGraph {
   kernel_details?: ReportKernel[];
   /** ids of the nodes that it returns */
   outputs?: number[];
+  /** its inputs that hold what another graph gave when it was captured: values that live across a break */
+  origins?: ReportOrigin[];
   /** loops on tensors within it (policy native) */
   subgraphs?: ReportSubgraph[];
   /** why the cache on disk was not used */
@@ -621,6 +623,16 @@ export interface ReportGraph {
   passes?: ReportPassPart[];
   /** true: captured after the calls were made once, and timed */
   later?: boolean;
+}
+
+/** an input of a graph that another graph gave */
+export interface ReportOrigin {
+  /** the id of the placeholder */
+  node: number;
+  /** the id of the graph that gave it */
+  graph: number;
+  /** its place among the outputs of that graph */
+  output: number;
 }
 
 /** a node of a graph */
