@@ -57,6 +57,23 @@ test("what is wrong shows while it is written, and so do breaks", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("a function that is pasted over an example with a sweep: its break is found, and it runs as it is", async () => {
+  const { page, complaints } = await form();
+  await page.locator("#example").selectOption("chain_sweep");
+  await page.locator("#run:not([disabled])").waitFor();
+  await writeSource(page, "import torch\n\ndef model(x):\n    if x.sum() > 0:\n        x = x * 2\n    return x + 1\n");
+  await page.locator("#diags .sev", { hasText: "Will break" }).waitFor();
+  assert.deepEqual(await page.locator(".cm-gutterElement.b").allTextContents(), ["4"]);
+  assert.equal(await page.locator("#run").isDisabled(), false);
+  await page.getByText("Runs without the sweep: the source has no line `...`.").waitFor();
+  assert.match(await page.locator("#extent").innerText(), /^The source has no line `\.\.\.` for the statements, so nothing varies\. 1 point/);
+  await page.getByLabel("Threads").fill("x");
+  await page.locator("#found", { hasText: "Checked without calls" }).waitFor();
+  assert.equal(await page.locator("#run").isDisabled(), true);
+  assert.ok(await page.getByText("1 field needs another value: run it then.").isVisible());
+  assert.deepEqual(complaints, []);
+});
+
 test("an example is checked as it opens: its breaks stand at their lines before anything runs", async () => {
   const { page, complaints } = await form();
   const below = page.locator("details.command");

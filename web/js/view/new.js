@@ -28,7 +28,7 @@ import {
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
-import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
 import { entries, entryAfter, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -169,8 +169,8 @@ class NewPage {
   constructor(having) {
     this.#with = having;
     this.#checker = new Checker(
-      (found, proposals) => {
-        this.#problems(found, true);
+      (found, proposals, called) => {
+        this.#problems(found, called ? "with its calls" : "without calls");
         this.#propose(proposals);
       },
       (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
@@ -423,7 +423,7 @@ class NewPage {
     const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
     const fields = n === 1 ? "1 field needs" : `${n} fields need`;
-    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
+    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : sweepIsIdle(form) ? "Runs without the sweep: the source has no line `...`." : "";
     this.#sweep?.update();
     this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
@@ -435,12 +435,12 @@ class NewPage {
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
-  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {boolean} [checked] */
+  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {"with its calls" | "without calls"} [checked] */
   #problems(found, checked) {
     const breaks = found.filter((p) => p.allowed).length;
     const warnings = found.filter((p) => p.severity === "warning").length;
     const errors = found.length - breaks - warnings;
-    const none = "Checked: no error, and no break in these calls.";
+    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, for a field needs another value: no error in the source."; // a break is met by a call
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
