@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, entryAfter, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, entryAfter, hasDots, parameters, tokenLines, isAnother } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -363,4 +363,13 @@ test("a file is watched by a command with the settings of a workload, which says
   });
   const files = { ...plain, source: undefined, files: { "a.py": "" }, entry: "a.py:model" };
   assert.equal(watchLine(files, []).line, "breakeven watch FOLDER --entry a.py:model --modes eager,static --input 'arg0=float32[8,16]'");
+});
+
+test("a text of which most lines are others is another program", () => {
+  const before = "import torch\n\ndef model(x):\n    y = x * 2\n    return y.sum()\n";
+  assert.ok(!isAnother(before, before));
+  assert.ok(!isAnother(before, before.replace("x * 2", "x * 3")));
+  assert.ok(!isAnother(before, "import numpy\n" + before));
+  assert.ok(!isAnother(before, ""));
+  assert.ok(isAnother(before, "import torch\n\ndef model(x):\n    for i in range(3):\n        x = x + i\n    return x\n"));
 });

@@ -66,6 +66,15 @@ export function entryAfter(entry, before, now) {
   return at >= 0 && before.length === now.length ? now[at] : likelyEntry(now);
 }
 
+/** Whether a text that was changed is another program: of its lines, imports apart, most were not there.
+ * @param {string} before @param {string} now */
+export function isAnother(before, now) {
+  const lines = (/** @type {string} */ text) => text.split("\n").map((l) => l.trim()).filter((l) => l && !/^(import|from)\s/.test(l));
+  const known = new Set(lines(before));
+  const all = lines(now);
+  return all.length > 1 && 2 * all.filter((l) => known.has(l)).length < all.length;
+}
+
 /** Where the parameters of `entry` begin: of a class those of its forward; -1: it is not defined (yet).
  * @param {string} source @param {string} entry */
 function parametersAt(source, entry) {

@@ -29,7 +29,7 @@ import {
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
-import { entries, entryAfter, parameters, signature } from "../model/source.js";
+import { entries, entryAfter, isAnother, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -142,6 +142,8 @@ class NewPage {
   #defined = [];
   /** The name that was loaded, which goes with its entry. */
   #named = "";
+  /** The text of the example that was loaded; "": none was, or it has become another program. */
+  #example = "";
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
@@ -243,6 +245,7 @@ class NewPage {
   /** One whose inputs nobody has typed: they follow the program. @param {Workload} workload @param {string} note */
   loadExample(workload, note) {
     this.#fill(untyped(toForm(workload, parameters)), note || "not run yet");
+    this.#example = entryText(this.#form);
   }
 
   /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
@@ -266,6 +269,7 @@ class NewPage {
     this.#form = form;
     this.#defined = entries(entryText(form));
     this.#named = form.name;
+    this.#example = "";
     this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
@@ -315,6 +319,7 @@ class NewPage {
   #exampleChooser() {
     if (!this.#with.examples.length) return null;
     const label = "Start from an example";
+    const shown = "Examples";
     const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#with.examples.find((e) => exampleKey(e) === name)));
     const take = (/** @type {Example | undefined} */ chosen) => {
       if (!chosen) return;
@@ -324,7 +329,7 @@ class NewPage {
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
       const found = findExamples(this.#with.examples, search.value);
-      const first = search.value ? (found.length ? `${found.length} found` : "none found") : label;
+      const first = search.value ? (found.length ? `${found.length} found` : "none found") : shown;
       const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
       el.replaceChildren(h("option", { value: "" }, first), ...groups);
     };
@@ -398,9 +403,15 @@ class NewPage {
     const names = entries(entryText(form));
     const entry = entryAfter(form.entry, this.#defined, names);
     if (names.length) this.#defined = names;
+    const another = this.#example !== "" && names.length > 0 && isAnother(this.#example, entryText(form));
+    if ((entry !== form.entry || another) && form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
+    if (another) {
+      this.#example = ""; // what it was filed under goes with it
+      [form.project, form.tags] = ["", ""];
+      this.#fields();
+    }
     if (entry !== form.entry) {
       const own = parameters(entryText(form), entry) ?? [];
-      if (form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
       form.inputs = form.inputs.filter((r) => own.includes(r.name));
       form.entry = entry;
     }
