@@ -30,7 +30,7 @@ function summary(series, write) {
 function figures(all, pairs, mode, metric, signal) {
   const [over, of] = [latencies(pairs, mode), ratios(pairs, mode, metric)];
   const unit = timeUnit(over.flatMap((s) => s.dots.map((d) => d.y)));
-  const common = { crossings: [], xTitle: axisTitle(all.sweep), file: "comparison" };
+  const common = { crossings: [], xTitle: axisTitle(all.sweep), file: `compare_${[all.runs.find((r) => r.label === "A") ?? all.runs[0], ...pairs.map((p) => all.runs.find((r) => r.label === p.b))].map((r) => r?.id).join("_")}` };
   const names = pairs.map((p) => p.b).join(", ");
   const speed = metric === "speedup";
   const better = speed ? "above 1x it is better" : "below 1x it is faster";

@@ -8,6 +8,7 @@ import { lineLinks, markLines, viewUrl } from "./joined.js";
 import { longList } from "./long_list.js";
 import { onPick, pick, picked } from "./pick.js";
 import { rooflineFigure } from "./roofline.js";
+import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing } from "../model/graphs.js";
 import { codeParts, kernelFacts } from "../model/kernels.js";
@@ -76,7 +77,7 @@ async function fill(signal, place, run, of) {
   await painted();
   if (signal.aborted) return undefined;
   const one = h("section", { class: "sec graphwrap onekernel", "aria-label": "One kernel" });
-  const roof = rooflineFigure(rows, of.device);
+  const roof = rooflineFigure(rows, of.device, `${fileStem(run.name)}_${run.id}`);
   const [code, side] = [h("div"), h("div", { class: "graphside" })];
   add(one, h("div", { class: roof ? "two" : null }, code, roof), side);
   add(place, one);
