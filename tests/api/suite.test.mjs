@@ -205,7 +205,7 @@ test('a server runs a suite as many runs; its report is that of the command', as
     assert.deepEqual(less.map((r) => r.policy), ['dynamo', 'dynamo']);
 
     const removed = await getJson(`${server.url}/api/v1/suites/${suite.id}`, { method: 'DELETE' });
-    assert.deepEqual(removed.body, { id: suite.id, did: 'removed' });
+    assert.deepEqual(removed.body, { id: suite.id, did: 'removed', restorable_s: 60 });
     assert.equal((await getJson(`${server.url}/api/v1/runs`)).body.total, 0);
     assert.equal((await getJson(`${server.url}/api/v1/suites/${suite.id}`)).status, 404);
     await server.stop();
