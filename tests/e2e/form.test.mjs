@@ -238,10 +238,14 @@ test("examples and files fill the form; a broken file is named", async () => {
   await page.locator("#file").setInputFiles(py);
   await page.getByLabel("Shape of b").waitFor();
   assert.equal(await page.locator("#name").inputValue(), "mine");
+  const bare = join(server.home, "bare.py");
+  await writeFile(bare, "import torch\n\nw = [torch.randn(24, 3)]\n\ndef model(a):\n    return torch.relu(a) @ w[0]\n");
+  await page.locator("#file").setInputFiles(bare);
+  await page.waitForFunction(() => document.querySelector("[aria-label='Shape of a']")?.value === "8, 24"); // nobody has typed one
   const bad = join(server.home, "bad.json");
   await writeFile(bad, "{ not json");
   await page.locator("#file").setInputFiles(bad);
-  await page.locator("#diags .msg", { hasText: "bad.json is no workload" }).waitFor();
+  await page.locator("#diags .msg", { hasText: "bad.json is not a workload" }).waitFor();
 });
 
 test("a file that is dropped on the form fills the form", async () => {

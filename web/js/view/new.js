@@ -201,7 +201,7 @@ class NewPage {
 
   elements() {
     const receiver = {
-      load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.#take(w, note),
+      load: (/** @type {Workload} */ w, /** @type {string} */ note, /** @type {boolean} */ bare) => this.#take(w, note, bare),
       problem: (/** @type {Problem} */ p) => {
         this.#checker.stop(); // what it finds in the form as it was would take the place of this
         this.#problems([p]);
@@ -248,10 +248,12 @@ class NewPage {
     this.#example = entryText(this.#form);
   }
 
-  /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
-  #take(workload, note) {
+  /** In place of what was there: what was chosen is a draft.
+   * @param {Workload} workload @param {string} note @param {boolean} bare its inputs are made up, and nobody's */
+  #take(workload, note, bare) {
     this.#untouched = false;
-    this.load(workload, note);
+    const form = toForm(workload, parameters);
+    this.#fill(bare ? untyped(form) : form, note);
   }
 
   /** @param {Form} form that was left without a run */
