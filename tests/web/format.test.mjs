@@ -48,7 +48,7 @@ test("microseconds stay microseconds below 10 ms, a column has one unit", () => 
 });
 
 test("calls to repay are rounded, and none are at once, as the findings say it", () => {
-  assert.deepEqual([calls(2987), calls(1), calls(0)], ["2,990 calls", "1 call", "at once"]);
+  assert.deepEqual([f.calls(2987), f.calls(1), f.calls(0)], ["2,990 calls", "1 call", "at once"]);
 });
 
 test("bytes are powers of ten", () => {
