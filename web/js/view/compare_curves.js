@@ -37,7 +37,7 @@ function figures(all, pairs, mode, metric, signal) {
   const latency = { id: "latencies", title: "Latency", note: `${unit.name} a call; lower is better; A dotted`, ratio: false, unit, series: over, summary: summary(over, duration) };
   const quotient = {
     id: "ratios",
-    title: pairs.length > 1 ? "Over A" : `${names} / A`,
+    title: pairs.length > 1 ? "Over A" : `${names}\u00a0/\u00a0A`,
     note: `${speed ? "speedup" : "latency"}, ${better}; grey: within ${plain(100 * all.margin)} %`,
     ratio: true,
     margin: all.margin,

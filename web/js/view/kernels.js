@@ -131,7 +131,8 @@ function sideOf(run, k) {
   if (k.places.length) fact("Source", ...lineLinks(run, k.places.slice(0, 8)));
   const about = k.said?.about ? [h("p", { class: "small sub" }, `${k.said.about}.`)] : [];
   const why = k.why ? [h("p", { class: "small sub" }, h("b", {}, "Why it is a kernel of its own: "), ...prose(`${k.why}.`))] : [];
-  return [h("h3", {}, h("code", {}, k.name)), facts, ...about, ...why];
+  const tried = k.said?.tried ? [h("p", { class: "small sub" }, h("b", {}, "Schedules that were tried:")), h("ul", { class: "small sub tried" }, k.said.tried.map((text) => h("li", {}, text)))] : [];
+  return [h("h3", {}, h("code", {}, k.name)), facts, ...about, ...why, ...tried];
 }
 
 /** @param {number} share */
