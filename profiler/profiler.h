@@ -100,13 +100,13 @@ json_t *workload_proposals(const json_t *workload, const struct registry *regist
 
 /* The same, and first what a call has run with: where no text tells enough, the call is made in
  * eager, by the interpreter and without a clock, and what it fails for says what to change, within
- * bounds of tries and time.  That one has "runs": true, and its inputs are those that were free;
- * each that was changed says for which failure.  `free_names`: a list of the parameters that may be
- * changed, the others are as the workload's first call has them; NULL: all, and that call does not
- * count.  Where the call as posted runs and the text tells nothing, there is none.  The program
- * runs: for a process that has limits, or a program of one's own. */
+ * a bound of tries, and `limit_ms` about.  That one has "runs": true, and its inputs are those that
+ * were free; each that was changed says for which failure.  `free_names`: a list of the parameters
+ * that may be changed, the others are as the workload's first call has them; NULL: all, and that
+ * call does not count.  Where the call as posted runs and the text tells nothing, there is none.
+ * The program runs: for a process that has limits, or a program of one's own. */
 json_t *profiler_proposals(const json_t *workload, const json_t *free_names,
-			   const struct registry *registry);
+			   const struct registry *registry, double limit_ms);
 
 /* Whether `path` may be that of a file of a program: within its folder, a .py, and of bounded
  * length and depth; WORKLOAD or BOUND. */

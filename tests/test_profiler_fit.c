@@ -18,7 +18,7 @@
 /* "x=float32[8,16] w=..." of the first proposal that has run; "" where there is none. */
 static char *fitted(json_t *workload, const json_t *free_names)
 {
-	json_t *list = profiler_proposals(workload, free_names, NULL), *input;
+	json_t *list = profiler_proposals(workload, free_names, NULL, 600000), *input;
 	json_t *first = json_array_get(list, 0);
 	struct buf out;
 	size_t i;
@@ -131,7 +131,7 @@ static void typed_inputs_stay(void **state)
 	(void)state;
 	assert_string_equal(said, "w=float32[11,16]");
 	free(said);
-	list = profiler_proposals(workload, names, NULL);
+	list = profiler_proposals(workload, names, NULL, 600000);
 	assert_int_equal(
 	    3, json_integer_value(json_array_get(
 		   json_object_get(
@@ -156,7 +156,7 @@ static void each_change_has_its_failure(void **state)
 	json_t *workload = json_pack(
 	    "{s:s, s:s}", "source",
 	    TORCH "w = [torch.randn(24, 3)]\ndef f(x):\n    return x @ w[0]\n", "entry", "f");
-	json_t *list = profiler_proposals(workload, NULL, NULL);
+	json_t *list = profiler_proposals(workload, NULL, NULL, 600000);
 	json_t *input = json_array_get(json_object_get(json_array_get(list, 0), "inputs"), 0);
 	const char *why = json_string_value(json_object_get(input, "because"));
 

@@ -4,7 +4,7 @@
  * eager and without a clock, and where it fails the numbers of the message and of its line say what
  * to change: a size, how many there are, a dtype.  The best state so far, which came furthest for
  * the least changes, is changed next; sizes first, then what is no tensor, then None.  Bounded in
- * tries and processor time.
+ * tries and time.
  */
 #include <ctype.h>
 #include <math.h>
@@ -28,7 +28,7 @@ enum {
 	USUAL_HIGH = 10,
 };
 static const int tries_by_tier[TIERS] = { 300, 500, MOST_TRIES };
-static const int64_t search_ns = 2000000000, long_try_ns = 150000000;
+static const int64_t long_try_ns = 150000000;
 static const int64_t usual_sizes[FIT_DIMS] = { 2, 2, 2, 4, 8, 16 }; /* the last ones of them */
 
 struct fit_search {
@@ -48,7 +48,7 @@ static bool over(const struct fit_search *s)
 	size_t most = s->found < 0 ? MOST_TRIES : s->first_found + MORE_TRIES;
 
 	return (s->found >= 0 && s->states.at[s->found].cost == 0) || s->states.len >= most ||
-	       clock_cpu_ns() > s->end_ns;
+	       clock_ns() > s->end_ns;
 }
 
 /* ---- states ---- */
@@ -681,7 +681,7 @@ static bool open_search(struct fit_search *s, const json_t *workload, const char
 		json_object_set_new(posted, "entry", json_string(entry));
 	json_object_del(posted, "sweep");
 	json_object_del(posted, "time");
-	*s = (struct fit_search){ .found = -1, .end_ns = clock_cpu_ns() + search_ns };
+	*s = (struct fit_search){ .found = -1 };
 	*w = workload_parse_in(posted, registry, &ignored);
 	json_decref(posted);
 	if (!*w || !fit_open(&s->program, *w, &ignored))
@@ -717,6 +717,7 @@ struct beginning {
 	const json_t *workload, *proposal;
 	const json_t *free_names;
 	bool plain; /* what the proposal says of shapes does not count */
+	int64_t end_ns;
 };
 
 /* Puts what was found before the other proposals; false: nothing was. */
@@ -732,6 +733,8 @@ static bool fit_from(json_t *list, const struct beginning *b, const struct fit_s
 	if (ok) {
 		struct fit_state first = first_state(&s, b->free_names, b->plain);
 
+		s.end_ns = b->end_ns;
+
 		memcpy(s.others, posted->others, sizeof(s.others));
 		if (keep_typed(&s, posted, b->free_names, &first))
 			offer(&s, first);
@@ -745,13 +748,14 @@ static bool fit_from(json_t *list, const struct beginning *b, const struct fit_s
 }
 
 json_t *profiler_proposals(const json_t *workload, const json_t *free_names,
-			   const struct registry *registry)
+			   const struct registry *registry, double limit_ms)
 {
 	json_t *list = workload_proposals(workload, registry, false), *each;
 	json_t *told = workload_proposals(workload, registry, true);
 	json_t *others = json_pack("[{s:i}, {s:f}, {s:b}, {s:n}]", "value", 2, "value", 0.5,
 				   "value", 1, "value");
 	json_t *calls = json_deep_copy(json_object_get(workload, "calls"));
+	const int64_t begin_ns = clock_ns();
 	struct beginning b = { .workload = workload, .free_names = free_names };
 	struct fit_search posted;
 	struct workload *w;
@@ -765,6 +769,7 @@ json_t *profiler_proposals(const json_t *workload, const json_t *free_names,
 		json_array_foreach(told, i, each)
 		{
 			b.plain = plain;
+			b.end_ns = begin_ns + (int64_t)(limit_ms * (plain ? 1e6 : 0.6e6));
 			b.proposal = each;
 			done = done || fit_from(list, &b, &posted, registry);
 		}

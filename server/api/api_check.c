@@ -18,8 +18,9 @@
 #include "server/queue/queue.h"
 
 enum {
-	CHECKS_MOST = 2, /* at once: each is a process */
-	LOOK_MS = 100,   /* so often: does the server stop? */
+	CHECKS_MOST = 2,    /* at once: each is a process */
+	LOOK_MS = 100,      /* so often: does the server stop? */
+	FIT_SHARE_MS = 700, /* of each second of a check's limit, to look for inputs in */
 };
 
 /* One past the word at a place of the source, which is what an editor marks. */
@@ -272,7 +273,8 @@ static json_t *proposals_of(struct req *req, const json_t *json, bool fails)
 	struct err ignored = { 0 };
 
 	if (fails && json_array_size(names) && parses(req->app->registry, whole, &ignored)) {
-		job = json_pack("{s:O, s:O}", "workload", json, "free", names);
+		job = json_pack("{s:O, s:O, s:f}", "workload", json, "free", names, "limit_ms",
+				FIT_SHARE_MS * (double)req->app->bounds.check_seconds);
 		list = ask_worker(req->app, MESSAGE_FIT, job, &ignored);
 		json_decref(job);
 	}

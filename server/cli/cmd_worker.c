@@ -252,7 +252,7 @@ static bool fit_job(int fd, const json_t *job, const struct registry *registry, 
 	heap_take();
 	confine_memory(NULL);
 	list = profiler_proposals(json_object_get(job, "workload"), json_object_get(job, "free"),
-				  registry);
+				  registry, json_number_value(json_object_get(job, "limit_ms")));
 	ok = send_result(fd, list, err);
 	json_decref(list);
 	return ok;

@@ -427,7 +427,7 @@ bool workload_file_proposed(const struct workload_file *f, const char *command, 
 
 	if (f->n_inputs || (!is_python(f) && !has_files(f)) || !has_no_inputs(json))
 		return false;
-	list = profiler_proposals(json, NULL, registry);
+	list = profiler_proposals(json, NULL, registry, 4000);
 	first = json_array_get(list, 0);
 	needed = json_is_true(json_object_get(first, "needed"));
 	if (needed) {

@@ -280,7 +280,7 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',    /* server: a workload to explain, not to run, JSON */
-	MESSAGE_FIT = 'F',      /* server: {"workload", "free": names of parameters}: inputs that it
+	MESSAGE_FIT = 'F',      /* server: {"workload", "free": names, "limit_ms"}: inputs that it
 				 * runs with are asked for */
 	MESSAGE_IMPORT = 'I',   /* server: a log to read; its name, and MESSAGE_LOG follows */
 	MESSAGE_LOG = 'L',      /* server: the log itself */

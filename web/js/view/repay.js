@@ -29,7 +29,7 @@ function table(all) {
       h("td", { class: "r" }, r.said.nearly === null ? dim(r.said.nearly_after) : r.said.nearly_after),
     ),
   );
-  const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, µs", "r"], ["Repaid after", "r"], ["90 % of its speedup after", "r"]]);
+  const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, µs", "r"], ["Repaid after", "r"], ["90 % of it after", "r"]]);
   const el = h("table", { id: "repaid" }, h("caption", { class: "vh" }, "What compiling costs and saves"), head, h("tbody", {}, rows));
   return scroller("Break-even by mode, table", el);
 }
@@ -52,7 +52,7 @@ export function repaySection(run, point, mode, signal, torch = null) {
     {
       id: "repay",
       title: "Total speedup",
-      note: "with compiling; above 1x it pays",
+      note: "above 1x it pays",
       ratio: true,
       unit: { name: "x", scale: 1 },
       by: "calls",
@@ -65,6 +65,6 @@ export function repaySection(run, point, mode, signal, torch = null) {
     signal,
   );
   requestAnimationFrame(() => signal.aborted || figure.draw());
-  const note = typeof point.n === "number" ? `at n = ${plain(point.n)}, over the number of calls` : "over the number of calls";
+  const note = typeof point.n === "number" ? `at n = ${plain(point.n)}, over the number of calls, compiling included` : "over the number of calls, compiling included";
   return [section("Break-even", note, null, h("div", { class: "two" }, figure.figure, h("div", {}, table(all))))];
 }
