@@ -182,6 +182,30 @@ test("inputs follow the entry's parameters and keep what was typed", async () =>
   assert.deepEqual(calls, [[{ random: { shape: [3, 5], dtype: "float32", kind: "randn", seed: 0 } }, { value: 2.5 }]]);
 });
 
+test("another program is not the example: neither its sweep nor its name and tags stay; a sweep goes with its dots", async () => {
+  const { page, complaints } = await form();
+  const run = page.locator("#run:not([disabled])");
+  const varies = page.getByLabel("What varies");
+  assert.equal(await varies.inputValue(), "statements", "the example is a sweep");
+  await writeSource(page, "");
+  await writeSource(page, "import torch\nfrom torch import nn\n\nclass Gate(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.up = nn.Linear(48, 8)\n\n    def forward(self, x):\n        if x.sum() > 0:\n            x = x / 2\n        return self.up(x)\n\nmodel = Gate()\n");
+  await run.waitFor();
+  assert.equal(await varies.inputValue(), "nothing");
+  assert.deepEqual(await Promise.all(["Name", "Project", "Tags"].map((label) => page.getByLabel(label, { exact: true }).inputValue())), ["", "", ""]);
+  assert.equal(await page.getByLabel("Entry").inputValue(), "model");
+  await page.locator("#found", { hasText: "the graph will break at 1 place" }).waitFor();
+
+  await page.locator("#example").selectOption("chain_sweep");
+  assert.equal(await varies.inputValue(), "statements");
+  await page.locator("#source").press("Control+End");
+  await page.locator("#source").pressSequentially("# mine");
+  assert.equal(await varies.inputValue(), "statements", "the same program, edited");
+  await writeSource(page, (await sourceOf(page)).replace(/^ *\.\.\.$/m, "    x = x + 1"));
+  assert.equal(await varies.inputValue(), "nothing");
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "chain_sweep");
+  assert.deepEqual(complaints, []);
+});
+
 test("Enter indents, Tab indents, Escape and Tab leave the editor", async () => {
   const { page } = await form();
   const source = page.locator("#source");

@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, entryAfter, hasDots, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, entryAfter, hasDots, isOtherProgram, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -112,6 +112,21 @@ test("entries are the functions and classes at the margin", () => {
     entries("def a(x):\n    def inner(): pass\nclass Net(nn.Module):\n    def forward(self): pass\ndef b(): pass"),
     ["a", "Net", "b"],
   );
+});
+
+test("an object of a class of the program may be the entry, with the parameters of its forward", () => {
+  const text = "class Net(nn.Module):\n    def forward(self, x, mask=None):\n        return x\n\nnet = Net(8)\nsize = max(1, 2)\nopt = torch.optim.SGD(net.parameters())\nmodel = Net(4)\n";
+  assert.deepEqual(entries(text), ["Net", "net", "model"]);
+  assert.deepEqual(parameters(text, "model"), ["x"]);
+  assert.equal(parameters(text, "size"), null);
+});
+
+test("a text with less than half of the lines is another program", () => {
+  const before = "import torch\n\ndef model(x):\n    ...\n    y = x.sin()\n    return y\n";
+  assert.equal(isOtherProgram(before, before.replace("y = x.sin()", "y = x.cos()")), false);
+  assert.equal(isOtherProgram(before, "import torch\n\ndef model(x):\n    return x * 2\n"), true);
+  assert.equal(isOtherProgram(before, ""), false);
+  assert.equal(isOtherProgram("", "x = 1"), false);
 });
 
 test("the line of three dots is found only where it is alone", () => {

@@ -7,7 +7,7 @@
 import { plural } from "./format.js";
 import { passName } from "./passes.js";
 import { proposeEntry, splitEntry } from "./program.js";
-import { parameters, signature } from "./source.js";
+import { hasDots, parameters, signature } from "./source.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /** @typedef {import("../api/types.js").Proposal} Proposal */
@@ -289,8 +289,7 @@ export function fromForm(f) {
     errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 means one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
-  const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(entryText(f));
-  if (f.sweep === "statements" && !dots)
+  if (f.sweep === "statements" && !hasDots(entryText(f)))
     errors.push({
       field: "sweep",
       message: "The source has no line `...` for the statements. Add one to the body of the function.",

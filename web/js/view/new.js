@@ -29,7 +29,7 @@ import {
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
-import { entries, entryAfter, parameters } from "../model/source.js";
+import { entries, entryAfter, hasDots, isOtherProgram, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -140,6 +140,8 @@ class NewPage {
   #untouched = true;
   /** What the text defined before it was changed. @type {readonly string[]} */
   #defined = [];
+  /** What was loaded last; no text: what is in the editor is another program. */
+  #loaded = { text: "", name: "", project: "", tags: "" };
   /** The name that was loaded, which goes with its entry. */
   #named = "";
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
@@ -264,6 +266,7 @@ class NewPage {
     this.#form = form;
     this.#defined = entries(entryText(form));
     this.#named = form.name;
+    this.#loaded = { text: entryText(form), name: form.name, project: form.project, tags: form.tags };
     this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
@@ -390,9 +393,25 @@ class NewPage {
     return [...new Set([this.#form.entry, ...entries(entryText(this.#form))])];
   }
 
+  /** What was loaded, and is no more: its name, where it is filed and its sweep are not those of another program.
+   * @returns {boolean} whether anything of the form changed */
+  #leaveLoaded() {
+    const form = this.#form;
+    const loaded = this.#loaded;
+    const noDots = form.sweep === "statements" && hasDots(loaded.text) && !hasDots(entryText(form));
+    const other = !!loaded.text && isOtherProgram(loaded.text, entryText(form));
+    if (noDots || other) form.sweep = "nothing";
+    if (!other) return noDots;
+    for (const key of /** @type {const} */ (["name", "project", "tags"])) if (form[key] === loaded[key]) form[key] = "";
+    this.#named = form.name;
+    this.#loaded = { text: "", name: "", project: "", tags: "" };
+    return true;
+  }
+
   /** Inputs and entries follow the text. */
   #followSource() {
     const form = this.#form;
+    const left = this.#leaveLoaded();
     const names = entries(entryText(form));
     const entry = entryAfter(form.entry, this.#defined, names);
     if (names.length) this.#defined = names;
@@ -405,7 +424,7 @@ class NewPage {
     const rows = rowsFor(form.inputs, entryText(form), form.entry);
     const sameInputs = rows === null || rows.map((r) => r.name).join() === form.inputs.map((r) => r.name).join();
     const shown = [...this.#entry.querySelectorAll("option")].map((o) => o.value);
-    if (sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
+    if (!left && sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
     if (rows && !sameInputs) form.inputs = rows;
     this.#fields();
   }
