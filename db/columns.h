@@ -46,7 +46,8 @@
 	X(suite, "(SELECT suite FROM suite_run WHERE suite_run.run = run.id)", INTEGER, 0)         \
 	X(source_hash, "source_hash", TEXT, "")                                                    \
 	X(settings_hash, "settings_hash", TEXT, "")                                                \
-	X(imported, "imported", TEXT, "")
+	X(imported, "imported", TEXT, "")                                                          \
+	X(change, "(SELECT max(id) FROM change WHERE change.run = run.id AND gone = 0)", INTEGER, 0)
 
 /* struct run_summary, a row of run_summary. */
 #define SUMMARY_COLUMNS(X)                                                                         \
@@ -91,6 +92,47 @@
 	X(lo, "lo", NUMBER, NAN)                                                                   \
 	X(hi, "hi", NUMBER, NAN)                                                                   \
 	X(samples, "samples", INTEGER, 0)
+
+/* struct change_step_row, a row of change_step, but for its change. */
+#define STEP_COLUMNS(X)                                                                            \
+	X(metric, "metric", TEXT, "")                                                              \
+	X(mode, "mode", TEXT, "")                                                                  \
+	X(n, "n", NUMBER, NAN)                                                                     \
+	X(verdict, "verdict", TEXT, "")                                                            \
+	X(from_run, "from_run", INTEGER, 0)                                                        \
+	X(before_run, "before_run", INTEGER, 0)                                                    \
+	X(run, "run", INTEGER, 0)                                                                  \
+	X(to_run, "to_run", INTEGER, 0)                                                            \
+	X(earliest, "earliest", INTEGER, 0)                                                        \
+	X(latest, "latest", INTEGER, 0)                                                            \
+	X(runs_before, "runs_before", INTEGER, 0)                                                  \
+	X(runs_after, "runs_after", INTEGER, 0)                                                    \
+	X(ended, "ended", INTEGER, 0)                                                              \
+	X(old.mid, "old", NUMBER, NAN)                                                             \
+	X(old.low, "old_lo", NUMBER, NAN)                                                          \
+	X(old.high, "old_hi", NUMBER, NAN)                                                         \
+	X(new.mid, "new", NUMBER, NAN)                                                             \
+	X(new.low, "new_lo", NUMBER, NAN)                                                          \
+	X(new.high, "new_hi", NUMBER, NAN)                                                         \
+	X(ratio.mid, "ratio", NUMBER, NAN)                                                         \
+	X(ratio.low, "ratio_lo", NUMBER, NAN)                                                      \
+	X(ratio.high, "ratio_hi", NUMBER, NAN)
+
+/* struct change_row, a row of change, but for its id. */
+#define CHANGE_COLUMNS(X)                                                                          \
+	X(name, "name", TEXT, "")                                                                  \
+	X(project, "project", TEXT, "")                                                            \
+	X(branch, "branch", TEXT, "")                                                              \
+	X(settings_hash, "settings_hash", TEXT, "")                                                \
+	X(before, "before", INTEGER, 0)                                                            \
+	X(run, "run", INTEGER, 0)                                                                  \
+	X(verdict, "verdict", TEXT, "")                                                            \
+	X(found_ns, "found_ns", INTEGER, 0)                                                        \
+	X(gone, "gone", FLAG, false)                                                               \
+	X(acknowledged, "acknowledged", FLAG, false)                                               \
+	X(note, "note", TEXT, "")                                                                  \
+	X(note_by, "note_by", TEXT, "")                                                            \
+	X(said_ns, "said_ns", INTEGER, 0)
 
 /* struct timeline_row, a row of timeline_block, but for its run, its place and its data. */
 #define BLOCK_COLUMNS(X)                                                                           \

@@ -75,6 +75,7 @@ struct run_row {
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
 	const char *about;  /* JSON of a recording or an import: what it is; "": it is none */
 	int64_t suite;      /* that it is part of; 0: none */
+	int64_t change;     /* of its workload's history, that begins with it; 0: none */
 	int64_t stands_for; /* of a folded list: so many runs of its suite, of which it is the
 			     * newest; 0: for itself */
 	/* Of db_run_list() alone: the speedups of this run and those before it of its name,
@@ -469,6 +470,78 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
  * of one figure follow each other. */
 bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_list *out,
 		struct err *err);
+
+/* ---- changes (changes.c): where figures of a workload stepped to another level ---- */
+
+/* A figure of a run that is done. */
+struct scope_figure {
+	int64_t run;
+	const char *source_hash;
+	struct run_figure figure;
+};
+enum { SCOPE_RUNS = 400 };
+
+struct change_span {
+	double low, mid, high;
+};
+
+struct change_step_row {
+	const char *metric, *mode, *verdict;
+	double n;                                  /* NaN: no sweep */
+	int64_t from_run, before_run, run, to_run; /* the old level, the new one */
+	int64_t earliest, latest;                  /* the new one begins between them, with 95 % */
+	int64_t runs_before, runs_after, ended;
+	struct change_span old, new, ratio; /* of counts `ratio` is the difference */
+};
+
+struct change_row {
+	int64_t id;
+	const char *name, *project, *branch, *settings_hash, *verdict;
+	int64_t before, run, found_ns;
+	bool gone; /* with the runs since then it is none any more */
+	bool acknowledged;
+	const char *note, *note_by; /* "" for none */
+	int64_t said_ns;            /* 0: nobody said anything */
+	struct change_step_row *steps;
+	int n_steps;
+};
+
+struct change_list {
+	struct change_row *at; /* newest run first */
+	int n;
+	int64_t total;
+};
+
+/* Finds the changes of runs that are held against each other (of one project, branch and settings).
+ * Their figures come by metric, mode and point, and in each oldest run first.  Of what it fills in
+ * `run`, `before`, `verdict` and the steps are read. */
+typedef bool change_find_fn(const struct scope_figure *figures, int n, struct arena *arena,
+			    struct change_list *out, struct err *err);
+
+/* Looks at those runs of a workload again that are others than when they were looked at last, the
+ * newest SCOPE_RUNS of each project, branch and settings; of at most `most` of these.  What people
+ * said stays with the change that is still there.  *more: there is more to look at. */
+bool db_changes_look(struct db *db, const char *name, int most, change_find_fn *find, bool *more,
+		     struct err *err);
+
+struct change_query {
+	int64_t id;          /* 0: any */
+	int64_t run;         /* 0: any; else those that begin with it, or may */
+	const char *name;    /* NULL or "": of all workloads */
+	const char *project; /* NULL or "": of all */
+	int64_t since_ns;    /* found since then */
+	bool open;           /* neither acknowledged nor gone */
+	int limit;
+};
+bool db_changes_list(struct db *db, const struct change_query *query, struct arena *arena,
+		     struct change_list *out, struct err *err);
+
+struct change_said {
+	bool sets_acknowledged, acknowledged;
+	const char *note, *by; /* note NULL: as it is */
+};
+/* NOT_FOUND. */
+bool db_change_say(struct db *db, int64_t id, const struct change_said *said, struct err *err);
 
 /* ---- who may ask (tokens.c) ---- */
 

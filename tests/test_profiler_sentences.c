@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "profiler/compare/history.h"
+#include "profiler/history/history.h"
 #include "profiler/compare/sentences.h"
 #include "profiler/findings/sentence.h"
 
@@ -361,14 +361,14 @@ static struct report_history_findings *history_of(const struct history_run *at, 
 
 static struct history_run run_of(int64_t id, double value)
 {
-	return (struct history_run){
-		id, { 0.99 * value, value, 1.01 * value }, NAN, HISTORY_LACKS_NOTHING, false
-	};
+	return (struct history_run){ id,    { 0.99 * value, value, 1.01 * value },
+				     NAN,   HISTORY_LACKS_NOTHING,
+				     false, false };
 }
 
 static struct history_run without(int64_t id, enum history_lack lack)
 {
-	return (struct history_run){ id, { NAN, NAN, NAN }, NAN, lack, false };
+	return (struct history_run){ id, { NAN, NAN, NAN }, NAN, lack, false, false };
 }
 
 static void a_history_says_the_newest_figure_and_the_baselines(void **state)
@@ -407,8 +407,9 @@ static void what_a_history_does_not_know_is_said(void **state)
 	(void)state;
 	text = joined_texts(history_of(runs, 4, 9, true)->how);
 	assert_string_equal(
-	    text, "Change points are not computed. Runs are shown as measured, oldest first. No "
-		  "run is marked as the baseline. 1 run failed. 1 run with values that differ from "
+	    text, "No step: a change has to come back in a second run, and to be 2 % or more, "
+		  "before it is told. No run is marked as the baseline. 1 run failed. 1 run with "
+		  "values that differ from "
 		  "eager's is not on the line. 1 run did not measure this figure. The "
 		  "newest 4 of 9 runs. Older runs are still being read: ask again for more.");
 	runs[3].baseline = true;

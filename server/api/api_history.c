@@ -4,11 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/history.h"
+#include "profiler/history/history.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
-enum { LIST_DEFAULT = 200, LIST_MOST = 1000, NAMES_MOST = 200, CATCH_UP = 20, HASH_SHOWN = 12 };
+enum {
+	LIST_DEFAULT = 200,
+	LIST_MOST = 1000,
+	NAMES_MOST = 200,
+	CATCH_UP = 20,
+	HASH_SHOWN = 12,
+	CHANGES = 50
+};
 
 /* A list with room for all. */
 static void add_text_once(struct report_texts *list, const char *text)
@@ -234,11 +241,11 @@ static bool put_findings(struct report_history *to, struct history_runs *h,
 	for (int k = 0; runs && k < found->n; k++) {
 		const struct history_point *p = &found->points[k];
 
-		runs[k] = (struct history_run){ p->run.id,
-						{ p->figure.lo, p->figure.value, p->figure.hi },
-						p->figure.n,
-						lack_of(p),
-						p->run.baseline };
+		runs[k] = (struct history_run){
+			p->run.id,       { p->figure.lo, p->figure.value, p->figure.hi },
+			p->figure.n,     lack_of(p),
+			p->run.baseline, to->points.at[k].has.change
+		};
 	}
 	h->at = runs;
 	h->n = (size_t)found->n;
@@ -273,6 +280,56 @@ static bool put_points(struct app *app, const struct history *found, struct repo
 	return to->points.at != NULL;
 }
 
+/* The level that a run is of, and the change that it begins, where the figure stepped. */
+static void put_level(struct report_history_point *to, const struct history_point *p,
+		      const struct change_step_row *s, int64_t change)
+{
+	int64_t run = p->run.id;
+
+	if (!isfinite(p->figure.value) ||
+	    !(s->n == p->figure.n || (isnan(s->n) && isnan(p->figure.n))))
+		return;
+	if (run == s->run)
+		REPORT_SET(to, change, change);
+	if (run >= s->run && run <= s->to_run)
+		REPORT_SET(to, level, s->new.mid);
+	else if (run >= s->from_run && run <= s->before_run && !to->has.level)
+		REPORT_SET(to, level, s->old.mid);
+}
+
+static bool is_of_scope(const struct change_row *c, const struct run_row *run)
+{
+	return strcmp(c->project, run->project) == 0 && strcmp(c->branch, run->branch) == 0 &&
+	       strcmp(c->settings_hash, run->settings_hash) == 0;
+}
+
+static bool put_changes(struct app *app, const struct history_query *query,
+			const struct history *found, struct report_history *to, struct arena *arena,
+			struct err *err)
+{
+	struct change_query all = { .name = query->name,
+				    .project = query->project,
+				    .limit = CHANGES };
+	struct change_list list;
+
+	if (!db_changes_list(app->db, &all, arena, &list, err))
+		return false;
+	for (int k = 0; k < list.n; k++)
+		for (int t = 0; t < list.at[k].n_steps && !list.at[k].gone; t++) {
+			const struct change_step_row *s = &list.at[k].steps[t];
+
+			if (strcmp(s->metric, query->metric) != 0 ||
+			    strcmp(s->mode, query->mode) != 0)
+				continue;
+			for (int i = 0; i < found->n; i++)
+				if (is_of_scope(&list.at[k], &found->points[i].run))
+					put_level(&to->points.at[i], &found->points[i], s,
+						  list.at[k].id);
+		}
+	to->has.changes = true;
+	return changes_fill(app->db, &list, arena, &to->changes);
+}
+
 /* Whether runs of an older version are left whose figures are not stored. */
 static bool find_pending(struct db *db, const struct history_asked *asked, bool *pending,
 			 struct err *err)
@@ -281,7 +338,7 @@ static bool find_pending(struct db *db, const struct history_asked *asked, bool 
 	int missing;
 
 	if (!asked->reads_only)
-		return figures_catch_up(db, asked->query.name, CATCH_UP, pending, err);
+		return changes_catch_up(db, asked->query.name, CATCH_UP, pending, err);
 	missing = db_figures_missing(db, asked->query.name, &run, 1, err);
 	*pending = missing > 0;
 	return missing >= 0;
@@ -319,6 +376,8 @@ static bool put_history(struct app *app, const struct history_asked *asked,
 	if (!to->known || !put_points(app, &found, draft, to, err))
 		return false;
 	put_partings(to, &found);
+	if (!put_changes(app, &query, &found, to, arena, err))
+		return false;
 	return put_findings(to, &said, &found, arena, err);
 }
 

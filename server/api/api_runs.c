@@ -112,6 +112,7 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	json_object_set_new(json, "pinned", json_boolean(run->pinned));
 	json_object_set_new(json, "partial", partial_json(run));
 	json_object_set_new(json, "suite_id", run->suite ? json_integer(run->suite) : json_null());
+	json_object_set_new(json, "change", run->change ? json_integer(run->change) : json_null());
 	json_object_set_new(json, "about",
 			    run->about && *run->about ? json_loads(run->about, 0, NULL)
 						      : json_null());

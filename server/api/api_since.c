@@ -70,6 +70,31 @@ static bool put_suites(struct req *req, int64_t since_ns, json_t *out, struct er
 	return true;
 }
 
+/* Steps found since then that nobody acknowledged, the newest first. */
+static json_t *steps_json(struct req *req, int64_t since_ns, int64_t *total, struct err *err)
+{
+	const struct change_query query = { .project = req_query(req, "project"),
+					    .since_ns = since_ns,
+					    .open = true,
+					    .limit = ROWS_MOST };
+	struct report_draft draft = { 0 };
+	struct report_changes *to = report_new_changes(1, &draft.arena);
+	struct change_list found = { 0 };
+	json_t *list = NULL, *whole;
+
+	if (to && db_changes_list(req->app->db, &query, &draft.arena, &found, err) &&
+	    changes_fill(req->app->db, &found, &draft.arena, &to->changes)) {
+		to->has.changes = true;
+		REPORT_SET(to, total, found.total);
+		whole = report_write_changes(to);
+		list = json_incref(json_object_get(whole, "changes"));
+		json_decref(whole);
+	}
+	*total = found.total;
+	report_draft_finish(&draft);
+	return list;
+}
+
 static bool put_pinned(struct req *req, json_t *out, struct err *err)
 {
 	const struct run_query query = { .project = req_query(req, "project"),
@@ -87,9 +112,9 @@ static bool put_pinned(struct req *req, json_t *out, struct err *err)
 
 bool api_since(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *suites = json_array(), *pinned = json_array();
+	json_t *suites = json_array(), *pinned = json_array(), *steps = NULL;
 	struct run_changes changes;
-	int64_t hours, since_ns;
+	int64_t hours, since_ns, stepped = 0;
 	bool ok = req_query_int(req, "hours", (struct req_range){ 1, HOURS_MOST, HOURS }, &hours,
 				err);
 
@@ -100,11 +125,17 @@ bool api_since(struct req *req, struct reply *reply, struct err *err)
 		 &(struct changes_query){ req_query(req, "project"), since_ns, ROWS_MOST },
 		 req->arena, &changes, err) &&
 	     put_suites(req, since_ns, suites, err) && put_pinned(req, pinned, err);
+	steps = ok ? steps_json(req, since_ns, &stepped, err) : NULL;
+	if (ok && !steps && err->code == ERR_NONE)
+		err_set(err, ERR_MEMORY, "out of memory for a list");
+	ok = ok && steps;
 	if (ok)
 		reply->json = json_pack(
-		    "{s:I, s:o, s:I, s:o, s:O, s:O}", "since_ns", (json_int_t)since_ns, "runs",
-		    counts_json(&changes), "changed", (json_int_t)changes.total, "changes",
-		    changes_json(req->app, &changes), "suites", suites, "pinned", pinned);
+		    "{s:I, s:o, s:I, s:o, s:O, s:O, s:I, s:O}", "since_ns", (json_int_t)since_ns,
+		    "runs", counts_json(&changes), "changed", (json_int_t)changes.total, "changes",
+		    changes_json(req->app, &changes), "suites", suites, "pinned", pinned, "stepped",
+		    (json_int_t)stepped, "steps", steps);
+	json_decref(steps);
 	json_decref(suites);
 	json_decref(pinned);
 	return ok;

@@ -18,6 +18,12 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
+/* api_changes.c */
+
+/* Changes as they are answered, in the arena.  False when out of memory. */
+bool changes_fill(struct db *db, const struct change_list *from, struct arena *arena,
+		  struct report_history_change_list *to);
+
 /* api_meta.c */
 
 /* Whether the disk of the store has as much free as it must for something to be taken; FULL. */

@@ -29,7 +29,7 @@
 #include "server/queue/outcome.h"
 
 /* A timeline of one run: what is past this is left out, whole blocks. */
-enum { TIMELINE_BYTES = 64 << 20 };
+enum { TIMELINE_BYTES = 64 << 20, LOOK_AT = 20 };
 enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
 static const int64_t silent_trace_ns = 120LL * 1000 * 1000 * 1000;
 
@@ -457,6 +457,22 @@ static bool write_end(struct jobs *j, const char **how, struct err *err)
 	return store_part(j, RUN_FAILED, &j->failure, err);
 }
 
+/* Its figures beside those of the runs before it.  What fails here is made up for when the history
+ * is asked for. */
+static void look_for_changes(struct jobs *j, int64_t id)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct run_row run;
+	bool left;
+
+	if (!db_run_get(j->db, id, &arena, &run, &err) || run.status != RUN_DONE ||
+	    !changes_catch_up(j->db, run.name, LOOK_AT, &left, &err))
+		if (err.code != ERR_NONE)
+			log_line(LOG_WARN, "run %lld: changes: %s", (long long)id, err.message);
+	arena_finish(&arena);
+}
+
 /* A run stays the current one until the store has its end: what it measured is
  * not given up for a disk that is full for a while. */
 static void finish_run(struct jobs *j)
@@ -479,8 +495,10 @@ static void finish_run(struct jobs *j)
 		set_current(j, 0);
 	}
 	pthread_mutex_unlock(&j->turn);
-	if (settled)
+	if (settled) {
+		look_for_changes(j, id);
 		events_publish(j->events, id);
+	}
 }
 
 /* The worker has ended, or must. */

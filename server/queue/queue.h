@@ -151,6 +151,13 @@ bool figures_catch_up(struct db *db, const char *name, int most, bool *left, str
 bool outcome_findings(struct db *db, int64_t run, const struct buf *report, struct buf *out,
 		      struct err *err);
 
+/* ---- changes.c: where figures of a workload stepped ---- */
+
+/* Looks at runs of a workload that are new, or gone, since they were looked at last, with
+ * figures_catch_up() before it: at most `most` groups of runs that are held against each other;
+ * *left is whether there is more to do. */
+bool changes_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
+
 /* ---- events.c: server-sent events.  A stream is a suspended connection.  Publishing wakes the
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */

@@ -21,7 +21,7 @@ after(() => server.stop());
 test('an empty store has nothing', async () => {
     const { status, body } = await api('/since');
     assert.equal(status, 200);
-    assert.deepEqual({ ...body, since_ns: 0 }, { since_ns: 0, runs: { queued: 0, running: 0, done: 0, failed: 0, cancelled: 0 }, changed: 0, changes: [], suites: [], pinned: [] });
+    assert.deepEqual({ ...body, since_ns: 0 }, { since_ns: 0, runs: { queued: 0, running: 0, done: 0, failed: 0, cancelled: 0 }, changed: 0, changes: [], suites: [], pinned: [], stepped: 0, steps: [] });
     assert.ok(Math.abs(body.since_ns / 1e6 - (Date.now() - 86400e3)) < 60e3);
     assert.equal((await api('/since?hours=0')).status, 400);
 });

@@ -193,6 +193,13 @@ export const restoreRun = (id) => request(`/runs/${encodeURIComponent(id)}/resto
 export const patchRun = (id, notes) =>
   request(`/runs/${encodeURIComponent(id)}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(notes) });
 
+/** @typedef {import("./report.js").ReportHistoryChange} Change */
+/** @param {number} id @param {{acknowledged?: boolean, note?: string}} said @returns {Promise<Change>} */
+export const patchChange = (id, said) => request(`/history/changes/${id}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(said) });
+
+/** Changes that begin at a run. @param {string | number} run @param {AbortSignal} [signal] @returns {Promise<{changes: Change[], total: number}>} */
+export const getChangesAt = (run, signal) => request(`/history/changes?run=${encodeURIComponent(run)}`, { signal });
+
 /** @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const getOpenApi = (signal) => request("/openapi.json", { signal });
 

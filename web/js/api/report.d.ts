@@ -2857,7 +2857,9 @@ export interface ReportHistory {
   total?: number;
   /** whether runs of older versions are not read yet */
   pending?: boolean;
-  /** the newest figure, and the baseline's */
+  /** where figures of the workload stepped to another level, the newest first */
+  changes?: ReportHistoryChange[];
+  /** the newest figure, its last step, and the baseline's */
   sentence?: ReportSentencePart[];
   /** what is not known and what is left out: a sentence each */
   how?: string[];
@@ -2911,8 +2913,122 @@ export interface ReportHistoryPoint {
   shown: ReportFigure | null;
   /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
   of_baseline: string | null;
+  /** the level that the run is of, in the history's unit; of a figure that stepped */
+  level?: number;
+  /** the id of the change whose new level begins here */
+  change?: number;
   /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
   parting?: string;
+}
+
+/** where figures of workloads stepped to another level */
+export interface ReportChanges {
+  /** the newest first */
+  changes: ReportHistoryChange[];
+  /** all that match */
+  total: number;
+}
+
+/** figures of a workload that stepped to another level at one place: it was seen in two runs at least */
+export interface ReportHistoryChange {
+  /** its number */
+  id: number;
+  /** the workload */
+  workload: string;
+  /** of these runs; empty: none */
+  project: string;
+  /** of these runs; empty: not known */
+  branch: string;
+  /** the beginning of a hash of what decides comparability */
+  settings: string;
+  /** SLOWER, else FASTER, else MORE, else LESS, else AMBIGUOUS; MACHINE where eager moved and no speedup did */
+  verdict: string;
+  /** open, acknowledged, or gone: with the runs since then it is none */
+  state: string;
+  /** the last run of the old level */
+  before: ReportChangeEnd;
+  /** the first run of the new one */
+  after: ReportChangeEnd;
+  /** ns: when it was found, since 1970 */
+  found_ns: number;
+  /** what people say of it */
+  note: string;
+  /** who acknowledged, reopened or noted last */
+  note_by: string;
+  /** ns: when, since 1970 */
+  said_ns: number | null;
+  /** what stepped, by how much and since when */
+  sentence: ReportSentencePart[];
+  /** how sure its place is, and what is known beside it: a sentence each */
+  how: string[];
+  /** each figure that stepped, those that decide first */
+  steps: ReportChangeStep[];
+  /** both runs side by side: breaks, kernels, graphs and source that changed; of one change alone */
+  comparison?: ReportCompare;
+}
+
+/** a run at which a level ends or begins */
+export interface ReportChangeEnd {
+  /** its id */
+  run: number;
+  /** the commit of the user's project; null where it is not known, or the run is gone */
+  commit: string | null;
+  /** ns: when it was posted, since 1970; null where the run is gone */
+  created_ns: number | null;
+}
+
+/** a figure that stepped to another level */
+export interface ReportChangeStep {
+  /** latency, speedup, compile_ms and others */
+  metric: string;
+  /** its name as people read it */
+  title: string;
+  /** its unit; empty: a count */
+  unit: string;
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** SLOWER or FASTER; MORE or LESS of what is counted; AMBIGUOUS where the interval holds no change */
+  verdict: string;
+  /** the old level is of runs from it */
+  from_run: number;
+  /** to it */
+  before_run: number;
+  /** the new level is of runs from it */
+  run: number;
+  /** to it */
+  to_run: number;
+  /** the new level begins at this run or later */
+  earliest: number;
+  /** and at this one or earlier, with 95 % */
+  latest: number;
+  /** runs of the old level */
+  runs_before: number;
+  /** runs of the new one */
+  runs_after: number;
+  /** whether a later step ended the new level */
+  ended: boolean;
+  /** the old level */
+  old: ReportChangeLevel;
+  /** the new one */
+  new: ReportChangeLevel;
+  /** new over old; of counts new less old */
+  ratio: number;
+  /** its 95 % interval */
+  ci: [number, number];
+  /** the ratio as it is shown: 1.20x; of counts +1 */
+  times: ReportFigure;
+}
+
+/** a level of a figure */
+export interface ReportChangeLevel {
+  /** in the figure's unit */
+  value: number;
+  /** its 95 % interval */
+  ci: [number, number];
+  /** the same with its unit, as it is shown */
+  shown: ReportFigure;
 }
 
 /** what the runs of a workload say: made with each answer */

@@ -200,6 +200,7 @@
  * @property {{measured: number, of: number} | null} [partial] it ended before its sweep was measured: points that are kept
  * @property {boolean} [pinned]
  * @property {number | string | null} [suite_id] that it is part of
+ * @property {number | null} [change] of the history of its workload, that begins with it
  * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
  * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
@@ -212,7 +213,7 @@
  * @typedef {SuiteHead & {matching: number}} FoldedSuite
  * @typedef {{run: number, mode: string, verdict: string, speedup: number | null, speedup_ci: Interval | null, median_us: number, median_of_first: number}} HeatCell
  * @typedef {{columns: string[], rows: {name: string, cells: (HeatCell | null)[]}[]}} Heat
- * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[]}} Since
+ * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[], stepped: number, steps: import("./report.js").ReportHistoryChange[]}} Since
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example

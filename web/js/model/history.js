@@ -1,6 +1,6 @@
 // js/model/history.js -- a workload over its runs: where its line breaks, its axis, and what a point says.
 //
-// Nothing here looks for change points: the runs are as they were measured.  A line joins two
+// Levels and steps come with the answer; the runs are as they were measured.  A line joins two
 // runs only where both are of the same source and comparable; between others lies a break in the
 // line, with its reason.
 
@@ -43,7 +43,7 @@ export function tip(h, i) {
   const all = measured(h);
   const p = all[i];
   const title = [`#${p.run.id}`, p.run.commit ? `commit ${p.run.commit.slice(0, 7)}` : "", p.run.branch, date(p.run.created_ns / 1e6), p.run.imported ? "imported" : ""].filter(Boolean).join(", ");
-  const changed = p.parting ?? "";
+  const changed = [p.change ? "a step begins here" : "", p.parting ?? ""].filter(Boolean).join("; ");
   const figure = p.shown ? `${p.shown.text} ${intervalOf(p.shown)}`.trim() : "";
   const beside = p.run.baseline ? "the baseline" : p.of_baseline ? `${p.of_baseline} of the baseline` : "";
   return { title, lines: [`${what(h, p)}: ${figure}`, beside, changed, p.run.note ? `Note: ${p.run.note.replace(/\s+/g, " ").slice(0, 120)}` : ""].filter(Boolean) };

@@ -7,7 +7,7 @@ import { sideBySide } from "./compare_graphs.js";
 import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
-import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
+import { ApiError, getChangesAt, getComparison, getRun, listRuns } from "../api/client.js";
 import { ratioAxis } from "../model/axis.js";
 import { aside, axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
@@ -40,7 +40,21 @@ export async function compareView(ctx) {
   if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message}.`)));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   show(ctx, asked, ids);
+  const steps = h("section", { class: "sec", "aria-label": "Steps of the history", hidden: true });
+  add(ctx.main, steps);
+  stepsOf(asked.runs, ctx.signal).then((lines) => {
+    if (!lines.length || ctx.signal.aborted) return;
+    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps of the history")), h("ul", { class: "plain" }, lines));
+    steps.hidden = false;
+  }, () => {});
   return undefined;
+}
+
+/** What the history of each run's workload says begins there. @param {Comparison["runs"]} runs @param {AbortSignal} signal */
+async function stepsOf(runs, signal) {
+  const known = runs.filter((r) => r.id);
+  const found = await Promise.all(known.map((r) => getChangesAt(r.id, signal)));
+  return found.flatMap(({ changes }, i) => changes.map((c) => h("li", {}, chip(chipClass(c.verdict), c.verdict), ` ${known[i].label}: `, spoken(c.sentence), " ", h("a", { href: `/history?workload=${encodeURIComponent(c.workload)}` }, "History"))));
 }
 
 /** What the server says of them, or why it does not. @param {Context} ctx @returns {Promise<Comparison | ApiError>} */

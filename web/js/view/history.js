@@ -2,6 +2,7 @@
 
 import { h, add, button, chip, figure, headRow, loadStyle, scroller, section, select, spoken, stateWell, toast } from "./dom.js";
 import { heatSection } from "./heat.js";
+import { changesSection } from "./history_changes.js";
 import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
 import { getHeat, getHistory, patchRun } from "../api/client.js";
@@ -61,7 +62,8 @@ function page(data, asked, signal, again) {
   if (!n) return [head, nothing(data)];
   const verdict = h("section", { class: "verdict", "aria-label": "Finding" }, h("p", { id: "verdict" }, spoken(data.sentence ?? [])), h("p", { class: "how" }, (data.how ?? []).join(" ")));
   const chart = measured(data).length ? h("section", { class: "sec", "aria-label": "Curve" }, historyChart(data, signal)) : null;
-  return [head, verdict, chart, runs(data, again)].filter((x) => x !== null);
+  const changes = data.changes?.length ? changesSection(data.changes, again) : null;
+  return [head, verdict, chart, changes, runs(data, again)].filter((x) => x !== null);
 }
 
 /** @param {History} data */

@@ -72,11 +72,36 @@ function marks(data) {
         ctx.textBaseline = "bottom";
         ctx.fillText("baseline", a.right - 2, py - 3);
       }
+      levels(chart, all);
       whiskers(chart, all, data.mode ?? "");
       notes(chart, all);
       ctx.restore();
     },
   };
+}
+
+/** The levels that the runs are of, and where each begins. @param {any} chart @param {readonly import("../api/compare/types.js").HistoryPoint[]} all */
+function levels(chart, all) {
+  const { ctx, chartArea: a, scales: { x, y } } = chart;
+  ctx.strokeStyle = token("--ink");
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([]);
+  all.forEach((p, i) => {
+    if (typeof p.level !== "number" || all[i - 1]?.level === p.level) return;
+    const end = all.findLastIndex((q, k) => k >= i && q.level === p.level);
+    const py = Math.round(y.getPixelForValue(p.level)) + 0.5;
+    const half = Math.min(24, (x.getPixelForValue(1) - x.getPixelForValue(0)) / 2 || 12);
+    const from = x.getPixelForValue(i) - half;
+    ctx.beginPath();
+    ctx.moveTo(from, py);
+    ctx.lineTo(x.getPixelForValue(end) + half, py);
+    ctx.stroke();
+    if (!p.change) return;
+    ctx.beginPath();
+    ctx.moveTo(Math.round(from) + 0.5, a.top);
+    ctx.lineTo(Math.round(from) + 0.5, a.bottom);
+    ctx.stroke();
+  });
 }
 
 /** The interval of each point. @param {any} chart @param {readonly import("../api/compare/types.js").HistoryPoint[]} all @param {string} mode */
@@ -207,8 +232,9 @@ export function historyChart(data, signal) {
   requestAnimationFrame(draw);
   const better = data.more_is_better ? "higher is better" : "lower is better";
   const parted = all.some((p) => p.parting) ? "; dotted: source or settings changed" : "";
+  const stepped = all.some((p) => p.change) ? "; upright: a step to another level" : "";
   const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or earlier" : "";
-  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
+  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${stepped}${parted}${foreign}`));
   const figure = h("figure", { class: "chart", id: "history-chart", "aria-busy": "true" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
   return figure;
 }

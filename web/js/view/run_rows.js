@@ -82,11 +82,14 @@ export function row(r, columns, picked, open) {
   return h(
     "tr",
     { class: r.suite_id && open ? "of-suite" : null },
-    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), tagMarks(r), renameButton(r, () => {}), r.imported ? [" ", chip("plain", "imported")] : null),
+    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), tagMarks(r), renameButton(r, () => {}), r.imported ? [" ", chip("plain", "imported")] : null, stepMark(r)),
     middle,
     endCells(r, r.created_ns / 1e6),
   );
 }
+
+/** That a step of its workload's history begins with it. @param {RunRow} r */
+const stepMark = (r) => (r.change ? [" ", h("a", { class: "chip plain", href: `/history?workload=${encodeURIComponent(r.name)}`, "aria-label": `a step in the history of ${r.name} begins with #${r.id}` }, "step")] : null);
 
 /** Modes, device, age. @param {RunRow} r @param {number} created */
 function endCells(r, created) {

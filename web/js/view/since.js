@@ -1,7 +1,7 @@
 // js/view/since.js -- what changed since yesterday: verdicts beside the run before, suites of which something
 // did not pass, and the runs that are pinned.
 
-import { button, chip, ci, h } from "./dom.js";
+import { button, chip, ci, h, spoken } from "./dom.js";
 import { compareUrl } from "../model/compare.js";
 import { count, plural, ratio } from "../model/format.js";
 import { chipClass } from "../model/sentence.js";
@@ -16,13 +16,13 @@ const FEW = 3;
 export function sinceSection(place, since) {
   const all = Object.values(since.runs).reduce((a, b) => a + b, 0);
   if (!all && !since.pinned.length) return place.replaceChildren();
-  const said = JSON.stringify([since.runs, since.changes.map((c) => c.run.id), since.suites.map((s) => [s.id, s.runs]), since.pinned.map((r) => [r.id, r.name, r.tags, r.status])]);
+  const said = JSON.stringify([since.runs, since.changes.map((c) => c.run.id), since.steps.map((c) => c.id), since.suites.map((s) => [s.id, s.runs]), since.pinned.map((r) => [r.id, r.name, r.tags, r.status])]);
   if (place.dataset.said === said) return undefined;
   place.dataset.said = said;
   const parts = Object.entries(since.runs).flatMap(([status, n]) => (n && n < all ? [`${count(n)} ${status}`] : []));
   const changed = since.changed ? plural(since.changed, "verdict changed", "verdicts changed") : "no verdict changed";
-  const what = h("p", { class: "small dim" }, all ? [plural(all, "run"), parts.length ? ` (${parts.join(", ")})` : "", `; ${changed}`] : "no runs");
-  const rows = [...group(since.changes, changeRow), ...group(since.suites, suiteRow), ...group(since.pinned, pinnedRow)];
+  const what = h("p", { class: "small dim" }, all ? [plural(all, "run"), parts.length ? ` (${parts.join(", ")})` : "", `; ${changed}`, since.stepped ? `; ${plural(since.stepped, "step", "steps")} in histories` : ""] : "no runs");
+  const rows = [...group(since.steps, stepRow), ...group(since.changes, changeRow), ...group(since.suites, suiteRow), ...group(since.pinned, pinnedRow)];
   return place.replaceChildren(h("section", { id: "since", class: "since", "aria-labelledby": "since-title" }, h("header", { class: "bar" }, h("h2", { id: "since-title" }, "Since yesterday"), what), rows.length ? h("ul", {}, rows) : null));
 }
 
@@ -48,6 +48,13 @@ function figureOf(r) {
 /** @param {Since["changes"][number]} c */
 const changeRow = ({ run, before, was }) =>
   h("li", {}, chip(chipClass(was), was), h("span", { "aria-hidden": "true" }, " → "), h("span", { class: "vh" }, " became "), chip(chipClass(run.summary?.verdict ?? ""), run.summary?.verdict ?? ""), " ", ...link(run), figureOf(run), " ", h("a", { href: compareUrl([String(before), String(run.id)]) }, `beside #${before}`));
+
+/** @param {Since["steps"][number]} c */
+function stepRow(c) {
+  const [first] = c.steps;
+  const q = new URLSearchParams({ workload: c.workload, ...(first ? { metric: first.metric, mode: first.mode } : {}), ...(typeof first?.n === "number" ? { n: String(first.n) } : {}) });
+  return h("li", {}, chip(chipClass(c.verdict), c.verdict), " ", h("a", { href: `/history?${q}` }, c.workload), " ", spoken(c.sentence));
+}
 
 /** @param {import("../api/types.js").SuiteHead} s */
 const suiteRow = (s) => {

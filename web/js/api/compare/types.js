@@ -70,7 +70,7 @@
  *   comparisons: Pair[]}} Comparison
  *
  * @typedef {{run: import("../types.js").RunRow, source: string | null, settings: string | null, n: number | null,
- *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null, parting?: string}} HistoryPoint
+ *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null, parting?: string, level?: number, change?: number}} HistoryPoint
  * @typedef {{name: string, runs: number}} WorkloadName
  * @typedef {object} History
  * @property {string | null} workload
@@ -85,6 +85,7 @@
  * @property {Sentence} [sentence]
  * @property {string[]} [how]
  * @property {HistoryPoint[]} [points]
+ * @property {import("../report.js").ReportHistoryChange[]} [changes]
  * @property {number} [total]
  * @property {boolean} [pending]
  */

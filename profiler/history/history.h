@@ -1,8 +1,8 @@
-/* profiler/compare/history.h -- what one figure of a workload says over its runs, in words.
+/* profiler/history/history.h -- what one figure of a workload says over its runs, in words.
  *
- * The runs are as they were measured: no change points are looked for. */
-#ifndef PROFILER_COMPARE_HISTORY_H
-#define PROFILER_COMPARE_HISTORY_H
+ * The runs are as they were measured; where the figure stepped is found by changes.h. */
+#ifndef PROFILER_HISTORY_HISTORY_H
+#define PROFILER_HISTORY_HISTORY_H
 
 #include "profiler/compare/figures.h"
 
@@ -13,7 +13,7 @@ struct history_run {
 	struct interval value;  /* low and high NaN: without an interval */
 	double n;               /* the point of the sweep; NaN: no sweep */
 	enum history_lack lack; /* why there is no value */
-	bool baseline;
+	bool baseline, stepped; /* stepped: a new level begins here */
 };
 
 struct history_runs {

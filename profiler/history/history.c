@@ -1,5 +1,5 @@
-/* profiler/compare/history.c -- what one figure of a workload says over its runs, in words. */
-#include "profiler/compare/history.h"
+/* profiler/history/history.c -- what one figure of a workload says over its runs, in words. */
+#include "profiler/history/history.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { MOST_HOW = 8 };
 /* What is gathered over the runs. */
 struct tally {
 	const struct history_run *newest, *baseline; /* with a value; NULL: none */
-	int64_t measured, failed, disagree, unmeasured;
+	int64_t measured, failed, disagree, unmeasured, steps;
 };
 
 static struct tally tally_of(const struct history_runs *h)
@@ -26,6 +26,7 @@ static struct tally tally_of(const struct history_runs *h)
 		if (r->lack != HISTORY_LACKS_NOTHING)
 			continue;
 		t.measured++;
+		t.steps += r->stepped;
 		t.newest = r;
 		if (r->baseline && !t.baseline)
 			t.baseline = r;
@@ -72,7 +73,10 @@ static struct report_texts how(struct wording *w, const struct history_runs *h,
 	w->failed |= !at;
 	if (!at)
 		return (struct report_texts){ 0 };
-	at[n++] = "Change points are not computed. Runs are shown as measured, oldest first.";
+	at[n++] = t->steps ? wording_text(w, "%s: each was seen in two runs at least.",
+					  wording_plural(w, t->steps, "step", "steps"))
+			   : "No step: a change has to come back in a second run, and to be 2 % or "
+			     "more, before it is told.";
 	if (!t->baseline)
 		at[n++] = "No run is marked as the baseline.";
 	if (t->failed)

@@ -1,0 +1,95 @@
+// tests/api/changes.test.mjs -- where figures of a workload stepped: found, stored, acknowledged.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { getJson, startServer, workload } from './harness.mjs';
+import { madeHistory } from './made_history.mjs';
+
+const quick = { backend: 'interp', seconds: 0.1, threads: 1, modes: ['eager', 'static'], name: 'chain' };
+const body = '    x = x * 1.1\n    return x.sum()';
+
+let server, ids;
+before(async () => {
+    server = await startServer();
+    ids = await madeHistory(server, workload(body, quick), Array.from({ length: 12 }, (_, i) => ({
+        static: i >= 7 ? 1.3 : 1, commit: `c0ffee${i}`, edit: (r) => { r.modes.static.launches = i >= 7 ? 3 : 2; },
+    })));
+});
+after(() => server?.stop());
+
+const api = (path, options) => getJson(`${server.url}/api/v1${path}`, options);
+const patch = (id, json) => api(`/history/changes/${id}`, { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(json) });
+
+test('one change: what stepped, by how much, since which run', async () => {
+    const { status, body: { changes, total } } = await api('/history/changes?workload=chain');
+    assert.equal(status, 200);
+    assert.equal(total, 1);
+    const [c] = changes;
+    assert.deepEqual([c.verdict, c.state, c.before.run, c.after.run], ['SLOWER', 'open', ids[6], ids[7]]);
+    assert.deepEqual([c.before.commit, c.after.commit], ['c0ffee6', 'c0ffee7']);
+    const [head] = c.steps;
+    assert.deepEqual([head.metric, head.mode, head.verdict, head.runs_before, head.runs_after], ['latency', 'static', 'SLOWER', 7, 5]);
+    assert.ok(head.ci[0] < 1.3 && 1.3 < head.ci[1] && head.ci[1] - head.ci[0] < 0.05, JSON.stringify(head.ci));
+    assert.deepEqual(c.steps.map((s) => s.metric).sort(), ['latency', 'launches', 'speedup']);
+    assert.equal(c.steps.find((s) => s.metric === 'launches').times.text, '+1');
+    assert.match(c.sentence.map((p) => p.text).join(''), /^static latency went from 10\.\d* µs to 13\.?\d* µs: 1\.30?x \(1\.\d+–1\.\d+\), since run #\d+, in 5 runs; 2 more figures stepped with it\.$/);
+    assert.match(c.how.join(' '), /no other place is likely.*git log c0ffee6\.\.c0ffee7/);
+});
+
+test('the history of the figure has the levels, that of another figure has not', async () => {
+    const { body: h } = await api('/history?workload=chain&metric=latency&mode=static');
+    assert.deepEqual(h.points.map((p) => p.change).filter((x) => x), [h.changes[0].id]);
+    assert.equal(h.points[7].change, h.changes[0].id);
+    assert.ok(h.points.every((p, i) => Math.abs(p.level / (i >= 7 ? 13 : 10) - 1) < 0.01));
+    assert.match(h.how.join(' '), /1 step: /);
+    const { body: still } = await api('/history?workload=chain&metric=latency&mode=eager');
+    assert.ok(still.points.every((p) => p.level === undefined && p.change === undefined));
+    assert.match(still.how.join(' '), /No step: /);
+});
+
+test('one change has its two runs side by side', async () => {
+    const { body: [c] } = { body: (await api('/history/changes')).body.changes };
+    const { status, body: one } = await api(`/history/changes/${c.id}`);
+    assert.equal(status, 200);
+    assert.deepEqual(one.comparison.runs.map((r) => r.id), [ids[6], ids[7]]);
+    assert.equal(one.comparison.verdict, 'SLOWER');
+    assert.equal((await api('/history/changes/999')).status, 404);
+});
+
+test('acknowledged with a note, and reopened; a bad word is refused', async () => {
+    const { id } = (await api('/history/changes?state=open')).body.changes[0];
+    const said = await patch(id, { acknowledged: true, note: 'a new driver' });
+    assert.equal(said.status, 200);
+    assert.deepEqual([said.body.state, said.body.note], ['acknowledged', 'a new driver']);
+    assert.ok(said.body.said_ns > 0);
+    assert.equal((await api('/history/changes?state=open')).body.total, 0);
+    assert.equal((await api('/history/changes')).body.total, 1);
+    assert.equal((await patch(id, { acknowledged: false })).body.note, 'a new driver');
+    assert.equal((await api('/history/changes?state=open')).body.total, 1);
+    for (const bad of [{}, { acknowledged: 1 }, { note: 7 }, { verdict: 'SAME' }, [], { note: 'x'.repeat(5000) }])
+        assert.equal((await patch(id, bad)).status, 400, JSON.stringify(bad).slice(0, 40));
+    assert.equal((await patch(999, { note: '' })).status, 404);
+    assert.equal((await api('/history/changes?state=shut')).status, 400);
+});
+
+test('a machine that moved is no regression; other settings and branches are other series', async () => {
+    const both = await madeHistory(server, workload(body, { ...quick, name: 'moved' }), Array.from({ length: 10 }, (_, i) => ({ static: i >= 5 ? 1.4 : 1, eager: i >= 5 ? 1.4 : 1 })));
+    const { body: { changes: [moved] } } = await api('/history/changes?workload=moved');
+    assert.deepEqual([moved.verdict, moved.after.run], ['MACHINE', both[5]]);
+    assert.match(moved.how.join(' '), /Eager.*the machine moved/);
+    await madeHistory(server, workload(body, { ...quick, name: 'branched' }), Array.from({ length: 12 }, (_, i) => ({ static: i % 2 ? 1.4 : 1, branch: i % 2 ? 'fast' : 'main' })));
+    assert.equal((await api('/history/changes?workload=branched')).body.total, 0);
+});
+
+test('one odd run is none; when it comes back it is, and what was said stays while it moves', async () => {
+    const at = (list) => list.map((s) => ({ static: s }));
+    const more = (list) => madeHistory(server, workload(body, { ...quick, name: 'odd' }), at(list));
+    await more([1, 1, 1, 1, 1, 1, 1, 1.5]);
+    assert.equal((await api('/history/changes?workload=odd')).body.total, 0);
+    await more([1.5]);
+    const { body: { changes: [c] } } = await api('/history/changes?workload=odd');
+    assert.equal(c.steps[0].runs_after, 2);
+    await patch(c.id, { note: 'seen' });
+    await more([1.5, 1.5]);
+    const { body: { changes: [later] } } = await api('/history/changes?workload=odd');
+    assert.deepEqual([later.id, later.note, later.steps[0].runs_after], [c.id, 'seen', 4]);
+});
