@@ -165,6 +165,8 @@ test("a field in error names what it accepts, is tied to its message, and holds 
   const message = await page.locator(`#${await field.getAttribute("aria-describedby")}`).textContent();
   assert.match(message, /list of whole numbers/);
   assert.equal(await page.getByRole("button", { name: "Run", exact: true }).isDisabled(), true);
+  await page.locator(".head").getByRole("button", { name: "1 field needs another value" }).click();
+  assert.equal(await field.evaluate((el) => el === document.activeElement), true);
   await field.fill("8, 16");
   assert.equal(await page.getByRole("button", { name: "Run", exact: true }).isDisabled(), false);
 });

@@ -212,7 +212,7 @@ class NewPage {
     const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#watch.el, this.#commandSection()), this.#settings);
     acceptDrops(grid, receiver); // all of it: a file that falls beside the editor would replace the page
     return [
-      h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), acts),
+      h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run"), this.#why), acts),
       grid,
     ];
   }
@@ -377,7 +377,7 @@ class NewPage {
     const engine = enginePart(form, changed, this.#with.engines);
     if (engine) parts.push(engine);
     if (this.#with.passes.length) parts.push(passesPart(form, changed, this.#with.passes));
-    this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
+    this.#settings.replaceChildren(...parts, filingPart(form, changed));
     const names = this.#entries().map((n) => ({ value: n, label: n }));
     const chooser = select(names, form.entry, { id: "entry", "aria-label": "Entry" }, (v) => {
       this.#untouched = false;
@@ -439,11 +439,16 @@ class NewPage {
     showErrors(this.#settings, errors);
     const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
-    const fields = n === 1 ? "1 field needs" : `${n} fields need`;
-    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
+    this.#why.replaceChildren(...(n ? [this.#toField(n), " before it can run"] : [empty ? "The source is empty" : ""]));
     this.#sweep?.update();
     this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
+  }
+
+  /** "1 field needs another value", which leads to the first. @param {number} n */
+  #toField(n) {
+    const first = () => /** @type {HTMLElement | null} */ (this.#settings.querySelector("[aria-invalid=true]"))?.focus();
+    return button(`${n === 1 ? "1 field needs" : `${n} fields need`} another value`, first, { class: "btn link" });
   }
 
   /** @param {Workload} workload */
