@@ -239,7 +239,7 @@ struct run_outcome {
 	size_t n_results;
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
-	int points_kept, points_of; /* of db_run_end() alone: see struct run_row */
+	int points_kept, points_of; /* of a run that is not done alone: see struct run_row */
 	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
 };
 
@@ -254,9 +254,15 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *outcome,
 bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err);
 
-/* And for one that ended without a report: with `status`, and why (may be of no code). */
+/* And for one that was failed or cancelled; of what it had measured until then the same is kept as
+ * by db_run_end(). */
+struct run_ended {
+	enum run_status status;
+	const struct err *why;          /* may be of no code */
+	const struct run_outcome *kept; /* NULL: nothing */
+};
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
-			   enum run_status status, const struct err *why, struct err *err);
+			   const struct run_ended *end, struct err *err);
 
 /* Ends a queued or running run as failed or cancelled; `why` may be NULL.  Of what it measured
  * until then the report, the environment and the findings are kept; `kept` NULL: nothing is. */

@@ -357,11 +357,19 @@ bool db_findings_put(struct db *db, int64_t run, const char *version, const char
 }
 
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
-			   enum run_status status, const struct err *why, struct err *err)
+			   const struct run_ended *end, struct err *err)
 {
-	return db_write_begin(db, err) &&
-	       db_write_end(db, run_become(db, id, as, err) && run_end(db, id, status, why, err),
-			    err);
+	struct packed_outcome packed = { 0 };
+	bool ok = (!end->kept || pack_outcome(&packed, end->kept, err)) && db_write_begin(db, err);
+
+	if (ok)
+		ok = db_write_end(db,
+				  run_become(db, id, as, err) &&
+				      run_end(db, id, end->status, end->why, err) &&
+				      (!end->kept || keep_part(db, id, end->kept, &packed, err)),
+				  err);
+	packed_finish(&packed);
+	return ok;
 }
 
 bool db_figures_put(struct db *db, int64_t run, const struct run_figures *figures, struct err *err)

@@ -14,8 +14,8 @@ static inline const struct lowered *lower_passed(struct builder *b, bool no_fusi
 
 	if (!passes_run(b->g, &options, &result, &err))
 		fail_msg("%s", err.message);
-	const struct lowered *l = lower_graph(result.graph, result.group, result.why, b->arena,
-					      &err);
+	const struct lowered *l = lower_graph(result.graph, result.group, result.why, false,
+					      b->arena, &err);
 	if (!l)
 		fail_msg("%s", err.message);
 	assert_int_equal(l->n_kernels, result.n_groups);

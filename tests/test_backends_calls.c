@@ -189,7 +189,7 @@ static const struct lowered *passed(struct world *w, program *make, bool calls)
 
 	RETURN(&w->b, make(w));
 	if (!passes_run(w->b.g, &options, &result, &err) ||
-	    !(l = lower_graph(result.graph, result.group, result.why, w->b.arena, &err)))
+	    !(l = lower_graph(result.graph, result.group, result.why, true, w->b.arena, &err)))
 		fail_msg("%s", err.message);
 	return l;
 }

@@ -21,7 +21,7 @@ static const struct lowered *lower_all(struct builder *b)
 				kind == KIND_LIBRARY;
 		group[id] = computes ? 0 : -1;
 	}
-	const struct lowered *l = lower_graph(b->g, group, NULL, b->arena, &err);
+	const struct lowered *l = lower_graph(b->g, group, NULL, false, b->arena, &err);
 	if (!l)
 		fail_msg("%s", err.message);
 	return l;
@@ -426,7 +426,7 @@ static void a_group_without_a_common_space_is_refused(void **state)
 	int rows = ADD(&b, OP_sum, T(in), DIM(&b, 1));
 	int columns = ADD(&b, OP_sum, T(in), DIM(&b, 0));
 	RETURN(&b, rows, columns);
-	assert_null(lower_graph(b.g, group, NULL, b.arena, &err));
+	assert_null(lower_graph(b.g, group, NULL, false, b.arena, &err));
 	assert_int_equal(err.code, ERR_INTERNAL);
 	builder_destroy(&b);
 }
@@ -478,7 +478,7 @@ static void a_result_arena_that_is_too_small_is_an_error_not_a_crash(void **stat
 		struct arena arena;
 		struct err err = { 0 };
 		arena_init(&arena, limit);
-		done = lower_graph(b.g, group, NULL, &arena, &err) != NULL;
+		done = lower_graph(b.g, group, NULL, false, &arena, &err) != NULL;
 		assert_int_equal(err.code, done ? ERR_NONE : ERR_MEMORY);
 		arena_finish(&arena);
 	}

@@ -65,7 +65,7 @@ static void outputs_of(unsigned trial, uint64_t disabled, float *out[OUTPUTS],
 	if (!passes_run(b.g, &options, &result, &err))
 		fail_msg("graph %u without %llx: %s", trial, (unsigned long long)disabled,
 			 err.message);
-	l = lower_graph(result.graph, result.group, result.why, b.arena, &err);
+	l = lower_graph(result.graph, result.group, result.why, false, b.arena, &err);
 	if (!l)
 		fail_msg("%s", err.message);
 	for (int i = 0; i < OUTPUTS; i++) {

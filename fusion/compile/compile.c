@@ -37,7 +37,7 @@ struct exec *compile_piece(const struct compile_options *options, struct graph *
 		return NULL;
 	lowering = clock_ns();
 	/* lowering: a tile program for each kernel, and the buffers between them */
-	lowered = lower_graph(passed.graph, passed.group, passed.why, arena, err);
+	lowered = lower_graph(passed.graph, passed.group, passed.why, passes.calls, arena, err);
 	if (!lowered)
 		return NULL;
 	/* the executor: where buffers lie, and when their memory is taken and given back */

@@ -34,7 +34,7 @@ bool domain_shape_fits(const struct shape *small, const struct shape *big)
 
 static bool reduces(const struct node *n)
 {
-	return op_info(n->op)->kind == KIND_REDUCE;
+	return op_folds(n->op);
 }
 
 /* The dims along which a node folds, or runs. */
@@ -116,7 +116,7 @@ void domain_place_operand(const struct node *consumer, const struct domain_place
 			  const struct node *operand, int8_t map[MAX_RANK])
 {
 	int shift = consumer->shape.rank - operand->shape.rank;
-	bool whole = op_info(consumer->op)->kind == KIND_REDUCE;
+	bool whole = op_folds(consumer->op);
 	for (int i = 0; i < operand->shape.rank; i++) {
 		if (is_one(operand->shape.size[i]))
 			map[i] = -1;

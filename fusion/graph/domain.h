@@ -36,6 +36,16 @@ bool domain_shape_fits(const struct shape *small, const struct shape *big);
 /* The bits of dims whose size is not the constant 1. */
 uint32_t domain_varying_dims(const struct shape *s);
 
+/* Whether the node is a search that a kernel of a GPU answers while it walks, as a reduction: of
+ * floats of at most 32 bits, whose order and place fit into one word. */
+static inline bool domain_searches(const struct graph *g, const struct node *n)
+{
+	const struct node *x = op_is_search(n->op) ? g->nodes[n->args[0].node] : NULL;
+
+	return x && (x->dtype == DTYPE_F32 || x->dtype == DTYPE_F16 || x->dtype == DTYPE_BF16) &&
+	       (node_reduced(g, n) & domain_varying_dims(&x->shape)) != 0;
+}
+
 /* The space of some nodes (pointwise and reductions): that of the reductions'
  * operand, else the largest shape.  false when they have no common one. */
 bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *out);

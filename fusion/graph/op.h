@@ -163,6 +163,17 @@ static inline bool op_is_scan(enum op op)
 	return op_has(op, FACT_SCAN);
 }
 
+static inline bool op_is_search(enum op op)
+{
+	return op_has(op, FACT_SEARCH);
+}
+
+/* Whether a kernel that has it folds dims: a search does where domain_searches() says so. */
+static inline bool op_folds(enum op op)
+{
+	return op_info(op)->kind == KIND_REDUCE || op_is_search(op);
+}
+
 /* Whether a kernel can read what the op gives, point by point, by the indices themselves. */
 static inline bool op_is_lookup(enum op op)
 {
@@ -202,5 +213,9 @@ const char *op_fx_name(const char *spelling, enum op op);
 /* The spelling nearest to an unknown one under the same module ("torch.sin"
  * for "torch.sinn"), for "did you mean"; NULL if far. */
 const char *op_nearest(const char *spelling);
+
+/* Offers what ops are called in a module, of len characters: "torch", "Tensor". */
+struct nearest;
+void op_offer(const char *module, size_t len, struct nearest *n);
 
 #endif

@@ -62,7 +62,8 @@ struct build {
 	VEC(struct reg_info) regs;
 	VEC(enum dtype) slots;
 	VEC(struct access *) accesses;
-	bool failed; /* out of memory; the message comes at the end */
+	bool searches; /* kernels answer them: lower_graph() */
+	bool failed;   /* out of memory; the message comes at the end */
 };
 
 /* lower.c: where a value lies that memory holds, itself or as a view of what it

@@ -364,6 +364,12 @@ static bool build_fused(struct build *b, struct kernel *k)
 	return !b->failed;
 }
 
+/* A search alone, where kernels answer one. */
+static bool is_walked(const struct build *b, const struct node *n)
+{
+	return b->searches && domain_searches(b->g, n);
+}
+
 static bool build_kernel(struct build *b)
 {
 	struct kernel *k = &b->l->kernels[b->kernel];
@@ -377,7 +383,7 @@ static bool build_kernel(struct build *b)
 		enum op_kind kind = kind_of(n);
 		if (kind == KIND_POINTWISE || kind == KIND_REDUCE || kind == KIND_JOIN ||
 		    op_is_product(n->op) || op_is_lookup(n->op) || op_is_scan(n->op) ||
-		    b->n_nodes == 1)
+		    op_is_search(n->op) || b->n_nodes == 1)
 			if (kind != KIND_COMPOSITE && kind != KIND_VIEW)
 				continue;
 		return err_set(b->err, ERR_INTERNAL,
@@ -385,8 +391,9 @@ static bool build_kernel(struct build *b)
 			       "a kernel",
 			       n->name, op_info(n->op)->id);
 	}
-	if (!(kind_of(first) == KIND_LIBRARY && b->n_nodes == 1 ? build_library(b, k)
-								: build_fused(b, k)))
+	if (!(kind_of(first) == KIND_LIBRARY && b->n_nodes == 1 && !is_walked(b, first)
+		  ? build_library(b, k)
+		  : build_fused(b, k)))
 		return false;
 	k->name = label_name(b, k);
 	k->why = b->why ? b->why[b->kernel] : "";
@@ -471,10 +478,15 @@ static void finish(struct build *b)
 }
 
 struct lowered *lower_graph(const struct graph *g, const int *group, const char *const *reasons,
-			    struct arena *arena, struct err *err)
+			    bool searches, struct arena *arena, struct err *err)
 {
 	struct err why = { 0 };
-	struct build b = { .g = g, .group = group, .why = reasons, .arena = arena, .err = &why };
+	struct build b = { .g = g,
+			   .group = group,
+			   .why = reasons,
+			   .arena = arena,
+			   .err = &why,
+			   .searches = searches };
 	bool ok = init(&b) && make_buffers(&b) && build_kernels(&b);
 
 	finish(&b);

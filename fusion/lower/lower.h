@@ -70,13 +70,16 @@
  * to and from their dtype_wide(), in which ops on them are done.
  *
  * REDUCE  dst = `first` (ops.def) joined by `step` with each point's src[0].
- * src[0] and dst have one dtype (any, all: bool).  int64 wraps.  amax and amin
+ * src[0] and dst have one dtype (any, all: bool), but of a search.  int64 wraps.  amax and amin
  * keep NaN.  Sums and products of float32 must not lose accuracy with the
  * length: ROWS adds in float32 lanes within a tile, COLS in float32 for at most
  * REDUCE_RUN points; those partial results are joined in float64 and rounded to
  * float32 once, at the end of the row.  A backend may give parts of one row to
  * several threads (body by body) and must join them in order, with parts that
  * do not depend on the number of threads, so that a result can be repeated.
+ *
+ * A search (argmax, argmin) is a REDUCE for a GPU alone: src[0] is a float32, dst an int64,
+ * which point of the row has the largest (smallest) one: NaN before all, of equals the first.
  *
  * SCAN  a sum of float32, added up in float64 and rounded at each point.  One body of a ROWS
  * has one, for a GPU alone; it may read its points twice.
@@ -255,11 +258,12 @@ struct lowered {
 
 /* Lowers a graph that passes_run() has been over (no COMPOSITE left; `group`
  * gives the fusion, `reasons` its words for each kernel, or NULL).  Everything lives in `arena`,
- * which must outlive it, as must the graph.  NULL with *err: INTERNAL (a group without one
- * iteration space, a node that should have been decomposed) or MEMORY.  Interns new expressions in
- * the graph's symtab: no other thread may use g meanwhile. */
+ * which must outlive it, as must the graph.  searches: kernels answer them, as a GPU's do.  NULL
+ * with *err: INTERNAL (a group without one iteration space, a node that should have been
+ * decomposed) or MEMORY.  Interns new expressions in the graph's symtab: no other thread may use g
+ * meanwhile. */
 struct lowered *lower_graph(const struct graph *g, const int *group, const char *const *reasons,
-			    struct arena *arena, struct err *err);
+			    bool searches, struct arena *arena, struct err *err);
 
 /* "map", "rows", "cols", "library". */
 const char *lower_form_name(enum kernel_form form);

@@ -354,6 +354,20 @@ static int emit_reduction(struct build *b, const struct node *n, int stage)
 	return emit_cast(b, inst.dst, n->dtype, n->id);
 }
 
+static int emit_search(struct build *b, const struct node *n, int stage)
+{
+	struct inst inst = blank(INST_REDUCE, DTYPE_F32);
+
+	inst.src[0] = emit_operand(b, n, 0, DTYPE_F32, stage);
+	if (inst.src[0] < 0 || b->failed)
+		return -1;
+	inst.op = n->op;
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, (struct home){ LEVEL_ROW, stage });
+	append(b, &b->body[stage], &inst);
+	return inst.dst;
+}
+
 static int emit_scan(struct build *b, const struct node *n, int stage)
 {
 	struct inst inst = blank(INST_SCAN, n->dtype);
@@ -552,7 +566,7 @@ static const struct node *node_at(const struct build *b, int i)
 
 static bool is_reduction(const struct node *n)
 {
-	return op_info(n->op)->kind == KIND_REDUCE;
+	return op_folds(n->op);
 }
 
 /* The nodes of this kernel with a value for each point, among n's operands. */
@@ -667,7 +681,8 @@ static void emit_row(struct build *b, const struct node *n, int stage)
 {
 	struct node_state *s = &b->state[n->id];
 
-	s->reg = is_reduction(n)       ? emit_reduction(b, n, stage)
+	s->reg = op_is_search(n->op)   ? emit_search(b, n, stage)
+		 : is_reduction(n)     ? emit_reduction(b, n, stage)
 		 : op_is_lookup(n->op) ? emit_lookup(b, n, stage)
 				       : emit_pointwise(b, n, stage);
 	if (!b->failed && s->buffer >= 0)

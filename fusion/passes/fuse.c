@@ -23,7 +23,8 @@ static bool reads_memory(const struct fuse *f, const struct node *n, int k)
 {
 	enum op_kind kind = op_info(n->op)->kind;
 
-	return kind == KIND_JOIN || (kind == KIND_LIBRARY && !op_is_scan(n->op)) ||
+	return kind == KIND_JOIN ||
+	       (kind == KIND_LIBRARY && !op_is_scan(n->op) && !op_is_search(n->op)) ||
 	       f->base[n->args[k].node] != n->args[k].node;
 }
 
@@ -462,7 +463,8 @@ static bool init(struct fuse *f)
 		c->product = op_is_product(node->op) && !c->repeats ? id : -1;
 		c->scans = runs_along(f, node);
 		c->looks_up = op_is_lookup(node->op);
-		c->alone = (kind == KIND_LIBRARY && c->product < 0 && !c->looks_up && !c->scans) ||
+		c->alone = (kind == KIND_LIBRARY && c->product < 0 && !c->looks_up && !c->scans &&
+			    !(f->calls && domain_searches(f->g, node))) ||
 			   kind == KIND_CREATE;
 		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))

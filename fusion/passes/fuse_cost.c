@@ -142,7 +142,7 @@ static bool within_bounds(const struct fuse *f, int a, const int *nodes, int n,
 	for (int i = 0; i < n; i++) {
 		const struct node *node = f->g->nodes[nodes[i]];
 
-		reductions += op_info(node->op)->kind == KIND_REDUCE;
+		reductions += op_folds(node->op);
 		accesses += is_stored(f, a, node->id);
 		for (int k = 0; k < node->n_args; k++)
 			accesses += is_read_outside(f, a, &node->args[k]);

@@ -51,7 +51,7 @@ static int find_reduction(const struct why_writer *w, int id)
 {
 	const int *group = w->f->group;
 
-	while (kind_of(w, id) != KIND_REDUCE) {
+	while (!op_folds(node_of(w, id)->op)) {
 		const struct node *n = node_of(w, id);
 		int up = -1;
 
@@ -96,7 +96,7 @@ static void print_own_space(struct why_writer *w, int cluster)
 	}
 	buf_puts(&w->out, "no kernel before it ");
 	for (int i = 0; i < c->n && c->domain.reduces; i++)
-		if (kind_of(w, c->nodes[i]) == KIND_REDUCE) {
+		if (op_folds(node_of(w, c->nodes[i])->op)) {
 			buf_puts(&w->out, "folds ");
 			print_dims(w, c->nodes[i]);
 			buf_puts(&w->out, " of ");

@@ -19,9 +19,11 @@ struct restored {
 	struct run_row row; /* row.trace: it was recorded, and its report is the timeline's */
 	struct report_imported *mark;
 	bool beside;         /* its report had logs that were read beside it */
-	enum run_status end; /* DONE; FAILED and CANCELLED have no report */
+	enum run_status end; /* DONE, FAILED or CANCELLED */
 	struct err why;
-	const char *report, *environment; /* JSON, of one that was measured */
+	const char *report,
+	    *environment;           /* JSON, of one that was measured; NULL: not a point was */
+	int points_kept, points_of; /* of its sweep, where it ended before that was measured */
 	struct run_summary summary;
 };
 
@@ -125,8 +127,8 @@ static json_t *workload_of(const struct report_original *original, bool redacted
 	return posted;
 }
 
-/* How it ended, where it has no report for that. */
-static bool ended_without(const struct report_exported_run *run, struct restored *out)
+/* How it ended, where that was before it was done. */
+static bool ended_early(const struct report_exported_run *run, struct restored *out)
 {
 	if (!run->status || !run_status_from_name(run->status, &out->end) ||
 	    (out->end != RUN_FAILED && out->end != RUN_CANCELLED))
@@ -182,6 +184,30 @@ static bool read_measured(const struct original *o, json_t *posted, struct arena
 	return out->report && out->environment;
 }
 
+static int64_t sweep_points(const struct report_workload *w)
+{
+	const struct report_sweep *sweep = w ? w->sweep : NULL;
+
+	if (sweep && sweep->statements)
+		return (int64_t)sweep->statements->counts.n;
+	return sweep && sweep->input ? (int64_t)sweep->input->sizes.n : 0;
+}
+
+/* The points that were measured before it ended: none where its report does not say that it is a
+ * part, and which of the sweep. */
+static void read_part(const struct original *o, json_t *posted, struct arena *arena,
+		      struct restored *out)
+{
+	const struct report_partial *part = o->report ? o->report->partial : NULL;
+
+	if (!part || part->measured < 1 || part->measured >= part->of ||
+	    part->of > sweep_points(o->workload) || (size_t)part->measured != o->report->points.n ||
+	    !read_measured(o, posted, arena, out))
+		return;
+	out->points_kept = (int)part->measured;
+	out->points_of = (int)part->of;
+}
+
 /* The row, but for what the workload says. */
 static bool read_row(const struct report_exported_run *exported, json_t *posted, const char *name,
 		     struct arena *arena, struct restored *out)
@@ -227,7 +253,9 @@ static bool restore_read(const struct report_import *imported, const struct regi
 				: workload_of(o.as, exported->redacted, registry, arena, &name);
 	out->mark = posted ? mark_of(imported, arena) : NULL;
 	ok = out->mark && read_row(exported, posted, name, arena, out);
-	if (ok && !ended_without(exported, out)) {
+	if (ok && ended_early(exported, out)) {
+		read_part(&o, posted, arena, out);
+	} else if (ok) {
 		out->end = RUN_DONE;
 		ok = out->row.trace || read_measured(&o, posted, arena, out);
 	}
@@ -390,14 +418,19 @@ static bool end_as_it_was(struct db *db, int64_t id, const struct report_import 
 			  const struct restored *as, struct arena *arena, struct err *err)
 {
 	struct run_outcome outcome = { .report = as->report,
+				       .report_len = as->report ? strlen(as->report) : 0,
 				       .environment = as->environment,
-				       .summary = as->summary };
+				       .summary = as->summary,
+				       .points_kept = as->points_kept,
+				       .points_of = as->points_of };
 
 	if (as->end != RUN_DONE)
-		return db_trace_become_ended(db, id, &as->row, as->end, &as->why, err);
+		return db_trace_become_ended(
+		    db, id, &as->row,
+		    &(struct run_ended){ as->end, &as->why, as->points_kept ? &outcome : NULL },
+		    err);
 	if (as->row.trace)
 		return end_as_trace(db, id, imported, as, arena, err);
-	outcome.report_len = strlen(as->report);
 	return db_trace_become(db, id, &as->row, &outcome, err);
 }
 

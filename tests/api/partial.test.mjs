@@ -99,3 +99,37 @@ test('where no point was measured, or there is no sweep, nothing is kept, and a 
     assert.equal(done.report.partial, undefined);
     assert.equal(done.report.points.length, 2);
 });
+
+test('its export brings the points back, once and again, as bounded as its sweep is', async () => {
+    const w = ending();
+    w.sweep = { statements: { pool: ['x = x + 1', 'x = torch.sin(x)', 'x = x.reshape(3)'], counts: [1, 2, 3, 4] } };
+    const id = (await postRun(server, w)).body.id;
+    const was = await waitFor(server, id, ['failed']);
+    const again = async (from, query = '', change = (t) => t) => {
+        const file = JSON.parse(await text(`/runs/${from}/export?format=chrome${query}`));
+        const body = JSON.stringify(change(file) ?? file);
+        const answer = await getJson(`${server.url}/api/v1/imports`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body });
+        assert.equal(answer.status, 201, JSON.stringify(answer.body));
+        return (await api(`/runs/${answer.body.id}`)).body;
+    };
+    const is = await again(id);
+    holds(is, 'failed', 2);
+    assert.deepEqual(is.error, was.error);
+    const { imported: _, ...report } = is.report;
+    assert.deepEqual(report, was.report);
+    assert.deepEqual(is.findings, was.findings);
+    assert.deepEqual((await api(`/runs?q=%23${is.id}`)).body.runs[0].partial, { measured: 2, of: 4 });
+    holds(await again(is.id), 'failed', 2);
+    const hidden = await again(id, '&redact=1');
+    assert.deepEqual([hidden.status, hidden.partial, hidden.report.points.length, hidden.workload.source], ['failed', { measured: 2, of: 4 }, 2, undefined]);
+    assert.match(await text(`/runs/${is.id}/export?format=html`), /2 of the sweep(&#39;|'|&apos;)s 4 points/);
+    // What a stranger made of it, and what an earlier version wrote, is a run that ended without points.
+    const spoils = [
+        (r) => { r.partial.of = 1e9; }, (r) => { r.partial.of = 2; }, (r) => { r.partial.measured = 0; }, (r) => { r.partial.measured = -1; }, (r) => { r.partial.measured = 3; },
+        (r) => { delete r.partial; }, (r) => { r.points = []; }, (r, head) => { head.report = null; },
+    ];
+    for (const spoil of spoils) {
+        const other = await again(id, '', (file) => { spoil(file.breakeven.report, file.breakeven); });
+        assert.deepEqual([other.status, other.partial, other.report, other.error], ['failed', null, null, was.error], String(spoil));
+    }
+});

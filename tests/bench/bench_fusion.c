@@ -181,7 +181,7 @@ static void open_way(struct way *w, const struct block *block, bool fused)
 	out = block->build(g, inputs);
 	if (!graph_set_outputs(g, &out, 1) || !passes_run(g, &options, &result, &err))
 		stop(&err);
-	w->l = lower_graph(result.graph, result.group, result.why, &w->arena, &err);
+	w->l = lower_graph(result.graph, result.group, result.why, false, &w->arena, &err);
 	w->exe = w->l ? backend_find("cpu")->compile(&env, w->l, NULL, &err) : NULL;
 	if (!w->exe || !backend_find("cpu")->bind(w->exe, (int64_t[]){ 0 }, &err))
 		stop(&err);

@@ -94,7 +94,7 @@ static void open_way(struct way *w, const char *backend, bool fused, const struc
 	*w = (struct way){ .backend = backend_find(backend) };
 	if (!passes_run(make_graph(&w->arena, c), &options, &result, &err))
 		stop(&err);
-	w->l = lower_graph(result.graph, result.group, result.why, &w->arena, &err);
+	w->l = lower_graph(result.graph, result.group, result.why, false, &w->arena, &err);
 	if (!w->l)
 		stop(&err);
 	w->exe = w->backend->compile(&env, w->l, &w->stats, &err);

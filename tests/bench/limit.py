@@ -1,6 +1,6 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd|kept] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,kept,folds,folds-kept] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
@@ -112,6 +112,9 @@ ERRORS = {
     "pixel_shuffle": ("def model(x, b):\n    return F.pixel_shuffle(x, 2) * 0.5 + b\n", None, [t(2, 16, 30, 30), t(4, 1, 1)]),
     "pool_of_relu": ("def model(x):\n    return F.max_pool2d(F.relu(x), 3, 2, 1)\n", None, [t(2, 4, 33, 30)]),
 }
+
+
+ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT}
 
 
 class Late(Exception):
@@ -256,7 +259,7 @@ def main():
     parser.add_argument("binary", nargs="?", default="build/breakeven")
     parser.add_argument("--before", metavar="OLD")
     parser.add_argument("--hidden", action="store_true")
-    parser.add_argument("--blocks", choices=["limit", "odd", "kept"], default="limit")
+    parser.add_argument("--blocks", default="limit", help="limit, or some of " + ", ".join(ODD))
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--without", default="", help="modes of PyTorch that are left out")
@@ -272,7 +275,8 @@ def main():
     torch.set_grad_enabled(False)
     if arguments.blocks != "limit":
         BLOCKS.clear()
-        BLOCKS.update(odd.OPEN if arguments.blocks == "odd" else odd.KEPT)
+        for part in arguments.blocks.split(","):
+            BLOCKS.update(ODD[part])
     names = [n for n in (ERRORS if arguments.errors else BLOCKS) if not arguments.only or n in arguments.only.split(",")]
     if arguments.compile:
         for name in names:

@@ -1,5 +1,6 @@
 """tests/bench/odd.py -- blocks at odd sizes for limit.py: OPEN ones, which may be tuned for, and KEPT ones,
-which are measured once nothing is changed any more.  name: (source, PyTorch's or None, inputs)."""
+which are measured once nothing is changed any more; FOLDS and FOLDS_KEPT, of what is folded or looked
+for along some dim, likewise.  name: (source, PyTorch's or None, inputs)."""
 from blocks import h, index, mask, t
 
 OPEN = {
@@ -35,4 +36,20 @@ KEPT = {
     "edges_softmax": ("def model(e, i):\n    a = e.exp()\n    d = torch.zeros(30011, 7, device=e.device).index_add(0, i, a)\n    return a / d[i]\n", None,
                       [t(500003, 7), index(500003, high=30011)]),
     "most_of_columns": ("def model(x):\n    return x.max(1)\n", None, [t(257, 300, 333)]),
+}
+
+FOLDS = {
+    "argmax_middle_16_bits": ("def model(x):\n    return x.argmax(1)\n", None, [h(129, 777, 515)]),
+    "least_of_columns": ("def model(x):\n    return x.min(0)\n", None, [t(70001, 77)]),
+    "layer_norm_59": ("def model(x, w, b):\n    return F.layer_norm(x, (59,), w, b)\n", None, [t(210007, 59), t(59), t(59)]),
+    "argmax_of_all": ("def model(x):\n    return x.argmax()\n", None, [t(41, 999, 777)]),
+    "log_sums_201": ("def model(x):\n    return torch.logsumexp(x.float(), -1)\n", None, [h(90001, 201)]),
+}
+
+FOLDS_KEPT = {
+    "nearest_centre": ("def model(x, c):\n    return (x[:, None] - c[None]).square().sum(-1).argmin(1)\n", None, [t(4001, 33), t(517, 33)]),
+    "most_of_columns_16_bits": ("def model(x):\n    return x.max(1)\n", None, [h(91, 417, 300)]),
+    "softmax_dim_1": ("def model(x):\n    return torch.softmax(x, 1)\n", None, [t(333, 19, 4099)]),
+    "unit_rows_95": ("def model(x):\n    return F.normalize(x, dim=-1)\n", None, [t(123457, 95)]),
+    "accuracy": ("def model(x, y):\n    return (x.argmax(-1) == y).float().mean()\n", None, [h(50021, 1003), index(50021, high=1003)]),
 }

@@ -114,6 +114,19 @@ PROGRAMS = {
                  "torch.argmax(torch.relu(a), 1), torch.argmin(torch.relu(a).half(), 0), torch.argmax(a[:, 1:], 1), torch.argmax((a[0] > 1e9).to(torch.int8) - 128), "
                  "torch.argmax(F.pad(a, (0, 9000)), 1), torch.argmin(a.repeat(200, 1), 0), torch.argmax((b - 2).double(), 1), torch.argmin((b - 9) * 3000000000)",
                  [tensor(6, 500), ints(4, 300, high=5), tensor(3, 4, 9, dtype="float64")]),
+    # Found on the way of what walks rows or columns: of any dim and all, with the value and without, after steps, of equals, NaN
+    # and what is worst, in few long columns, in short rows, in several rows of a thread and in lanes side by side.
+    "searches": ("c.argmax(1), c.argmin(1), c.max(1), c.min(0), c.argmax(2), c.argmax(), c.permute(2, 0, 1).argmax(1), c.permute(2, 0, 1).argmin(), c.argmin(-1, keepdim=True), c.half().max(1), c.bfloat16().argmin(0), c[:, :5].argmax(1), c[..., :3].argmax(2), "
+                 "(c * 0).argmax(1), (c - math.inf).argmax(1), (c + math.inf).argmin(0), torch.where(c > 0.5, math.nan, c).argmax(1), torch.where(c > 0.5, math.nan, c).min(1)[1], torch.where(c > 0, 0.0, -0.0).argmax(2), torch.where(c > 1, c, -math.inf).argmax(1), "
+                 "a.argmax(0), a.min(0), a[:, :2].argmin(0), a.argmax(1), a.argmax(), (a[:, 0] * -1).argmax(0), a[:, 0].argmin(), (a - a.mean(0)).abs().argmax(0), torch.softmax(c, 1).argmax(1), (c - c.amax(2, keepdim=True)).exp().argmin(2), a.sum(0).argmax(), "
+                 "b.float().argmax(1), b.argmax(1), b.int().argmax(0), (b > 4).float().argmax(1), c.exp().argmax(1) * 2 + 1, c.flip(1).argmax(1), c[:, 3:9].argmax(1), c[:, ::2].argmax(1), c[:, :1].argmax(1), a[:9000, :1].expand(9000, 4).argmax(1), "
+                 "F.one_hot(c.argmax(1), 40), a.double().argmax(0), c.max(1).indices + c.min(1).indices, c.amax(1) + c.argmax(1), a[:4096].view(512, 64).argmax(1), torch.gather(c, 1, c.argmax(1, keepdim=True)), c.topk(1, 1)[1], a.half()[:8192].view(256, 256).max(1)",
+                 [tensor(20000, 8), ints(50, 700, high=9), tensor(6, 40, 37)]),
+    # Rows that no vector divides, of a block's in shared memory: the last block has few, of 32, 16 and 8 bits beside each other, what
+    # all rows share, what begins in the middle of a vector, what is folded and found.
+    "rows_staged": ("torch.log_softmax(a, 1), a.square().sum(1), a.max(1), torch.relu(a - a.masked_fill(c, -1e4).amax(1, keepdim=True)).sum(1), (a[3:] + 1).sum(1), (a[4:] * b).amin(1), (a.bfloat16() * 2).float().square().sum(1), c.any(1)",
+                    [tensor(17003, 37), tensor(37, seed=3), tensor(17003, 37, dtype="bool", kind="randint", low=0, high=2)]),
+    "rows_staged_long": ("a.float().square().sum(1), (a + b).amax(1), a - a.amax(1, keepdim=True)", [tensor(2147, 333, dtype="bfloat16"), tensor(333, dtype="bfloat16"), tensor(1)]),
     "sorts": ("torch.sort(a, 1)[0], torch.sort(a, 1)[1], torch.sort(a, 0, descending=True)[1], torch.sort(b, 1)[1], torch.sort(b, 1, descending=True)[1], "
               "torch.topk(a, 3, 1)[0], torch.topk(a, 3, 0, largest=False)[1], torch.sort(torch.where(a > 1, math.nan, a), 1)[1], torch.sort(a.half(), 1)[0], torch.sort(a.double(), 1)[1], torch.sort((b - 4).int(), 1, descending=True)[0], torch.sort(a > 0, 1)[1], "
               "torch.sort(torch.where(a > 1, math.nan, a), 1, descending=True)[1], torch.sort(torch.where(a > 0, -math.inf, a * 0), 1)[1]",
@@ -236,6 +249,8 @@ PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
 TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
+         "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 SOURCE = """import math
 import torch
 import torch.nn.functional as F
@@ -417,6 +432,8 @@ def main():
     jobs.append(("in_place", SOURCE % WRITES, [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["eager"]))
     jobs.append(("written", SOURCE % WRITES.replace("caught(a), ", ""), [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["static", "graphs"], 2))
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
+    # Kernels of one text are one function, of several programs: each has memory of its own.
+    jobs.append(("equal_kernels", SOURCE % EQUAL, [tensor(70, 133), tensor(70, 133, seed=2), tensor(70, 133, seed=3)], ["static", "graphs"], 2))
     # Memory that is taken again, and state that is kept, from step to step and from call to call.
     jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static", "graphs"], 3) for name in RECURRENT]
     jobs = [job for job in jobs if only in job[0]]

@@ -149,6 +149,31 @@ test("the editor colours, searches and matches brackets; its licences are served
   assert.deepEqual(complaints, []);
 });
 
+test("names are completed as one types: of modules, of tensors, of self; by keyboard", async () => {
+  const { page, complaints } = await form();
+  await writeSource(page, "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.mixing = nn.Linear(16, 4)\n\n    def forward(self, x):\n");
+  const list = page.locator(".cm-tooltip-autocomplete");
+  const source = page.locator("#source");
+  await source.press("Control+End");
+  for (const [typed, first, rest] of [["        y = F.layer_", "layer_norm", "(x, (16,))"], ["\n        z = y.unsque", "unsqueeze", "(0)"], ["\n        z = self.mi", "mixing", "(z)"], ["\n        return torch.softm", "softmax", "(z, -1)"]]) {
+    await source.pressSequentially(typed.replace(/^\n +/, "\n"), { delay: 20 });
+    await list.getByRole("option").first().waitFor();
+    assert.equal(await list.getByRole("option").first().innerText(), first);
+    await page.waitForTimeout(100); // CodeMirror takes no key for a list that has just come
+    await source.press("Enter");
+    await list.waitFor({ state: "detached" });
+    await source.pressSequentially(rest);
+  }
+  assert.match(await sourceOf(page), /y = F\.layer_norm\(x, \(16,\)\)\n +z = y\.unsqueeze\(0\)\n +z = self\.mixing\(z\)\n +return torch\.softmax\(z, -1\)$/);
+  await page.locator("#found", { hasText: "no error" }).waitFor();
+  await source.press("Enter");
+  await source.pressSequentially("x = nn.Conv");
+  await list.waitFor();
+  await source.press("Escape");
+  await list.waitFor({ state: "detached" });
+  assert.deepEqual(complaints, []);
+});
+
 test("an unknown op is named with what was meant", async () => {
   const { page } = await form(refused);
   await page.getByLabel("What varies").selectOption("nothing");

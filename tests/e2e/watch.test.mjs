@@ -65,3 +65,90 @@ test("a file is run again when it is saved, where the browser gives it", async (
   assert.match((await getJson(`${server.url}/api/v1/runs/${newest.id}`)).body.workload.source, /x \* 3/);
   await context.close();
 });
+
+/** A file that the browser gives; what comes back saves it. */
+async function picker(page, name, text) {
+  await page.addInitScript(([called, first]) => {
+    globalThis.saved = { text: first, lastModified: 1 };
+    globalThis.showOpenFilePicker = async () => [{ name: called, getFile: async () => ({ lastModified: globalThis.saved.lastModified, text: async () => globalThis.saved.text }) }];
+  }, [name, text]);
+  let at = 1;
+  return (now) => page.evaluate(([is, lastModified]) => Object.assign(globalThis.saved, { text: is, lastModified }), [now, ++at]);
+}
+
+for (const how of [{}, { width: 390, theme: "dark" }])
+  test(`on a run's own page each save of its file runs with its settings, beside it, at ${how.width ?? 1440} px`, async () => {
+    const run = (await getJson(`${server.url}/api/v1/runs/${id}`)).body;
+    const before = (await runs()).length;
+    const { page, complaints, context } = await openPage(browser, how);
+    const save = await picker(page, "mine.py", run.workload.source);
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByRole("button", { name: "Watch", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("mine.py is as it was: it runs when it changes.").waitFor();
+    assert.equal((await runs()).length, before, "the file is what the run has");
+    await save(program("(x.sin() + x.cos()).sum()"));
+    await rows(page, 1);
+    assert.match(await page.locator(".watched > li").first().innerText(), new RegExp(`Beside #${id}: (FASTER|SLOWER|SAME|AMBIGUOUS|NOT ENOUGH|DISAGREES)`));
+    const [first] = await runs();
+    const { workload: posted } = (await getJson(`${server.url}/api/v1/runs/${first.id}`)).body;
+    assert.deepEqual([posted.source, posted.calls, posted.backend, posted.modes], [program("(x.sin() + x.cos()).sum()"), run.workload.calls, "interp", run.workload.modes]);
+    assert.equal(await sideways(page), 0);
+    await sound(page, complaints);
+    await page.locator("[data-tab=source]").click();
+    await page.waitForURL(/source$/);
+    await save(program("x.tan().sum()"));
+    await rows(page, 2);
+    assert.match(await page.locator(".watched > li").first().innerText(), new RegExp(`Beside #${first.id}:`));
+    await page.locator("#watch-place").getByRole("button", { name: "Watching" }).click();
+    await page.getByText("No longer watching.").waitFor();
+    const n = (await runs()).length;
+    await save(program("x.exp().sum()"));
+    await page.waitForTimeout(2500);
+    assert.equal((await runs()).length, n);
+    await context.close();
+  });
+
+test("who leaves the page of a run no longer watches; of several files the one of that name is changed, another is refused", async () => {
+  const files = { "main.py": "from lib import act\n\ndef model(x):\n    return act(x).sum()\n", "lib.py": "def act(x):\n    return x.relu()\n" };
+  const { source: _, ...rest } = workload("    return x");
+  const many = (await postRun(server, { ...rest, files, entry: "main.py:model", backend: "interp", modes: ["eager", "static"], seconds: 0.1 })).body.id;
+  await waitFor(server, many);
+  const { page, context } = await openPage(browser);
+  const save = await picker(page, "lib.py", files["lib.py"]);
+  await page.goto(`${server.url}/runs/${many}`);
+  await page.getByRole("button", { name: "Watch", exact: true }).click();
+  await page.getByText("lib.py is as it was").waitFor();
+  await save("def act(x):\n    return x.sigmoid()\n");
+  await rows(page, 1);
+  const [newest] = await runs();
+  assert.deepEqual((await getJson(`${server.url}/api/v1/runs/${newest.id}`)).body.workload.files, { ...files, "lib.py": "def act(x):\n    return x.sigmoid()\n" });
+  await page.locator("[data-nav=runs]").first().click();
+  await page.locator(".runs tbody tr").first().waitFor();
+  const n = (await runs()).length;
+  await save("def act(x):\n    return x.tanh()\n");
+  await page.waitForTimeout(2500);
+  assert.equal((await runs()).length, n);
+  await context.close();
+  const other = await openPage(browser);
+  await picker(other.page, "else.py", "");
+  await other.page.goto(`${server.url}/runs/${many}`);
+  await other.page.getByRole("button", { name: "Watch", exact: true }).click();
+  await other.page.getByText(/else.py is no file of this run, which has (main.py, lib.py|lib.py, main.py)./).waitFor();
+  await other.context.close();
+});
+
+test("where the browser gives no files, the command that does the same is there to be copied", async () => {
+  for (const how of [{}, { width: 390, theme: "dark" }]) {
+    const { page, complaints, context } = await openPage(browser, how);
+    await page.addInitScript(() => delete globalThis.showOpenFilePicker);
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByRole("button", { name: "Watch", exact: true }).click();
+    await page.getByText("This browser gives pages no access to files.").waitFor();
+    assert.match(await page.getByRole("region", { name: "The command that watches a file" }).innerText(), /^breakeven watch \S+\.py --modes eager,static --backend interp --input /);
+    await page.locator("#watch-place").getByRole("button", { name: "Copy" }).waitFor();
+    assert.equal(await sideways(page), 0);
+    await sound(page, complaints);
+    await context.close();
+  }
+});

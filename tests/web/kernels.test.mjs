@@ -24,6 +24,8 @@ test("generated code is told apart by kernels: C with its parts, CUDA C with its
   assert.deepEqual(codeParts({ lowered: c }), [{ kernel: 0, from: 3, to: 7 }, { kernel: 0, from: 8, to: 10 }, { kernel: 2, from: 11, to: 13 }]);
   const cuda = '// fused_a\nextern "C" __global__ void __launch_bounds__(256) k0(const float *a)\n{\n}\nextern "C" __global__ void l1_sum(const __grid_constant__ struct x a)\n{\n}\n';
   assert.deepEqual(codeParts({ lowered: cuda }), [{ kernel: 0, from: 1, to: 4 }, { kernel: 1, from: 5, to: 7 }]);
+  const equal = '// fused_a; also k2 fused_a_1, k5 fused_a_2\nextern "C" __global__ void __launch_bounds__(256) k0(const float *a)\n{\n}\n';
+  assert.deepEqual(codeParts({ lowered: equal }), [0, 2, 5].map((kernel) => ({ kernel, from: 1, to: 4 })));
   const passes = [{ part: "piece 0", first_kernel: 0 }, { part: "loop 1", first_kernel: 3 }, { part: "backward piece 1", first_kernel: 9 }];
   const pieces = "/* piece 0 */\nvoid k0p2(x)\n{\n}\n/* piece 1 */\nvoid k1p0(x)\n{\n}\n";
   assert.deepEqual(codeParts({ lowered: pieces, passes }).map((p) => p.kernel), [0, 4]);

@@ -17,7 +17,7 @@ import {
   wholeNumbers,
 } from "../../web/js/model/workload.js";
 import { entries, entryAfter, hasDots, isOtherProgram, parameters, tokenLines } from "../../web/js/model/source.js";
-import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
+import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
 import { splitRows } from "../../web/js/model/split.js";
@@ -359,4 +359,20 @@ test("the entry of a changed text: kept, renamed in its place, or what is likely
   assert.equal(entryAfter("model", ["model"], ["scale", "attention"]), "attention");
   assert.equal(entryAfter("step", ["step"], ["model", "loss"]), "model");
   assert.equal(entryAfter("model", ["model"], []), "model"); // nothing is defined yet
+});
+
+test("a file is watched by a command with the settings of a workload, which says what it leaves out", () => {
+  const random = (shape, more) => ({ random: { shape, dtype: "float32", ...more } });
+  const plain = { name: "two words", source: "", entry: "model", calls: [[random([8, 16])]], modes: ["eager", "static"], device: "cpu" };
+  assert.deepEqual(watchLine(plain, ["x"]), { line: "breakeven watch two_words.py --modes eager,static --input 'x=float32[8,16]'", without: [] });
+  const more = {
+    ...plain, entry: "Net(2)", backend: "interp", threads: 2, policy: "native", autocast: "bfloat16", grad: true, passes: { fold: false, cse: true }, sweep: { input: { sizes: [1, 2] } },
+    calls: [{ args: [random([4], { dtype: "int64", kind: "randint", high: 50 }), { value: true }, random([2], { kind: "zeros" })], kwargs: { s: { python: "'it'" } } }, [random([1])]],
+  };
+  assert.deepEqual(watchLine(more, ["i", "b", "z"]), {
+    line: `breakeven watch two_words.py --entry 'Net(2)' --modes eager,static --backend interp --threads 2 --policy native --autocast bfloat16 --without fold --input 'i=int64[4]<50' --input b=True --input 's='\\''it'\\'''`,
+    without: ["the sweep", "the backward pass", "the calls after the first", "the values of z"],
+  });
+  const files = { ...plain, source: undefined, files: { "a.py": "" }, entry: "a.py:model" };
+  assert.equal(watchLine(files, []).line, "breakeven watch FOLDER --entry a.py:model --modes eager,static --input 'arg0=float32[8,16]'");
 });

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/cache/cache.h"
+#include "fusion/backends/cuda/compile.h"
 #include "fusion/backends/cuda/module.h"
 #include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
@@ -20,9 +20,6 @@ extern const char cuda_intrinsics_text[], cuda_args_text[], cuda_library_text[],
     cuda_scan_text[], cuda_sort_text[], cuda_window_text[], cuda_create_text[],
     cuda_attention_text[], cuda_random_text[];
 
-/* Source to a module, from the cache where it is there. */
-static bool load_module(struct executable *exe, const char *source, CUmodule *module, bool *cached,
-			struct err *err);
 static void walk(struct executable *exe, int kernel, void *const *buffers, bool backward);
 
 static const char *const part_texts[PARTS] = {
@@ -84,6 +81,14 @@ static bool prepare_calls(struct executable *exe, struct err *err)
 	return true;
 }
 
+static void drop_modules(struct executable *exe, struct cuda_modules *m)
+{
+	for (int i = 0; i < m->n; i++)
+		exe->device->api.cuModuleUnload(m->at[i]);
+	free(m->source);
+	*m = (struct cuda_modules){ 0 };
+}
+
 static void drop_state(struct executable *exe, int kernel)
 {
 	const struct cuda_library *library = library_of(exe, kernel);
@@ -103,8 +108,8 @@ static void drop_calls(struct executable *exe)
 			free(exe->libraries[i].state);
 		if (exe->states)
 			drop_state(exe, i);
-		if (exe->late && exe->late[i])
-			exe->device->api.cuModuleUnload(exe->late[i]);
+		if (exe->late)
+			drop_modules(exe, &exe->late[i]);
 	}
 	free(exe->libraries);
 	free(exe->on_device);
@@ -139,21 +144,36 @@ static void emit_calls(struct buf *out, const struct executable *exe)
 						 exe->lowered->kernels[i].library, i);
 }
 
+static void begin_texts(struct cuda_texts *t)
+{
+	buf_init(&t->head, 0);
+	buf_init(&t->calls, 0);
+	buf_puts(&t->head, cuda_intrinsics_text);
+}
+
+static void finish_texts(struct cuda_texts *t, int n_kernels)
+{
+	for (int i = 0; t->kernels && i < n_kernels; i++)
+		buf_finish(&t->kernels[i].text);
+	free(t->kernels);
+	buf_finish(&t->head);
+	buf_finish(&t->calls);
+}
+
 /* The functions of one op as a module of their own. */
 static bool make_late(struct executable *exe, int kernel, struct err *err)
 {
 	const struct cuda_library *library = library_of(exe, kernel);
-	bool wanted[PARTS] = { false }, cached, ok;
-	struct buf out;
+	bool wanted[PARTS] = { false }, ok;
+	struct cuda_texts t = { .kernels = NULL };
 
 	wanted[library->part] = true;
-	buf_init(&out, 0);
-	buf_puts(&out, cuda_intrinsics_text);
-	emit_texts(&out, wanted);
-	library->emit(&out, exe->lowered->graph, exe->lowered->kernels[kernel].library, kernel);
-	ok = out.failed ? no_memory(err)
-			: load_module(exe, out.data, &exe->late[kernel], &cached, err);
-	buf_finish(&out);
+	begin_texts(&t);
+	emit_texts(&t.calls, wanted);
+	library->emit(&t.calls, exe->lowered->graph, exe->lowered->kernels[kernel].library, kernel);
+	drop_modules(exe, &exe->late[kernel]);
+	ok = cuda_compile_texts(exe, &t, &exe->late[kernel], err);
+	finish_texts(&t, 0);
 	return ok;
 }
 
@@ -186,14 +206,15 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 	if (cuda_epilogue_sum(l, kernel, &exe->sums[kernel]))
 		c->sum = &exe->sums[kernel];
 	if (library) {
-		c->module = is_late(exe, kernel) ? exe->late[kernel] : exe->wide.module;
+		c->module = is_late(exe, kernel) ? exe->late[kernel].at[0]
+						 : exe->wide.modules.at[0];
 		placing = library->bind(c, &exe->states[kernel], err);
 	}
 	if (placing == WANTS_KERNELS) {
 		drop_state(exe, kernel);
 		if (!make_late(exe, kernel, err))
 			return false;
-		c->module = exe->late[kernel];
+		c->module = exe->late[kernel].at[0];
 		placing = library->bind(c, &exe->states[kernel], err);
 	}
 	exe->on_device[kernel] = placing == ON_DEVICE ? library : NULL;
@@ -285,44 +306,35 @@ static bool no_memory_for_kernels(struct err *err)
 	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
 }
 
-/* What some kernels call, where there are any. */
-static void put_words(struct buf *out, const struct lowered *l,
-		      bool (*wants)(const struct kernel *), void (*put)(struct buf *))
+/* Plans the kernels and writes their texts. */
+static bool write_texts(struct executable *exe, struct version *v, int lanes, struct cuda_texts *t,
+			struct err *err)
 {
-	int i = 0;
+	const struct lowered *l = exe->lowered;
 
-	while (i < l->n_kernels && !wants(&l->kernels[i]))
-		i++;
-	if (i < l->n_kernels)
-		put(out);
-}
-
-/* Plans the kernels and writes the module's text. */
-static bool write_source(struct executable *exe, struct version *v, int lanes, struct err *err)
-{
-	struct buf out;
-
-	buf_init(&out, 0);
-	buf_puts(&out, cuda_intrinsics_text);
+	begin_texts(t);
+	cuda_kernel_words(&t->head, l->kernels, l->n_kernels);
 	if (v == &exe->wide)
-		emit_calls(&out, exe);
-	put_words(&out, exe->lowered, cuda_looks_up, cuda_lookup_words);
-	put_words(&out, exe->lowered, cuda_scans_rows, cuda_scan_words);
-	for (int i = 0; i < exe->lowered->n_kernels; i++) {
+		emit_calls(&t->calls, exe);
+	t->kernels = calloc((size_t)l->n_kernels + 1, sizeof(*t->kernels));
+	for (int i = 0; t->kernels && i < l->n_kernels; i++) {
+		struct cuda_kernel *k = &v->kernels[i];
+
 		if (!cuda_walks(exe, i))
 			continue;
-		if (!cuda_kernel_plan(&v->kernels[i], exe->lowered, i, lanes))
-			out.failed = true;
-		else
-			cuda_kernel_emit(&out, &v->kernels[i]);
+		if (!cuda_kernel_plan(k, l, i, lanes))
+			return no_memory_for_kernels(err);
+		buf_init(&t->kernels[i].text, 0);
+		cuda_kernel_emit(&t->kernels[i].text, k);
+		t->kernels[i].block = cuda_kernel_block(k);
+		if (t->kernels[i].text.failed)
+			return no_memory_for_kernels(err);
 	}
-	v->source = out.failed ? NULL : buf_steal(&out);
-	if (!v->source)
-		buf_finish(&out);
-	return v->source || no_memory_for_kernels(err);
+	return t->kernels || no_memory_for_kernels(err);
 }
 
-static bool find_functions(struct executable *exe, struct version *v, struct err *err)
+static bool find_functions(struct executable *exe, struct version *v, const struct cuda_texts *t,
+			   struct err *err)
 {
 	struct device *d = exe->device;
 
@@ -333,8 +345,10 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 
 		if (!cuda_walks(exe, i))
 			continue;
-		snprintf(name, sizeof(name), "k%d", i);
-		if (!cuda_check(d, d->api.cuModuleGetFunction(&function, v->module, name),
+		snprintf(name, sizeof(name), "k%d", t->kernels[i].first);
+		if (!cuda_check(d,
+				d->api.cuModuleGetFunction(
+				    &function, v->modules.at[t->kernels[i].module], name),
 				"cuModuleGetFunction"))
 			return cuda_device_fault(d, err);
 		if (!cuda_launch_create(l, &v->kernels[i], function, d, &exe->fault, err))
@@ -349,73 +363,22 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 	return true;
 }
 
-/* From the cache, or compiled and kept there. */
-static char *take_cubin(struct executable *exe, const char *source, bool *cached, size_t *bytes,
-			struct err *err)
-{
-	struct device *d = exe->device;
-	size_t len = strlen(source);
-	char key[HASH_HEX_BYTES], identity[128], folder[PATH_MAX];
-	struct cache cache;
-	struct buf all;
-	char *cubin;
-
-	buf_init(&all, 0);
-	cuda_compiler_identity(&d->api, identity, sizeof(identity));
-	buf_printf(&all, "%s sm_%d\n%s", identity, d->architecture, source);
-	if (all.failed) {
-		buf_finish(&all);
-		no_memory_for_kernels(err);
-		return NULL;
-	}
-	hash_hex(all.data, all.len, key);
-	buf_finish(&all);
-	/* Apart from objects that are loaded into this process: who may write here may not
-	 * write those. */
-	if (exe->cache_dir)
-		snprintf(folder, sizeof(folder), "%s/cubin", exe->cache_dir);
-	cache_open(&cache, exe->cache_dir ? folder : NULL, exe->cache_bytes);
-	cache.rebuild = exe->cache_rebuild;
-	cubin = cache_read(&cache, key, source, len, bytes);
-	*cached = cubin != NULL;
-	if (!cubin) {
-		cubin = cuda_compile(&d->api, d->architecture, source, bytes, err);
-		if (cubin)
-			cache_write(&cache, key, source, len, cubin, *bytes);
-	}
-	if (cache.note[0] && !exe->note)
-		exe->note = strdup(cache.note);
-	cache_close(&cache);
-	return cubin;
-}
-
-static bool load_module(struct executable *exe, const char *source, CUmodule *module, bool *cached,
-			struct err *err)
-{
-	struct device *d = exe->device;
-	size_t bytes;
-	char *cubin = take_cubin(exe, source, cached, &bytes, err);
-	bool ok = cubin &&
-		  (cuda_check(d, d->api.cuModuleLoadData(module, cubin), "cuModuleLoadData") ||
-		   cuda_device_fault(d, err));
-
-	free(cubin);
-	return ok;
-}
-
 /* Makes the kernels for addresses that are multiples of `lanes` elements. */
 static bool make(struct executable *exe, struct version *v, int lanes, struct err *err)
 {
 	size_t n = (size_t)exe->lowered->n_kernels + 1;
+	struct cuda_texts t = { .kernels = NULL };
+	bool ok;
 
 	v->made = true;
 	v->kernels = calloc(n, sizeof(*v->kernels));
 	v->launches = calloc(n, sizeof(*v->launches));
 	if (!v->kernels || !v->launches)
 		return no_memory_for_kernels(err);
-	return write_source(exe, v, lanes, err) &&
-	       load_module(exe, v->source, &v->module, &v->cached, err) &&
-	       find_functions(exe, v, err);
+	ok = write_texts(exe, v, lanes, &t, err) && cuda_compile_texts(exe, &t, &v->modules, err) &&
+	     find_functions(exe, v, &t, err);
+	finish_texts(&t, exe->lowered->n_kernels);
+	return ok;
 }
 
 static bool bind_version(struct executable *exe, struct version *v, struct err *err)
@@ -441,11 +404,9 @@ static void drop_version(struct executable *exe, struct version *v)
 			cuda_launch_finish(&v->launches[i]);
 	}
 	cuda_scratch_finish(&v->scratch, exe->device);
-	if (v->module)
-		exe->device->api.cuModuleUnload(v->module);
+	drop_modules(exe, &v->modules);
 	free(v->kernels);
 	free(v->launches);
-	free(v->source);
 }
 
 static void destroy(struct executable *exe)
@@ -507,10 +468,10 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 		destroy(exe);
 		return NULL;
 	}
-	stats->source = exe->wide.source;
+	stats->source = exe->wide.modules.source;
 	stats->note = exe->note;
-	stats->cached = exe->wide.cached;
-	stats->kernels_built = exe->wide.made && !exe->wide.cached ? l->n_kernels : 0;
+	stats->cached = exe->wide.modules.cached;
+	stats->kernels_built = exe->wide.made && !exe->wide.modules.cached ? l->n_kernels : 0;
 	stats->compile_ns = clock_ns() - begin;
 	return exe;
 }

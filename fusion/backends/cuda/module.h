@@ -10,14 +10,22 @@
 #include "fusion/backends/cuda/library/lt.h"
 #include "fusion/backends/cuda/module.h"
 
+enum { CUDA_MOST_MODULES = 8 };
+
+struct cuda_modules {
+	CUmodule at[CUDA_MOST_MODULES];
+	int n;
+	char *source; /* of all of them */
+	bool cached;  /* all came from the cache */
+};
+
 /* The kernels of a graph, for addresses of one kind. */
 struct version {
-	bool made, cached;
+	bool made;
 	struct cuda_kernel *kernels;
 	struct cuda_launch *launches;
 	struct cuda_scratch scratch;
-	char *source;
-	CUmodule module;
+	struct cuda_modules modules;
 };
 
 struct executable {
@@ -34,7 +42,7 @@ struct executable {
 	const struct cuda_library **on_device; /* of each kernel; NULL: it runs on the host */
 	struct cuda_call *calls;               /* likewise */
 	void **states;                         /* of on_device->bind() */
-	CUmodule *late;                        /* of ops whose functions are wanted seldom */
+	struct cuda_modules *late;             /* of ops whose functions are wanted seldom */
 	bool *takes_sum;                       /* the function does the epilogue too */
 	struct cuda_sum *sums;                 /* what that is */
 	bool looks_up;                         /* some op may find an index out of bounds */

@@ -124,6 +124,7 @@
  * @property {string} dtype
  * @property {string} [kind]
  * @property {number} [seed]
+ * @property {number} [low] @property {number} [high] the numbers are below it
  *
  * @typedef {object} Value one argument: random, exact tensor, plain value, or a Python expression
  * @property {RandomSpec} [random]

@@ -46,7 +46,8 @@ const FUNCTION = /^(?:extern "C" __global__ )?void [^(]*(?:\([^)]*\) )?[kl](\d+)
 
 /**
  * Which lines of a graph's generated code are which kernel.  A graph that runs in pieces has their codes one after
- * another, each with its name above and kernels that it counts from 0.
+ * another, each with its name above and kernels that it counts from 0.  Kernels of one text have one function, whose
+ * comment names the others: "// fused_add; also k3 fused_add_1, k7 fused_add_2".
  * @param {import("../api/types.js").Graph} g @returns {CodePart[]} in the order of the code
  */
 export function codeParts(g) {
@@ -54,19 +55,21 @@ export function codeParts(g) {
   const first = new Map((g.passes ?? []).filter((p) => !p.part.startsWith("backward")).map((p) => [number(p.part), p.first_kernel ?? 0]));
   /** @type {CodePart[]} */
   const parts = [];
-  /** @type {CodePart | null} */
-  let open = null;
+  /** @type {CodePart[]} */
+  let open = [];
   let base = 0;
   const rows = (g.lowered ?? "").split("\n");
   rows.forEach((row, i) => {
-    if (open && row !== "}") return;
-    if (open) open.to = i + 1;
-    open = null;
+    if (open.length && row !== "}") return;
+    for (const part of open) part.to = i + 1;
+    open = [];
     base = first.get(/^\/\* piece (\d+) \*\/$/.exec(row)?.[1] ?? "none") ?? base;
     const k = FUNCTION.exec(row)?.[1];
     if (k === undefined) return;
-    open = { kernel: base + Number(k), from: rows[i - 1]?.startsWith("// ") ? i : i + 1, to: rows.length };
-    parts.push(open);
+    const above = rows[i - 1]?.startsWith("// ") ? rows[i - 1] : null;
+    const also = [...(above?.split("; also ")[1] ?? "").matchAll(/(?:^|, )k(\d+) /g)].map((m) => m[1]);
+    open = [k, ...also].map((n) => ({ kernel: base + Number(n), from: above === null ? i + 1 : i, to: rows.length }));
+    parts.push(...open);
   });
   return parts;
 }

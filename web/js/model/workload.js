@@ -340,7 +340,7 @@ export function extent(f) {
 }
 
 /** A number, text, list or dict as its program has it. @param {unknown} v @returns {string} */
-function written(v) {
+export function written(v) {
   if (v === null || v === undefined) return "None";
   if (typeof v === "boolean") return v ? "True" : "False";
   if (typeof v === "string") return `'${v}'`;

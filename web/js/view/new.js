@@ -26,11 +26,12 @@ import {
   showErrors,
   sweepPart,
 } from "./fields.js";
-import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
+import { ApiError, getBackends, getExamples, getNames, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
-import { entries, entryAfter, hasDots, isOtherProgram, parameters } from "../model/source.js";
-import { curlLine, fileStem, runLine } from "../model/commands.js";
+import { askedAt } from "../model/complete.js";
+import { entries, entryAfter, hasDots, isOtherProgram, parameters, signature } from "../model/source.js";
+import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
@@ -97,6 +98,22 @@ async function parts(signal) {
  */
 function withModes(w, more) {
   return more.length ? { ...w, modes: [...new Set([...(w.modes ?? []), ...more])] } : w;
+}
+
+/** What completes the text of the editor: each module's names are asked for once. @param {AbortSignal} signal
+ * @returns {import("./editor.js").Names} */
+function completer(signal) {
+  /** @type {Map<string, Promise<string[]>>} */
+  const known = new Map();
+  const namesOf = (/** @type {string} */ module) => {
+    const asked = known.get(module) ?? getNames(module, signal).then(({ names }) => names, () => (known.delete(module), []));
+    known.set(module, asked);
+    return asked;
+  };
+  return async (text, at) => {
+    const asked = askedAt(text, at);
+    return asked && { from: asked.from, names: asked.names ?? (await namesOf(asked.module)) };
+  };
 }
 
 /** What has been changed at an address of the form and has not run. */
@@ -188,9 +205,11 @@ class NewPage {
     const take = (/** @type {string} */ text) => {
       this.#editor.value = text;
       onInput();
+      return null;
     };
-    this.#watch = new Watch(() => fromForm(this.#form), take, having.signal);
-    this.#editor = new having.Editor({ onInput, onRun: () => this.#post() });
+    const command = () => watchLine(fromForm(this.#form).workload, signature(entryText(this.#form), this.#form.entry)?.map((p) => p.name) ?? []);
+    this.#watch = new Watch({ asked: () => fromForm(this.#form), take, command, signal: having.signal });
+    this.#editor = new having.Editor({ onInput, onRun: () => this.#post(), names: completer(having.signal) });
     this.#settings.addEventListener("submit", (e) => {
       e.preventDefault();
       this.#post();

@@ -17,16 +17,17 @@ import { follow } from "./follow.js";
 import { failedState, partialState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
-import { place } from "../api/place.js";
+import { herePath, place } from "../api/place.js";
 import { date, stamp } from "../model/format.js";
 import { describeSweep, describeCall } from "../model/workload.js";
-import { fileStem } from "../model/commands.js";
+import { fileStem, watchLine } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
 import { graphCount } from "../model/graphs.js";
 import { saidOf } from "../model/sentence.js";
 import { recompileCount } from "../model/guards.js";
 import { sharedQuery } from "../model/selection.js";
+import { signature } from "../model/source.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -87,7 +88,7 @@ async function draw(ctx, run, tab) {
   const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
   ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(...[head(ctx, run, tab), tabs(ctx, run, tab), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
+  ctx.main.replaceChildren(...[head(ctx, run, tab), tabs(ctx, run, tab), watchPlace(ctx, run), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
   if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
@@ -105,6 +106,47 @@ async function draw(ctx, run, tab) {
   if (!ctx.signal.aborted) await show(ctx, body, run, /** @type {Report} */ (run.report));
   body.removeAttribute("aria-busy");
   return undefined;
+}
+
+/** What is watched on this page: a file, each save of which runs with the settings of this run.  It goes on from tab to
+ * tab.  @type {{id: string, watch: import("./watch.js").Watch, ends: AbortController} | null} */
+let watching = null;
+
+/** Where its runs appear: empty, until it is asked for. @param {Context} ctx @param {Run} run */
+function watchPlace(ctx, run) {
+  const id = String(run.id);
+  if (watching && watching.id !== id) endWatch();
+  ctx.signal.addEventListener("abort", () => {
+    if (watching?.id === id && !new RegExp(`^/runs/${id}(/|$)`).test(herePath())) endWatch();
+  });
+  return h("div", { id: "watch-place" }, watching?.watch.el ?? null);
+}
+
+function endWatch() {
+  watching?.ends.abort();
+  watching = null;
+}
+
+/** @param {Run} run */
+async function watchFile(run) {
+  const { Watch } = await import("./watch.js");
+  if (!watching) {
+    const ends = new AbortController();
+    let workload = /** @type {import("../api/types.js").Workload} */ (run.workload);
+    const take = (/** @type {string} */ text, /** @type {string} */ name) => {
+      const { files } = workload;
+      const path = files && Object.keys(files).find((p) => p === name || p.endsWith(`/${name}`));
+      if (files && !path) return `${name} is no file of this run, which has ${Object.keys(files).join(", ")}.`;
+      workload = files && path ? { ...workload, files: { ...files, [path]: text } } : { ...workload, source: text };
+      watching?.watch.changed();
+      return null;
+    };
+    const names = signature(workload.source ?? "", workload.entry ?? "model")?.map((p) => p.name) ?? [];
+    const of = { asked: () => ({ workload, errors: [] }), take, command: () => watchLine(workload, names), signal: ends.signal, run };
+    watching = { id: String(run.id), ends, watch: new Watch(of) };
+  }
+  document.getElementById("watch-place")?.replaceChildren(watching.watch.el);
+  return watching.watch.pick();
 }
 
 /** The page of a run that has ended meanwhile. @param {Context} ctx @param {Run} run @param {string} tab */
@@ -159,6 +201,7 @@ function head(ctx, run, tab) {
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
+    run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs again with these settings" }) : null,
     run.report ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null,
     link("History", `/history?workload=${encodeURIComponent(run.name)}`, ""),
     exportMenu(run),

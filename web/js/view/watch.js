@@ -1,10 +1,11 @@
-// js/view/watch.js -- *Watch*: the program of the form runs again whenever it has changed, and the page shows
-// what that changed against the last run.
+// js/view/watch.js -- *Watch*: a program runs again whenever it has changed, and the page shows what that changed
+// against the last run.
 //
-// What changes it is typing, or a file on this computer that is saved elsewhere, where the browser gives access to
-// files.  A run that is under way when the next begins is cancelled.
+// What changes it is typing in the form, or a file on this computer that is saved elsewhere, where the browser gives
+// access to files; where it does not, the command that does the same is shown.  A run that is under way when the
+// next begins is cancelled.
 
-import { h, button, chip, section, spoken } from "./dom.js";
+import { h, button, chip, copyButton, section, spoken } from "./dom.js";
 import { jobsChanged } from "./frame.js";
 import { deleteRun, followRun, getComparison, getRun, postRun } from "../api/client.js";
 import { compareUrl } from "../model/compare.js";
@@ -14,6 +15,14 @@ import { chipClass } from "../model/sentence.js";
 /** @typedef {import("../api/types.js").Workload} Workload */
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {{text: () => Promise<string>, lastModified: number}} Saved */
+/**
+ * @typedef {object} Watched
+ * @property {() => {workload: Workload, errors: readonly unknown[]}} asked what would run now
+ * @property {(text: string, name: string) => string | null} take the text of a file that was saved; why it is not taken
+ * @property {() => {line: string, without: readonly string[]}} command that watches a file with these settings
+ * @property {AbortSignal} signal
+ * @property {Run} [run] that is on the page, and that the first one is held against; without it the form is
+ */
 
 /** Nobody types for so long: what is there is meant. */
 const STILL_MS = 1000;
@@ -23,8 +32,7 @@ const SHOWN = 5;
 const TAG = "watch";
 
 export class Watch {
-  #asked;
-  #take;
+  #of;
   #signal;
   #on = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -36,22 +44,26 @@ export class Watch {
   #last = null;
   /** @type {AbortController | null} */
   #following = null;
+  /** @type {AbortController | null} of the file that is looked at */
+  #picked = null;
+  #name = "";
   #state = h("p", { class: "small sub", id: "watch-state", role: "status" });
   #rows = h("ul", { class: "watched" });
+  #help = h("div", { hidden: true });
   toggle = button("Watch", () => this.#set(!this.#on), { class: "btn", id: "watch", "aria-pressed": false, title: "Run again whenever the program changes" });
-  file = button("Watch a file", () => this.#pick(), { class: "btn", hidden: !("showOpenFilePicker" in globalThis) });
-  el = section("Watching", null, null, this.#state, this.#rows);
+  file = button("Watch a file", () => this.pick(), { class: "btn" });
+  el;
 
-  /**
-   * @param {() => {workload: Workload, errors: readonly unknown[]}} asked what would run now
-   * @param {(text: string) => void} take the text of a file that was saved @param {AbortSignal} signal
-   */
-  constructor(asked, take, signal) {
-    this.#asked = asked;
-    this.#take = take;
-    this.#signal = signal;
+  /** @param {Watched} of */
+  constructor(of) {
+    this.#of = of;
+    this.#signal = of.signal;
+    if (of.run?.status === "done") this.#last = String(of.run.id);
+    if (of.run) this.#posted = JSON.stringify(of.asked().workload);
+    if (of.run) this.toggle.textContent = "Watching"; // beside the button that began it
+    this.el = section("Runs on save", null, of.run ? this.toggle : null, this.#help, this.#state, this.#rows);
     this.el.hidden = true;
-    signal.addEventListener("abort", () => clearTimeout(this.#still), { once: true });
+    of.signal.addEventListener("abort", () => clearTimeout(this.#still), { once: true });
   }
 
   /** The program or its settings are others. */
@@ -67,12 +79,12 @@ export class Watch {
     this.toggle.setAttribute("aria-pressed", String(on));
     this.el.hidden = !on && !this.#rows.childElementCount;
     clearTimeout(this.#still);
-    this.#state.textContent = on ? "" : "No longer watching.";
+    this.#state.textContent = on ? `${this.#name || "The program"} is as it was: it runs when it changes.` : "No longer watching.";
     if (on) this.#run();
   }
 
   async #run() {
-    const { workload, errors } = this.#asked();
+    const { workload, errors } = this.#of.asked();
     const asked = JSON.stringify(workload);
     if (errors.length) {
       this.#state.textContent = `Not run: ${plural(errors.length, "field needs", "fields need")} another value.`;
@@ -134,8 +146,21 @@ export class Watch {
     }
   }
 
+  /** The same from a terminal. */
+  #showCommand() {
+    const { line, without } = this.#of.command();
+    const pre = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The command that watches a file" }, line);
+    const lacks = without.length ? ` No flag of it says ${without.join(", nor ")}.` : "";
+    const words = `This browser gives pages no access to files. In a terminal this command does the same: it runs the file again at each save, with these settings.${lacks}`;
+    this.#help.replaceChildren(h("p", {}, words), h("div", { class: "well" }, pre), h("div", { class: "acts" }, copyButton(() => line)));
+    this.#help.hidden = false;
+    this.toggle.hidden = this.#of.run !== undefined;
+    this.el.hidden = false;
+  }
+
   /** A file of this computer: read again whenever it is saved. */
-  async #pick() {
+  async pick() {
+    if (!("showOpenFilePicker" in globalThis)) return this.#showCommand();
     /** @type {{name: string, getFile: () => Promise<Saved>}} */
     let handle;
     try {
@@ -143,9 +168,13 @@ export class Watch {
     } catch {
       return; // nothing was chosen
     }
+    this.#picked?.abort();
+    const { signal } = (this.#picked = new AbortController());
+    this.#signal.addEventListener("abort", () => this.#picked?.abort(), { once: true });
+    this.#name = handle.name;
     this.file.textContent = `Watching ${handle.name}`;
     let seen = -1;
-    for (let first = true; !this.#signal.aborted; first = false) {
+    for (let first = true; !signal.aborted; first = false) {
       const saved = await handle.getFile().catch(() => null);
       if (!saved) {
         this.file.textContent = `${handle.name} cannot be read: watch another file`;
@@ -153,7 +182,13 @@ export class Watch {
       }
       if (saved.lastModified !== seen) {
         seen = saved.lastModified;
-        this.#take(await saved.text());
+        const refused = this.#of.take(await saved.text(), handle.name);
+        if (refused) {
+          this.file.textContent = "Watch a file";
+          this.el.hidden = false;
+          this.#state.textContent = refused;
+          return;
+        }
         if (first) this.#set(true);
       }
       await new Promise((done) => setTimeout(done, LOOK_MS));

@@ -1,6 +1,6 @@
 /* fusion/backends/cuda/kernel/emit.c -- writes the CUDA C of a kernel.
  *
- * Values are named r<register>, buffers b<buffer>, coordinates x<dim>.  Nothing
+ * Values are named r<register>, buffers b<parameter>, coordinates x<dim>.  Nothing
  * of the user's reaches the text: names are numbers, values literals.
  */
 #include <stdio.h>
@@ -82,6 +82,12 @@ static void text_steps(struct emit_text *t, const struct stage *stage)
 	}
 }
 
+/* Of a search. */
+static const char *largest(const struct inst *inst)
+{
+	return inst->op == OP_argmax ? "true" : "false";
+}
+
 /* What the reductions of a stage begin with, */
 static void text_accumulators(struct emit_text *t, const struct stage *stage)
 {
@@ -91,6 +97,11 @@ static void text_accumulators(struct emit_text *t, const struct stage *stage)
 		if (inst->kind != INST_REDUCE)
 			continue;
 		text_joiner(t, inst);
+		if (op_is_search(inst->op)) {
+			buf_printf(t->out, "\tsearch<%s> c%d[%d];\n", largest(inst), inst->dst,
+				   t->c->lanes);
+			continue;
+		}
 		buf_printf(t->out, "\t%s c%d[%d];\n\tfor (int j = 0; j < %d; j++) c%d[j] = ",
 			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
 		text_first(t, inst->op, inst->dtype);
@@ -155,7 +166,13 @@ static void text_results(struct emit_text *t, const struct stage *stage)
 			continue;
 		if (joins_lanes(t, inst) && t->c->few_steps)
 			put_lanes(t, inst);
-		if (!joins_lanes(t, inst))
+		if (op_is_search(inst->op))
+			buf_printf(
+			    t->out,
+			    "\tu64 w%d = c%d[0].word();\n\tfor (int j = 1; j < %d; j++) w%d = "
+			    "j%d::join(w%d, c%d[j].word());\n",
+			    r, r, t->c->lanes, r, r, r, r);
+		else if (!joins_lanes(t, inst))
 			buf_printf(t->out,
 				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
 				   "j%d::join(w%d, c%d[j]);\n",
@@ -166,8 +183,13 @@ static void text_results(struct emit_text *t, const struct stage *stage)
 		if (stage->body[i].kind == INST_REDUCE) {
 			const struct inst *inst = &stage->body[i];
 
-			buf_printf(t->out, "\tconst %s r%d = (%s)w%d;\n", text_value(inst->dtype),
-				   inst->dst, text_value(inst->dtype), inst->dst);
+			if (op_is_search(inst->op))
+				buf_printf(t->out, "\tconst i64 r%d = found_place(w%d);\n",
+					   inst->dst, inst->dst);
+			else
+				buf_printf(t->out, "\tconst %s r%d = (%s)w%d;\n",
+					   text_value(inst->dtype), inst->dst,
+					   text_value(inst->dtype), inst->dst);
 		}
 }
 
@@ -186,44 +208,6 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 }
 
 enum { MOST_COMPARED = 1 << 16 }; /* elements of a constant that are looked at */
-
-/* Loads of a join: which part a run of lanes is in decides where it lies. */
-static void put_join(struct emit_text *t, const struct inst *inst, int id)
-{
-	const struct lower_join *join = inst->join;
-	struct buf *out = t->out;
-
-	buf_puts(out, "\t{\n\tu32 q = p;\n");
-	for (int d = join->rank - 1; d >= 0; d--) {
-		buf_printf(out, "\tconst u32 w%d = (u32)(", d);
-		for (int i = 0; d == join->dim && i < join->n; i++) {
-			buf_puts(out, i ? " + " : "");
-			text_number(t, join->part[i].extent[d]);
-		}
-		if (d != join->dim)
-			text_number(t, join->part[0].extent[d]);
-		buf_printf(out, ");\n\t%su32 y%d = q %% w%d;\n\tq /= w%d;\n",
-			   d == join->dim ? "" : "const ", d, d, d);
-	}
-	for (int i = 0; i < join->n; i++) {
-		if (i + 1 < join->n) {
-			buf_printf(out, "\tif (y%d < (u32)", join->dim);
-			text_number(t, join->part[i].extent[join->dim]);
-			buf_puts(out, ") ");
-		}
-		buf_printf(out, "{ get(l%d, ", id);
-		text_address(t, &join->part[i].at, join->rank, "y");
-		buf_puts(out, "); }\n");
-		if (i + 1 < join->n) {
-			buf_printf(out, "\telse { y%d -= (u32)", join->dim);
-			text_number(t, join->part[i].extent[join->dim]);
-			buf_puts(out, ";\n");
-		}
-	}
-	for (int i = 0; i + 1 < join->n; i++)
-		buf_puts(out, "\t}");
-	buf_puts(out, "\n\t}\n");
-}
 
 /* Whether a constant has the same element in each run of lanes, as a mask of halves has. */
 static bool has_even_runs(const struct emit_text *t, const struct access *at)
@@ -275,6 +259,17 @@ static void put_fresh_load(struct emit_text *t, const struct access *at, const c
 	}
 }
 
+/* The same of a row that may be in shared memory. */
+static void put_row_load(struct emit_text *t, const struct access *at, const char *to)
+{
+	int staged = cuda_staged(t->c, at);
+
+	if (staged >= 0)
+		buf_printf(t->out, "\t%s[0] = t%d[threadIdx.y * points + p];\n", to, staged);
+	else
+		put_fresh_load(t, at, to);
+}
+
 /* l<id>: what the lanes of a thread load, as it lies in memory. */
 static void put_load(struct emit_text *t, const struct inst *inst, int id)
 {
@@ -283,9 +278,7 @@ static void put_load(struct emit_text *t, const struct inst *inst, int id)
 
 	snprintf(name, sizeof(name), "l%d", id);
 	buf_printf(t->out, "\t%s %s[%d];\n", text_element(inst->dtype), name, lanes);
-	if (inst->join)
-		put_join(t, inst, id);
-	else if (inst->lookup)
+	if (inst->join || inst->lookup)
 		text_lookup(t, inst, id);
 	else if (cuda_is_turned(t->c, inst))
 		buf_printf(t->out,
@@ -295,13 +288,18 @@ static void put_load(struct emit_text *t, const struct inst *inst, int id)
 		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) %s[j] = h%d[it][j];\n", lanes,
 			   name, kept);
 	else
-		put_fresh_load(t, &inst->at, name);
+		put_row_load(t, &inst->at, name);
 }
 
 static void put_store(struct emit_text *t, const struct inst *inst, int id)
 {
 	const struct kernel *k = t->c->kernel;
+	int staged = cuda_staged(t->c, &inst->at);
 
+	if (staged >= 0) {
+		buf_printf(t->out, "\tt%d[threadIdx.y * points + p] = o%d[0];\n", staged, id);
+		return;
+	}
 	if (cuda_is_turned(t->c, inst)) {
 		buf_printf(
 		    t->out,
@@ -373,6 +371,10 @@ static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 			buf_printf(out, "\tconst f32 r%d = (f32)v[j];\n", inst->dst);
 		break;
 	case INST_REDUCE:
+		if (op_is_search(inst->op)) {
+			buf_printf(out, "\tc%d[j].look(r%d, p + j);\n", inst->dst, inst->src[0]);
+			break;
+		}
 		snprintf(name, sizeof(name), "c%d[j]", inst->dst);
 		snprintf(value, sizeof(value), "r%d", inst->src[0]);
 		buf_printf(out, "\t%s = ", name);
@@ -615,7 +617,7 @@ static void put_kept_loads(struct emit_text *t, const char *thread)
 	for (int i = 0; c->registers && c->rows_each == 1 && i < c->n_kept; i++) {
 		put_unrolled(t, thread);
 		snprintf(name, sizeof(name), "h%d[it]", i);
-		put_fresh_load(t, c->kept[i], name);
+		put_row_load(t, c->kept[i], name);
 		buf_puts(t->out, "\t}\n\t}\n");
 	}
 }
@@ -769,11 +771,91 @@ static void put_room(struct emit_text *t)
 	put_slots(t);
 }
 
+/* ---- staged rows: those of a block lie side by side, and come and go in wide accesses, wherever
+ * each of them begins.
+ */
+
+/* The rest of a block's elements, that is no whole vector. */
+static void put_rest(struct emit_text *t, int lanes, const char *to, const char *from)
+{
+	buf_printf(t->out,
+		   "\tif (place < count %% %d) %s[count / %d * %d + place] = %s[count / %d * %d + "
+		   "place];\n\t}\n",
+		   lanes, to, lanes, lanes, from, lanes, lanes);
+}
+
+/* One access of them, into shared memory or from there. */
+static void put_staged(struct emit_text *t, int index)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct access *at = c->staged[index];
+	const char *type = text_element(c->lowered->buffers[at->buffer].dtype);
+	int lanes = CUDA_VECTOR_BYTES / (int)dtype_bytes(c->lowered->buffers[at->buffer].dtype);
+	int step = cuda_kernel_block(c) * lanes;
+	int steps = (c->rows_a_block * c->staged_points + step - 1) / step;
+	bool in = !c->stored[at->buffer];
+	char room[16];
+
+	snprintf(room, sizeof(room), "t%d", index);
+	buf_printf(t->out, "\t{\n\t%s%s *const all = b%d + ", in ? "const " : "", type,
+		   c->places[at->buffer]);
+	text_number(t, at->offset);
+	buf_printf(t->out,
+		   " + (i64)first_row * points;\n\tpack<%s, %d> v[%d];\n"
+		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++) {\n"
+		   "\tconst u32 e = i * %du + place * %du;\n"
+		   "\tif (e + %du <= count) v[i] = *(const pack<%s, %d> *)(%s + e);\n\t}\n"
+		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++) {\n"
+		   "\tconst u32 e = i * %du + place * %du;\n"
+		   "\tif (e + %du <= count) *(pack<%s, %d> *)(%s + e) = v[i];\n\t}\n",
+		   type, lanes, steps, steps, step, lanes, lanes, type, lanes, in ? "all" : room,
+		   steps, step, lanes, lanes, type, lanes, in ? room : "all");
+	put_rest(t, lanes, in ? room : "all", in ? "all" : room);
+}
+
+static void put_staged_in(struct emit_text *t)
+{
+	const struct cuda_kernel *c = t->c;
+
+	if (c->n_staged == 0)
+		return;
+	for (int i = 0; i < c->n_staged; i++)
+		buf_printf(t->out, "\t__shared__ __align__(16) %s t%d[%d];\n",
+			   text_element(c->lowered->buffers[c->staged[i]->buffer].dtype), i,
+			   c->rows_a_block * c->staged_points);
+	buf_printf(t->out,
+		   "\tconst u32 first_row = blockIdx.x * %du, place = threadIdx.y * %du + "
+		   "threadIdx.x;\n\tconst u32 count = %s%du%s * points;\n",
+		   c->rows_a_block, c->threads, c->all_live ? "" : "min(", c->rows_a_block,
+		   c->all_live ? "" : ", rows - first_row)");
+	for (int i = 0; i < c->n_staged; i++)
+		if (!c->stored[c->staged[i]->buffer])
+			put_staged(t, i);
+	buf_puts(t->out, "\t__syncthreads();\n");
+}
+
+static void put_staged_out(struct emit_text *t)
+{
+	const struct cuda_kernel *c = t->c;
+	bool any = false;
+
+	for (int i = 0; i < c->n_staged; i++) {
+		if (!c->stored[c->staged[i]->buffer])
+			continue;
+		if (!any)
+			buf_puts(t->out, "\t__syncthreads();\n");
+		any = true;
+		put_staged(t, i);
+	}
+}
+
 static void put_stages(struct emit_text *t, const char *thread)
 {
 	put_room(t);
+	put_staged_in(t);
 	put_kept_loads(t, thread);
 	put_row(t, thread);
+	put_staged_out(t);
 }
 
 /* Which row of the block's share it is, `step` of them after the first ones. */
@@ -855,10 +937,10 @@ static void put_parameters(struct emit_text *t)
 
 		/* What is only read may be loaded before other points are stored. */
 		if (c->stored[c->buffers[i]])
-			buf_printf(t->out, "%s%s *b%d", comma, text_element(dtype), c->buffers[i]);
+			buf_printf(t->out, "%s%s *b%d", comma, text_element(dtype), i);
 		else
 			buf_printf(t->out, "%sconst %s *__restrict__ b%d", comma,
-				   text_element(dtype), c->buffers[i]);
+				   text_element(dtype), i);
 	}
 	for (size_t i = 0; i < c->numbers.len; i++, comma = ", ")
 		buf_printf(t->out, "%si64 z%zu", comma, i);
@@ -872,26 +954,6 @@ static void put_parameters(struct emit_text *t)
 		buf_puts(t->out, ", u32 back");
 }
 
-/* What the threads of a row before this one have, and *all of them: a sum in their order. */
-static const char scan_words[] =
-    "template <int T, int R> WORD f64 sum_ahead(f64 x, f64 *all)\n{\n"
-    "\tconstexpr int W = T < 32 ? T : 32;\n\tconst int lane = threadIdx.x % W;\n"
-    "\tconst int first = (threadIdx.y * T + threadIdx.x) % 32 - lane;\n\tf64 sum = x;\n"
-    "#pragma unroll\n\tfor (int o = 1; o < W; o *= 2) {\n"
-    "\t\tconst f64 other = __shfl_sync(0xffffffffu, sum, first + (lane >= o ? lane - o : "
-    "lane));\n\n"
-    "\t\tsum = lane >= o ? other + sum : sum;\n\t}\n"
-    "\tf64 ahead = __shfl_sync(0xffffffffu, sum, first + (lane > 0 ? lane - 1 : 0));\n\n"
-    "\tahead = lane == 0 ? 0 : ahead;\n"
-    "\t*all = __shfl_sync(0xffffffffu, sum, first + W - 1);\n"
-    "\tif (T > 32) {\n\t\t__shared__ f64 warps[T > 32 ? T / 32 : 1];\n"
-    "\t\tf64 before = 0, total = 0;\n\n"
-    "\t\tif (lane == 31)\n\t\t\twarps[threadIdx.x / 32] = sum;\n\t\t__syncthreads();\n"
-    "#pragma unroll\n\t\tfor (int w = 0; w < T / 32; w++) {\n"
-    "\t\t\tbefore = w == threadIdx.x / 32 ? total : before;\n\t\t\ttotal += warps[w];\n\t\t}\n"
-    "\t\tahead = before + ahead;\n\t\t*all = total;\n\t\t__syncthreads();\n\t}\n"
-    "\treturn ahead;\n}\n";
-
 bool cuda_scans_rows(const struct kernel *k)
 {
 	for (int s = 0; s < k->n_stages; s++)
@@ -900,17 +962,11 @@ bool cuda_scans_rows(const struct kernel *k)
 	return false;
 }
 
-void cuda_scan_words(struct buf *out)
-{
-	buf_puts(out, scan_words);
-}
-
 void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 {
 	const struct kernel *k = c->kernel;
 	struct buf body;
 	struct emit_text t = { .out = &body, .c = c };
-	int threads = k->form == FORM_COLS ? c->threads * c->columns : c->threads * c->rows_a_block;
 
 	buf_init(&body, 0);
 	text_once(&t, k->setup, k->n_setup);
@@ -924,9 +980,8 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 		put_rows(&t);
 	else
 		put_cols(&t);
-	buf_printf(out, "// %s\nextern \"C\" __global__ void __launch_bounds__(%d) k%d(", k->name,
-		   threads, c->index);
 	t.out = out;
+	buf_puts(out, "(");
 	put_parameters(&t);
 	buf_puts(out, ")\n{\n");
 	for (size_t i = 0; i < c->sites.len; i++)

@@ -6,6 +6,8 @@
  *         both dims, which such operands pass turned, through shared memory
  *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them at a time,
  *         and `rows_each` times as many where rows are short: their loads are under way at once;
+ *         rows that no vector divides are `staged`: a block's, which are one piece of memory,
+ *         pass through shared memory;
  *         with blocks to spare, several share a row (`split`), and the last one
  *         to finish joins what they have found, in order
  *   COLS  a block has `columns` columns side by side and `threads` on each of them; of
@@ -79,6 +81,17 @@ enum {
 	 * there are so many blocks: on an H200 sums of rows of 64 took a sixth less, and a layer
 	 * norm of 96, which has more stages, a quarter more. */
 	CUDA_ROWS_EACH = 4,
+	/* Rows that no vector divides: a block has so many threads, and so much of them in shared
+	 * memory, or up to the most where a few rows are more; a thread has so many points, or
+	 * more than a warp would have fewer. */
+	CUDA_MAX_STAGED = 6,
+	CUDA_STAGED_THREADS = 256,
+	CUDA_STAGED_BYTES = 24 << 10,
+	CUDA_STAGED_MOST = 40 << 10,
+	CUDA_STAGED_POINTS = 12,
+	CUDA_STAGED_MANY_POINTS = 25,
+	CUDA_STAGED_BLOCKS = 264,
+	CUDA_STAGED_WALKED = 256, /* points of a row that several stages walk */
 	CUDA_ENOUGH_BLOCKS = 4096,
 };
 
@@ -94,7 +107,7 @@ struct cuda_site {
 struct cuda_kernel {
 	const struct lowered *lowered;
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
-	int index;                   /* the function is k<index> */
+	int index;                   /* in the graph */
 	int threads, rows_a_block, rows_each, columns;
 	int lanes;     /* of a thread, side by side; 1: any alignment will do */
 	bool splits;   /* several blocks may share a row or columns */
@@ -109,9 +122,13 @@ struct cuda_kernel {
 	int turned_dim; /* MAP: the dim along which some accesses lie; -1: none turn */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
+	/* ROWS: accesses of whole rows that pass through shared memory, and points of a row. */
+	int n_staged, staged_points;
+	const struct access *staged[CUDA_MAX_STAGED];
 	bool narrow;             /* it stores float16 and bfloat16 alone, and cuts nothing off */
 	bool *stored;            /* by buffer: it is written here */
-	int n_buffers, *buffers; /* parameters: first the addresses, */
+	int n_buffers, *buffers; /* parameters: first the addresses, b0, b1, ..., */
+	int *places;             /* by buffer: which of them it is */
 	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
 	/* then, where indices may be out of bounds, the device's fault and the launch's sites; */
 	VEC(struct cuda_site) sites;
@@ -125,8 +142,15 @@ struct cuda_kernel {
 bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes);
 void cuda_kernel_finish(struct cuda_kernel *c); /* zeroed is fine */
 
-/* The function of a planned kernel; fills in `numbers`.  out->failed when out of memory. */
+/* The function of a planned kernel from its parameters on, in which nothing says which kernel of
+ * the graph it is; fills in `numbers`.  out->failed when out of memory. */
 void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c);
+
+/* Threads of a block. */
+static inline int cuda_kernel_block(const struct cuda_kernel *c)
+{
+	return c->threads * (c->kernel->form == FORM_COLS ? c->columns : c->rows_a_block);
+}
 
 /* Points of the vector axis, and what they are repeated over: rows of a ROWS,
  * outer rows of a COLS; columns: of a COLS, else 1. */
@@ -145,18 +169,28 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 	return c->lanes == 1;
 }
 
-/* lookup.c: whether it loads by indices, and what such kernels call, after intrinsics.cu. */
-bool cuda_looks_up(const struct kernel *k);
-void cuda_lookup_words(struct buf *out);
-/* emit.c: the same of a scan. */
+/* lookup.c: where it loads by indices, what it calls, after intrinsics.cu; else NULL. */
+const char *cuda_looks_up(const struct kernel *k);
+/* emit.c: whether it has a scan; text.c: what all of these kernels call, after intrinsics.cu. */
 bool cuda_scans_rows(const struct kernel *k);
-void cuda_scan_words(struct buf *out);
+void cuda_kernel_words(struct buf *out, const struct kernel *kernels, int n);
 
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
 
-/* Which of the kept accesses a load is; -1: none. */
-int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
+/* Which of these accesses it is; -1: none. */
+int cuda_find(const struct kernel *k, const struct access *const *list, int n,
+	      const struct access *at);
+
+/* Which of the kept accesses a load is; which of the staged ones an access is. */
+static inline int cuda_kept(const struct cuda_kernel *c, const struct inst *inst)
+{
+	return inst_loads(inst) ? cuda_find(c->kernel, c->kept, c->n_kept, &inst->at) : -1;
+}
+static inline int cuda_staged(const struct cuda_kernel *c, const struct access *at)
+{
+	return cuda_find(c->kernel, c->staged, c->n_staged, at);
+}
 
 /* bounds.c: whether a float32 can be no farther from 0 than sines without a reduction
  * of their own go, by what computes it; it may be NaN. */

@@ -55,9 +55,10 @@ bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfu
 {
 	int n = n_values(k);
 
-	*l = (struct cuda_launch){
-		.kernel = k, .function = function, .wide = k->lanes > 1, .n_params = n
-	};
+	*l = (struct cuda_launch){ .kernel = k,
+				   .function = function,
+				   .wide = k->lanes > 1 || k->n_staged > 0,
+				   .n_params = n };
 	l->values = calloc((size_t)n + 1, sizeof(*l->values));
 	l->params = calloc((size_t)n + 1, sizeof(*l->params));
 	if (!l->values || !l->params || !give_sites(l, d, fault))

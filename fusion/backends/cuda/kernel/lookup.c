@@ -1,4 +1,4 @@
-/* fusion/backends/cuda/kernel/lookup.c -- the CUDA C of loads by indices.
+/* fusion/backends/cuda/kernel/lookup.c -- the CUDA C of loads by indices, and of joins.
  *
  * Of an index that is the same for all lanes of a thread there is one number, and where x
  * then has the lanes side by side they are one access; else each lane has its own.
@@ -40,19 +40,14 @@ static bool is_in(const struct inst *insts, int n)
 	return false;
 }
 
-bool cuda_looks_up(const struct kernel *k)
+const char *cuda_looks_up(const struct kernel *k)
 {
 	bool any = is_in(k->setup, k->n_setup) || is_in(k->prologue, k->n_prologue);
 
 	for (int s = 0; s < k->n_stages && !any; s++)
 		any = is_in(k->stages[s].body, k->stages[s].n_body) ||
 		      is_in(k->stages[s].post, k->stages[s].n_post);
-	return any;
-}
-
-void cuda_lookup_words(struct buf *out)
-{
-	buf_puts(out, words);
+	return any ? words : NULL;
 }
 
 static const struct sym *last_stride(const struct emit_text *t, const struct access *at)
@@ -183,7 +178,8 @@ static void put_near_element(struct emit_text *t, const struct inst *inst, int l
 {
 	const struct kernel *k = t->c->kernel;
 
-	buf_printf(t->out, "b%d[%uu", inst->at.buffer, (unsigned)inst->at.offset->value);
+	buf_printf(t->out, "b%d[%uu", t->c->places[inst->at.buffer],
+		   (unsigned)inst->at.offset->value);
 	for (int d = 0; d < k->n_dims; d++) {
 		const struct sym *stride = inst->at.stride[d];
 
@@ -329,9 +325,49 @@ static void put_one(struct emit_text *t, const struct inst *inst)
 		   inst->dst, inst->dtype == DTYPE_BOOL ? " != 0" : "");
 }
 
+/* Loads of a join: which part a run of lanes is in decides where it lies. */
+static void put_join(struct emit_text *t, const struct inst *inst, int id)
+{
+	const struct lower_join *join = inst->join;
+	struct buf *out = t->out;
+
+	buf_puts(out, "\t{\n\tu32 q = p;\n");
+	for (int d = join->rank - 1; d >= 0; d--) {
+		buf_printf(out, "\tconst u32 w%d = (u32)(", d);
+		for (int i = 0; d == join->dim && i < join->n; i++) {
+			buf_puts(out, i ? " + " : "");
+			text_number(t, join->part[i].extent[d]);
+		}
+		if (d != join->dim)
+			text_number(t, join->part[0].extent[d]);
+		buf_printf(out, ");\n\t%su32 y%d = q %% w%d;\n\tq /= w%d;\n",
+			   d == join->dim ? "" : "const ", d, d, d);
+	}
+	for (int i = 0; i < join->n; i++) {
+		if (i + 1 < join->n) {
+			buf_printf(out, "\tif (y%d < (u32)", join->dim);
+			text_number(t, join->part[i].extent[join->dim]);
+			buf_puts(out, ") ");
+		}
+		buf_printf(out, "{ get(l%d, ", id);
+		text_address(t, &join->part[i].at, join->rank, "y");
+		buf_puts(out, "); }\n");
+		if (i + 1 < join->n) {
+			buf_printf(out, "\telse { y%d -= (u32)", join->dim);
+			text_number(t, join->part[i].extent[join->dim]);
+			buf_puts(out, ";\n");
+		}
+	}
+	for (int i = 0; i + 1 < join->n; i++)
+		buf_puts(out, "\t}");
+	buf_puts(out, "\n\t}\n");
+}
+
 void text_lookup(struct emit_text *t, const struct inst *inst, int load)
 {
-	if (load < 0)
+	if (inst->join)
+		put_join(t, inst, load);
+	else if (load < 0)
 		put_one(t, inst);
 	else
 		put_lanes(t, inst, load);

@@ -60,10 +60,10 @@ void text_number(struct emit_text *t, const struct sym *s)
 	buf_printf(t->out, "z%zu", i);
 }
 
-/* b<buffer> + where the access lies at x0, x1, ... */
+/* b<parameter> + where the access lies at x0, x1, ... */
 void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name)
 {
-	buf_printf(t->out, "b%d", at->buffer);
+	buf_printf(t->out, "b%d", t->c->places[at->buffer]);
 	if (!sym_is(at->offset, 0)) {
 		buf_puts(t->out, " + ");
 		text_number(t, at->offset);
@@ -219,6 +219,8 @@ const char *text_wide(const struct inst *inst)
 {
 	bool exact = inst->op == OP_amax || inst->op == OP_amin;
 
+	if (op_is_search(inst->op))
+		return "u64";
 	if (inst->dtype == DTYPE_BOOL)
 		return "bool";
 	if (!text_is_float(inst->dtype))
@@ -242,6 +244,10 @@ void text_joiner(struct emit_text *t, const struct inst *inst)
 	const char *type = text_wide(inst);
 	enum dtype dtype = wide_dtype(inst);
 
+	if (op_is_search(inst->op)) {
+		buf_printf(t->out, "\tusing j%d = finding;\n", inst->dst);
+		return;
+	}
 	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
 		   inst->dst, type, type, type);
 	text_join(t, inst->op, dtype, "a", "b");
@@ -267,4 +273,68 @@ void text_once(struct emit_text *t, const struct inst *insts, int n)
 			buf_puts(t->out, "\t}\n");
 		}
 	text_sites_end(t);
+}
+
+/* ---- what kernels call */
+
+/* What the threads of a row before this one have, and *all of them: a sum in their order. */
+static const char scan_words[] =
+    "template <int T, int R> WORD f64 sum_ahead(f64 x, f64 *all)\n{\n"
+    "\tconstexpr int W = T < 32 ? T : 32;\n\tconst int lane = threadIdx.x % W;\n"
+    "\tconst int first = (threadIdx.y * T + threadIdx.x) % 32 - lane;\n\tf64 sum = x;\n"
+    "#pragma unroll\n\tfor (int o = 1; o < W; o *= 2) {\n"
+    "\t\tconst f64 other = __shfl_sync(0xffffffffu, sum, first + (lane >= o ? lane - o : "
+    "lane));\n\n"
+    "\t\tsum = lane >= o ? other + sum : sum;\n\t}\n"
+    "\tf64 ahead = __shfl_sync(0xffffffffu, sum, first + (lane > 0 ? lane - 1 : 0));\n\n"
+    "\tahead = lane == 0 ? 0 : ahead;\n"
+    "\t*all = __shfl_sync(0xffffffffu, sum, first + W - 1);\n"
+    "\tif (T > 32) {\n\t\t__shared__ f64 warps[T > 32 ? T / 32 : 1];\n"
+    "\t\tf64 before = 0, total = 0;\n\n"
+    "\t\tif (lane == 31)\n\t\t\twarps[threadIdx.x / 32] = sum;\n\t\t__syncthreads();\n"
+    "#pragma unroll\n\t\tfor (int w = 0; w < T / 32; w++) {\n"
+    "\t\t\tbefore = w == threadIdx.x / 32 ? total : before;\n\t\t\ttotal += warps[w];\n\t\t}\n"
+    "\t\tahead = before + ahead;\n\t\t*all = total;\n\t\t__syncthreads();\n\t}\n"
+    "\treturn ahead;\n}\n";
+
+/* The best so far and where it was, NaN before all.  What is no better than the worst there can
+ * be is nowhere: where a row has nothing else, its first point is it.  As words that are joined
+ * by their order: the order of the best, then places from the last to the first. */
+static const char search_words[] =
+    "template <bool LARGEST> struct search {\n"
+    "\tf32 best = LARGEST ? -INF_f32 : INF_f32;\n\tu32 at = ~0u;\n\n"
+    "\t__device__ __forceinline__ void look(f32 x, u32 place)\n\t{\n"
+    "\t\tconst bool better = (LARGEST ? !(x <= best) : !(x >= best)) && best == best;\n\n"
+    "\t\tbest = better ? x : best;\n\t\tat = better ? place : at;\n\t}\n"
+    "\t__device__ __forceinline__ u64 word() const\n\t{\n"
+    "\t\tconst u32 bits = __float_as_uint((LARGEST ? best : -best) + 0.0f);\n"
+    "\t\tconst u32 order = bits >> 31 ? ~bits : bits | 0x80000000u;\n\n"
+    "\t\treturn (u64)(best != best ? ~0u : order) << 32 | (u32)~at;\n\t}\n};\n"
+    "struct finding {\n\tstatic __device__ u64 join(u64 a, u64 b) { return a > b ? a : b; }\n"
+    "\tstatic __device__ u64 first() { return 0; }\n};\n"
+    "WORD i64 found_place(u64 word) { return (u32)word ? (i64)(u32)~(u32)word : 0; }\n";
+
+static bool searches_rows(const struct kernel *k)
+{
+	for (int s = 0; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++)
+			if (k->stages[s].body[i].kind == INST_REDUCE &&
+			    op_is_search(k->stages[s].body[i].op))
+				return true;
+	return false;
+}
+
+void cuda_kernel_words(struct buf *out, const struct kernel *kernels, int n)
+{
+	bool scans = false, searches = false;
+	const char *looks_up = NULL;
+
+	for (int i = 0; i < n; i++) {
+		looks_up = looks_up ? looks_up : cuda_looks_up(&kernels[i]);
+		scans |= cuda_scans_rows(&kernels[i]);
+		searches |= searches_rows(&kernels[i]);
+	}
+	buf_puts(out, looks_up ? looks_up : "");
+	buf_puts(out, scans ? scan_words : "");
+	buf_puts(out, searches ? search_words : "");
 }

@@ -1,6 +1,6 @@
 /* fusion/backends/cuda/kernel/text.h -- numbers, addresses and steps of the tile program as CUDA C.
  *
- * Values are named r<register>, buffers b<buffer>, coordinates x<dim>, numbers that are
+ * Values are named r<register>, buffers b<parameter>, coordinates x<dim>, numbers that are
  * parameters z<i>.
  */
 #ifndef FUSION_BACKENDS_CUDA_KERNEL_TEXT_H
@@ -24,7 +24,7 @@ const char *text_value(enum dtype dtype);
 /* A literal, or the parameter that it becomes. */
 void text_number(struct emit_text *t, const struct sym *s);
 
-/* b<buffer> + where the access lies at <name>0, <name>1, ... */
+/* b<parameter> + where the access lies at <name>0, <name>1, ... */
 void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name);
 
 /* `inst` (IMM, OP, CAST) as the declaration of its register. */
@@ -44,7 +44,8 @@ void text_joiner(struct emit_text *t, const struct inst *inst);
  * `first_of_team` and `live` stores. */
 void text_once(struct emit_text *t, const struct inst *insts, int n);
 
-/* lookup.c: a load by indices: l<load>[lanes], which is declared; -1: its register, once a row. */
+/* lookup.c: a load of a join, or by indices: l<load>[lanes], which is declared; -1: its register,
+ * once a row. */
 void text_lookup(struct emit_text *t, const struct inst *inst, int load);
 /* Tells of indices out of bounds, which w<site> keep: at the end of the loops that they are in. */
 void text_sites_end(struct emit_text *t);
