@@ -463,6 +463,21 @@ struct heat {
 bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
 	     struct err *err); /* project NULL or "": of all */
 
+/* Which run of a workload: the newest that is done of a branch, else of a tag, or the one that is
+ * marked where `of` is "baseline"; one with these settings before others. */
+struct newest_query {
+	const char *name, *project, *of;
+	const char *settings_hash; /* "" or NULL: whichever */
+	int64_t but;               /* that run is not meant */
+};
+bool db_run_newest(struct db *db, const struct newest_query *query, struct arena *arena,
+		   struct run_row *out, bool *found, struct err *err);
+
+/* The newest run of exactly this workload (JSON text as it is stored) that waits, runs or is done.
+ */
+bool db_run_same(struct db *db, const char *workload, struct arena *arena, struct run_row *out,
+		 bool *found, struct err *err);
+
 /* Names of workloads that have runs, the one of the newest run first, with how many. */
 struct workload_name {
 	const char *name;

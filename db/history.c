@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
 
 enum { MOST_FIGURES = 100000, REPEATS = 20 };
@@ -277,6 +278,58 @@ bool db_heat(struct db *db, const char *project, struct arena *arena, struct hea
 
 	db_reader_give(db, h);
 	return ok;
+}
+
+/* The one row of a statement that selects RUN_COLUMNS; finalizes it.  `s` NULL fails. */
+static bool read_one(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *arena,
+		     struct run_row *out, struct err *err)
+{
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+
+	if (code == SQLITE_ROW)
+		run_read(s, arena, out);
+	else if (s && code != SQLITE_DONE)
+		db_fail(h, "look for a run", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return code == SQLITE_ROW;
+}
+
+bool db_run_newest(struct db *db, const struct newest_query *q, struct arena *arena,
+		   struct run_row *out, bool *found, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+
+	*found = read_one(
+	    db, h,
+	    db_prepare(
+		h, err,
+		"SELECT " RUN_COLUMNS RUN_TABLES
+		" WHERE name = ?1 AND (?2 = '' OR project = ?2) AND status = 'done' AND id <> ?5"
+		" AND (branch = ?3 OR (?3 = 'baseline' AND baseline = 1) OR EXISTS (SELECT 1"
+		" FROM run_tag WHERE run_tag.run = run.id AND tag = ?3)) ORDER BY"
+		" ?3 = 'baseline' AND baseline = 1 DESC, branch = ?3 DESC,"
+		" settings_hash = ?4 DESC, id DESC LIMIT 1",
+		"tttti", q->name, q->project, q->of, q->settings_hash, q->but),
+	    arena, out, err);
+	return err->code == ERR_NONE;
+}
+
+bool db_run_same(struct db *db, const char *workload, struct arena *arena, struct run_row *out,
+		 bool *found, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	char hash[HASH_HEX_BYTES];
+
+	hash_hex(workload, strlen(workload), hash);
+	*found = read_one(db, h,
+			  db_prepare(h, err,
+				     "SELECT " RUN_COLUMNS RUN_TABLES
+				     " WHERE workload_hash = ?1 AND kind <> 'trace' AND status IN"
+				     " ('queued', 'running', 'done') ORDER BY id DESC LIMIT 1",
+				     "t", hash),
+			  arena, out, err);
+	return err->code == ERR_NONE;
 }
 
 bool db_workload_names(struct db *db, int limit, struct arena *arena, struct workload_name **names,

@@ -14,7 +14,7 @@
 
 #include "fusion/device.h"
 #include "fusion/dtype.h"
-#include "fusion/observer.h" /* struct fusion_line, fusion_symbol */
+#include "fusion/observer.h" /* struct fusion_line, fusion_symbol, fusion_origin */
 
 struct buf;            /* fusion/base/buf.h */
 struct err;            /* fusion/base/err.h */
@@ -67,6 +67,8 @@ struct fusion_graph_info {
 	const char *cache_note;    /* what is wrong with the cache of kernels; NULL */
 	const char *const *guards; /* "x.dtype == float32", in order of evaluation */
 	int n_guards;
+	const struct fusion_origin *origins; /* of inputs, when it was captured; by their order */
+	int n_origins;
 	int64_t uses;
 	int n_pieces;                  /* lowered pieces; 1 where nothing falls back */
 	const struct lowered *lowered; /* NULL: it runs in pieces; for fusion_tile_program() */

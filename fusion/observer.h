@@ -31,6 +31,13 @@ struct fusion_symbol {
 	const char *name, *source, *range; /* range may be NULL */
 };
 
+/* An input of a graph that holds what another graph has given: across a break, or kept from an
+ * earlier call. */
+struct fusion_origin {
+	int node;          /* of the graph that takes it: a placeholder */
+	int graph, output; /* which graph gave it, and the place among that graph's outputs */
+};
+
 /* What tensor memory is taken for. */
 enum fusion_use {
 	USE_OTHER,     /* by no kernel of a graph: a literal, a copy, what a library's op made */

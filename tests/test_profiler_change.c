@@ -71,9 +71,28 @@ static void a_change_of_the_values_is_told(void **state)
 	assert_true(number(m, "max_abs_error") == 1);
 	assert_null(json_object_get(m, "speedup"));
 	json_decref(report);
-	report = run_change(WHERE, HEAD "    print(1)\\n    return x * 2 + 1\\n", false, &err);
+	report = run_change(HEAD "    print(1)\\n    return x * 2 + 1\\n", WHERE, false, &err);
 	assert_non_null(strstr(json_string_value(at(report, "modes.eager.change.disagreement")),
 			       "what was printed"));
+	json_decref(report);
+	report = run_change(HEAD "    print(2)\\n    return x\\n",
+			    HEAD "    print(1)\\n    print(3)\\n    return x\\n", false, &err);
+	assert_true(json_is_false(at(report, "modes.static.change.agrees")));
+	json_decref(report);
+}
+
+static void prints_that_a_change_leaves_out_are_no_other_values(void **state)
+{
+	struct err err;
+	json_t *report = run_change(HEAD "    print(2)\\n    return x * 2\\n",
+				    HEAD "    print(1)\\n    x = x * 2\\n    print(2)\\n"
+					 "    print(3)\\n    return x\\n",
+				    false, &err);
+	const json_t *m = at(report, "modes.static.change");
+
+	(void)state;
+	assert_true(json_is_true(at(m, "agrees")));
+	assert_int_equal(number(m, "prints_less"), 2);
 	json_decref(report);
 }
 
@@ -123,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_breaks_and_times_stand_beside_those_before),
 		cmocka_unit_test(a_change_of_the_values_is_told),
+		cmocka_unit_test(prints_that_a_change_leaves_out_are_no_other_values),
 		cmocka_unit_test(a_program_that_failed_before_has_its_error),
 		cmocka_unit_test(what_cannot_be_held_beside_it_is_refused),
 	};

@@ -296,15 +296,17 @@ static void a_cost_whose_interval_holds_0_is_no_figure(void **state)
 	assert_int_equal(m->distinct.n, 2);
 	assert_string_equal(m->distinct.at[0].cost->text, "70"); /* together it is known */
 	assert_null(m->distinct.at[0].cost_open);
-	assert_string_equal(m->distinct.at[1].cost_open, "cannot be told apart from 0");
+	assert_string_equal(m->distinct.at[1].cost_open,
+			    "It costs nothing: a call without it would be no shorter.");
 	assert_null(m->distinct.at[1].line_cost);
-	assert_string_equal(m->break_kinds.at[1].says,
-			    "1 break, whose cost cannot be told apart from 0");
+	assert_string_equal(m->break_kinds.at[1].says, "1 break, which costs nothing");
 	done(&found);
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "40", "[-10, 90]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
 	assert_string_equal(m->distinct.at[0].cost_open,
-			    "cannot be told apart from 0: at most 90 µs");
+			    "Its cost cannot be told apart from 0: at most 90 µs a call.");
+	assert_string_equal(m->break_kinds.at[0].says,
+			    "1 break, whose cost cannot be told apart from 0");
 	done(&found);
 	found = find(BROKEN(COST_IN("host-call", "5", "0", "1.14", "[0.49, 3.9]", "0"), ""));
 	m = report_get(found.f->points.at[0].modes, "static");
@@ -313,6 +315,50 @@ static void a_cost_whose_interval_holds_0_is_no_figure(void **state)
 	assert_null(m->distinct.at[0].cost_open);
 	assert_string_equal(m->break_kinds.at[0].says, "1 break, 1.1 µs a call");
 	done(&found);
+}
+
+/* Of two breaks, 25 (20-30) and 3 (-2-9) by themselves, that cost so much together. */
+static void check_parts(const char *all, const char *first, const char *second, const char *kind)
+{
+	const struct report_findings_mode *m;
+	struct found found;
+	char text[16384];
+
+	snprintf(text, sizeof(text),
+		 BROKEN(COSTLY("host-call", "3", "0", "25",
+			       "0") ", " COST_IN("scalar-read", "5", "0", "3", "[-2, 9]", "0"),
+			"%s"),
+		 all);
+	found = find(text);
+	m = report_get(found.f->points.at[0].modes, "static");
+	if (first)
+		assert_string_equal(m->distinct.at[0].cost_open, first);
+	else
+		assert_null(m->distinct.at[0].cost_open);
+	assert_true((m->distinct.at[0].line_cost != NULL) == !first);
+	assert_string_equal(m->distinct.at[1].cost_open, second);
+	assert_string_equal(m->break_kinds.at[0].says, kind);
+	done(&found);
+}
+
+static void no_part_claims_more_than_the_sentence_on_all(void **state)
+{
+	(void)state;
+	check_parts(LATENCY COSTS("-6", "-7", "-5", WITHOUT(TIMED, "0")),
+		    "It costs nothing: without all 2 a call is no shorter.",
+		    "It costs nothing: without all 2 a call is no shorter.",
+		    "1 break, which costs nothing");
+	check_parts(LATENCY COSTS("1", "-2", "4", WITHOUT(TIMED, "0")),
+		    "Its cost cannot be told apart from 0: at most 4 µs a call.",
+		    "Its cost cannot be told apart from 0: at most 4 µs a call.",
+		    "1 break, whose cost cannot be told apart from 0");
+	check_parts(LATENCY COSTS("15", "10", "20", WITHOUT(TIMED, "1")),
+		    "Its cost cannot be told apart from 0: at most 20 µs a call.",
+		    "Its cost cannot be told apart from 0: at most 9 µs a call.",
+		    "1 break, whose cost cannot be told apart from 0");
+	check_parts(LATENCY COSTS("28", "20", "36", WITHOUT(TIMED, "0")), NULL,
+		    "Its cost cannot be told apart from 0: at most 9 µs a call.",
+		    "1 break, 25 µs a call");
 }
 
 static void what_follows_a_break_and_what_a_rewrite_gains_is_said(void **state)
@@ -518,6 +564,7 @@ int main(void)
 		cmocka_unit_test(a_cost_has_its_evidence_beside_it),
 		cmocka_unit_test(distinct_breaks_have_their_costs_and_kinds_the_dearest_first),
 		cmocka_unit_test(a_cost_whose_interval_holds_0_is_no_figure),
+		cmocka_unit_test(no_part_claims_more_than_the_sentence_on_all),
 		cmocka_unit_test(what_follows_a_break_and_what_a_rewrite_gains_is_said),
 		cmocka_unit_test(recompiles_are_told_with_what_they_took),
 		cmocka_unit_test(what_would_fit_depends_on_what_failed_and_on_the_mode),

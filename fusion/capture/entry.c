@@ -337,6 +337,13 @@ static void gather(struct entry *e)
 	}
 }
 
+/* What lies there is an output of the entry's graph: for graphs that take it. */
+static void sign(const struct entry *e, struct storage *storage, int output)
+{
+	storage->graph = e->graph + 1;
+	storage->output = output;
+}
+
 static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 {
 	bool ok = true;
@@ -353,6 +360,7 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 		} else if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
 			ok = ok && storage_before_write(to.tensor->memory->storage, err);
 			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
+			sign(e, to.tensor->memory->storage, w->output);
 		}
 		storage_written(to.tensor->memory->storage);
 		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
@@ -378,9 +386,12 @@ static bool run_exec(struct entry *e, const struct fusion_observer *observer, st
 		exec_record(e->exec, e->record, &e->recorded);
 	if (watched)
 		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
-	if (e->grad)
-		return entry_grad_run(e, observer, err);
-	return in_place_find(e, &call.given, err) && exec_run(e->exec, &call, err);
+	if (e->grad ? !entry_grad_run(e, observer, err)
+		    : !in_place_find(e, &call.given, err) || !exec_run(e->exec, &call, err))
+		return false;
+	for (int i = 0; i < e->n_outputs; i++)
+		sign(e, e->output_tensors[i]->storage, i);
+	return true;
 }
 
 /* Locals and operands as the piece left them. */

@@ -136,6 +136,8 @@ struct entry {
 	int graph; /* index among the session's graphs; -1: no ops */
 	int broke; /* the break that it ends at, in the report; -1: it returns */
 	int n_placeholders;
+	struct fusion_origin *origins; /* of its graph's inputs, when it was made */
+	int n_origins;
 	bool sets_modes; /* the piece leaves other modes than it found: these */
 	bool grad_off_after;
 	unsigned char derivatives_after;

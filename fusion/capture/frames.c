@@ -675,6 +675,28 @@ struct frame_piece {
 	bool ran;                   /* false: eager goes on */
 };
 
+/* The inputs of a new entry that hold what other graphs have given. */
+static void note_origins(struct entry *e)
+{
+	int n = e->graph < 0 ? 0 : e->captured->n_nodes;
+
+	e->origins = ARENA_ARRAY(&e->arena, struct fusion_origin, (size_t)e->n_inputs + 1);
+	for (int k = 0; e->origins && k < n; k++) {
+		const struct node *node = e->captured->nodes[k];
+		int i = node->op == OP_input ? node->input : e->n_inputs;
+		struct value v = { .kind = VALUE_UNSET };
+		const struct storage *s;
+
+		if (i < e->n_inputs)
+			v = e->inputs[i].source >= 0 ? e->guards.values[e->inputs[i].source]
+						     : e->lifted[i];
+		s = v.kind == VALUE_TENSOR && v.tensor->memory ? v.tensor->memory->storage : NULL;
+		if (s && s->graph > 0)
+			e->origins[e->n_origins++] = (struct fusion_origin){ k, s->graph - 1,
+									     s->output };
+	}
+}
+
 /* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
 static struct entry *entry_for(const struct frame_piece *piece, const struct roots *roots,
 			       enum entry_fate *fate, struct err *err)
@@ -695,6 +717,8 @@ static struct entry *entry_for(const struct frame_piece *piece, const struct roo
 			e->guards.texts[guards_check(&e->guards, roots)]);
 		return NULL;
 	}
+	if (e)
+		note_origins(e);
 	return e;
 }
 

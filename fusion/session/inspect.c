@@ -178,6 +178,8 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.cache_note = x ? x->stats.note : NULL,
 		.guards = e->guards.texts,
 		.n_guards = e->guards.n,
+		.origins = e->origins,
+		.n_origins = e->n_origins,
 		.uses = e->uses,
 		.n_pieces = exec_lowered_count(x),
 		.lowered = x && !x->parts ? x->lowered : NULL,

@@ -112,6 +112,7 @@ static inline struct tensor *create(struct allocator *a, enum dtype dtype, int r
 	storage->stale = allocator_device(a) ? STALE_FRESH : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
+	storage->graph = 0;
 	storage->watch = NULL;
 	storage->kept = NULL;
 	storage->shadow = NULL;

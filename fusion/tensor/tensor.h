@@ -65,6 +65,8 @@ struct storage {
 	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
 	struct mapping *mapping;     /* mapping.h: of the file that it lies in; NULL */
 	enum walk_order last_write;  /* a hint for whoever reads it next */
+	int graph;   /* of a session, that has given what lies in it, + 1; 0: none, or not known */
+	int output;  /* of that graph: its place among the outputs */
 	int met;     /* for guards, while they look for tensors of one storage: the first of it */
 	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
 };

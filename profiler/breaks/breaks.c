@@ -681,7 +681,8 @@ static struct report_unbroken *unbroken_of(const struct break_check *check,
 	const struct interval *saved = &check->saved, *without = &check->median[0];
 	struct report_unbroken *to = report_new_unbroken(1, &draft->arena);
 	double said_us = said->mid / 1000;
-	bool certain = saved->low > 0; /* else the difference may be none */
+	/* else the difference may be none */
+	bool certain = saving_beyond_margin(saved, check->median[1].mid).low > 0;
 	double ratio = saved->mid != 0 ? said_us / saved->mid : 0;
 	bool agrees = (ratio >= 0.8 && ratio <= 1.2) ||
 		      (said->low / 1000 <= saved->high && saved->low <= said->high / 1000);

@@ -44,18 +44,29 @@ static bool same_break(const struct changes *c, const struct report_break *x,
 	       memcmp(text_x, text_y, (size_t)len_x) == 0;
 }
 
-static struct report_compared_break *
-break_side(const struct changes *c, const struct report_break *b, const struct break_place *place)
+/* Whether what it costs is told: neither its interval nor that of all breaks of the mode holds 0.
+ */
+static bool cost_told(const struct report_mode *m, const struct report_break *b)
+{
+	return b->has.cost_us && !(b->cost && b->cost->ci_us.low <= 0) &&
+	       !(m->break_cost && m->break_cost->ci_us.low <= 0);
+}
+
+static struct report_compared_break *break_side(const struct changes *c,
+						const struct report_mode *m,
+						const struct report_break *b,
+						const struct break_place *place)
 {
 	struct report_compared_break *to = report_new_compared_break(1, &c->draft->arena);
+	bool told = cost_told(m, b);
 
 	if (!to)
 		return NULL;
 	REPORT_SET_IF(to, file, place->file && *place->file, place->file);
 	REPORT_SET(to, line, place->line);
 	REPORT_SET(to, count, b->count);
-	REPORT_SET_IF(to, cost_us, b->has.cost_us, b->cost_us);
-	REPORT_SET_IF(to, ci_us, b->cost, b->cost->ci_us);
+	REPORT_SET_IF(to, cost_us, told, b->cost_us);
+	REPORT_SET_IF(to, ci_us, told && b->cost, b->cost->ci_us);
 	return to;
 }
 
@@ -76,8 +87,8 @@ static void add_break(struct changes *c, const struct report_break *x, const str
 	REPORT_SET(to, kind, either->kind);
 	REPORT_SET_IF(to, gb, either->gb, either->gb);
 	REPORT_SET(to, text, arena_strndup(&c->draft->arena, text, (size_t)len));
-	REPORT_SET_IF(to, a, x, break_side(c, x, &at_x));
-	REPORT_SET_IF(to, b, y, break_side(c, y, &at_y));
+	REPORT_SET_IF(to, a, x, break_side(c, c->a, x, &at_x));
+	REPORT_SET_IF(to, b, y, break_side(c, c->b, y, &at_y));
 }
 
 /* Room for n more; those that are there stay. */

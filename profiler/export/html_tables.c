@@ -6,6 +6,7 @@
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
 #include "profiler/fields/breaks.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 
@@ -60,8 +61,11 @@ static void figure_cell(struct out *o, const struct report_figure *f)
 static void begin_table(struct out *o, const char *title, const char *note, const char *heads)
 {
 	out_printf(o, "<section aria-label=\"%s\"><h2>%s</h2>", title, title);
-	if (*note)
-		out_printf(o, "<p class=\"note\">%s</p>", note);
+	if (*note) { /* of any length */
+		out_puts(o, "<p class=\"note\">");
+		out_puts(o, note);
+		out_puts(o, "</p>");
+	}
 	out_printf(o,
 		   "\n<div class=\"scroll\" role=\"region\" aria-label=\"%s, table\" "
 		   "tabindex=\"0\"><table><thead><tr>",
@@ -219,6 +223,29 @@ static void cost_cell(struct out *o, const struct job_break *item,
 		number_cell(o, item->cost_us);
 }
 
+/* On top of them: of each mode that breaks what is said of all its breaks, at the last point. */
+static void begin_breaks(struct out *o, const struct report_findings *found)
+{
+	const struct report_findings_point *last = found && found->points.n
+						       ? &found->points.at[found->points.n - 1]
+						       : NULL;
+	struct buf note;
+
+	buf_init(&note, 0);
+	buf_puts(&note, "What ends a graph, and what it costs a call.");
+	for (size_t i = 0; last && i < last->modes.n; i++) {
+		const struct report_findings_mode *mode = &last->modes.at[i];
+
+		if (!mode->breaks || !mode->distinct.n)
+			continue;
+		buf_putc(&note, ' ');
+		sentence_say(&note, &mode->breaks->sentence);
+	}
+	begin_table(o, "Breaks", note.data ? note.data : "",
+		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Hits|r:Cost, µs|Message|Hint");
+	buf_finish(&note);
+}
+
 static void break_row(void *self, const struct job_break *item)
 {
 	struct breaks *b = self;
@@ -230,9 +257,7 @@ static void break_row(void *self, const struct job_break *item)
 	if (item->own && !said)
 		return;
 	if (b->rows++ == 0)
-		begin_table(
-		    o, "Breaks", "What ends a graph, and what it costs a call.",
-		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Hits|r:Cost, µs|Message|Hint");
+		begin_breaks(o, b->found);
 	if (b->rows > MOST_ROWS)
 		return;
 	snprintf(place, sizeof(place), "%.250s%s%lld", file, *file ? ":" : "",

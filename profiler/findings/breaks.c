@@ -27,6 +27,7 @@ struct broken {
 struct broken_list {
 	struct broken *at;
 	size_t n;
+	const struct report_break_costs *all; /* what they cost together; NULL: not known */
 };
 
 static void add_parts(const struct report_break_cost *c, double parts[PARTS])
@@ -93,9 +94,11 @@ static void sort_broken(struct broken_list *l)
 	}
 }
 
-static struct broken_list distinct_of(struct maker *m, const struct report_break_list *breaks)
+static struct broken_list distinct_of(struct maker *m, const struct report_mode *at)
 {
-	struct broken_list l = { ARENA_ARRAY(m->wording.arena, struct broken, breaks->n + 1), 0 };
+	const struct report_break_list *breaks = &at->breaks;
+	struct broken_list l = { .at = ARENA_ARRAY(m->wording.arena, struct broken, breaks->n + 1),
+				 .all = at->break_cost };
 	size_t k;
 
 	m->wording.failed |= !l.at;
@@ -168,10 +171,36 @@ static const char *open_text(struct maker *m, double high)
 			  high > 0 ? figure_text(m, high) : "", high > 0 ? " µs" : "");
 }
 
-/* Of a break that was met for several sizes the intervals add up. */
-static bool is_open(struct maker *m, const struct broken *b)
+/* What can be said of a break's cost. */
+enum cost_known { KNOWN_FIGURE, KNOWN_OPEN, KNOWN_NOTHING };
+
+/* Of a break that was met for several sizes the intervals add up.  No part says more than is said
+ * of all of them: where that is no figure neither is a part, and none is larger. */
+static enum cost_known known_of(struct maker *m, const struct broken_list *l,
+				const struct broken *b)
 {
-	return b->priced && holds_zero(us_figure(m, b->us, b->ci));
+	const struct report_break_costs *all = l->all;
+	bool open = all && holds_zero(us_figure(m, all->sum_us, all->ci_us));
+
+	if ((all && !open && all->ci_us.high < 0) || b->ci.high <= 0)
+		return KNOWN_NOTHING;
+	open = open || holds_zero(us_figure(m, b->us, b->ci)) || (all && b->us > all->ci_us.high);
+	return open ? KNOWN_OPEN : KNOWN_FIGURE;
+}
+
+/* Where it is no figure, in the words of the sentence on all. */
+static const char *untold_text(struct maker *m, const struct broken_list *l, const struct broken *b)
+{
+	double most = l->all ? fmin(b->ci.high, l->all->ci_us.high) : b->ci.high;
+
+	if (known_of(m, l, b) == KNOWN_OPEN)
+		return maker_text(m, "Its cost %s%s.", open_text(m, most),
+				  most > 0 ? " a call" : "");
+	if (!l->all || l->all->ci_us.high >= 0)
+		return "It costs nothing: a call without it would be no shorter.";
+	return l->n == 1
+		   ? "It costs nothing: without it a call is no shorter."
+		   : maker_text(m, "It costs nothing: without all %zu a call is no shorter.", l->n);
 }
 
 /* Of a call of so much, in this mode. */
@@ -435,7 +464,7 @@ static const char *line_text(struct maker *m, const struct broken_list *l, const
 
 		there = break_place_of(other->first);
 		if (there.line != here.line || !same_text(there.file, here.file) ||
-		    !other->priced || is_open(m, other))
+		    !other->priced || known_of(m, l, other) != KNOWN_FIGURE)
 			continue;
 		us += other->us;
 		step = fmax(step, other->step);
@@ -488,18 +517,18 @@ static void put_break(struct maker *m, const struct broken_list *l, const struct
 	if (cost)
 		REPORT_SET(cost, text, step_text(m, b->us, b->step));
 	REPORT_SET(to, cost, cost);
-	if (is_open(m, b))
-		REPORT_SET(to, cost_open, open_text(m, b->ci.high));
+	if (known_of(m, l, b) != KNOWN_FIGURE)
+		REPORT_SET(to, cost_open, untold_text(m, l, b));
 	put_parts(m, b, to);
 	if (b->dear->cost)
-		put_facts(m, b->dear->cost, is_open(m, b), to);
+		put_facts(m, b->dear->cost, to->cost_open != NULL, to);
 }
 
 /* ---- each kind ---- */
 
 struct kind {
 	const char *name;
-	bool priced, open; /* open: the interval of each cost holds 0 */
+	bool priced, open, nothing; /* open: no cost is a figure; nothing: nor more than 0 */
 	double us, step;
 	int64_t n;
 };
@@ -512,12 +541,17 @@ static size_t kinds_of(struct maker *m, const struct broken_list *l, struct kind
 		for (k = 0; k < n && !same_text(kinds[k].name, l->at[i].first->kind); k++)
 			;
 		if (k == n)
-			kinds[n++] = (struct kind){ .name = l->at[i].first->kind, .open = true };
+			kinds[n++] = (struct kind){ .name = l->at[i].first->kind,
+						    .open = true,
+						    .nothing = true };
 		kinds[k].n++;
-		kinds[k].priced |= l->at[i].priced;
-		if (is_open(m, &l->at[i]))
+		if (!l->at[i].priced)
 			continue;
-		kinds[k].open &= !l->at[i].priced;
+		kinds[k].priced = true;
+		kinds[k].nothing &= known_of(m, l, &l->at[i]) == KNOWN_NOTHING;
+		if (known_of(m, l, &l->at[i]) != KNOWN_FIGURE)
+			continue;
+		kinds[k].open = false;
 		kinds[k].us += l->at[i].us;
 		kinds[k].step = fmax(kinds[k].step, l->at[i].step);
 	}
@@ -544,11 +578,13 @@ static void put_kind(struct maker *m, const struct broken_list *l, const struct 
 	REPORT_SET(to, rows, rows);
 	REPORT_SET(to, says, plural(m, k->n, "break", "breaks"));
 	if (k->priced)
-		REPORT_SET(
-		    to, says,
-		    k->open ? maker_text(m, "%s, whose cost cannot be told apart from 0", to->says)
-			    : maker_text(m, "%s, %s µs a call", to->says,
-					 step_text(m, k->us, k->step)));
+		REPORT_SET(to, says,
+			   k->open && k->nothing ? maker_text(m, "%s, which %s nothing", to->says,
+							      k->n == 1 ? "costs" : "cost")
+			   : k->open ? maker_text(m, "%s, whose cost cannot be told apart from 0",
+						  to->says)
+				     : maker_text(m, "%s, %s µs a call", to->says,
+						  step_text(m, k->us, k->step)));
 }
 
 static void put_kinds(struct maker *m, const struct broken_list *l, struct report_findings_mode *to)
@@ -568,7 +604,7 @@ static void put_kinds(struct maker *m, const struct broken_list *l, struct repor
 void put_breaks(struct maker *m, const char *mode, const struct report_mode *at,
 		struct report_findings_mode *to)
 {
-	struct broken_list l = distinct_of(m, &at->breaks);
+	struct broken_list l = distinct_of(m, at);
 	struct sentence s;
 	struct report_findings_verdict *verdict = maker_verdict(m, &s);
 

@@ -29,8 +29,10 @@ enum verdict verdict_of(const struct interval *speedup, int rounds);
 /* The same rule with another m. */
 enum verdict verdict_beyond(const struct interval *speedup, int rounds, double margin);
 
-/* The same rule for a saving, in a call of so many microseconds: as it is where it lies beyond the
- * margin, on either side; else with an interval that holds 0 and reaches the margin. */
+/* The same rule, with m = 5 %, for what another build of a program saves, in a call of so many
+ * microseconds: as it is where it lies beyond the margin, on either side; else with an interval
+ * that holds 0 and reaches the margin.  Where the code of two builds lies makes equal programs
+ * differ. */
 struct interval saving_beyond_margin(const struct interval *saved_us, double call_us);
 
 enum repay { REPAY_AFTER, REPAY_NEVER, REPAY_UNKNOWN };

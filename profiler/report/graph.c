@@ -273,6 +273,19 @@ static struct report_subgraph_list subgraphs_of(const struct graph *g, struct re
 	return (struct report_subgraph_list){ all, (size_t)n };
 }
 
+static struct report_origin_list origins_of(const struct fusion_graph_info *info,
+					    struct report_draft *draft)
+{
+	struct report_origin *all = report_new_origin((size_t)info->n_origins, &draft->arena);
+
+	for (int i = 0; all && i < info->n_origins; i++) {
+		REPORT_SET(&all[i], node, info->origins[i].node);
+		REPORT_SET(&all[i], graph, info->origins[i].graph);
+		REPORT_SET(&all[i], output, info->origins[i].output);
+	}
+	return (struct report_origin_list){ all, all ? (size_t)info->n_origins : 0 };
+}
+
 void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, int id, bool brief,
 		struct report_draft *draft)
 {
@@ -292,6 +305,7 @@ void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, i
 	REPORT_SET(to, uses, info->uses);
 	if (!brief) {
 		REPORT_SET(to, outputs, outputs_of(info->captured, draft));
+		REPORT_SET(to, origins, origins_of(info, draft));
 		REPORT_SET(to, subgraphs, subgraphs_of(info->captured, draft));
 	}
 	REPORT_SET_IF(to, cache_note, info->cache_note, report_draft_text(draft, info->cache_note));

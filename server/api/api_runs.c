@@ -217,6 +217,17 @@ static bool refuse(const json_t *json, const struct registry *registry, struct r
 	return true;
 }
 
+bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_t *id,
+		 struct err *err)
+{
+	if (!workload_weights_in(w, req->app->files_folder, err) ||
+	    !has_engines(req->app, w, err) || !store_has_room(req->app, err) ||
+	    !queue_has_room(req, err) || !enqueue(req->app->db, json, w, req->caller.name, id, err))
+		return false;
+	jobs_wake(req->app->jobs);
+	return true;
+}
+
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_workload(req, err);
@@ -229,15 +240,11 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		json_decref(json);
 		return ok;
 	}
-	ok = w && workload_weights_in(w, req->app->files_folder, err) &&
-	     has_engines(req->app, w, err) && store_has_room(req->app, err) &&
-	     queue_has_room(req, err) && enqueue(req->app->db, json, w, req->caller.name, &id, err);
-
+	ok = w && run_enqueue(req, json, w, &id, err);
 	workload_destroy(w);
 	json_decref(json);
 	if (!ok)
 		return false;
-	jobs_wake(req->app->jobs);
 	reply->status = 202;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;

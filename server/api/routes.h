@@ -18,6 +18,12 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
+struct workload;
+
+/* Queues a run of a workload that was parsed, where this server takes it. */
+bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_t *id,
+		 struct err *err);
+
 /* api_changes.c */
 
 /* Changes as they are answered, in the arena.  False when out of memory. */

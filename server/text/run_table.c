@@ -66,6 +66,8 @@ static void print_change(struct buf *out, const char *mode, const struct report_
 		return;
 	}
 	buf_puts(out, change->disagreement ? change->disagreement : "the same values");
+	if (change->has.prints_less)
+		buf_printf(out, ", %lld printed lines left out", (long long)change->prints_less);
 	print_counts(out, "breaks", change->breaks);
 	print_counts(out, "graphs", change->graphs);
 	if (change->verdict) {

@@ -154,7 +154,7 @@ export async function timed(server, id, us) {
     const text = await answer.json();
     const near = (x) => [x * 0.99, x * 1.01];
     const { report } = text.breakeven;
-    for (const point of [report, ...report.points]) {
+    for (const point of report.points.length ? report.points : [report]) {
         const at = typeof us === 'function' ? us(point.n) : us;
         for (const [mode, { latency }] of Object.entries(point.modes))
             Object.assign(latency, { median_us: at[mode], ci_us: near(at[mode]), n: 50, samples_ns: undefined, noise: undefined });

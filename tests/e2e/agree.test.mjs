@@ -8,7 +8,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor, workload } from "../api/harness.mjs";
+import { binary, getJson, postRun, randn, startServer, suiteEnded, timed, waitFor, workload } from "../api/harness.mjs";
 import { drawn, openPage, startBrowser } from "./browser.mjs";
 
 const QUICK = { backend: "interp", seconds: 0.05, threads: 1 };
@@ -162,12 +162,34 @@ async function readBreaks(said, { id, modes }) {
     const told = sentence.match(/(\d+) breaks?/)?.[1];
     if (cards || told) said.add(id, `breaks of ${mode}`, String(cards), "cards");
     said.add(id, `breaks of ${mode}`, told, "sentence of breaks");
-    const claim = sentence.match(/at most ([\d.,]+ (?:ns|µs|ms))/)?.[1];
-    for (const most of claim ? await page.locator(".brks details").evaluateAll((all) => all.map((d) => d.textContent.match(/at most ([\d.,]+\s(?:ns|µs|ms))/)?.[1]).filter(Boolean)) : [])
-      said.add(id, `at most of breaks of ${mode}`, plain(most), "card");
-    if (claim) said.add(id, `at most of breaks of ${mode}`, plain(claim), "sentence of breaks");
+    if (cards && /cost/.test(sentence)) said.add(id, `what breaks of ${mode} cost`, sentence.replace(/\s+/g, " "), "breaks");
+    if (cards) await partsClaimNoMore(sentence, `run ${id}, ${mode}`);
   }
   if (counts.length) said.add(id, "breaks", String(Math.max(...counts)), "cards, the most");
+}
+
+/** Whether what costs nothing, or may, has a figure on a card, in a margin or beside a kind; and none is larger than all.
+ * @param {string} sentence @param {string} who */
+async function partsClaimNoMore(sentence, who) {
+  const shown = await page.evaluate(() => {
+    for (const d of document.querySelectorAll(".brks details")) d.open = true;
+    const text = (/** @type {string} */ all) => [...document.querySelectorAll(all)].map((el) => el.innerText.replace(/\s+/g, " ").trim());
+    return { figures: text(".brks .us"), margin: [...document.querySelectorAll(".code .lens")].flatMap((el) => el.textContent.match(/^[\d.,]+/) ?? []), cards: text(".brks details") };
+  });
+  await page.evaluate(() => [...document.querySelectorAll(".seg .btn")].find((b) => b.textContent === "By kind")?.click());
+  const kinds = await page.locator(".kindhead").allInnerTexts();
+  const us = (/** @type {string} */ t) => Number(plain(t, "µs").match(/[\d.]+/)?.[0]);
+  if (/cost(s)? nothing/.test(sentence) || /cannot be told apart from 0/.test(sentence)) {
+    assert.deepEqual([...shown.figures, ...shown.margin, ...kinds.filter((k) => /µs/.test(k))], [], `${who}: "${sentence}"`);
+    const as = /cost(s)? nothing/.test(sentence) ? /It costs nothing/ : /cannot be told apart from 0|It costs nothing/;
+    for (const card of shown.cards) assert.match(card, as, `${who}: "${sentence}"`);
+  }
+  const bound = sentence.match(/at most ([\d.,]+ (?:ns|µs|ms))/)?.[1];
+  for (const card of bound ? shown.cards : []) assert.ok(us(card.match(/at most ([\d.,]+ (?:ns|µs|ms))/)?.[1] ?? "0 µs") <= us(bound), `${who}: "${sentence}", a card: ${card}`);
+  const claim = sentence.match(/costs? ([\d.,]+) (ns|µs|ms)(?: \([\d.,]+–([\d.,]+)\))?/);
+  if (!claim) return;
+  const most = us(`${claim[3] ?? claim[1]} ${claim[2]}`);
+  for (const f of shown.figures) assert.ok(us(f) <= most * 1.01, `${who}: a card has ${f}, "${sentence}"`);
 }
 
 async function readMemory(said, { id, modes }) {
@@ -221,6 +243,12 @@ async function readTexts(said, { id, summary }) {
   const html = await (await fetch(`${server.url}/api/v1/runs/${id}/export?format=html`)).text();
   await page.setContent(html);
   const text = await page.locator("body").innerText();
+  for (const [key, [[sentence]]] of said.things)
+    if (key.startsWith(`run ${id}, what breaks of `)) {
+      const flat = (/** @type {string} */ t) => t.replace(/\s+/g, " ");
+      assert.ok(flat(text).includes(sentence), `${key}: the file has "${sentence}"`);
+      assert.ok(flat(shown.stdout).includes(sentence), `${key}: \`breakeven show\` has "${sentence}"`);
+    }
   const [{ 0: headline } = []] = said.things.get(`run ${id}, headline`) ?? [];
   const flat = (s) => s.replace(/\s+/g, " ");
   if (!headline || !summary) return;
@@ -252,4 +280,69 @@ test("no two places contradict each other", async () => {
   console.log(`# ${said.told} things are told in two places or more`);
   assert.ok(said.told > 200, `${said.told} things were told twice`);
   assert.deepEqual(said.contradictions(), []);
+});
+
+/** Two runs of programs that were as fast as is said, at each point. @param {any[]} programs @param {any[]} times */
+const pairOf = (programs, times) =>
+  Promise.all(programs.map(async (w, i) => timed(server, (await waitFor(server, (await postRun(server, { ...w, ...QUICK })).body.id)).id, times[i])));
+
+/** Of each pair: its name, both runs, and what decides. */
+async function pairsOf() {
+  const once = { ...PROGRAMS.once, name: "pair", modes: ["eager", "static", "dynamic"] };
+  const other = { ...once, source: once.source.replace("x * 2", "x * 2 + 1") };
+  const swept = { ...PROGRAMS.swept, name: "pair_swept", modes: ["eager", "static"] };
+  const fast = { eager: 20, static: 10, dynamic: 11 };
+  const by = (/** @type {number} */ x, more = {}) => ({ ...Object.fromEntries(Object.entries(fast).map(([m, t]) => [m, t * x])), ...more });
+  const at = (/** @type {(n: number) => number} */ drift, slow = 1) => (/** @type {number} */ n) => ({ eager: 10 * n * drift(n), static: (4 + n) * drift(n) * slow });
+  const rows = [
+    ["eager stayed, static is slower", [once, once], [fast, by(1, { static: 15 })], "latency"],
+    ["all moved together", [once, once], [fast, by(0.71)], "speedup"],
+    ["all moved together, slower", [once, once], [fast, by(1.5)], "speedup"],
+    ["eager moved, static more", [once, once], [fast, by(0.71, { static: 5 })], "speedup"],
+    ["eager alone moved", [once, once], [fast, by(1, { eager: 14 })], "speedup"],
+    ["another program", [once, other], [fast, by(0.71)], "latency"],
+    ["one without eager", [once, { ...once, modes: ["static"] }], [fast, by(0.71)], "latency"],
+    ["values differ", [PROGRAMS.wrong, PROGRAMS.wrong].map((w) => ({ ...w, name: "pair_wrong", modes: ["eager", "static"] })), [fast, by(0.71)], ""],
+    ["a sweep that drifted at one point", [swept, swept], [at(() => 1), at((n) => (n === 1 ? 1.3 : 1))], "speedup"],
+    ["a sweep whose static is slower", [swept, swept], [at(() => 1), at(() => 1, 1.4)], "latency"],
+  ];
+  const out = [];
+  for (const [name, programs, times, decides] of rows) out.push({ name, ids: await pairOf(programs, times), decides });
+  return out;
+}
+
+/** The verdict words of the page's table at each point that decide and are in colour, and those that are in none. */
+async function tableWords() {
+  const points = (await page.locator("#compare-point option").allInnerTexts()) ?? [];
+  const words = { told: [], aside: [] };
+  for (const point of points.length ? points : [null]) {
+    if (point) await page.locator("#compare-point").selectOption({ label: point });
+    const rows = await page.locator("#metrics tbody tr").evaluateAll((all) => all.map((r) => [r.querySelector("th").innerText.trim(), r.querySelector(".chip")?.className ?? "", r.querySelector(".chip")?.innerText ?? ""]));
+    for (const [name, cls, word] of rows) if (/ (latency|speedup over eager)$/.test(name)) (cls.includes("aside") ? words.aside : words.told).push([name, word]);
+  }
+  return words;
+}
+
+test("a comparison says one thing: headline, table, curve, command and its exit status", async () => {
+  for (const { name, ids, decides } of await pairsOf()) {
+    const { body } = await getJson(`${server.url}/api/v1/compare?a=${ids[0]}&b=${ids[1]}`);
+    const [pair] = body.comparisons;
+    await visit(`/compare?a=${ids[0]}&b=${ids[1]}`);
+    const flat = (/** @type {string} */ t) => t.replace(/\s+/g, " ").trim();
+    const headline = flat(await page.locator("#verdict").innerText());
+    const done = spawnSync(binary, ["compare", ...ids.map(String), "--db", `${server.home}/store.db`], { encoding: "utf8" });
+    const told = flat(done.stdout).match(/(?<= )(DISAGREES|SLOWER|FASTER|SAME|AMBIGUOUS|NOT ENOUGH)\. (.*?\.)(?= A B| *$)/)?.[0] ?? flat(done.stdout);
+    const sentence = headline.slice(pair.verdict.length + 1);
+    assert.ok(headline.startsWith(`${pair.verdict} `), `${name}: "${headline}", the answer says ${pair.verdict}`);
+    assert.ok(flat(done.stdout).includes(`${pair.verdict}. ${sentence}`), `${name}: "${headline}", the command says "${told}"`);
+    assert.equal(done.status, ["SLOWER", "DISAGREES"].includes(pair.verdict) ? 1 : 0, `${name}: ${done.stdout}`);
+    if (decides) assert.equal(pair.judged_by, decides, name);
+    const words = await tableWords();
+    const of = words.told.filter(([row]) => row.endsWith(pair.judged_by === "speedup" ? "speedup over eager" : "latency"));
+    assert.ok(of.some(([, word]) => word === pair.verdict), `${name}: "${headline}" and in the table ${JSON.stringify(of)}`);
+    if (["SAME", "FASTER"].includes(pair.verdict)) assert.deepEqual(words.told.filter(([, word]) => word === "SLOWER"), [], `${name}: "${headline}"`);
+    if (["SAME", "SLOWER"].includes(pair.verdict) && pair.judged_by === "speedup") assert.deepEqual(words.told.filter(([, word]) => word === "FASTER"), [], `${name}: "${headline}"`);
+    if (pair.judged_by === "speedup") assert.ok(words.aside.length && words.aside.every(([row]) => row.endsWith(" latency")), `${name}: ${JSON.stringify(words)}`);
+    if (await page.locator("#ratios").count()) assert.match(flat(await page.locator("figure:has(#ratios), #ratios").first().innerText()), new RegExp(pair.judged_by), name);
+  }
 });

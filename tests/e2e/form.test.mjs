@@ -57,6 +57,22 @@ test("what is wrong shows while it is written, and so do breaks", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("a function that is pasted over an example with a sweep: its break is found, and it runs as it is", async () => {
+  const { page, complaints } = await form();
+  await page.locator("#example").selectOption("chain_sweep");
+  await page.locator("#run:not([disabled])").waitFor();
+  await writeSource(page, "import torch\n\ndef model(x):\n    if x.sum() > 0:\n        x = x * 2\n    return x + 1\n");
+  await page.locator("#diags .sev", { hasText: "Will break" }).waitFor();
+  assert.deepEqual(await page.locator(".cm-gutterElement.b").allTextContents(), ["4"]);
+  assert.equal(await page.locator("#run").isDisabled(), false);
+  assert.equal(await page.getByLabel("What varies").inputValue(), "nothing");
+  await page.getByLabel("Threads").fill("x");
+  await page.locator("#found", { hasText: "Checked without calls" }).waitFor();
+  assert.equal(await page.locator("#run").isDisabled(), true);
+  assert.ok(await page.locator("#why", { hasText: "1 field needs another value before it can run" }).isVisible());
+  assert.deepEqual(complaints, []);
+});
+
 test("an example is checked as it opens: its breaks stand at their lines before anything runs", async () => {
   const { page, complaints } = await form();
   const below = page.locator("details.command");
@@ -209,7 +225,7 @@ test("inputs follow the entry's parameters and keep what was typed", async () =>
   assert.deepEqual(calls, [[{ random: { shape: [3, 5], dtype: "float32", kind: "randn", seed: 0 } }, { value: 2.5 }]]);
 });
 
-test("another program is not the example: neither its sweep nor its name and tags stay; a sweep goes with its dots", async () => {
+test("another program is not the example: neither its sweep nor its name and tags stay", async () => {
   const { page, complaints } = await form();
   const run = page.locator("#run:not([disabled])");
   const varies = page.getByLabel("What varies");
@@ -228,7 +244,8 @@ test("another program is not the example: neither its sweep nor its name and tag
   await page.locator("#source").pressSequentially("# mine");
   assert.equal(await varies.inputValue(), "statements", "the same program, edited");
   await writeSource(page, (await sourceOf(page)).replace(/^ *\.\.\.$/m, "    x = x + 1"));
-  assert.equal(await varies.inputValue(), "nothing");
+  await page.getByText("Runs without the sweep: the source has no line `...`.").waitFor();
+  assert.match(await page.locator("#extent").innerText(), /^The source has no line `\.\.\.` for the statements, so nothing varies\. 1 point/);
   assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "chain_sweep");
   assert.deepEqual(complaints, []);
 });

@@ -13,7 +13,18 @@ const FILES = {
   "net/ops.py": "import torch\n\ndef scale(x):\n    return x * 2\n\ndef gate(x):\n    h = torch.tanh(x)\n    print('gate')\n    return h * torch.sigmoid(x)\n",
   "net/block.py": "import torch\nfrom torch import nn\nfrom net.ops import scale\n\nclass Block(nn.Module):\n    def forward(self, x):\n        h = torch.relu(x)\n        return torch.softmax(scale(h), -1)\n",
 };
-let server, browser, run, files, models;
+const LIVE = `import torch
+
+def model(x):
+    a = torch.sin(x) * 2
+    b = torch.relu(x)
+    c = a.sum(0)
+    print("one")
+    d = torch.tanh(a) * b
+    print("two")
+    return torch.exp(d + c).sum()
+`;
+let server, browser, run, files, live, models;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
@@ -31,10 +42,11 @@ before(async () => {
   };
   run = await post({ ...workload(BODY), ...how, name: "two", modes: ["eager", "static"] });
   files = await post({ name: "files", files: FILES, entry: "main.py:model", calls: [[randn(16, 16)]], ...how, modes: ["eager", "static"] });
+  live = await post({ name: "live", source: LIVE, calls: [[randn(16, 16)]], ...how, modes: ["eager", "static"] });
   models = [];
   for (const f of ["63_gpt.json", "61_resnet_block.json", "64_lstm.json", "70_rerank_breaks.json", "4_layer_norm.json"]) models.push(await post(example(f)));
   for (const name of ["llama", "unet", "vit"]) models.push(await post(model(name)));
-  for (const id of [run, files, ...models]) assert.equal((await waitFor(server, id)).status, "done");
+  for (const id of [run, files, live, ...models]) assert.equal((await waitFor(server, id)).status, "done");
 });
 after(async () => {
   await browser?.close();
@@ -216,28 +228,66 @@ test("Breaks and Source of several files: one at a time, lines lead on, the othe
   await sound(page, complaints);
 });
 
-test("all graphs are one picture, torn at each break; a box leads to its graph, a tear to its break", async () => {
+test("all graphs are one picture, torn at each break, with edges over the tears; it is stepped through, a box leads to its graph, a tear to its break", async () => {
   const { page, complaints } = await openPage(browser);
-  await open(page, run);
+  await open(page, live, "&graph=0");
   await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
-  const torn = page.getByRole("region", { name: /torn at 1 break/ });
-  await torn.locator("svg").nth(1).waitFor();
-  assert.ok(param(page, "graphs") === "all");
-  const kinds = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.className));
-  assert.deepEqual(kinds, ["torn-graph", "torn-cut", "torn-graph"]);
-  assert.match(await torn.locator(".torn-cut").innerText(), /^line 6 · print\(\)/);
-  assert.deepEqual(await faults(page), []);
-  const [above, tear, below] = await torn.locator(".tears > li").evaluateAll((all) => all.map((li) => li.getBoundingClientRect().top));
-  assert.ok(above < tear && tear < below);
+  const torn = page.getByRole("application", { name: /torn at 2 breaks, with 4 edges over the tears/ });
+  await torn.locator("g.row").nth(4).waitFor();
+  assert.equal(param(page, "graphs"), "all");
+  const rows = await torn.locator("g.row").evaluateAll((all) => all.map((g) => [g.getAttribute("class"), g.textContent.replace(/ \u00b7 [\d.]+ .s$/, "")]));
+  assert.deepEqual(rows, [["row torn-graph", "graph 0 \u00b7 4 ops"], ["row torn-cut", "line 7 \u00b7 print()"], ["row torn-graph", "graph 1 \u00b7 2 ops"], ["row torn-cut", "line 9 \u00b7 print()"], ["row torn-graph", "graph 2 \u00b7 3 ops"]]);
+  const told = ["a, float32 16\u00d716, 1.02 kB: from graph 0 to graph 1", "b, float32 16\u00d716, 1.02 kB: from graph 0 to graph 1", "c, float32 16, 64 B: from graph 0 to graph 2", "d, float32 16\u00d716, 1.02 kB: from graph 1 to graph 2"];
+  assert.deepEqual((await page.locator("#across li").allTextContents()).sort(), told);
+  assert.deepEqual((await torn.locator(".edge.across title").allTextContents()).sort(), told);
+  // Each goes from below a box of the one to above a box of the other, through the tears between.
+  const ways = await torn.locator(".edge.across").evaluateAll((all) => all.map((p) => {
+    const [from, to] = [0, p.getTotalLength()].map((at) => p.getPointAtLength(at));
+    return [Math.round(from.y), Math.round(to.y)];
+  }));
+  const bands = await torn.locator(".torn-cut rect").evaluateAll((all) => all.map((r) => r.y.baseVal.value));
+  for (const [from, to] of ways) assert.ok(bands.some((y) => from < y && y < to), `${from} to ${to}, torn at ${bands}`);
+  const named = await torn.locator("text.across").allTextContents();
+  assert.ok(named.length >= 3, String(named));
+  for (const act of ["", "Fit", "+"]) {
+    if (act === "+") for (let i = 0; i < 3; i++) await torn.press("+");
+    else if (act) await page.getByRole("button", { name: act, exact: true }).click();
+    await afterTimers(page);
+    assert.deepEqual(await faults(page), [], act);
+  }
   await page.reload();
-  await torn.locator("svg").nth(1).waitFor();
+  await torn.locator("g.row").nth(4).waitFor();
   await sound(page, complaints);
-  await torn.locator("svg").nth(1).locator('[data-node^="kernel "]').first().click();
-  await page.locator('.graph [data-node="tanh"]').waitFor();
+  await torn.focus();
+  const said = page.locator("#live");
+  for (let i = 0; i < 40 && !/^line 7/.test(await said.textContent()); i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await said.textContent(), /from graph 0 to graph 1/);
+  await page.keyboard.press("Enter");
+  await page.locator('.graph [data-node="tanh"], .graph [data-node^="kernel "]').first().waitFor();
   assert.deepEqual([param(page, "graph"), param(page, "graphs")], ["1", null]);
   await page.getByRole("combobox", { name: "Graph" }).selectOption("all");
-  await torn.locator(".torn-cut").getByRole("link").click();
-  await page.waitForURL(/\/breaks\?.*break=1/);
+  await torn.locator("g.row").nth(1).locator("text").click();
+  await page.waitForURL(/\/breaks\?.*break=\d/);
+  await page.goBack();
+  const strip = page.getByRole("group", { name: "Pieces in order" });
+  assert.deepEqual(await strip.getByRole("listitem").evaluateAll((all) => all.map((li) => li.className)), ["s-graph", "s-cut", "s-graph", "s-cut", "s-graph"]);
+});
+
+test("the torn pictures of real programs have no text that is small, over another or cut", async () => {
+  for (const width of [1440, 390]) {
+    const { page, complaints } = await openPage(browser, { width });
+    for (const id of [files, ...models.slice(3, 4)]) {
+      await page.goto(`${server.url}/runs/${id}/graphs?mode=static&graphs=all`);
+      await drawn(page);
+      await page.locator(".graph.torn g.row").first().waitFor();
+      await afterTimers(page);
+      assert.deepEqual(await faults(page), [], `run ${id} at ${width}`);
+      await sound(page, complaints);
+    }
+    await page.context().close();
+  }
 });
 
 test("a narrow page shows one pane, with a switch", async () => {

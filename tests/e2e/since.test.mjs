@@ -28,7 +28,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.locator("#since li").first().waitFor();
     await drawn(page);
     const rows = await page.locator("#since li").allInnerTexts();
-    assert.match(rows[0], /FASTER.*became.*SLOWER turns #\d+ 0\.50+x.*static beside #\d+/s);
+    assert.match(rows[0], /FASTER.*became.*SLOWER turns #\d+ 0\.50+x.*static compared with #\d+/s);
     assert.match(rows[1], /pinned turns #\d+ FASTER 2\.0+x/);
     assert.match(await page.locator("#since header").innerText(), /2 runs; 1 verdict changed/);
     assert.equal(await sideways(page), 0);
@@ -38,7 +38,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.getByLabel("Search the runs").fill("turns");
     await page.locator("#since").waitFor({ state: "hidden" });
     await page.getByLabel("Search the runs").fill("");
-    await page.getByRole("link", { name: /^beside #/ }).click();
+    await page.getByRole("link", { name: /^compared with #/ }).click();
     await page.waitForURL(/\/compare\?a=\d+&b=\d+/);
     await context.close();
   });

@@ -26,6 +26,7 @@ test("before and after stand beside each other", () => {
   assert.deepEqual(rows, [["Breaks", "4", "2"], ["Graphs", "4", "3"], ["Launches a call", "7", "5"], ["A call, µs", "520", "260"]]);
   assert.deepEqual(changeRows({ agrees: true, breaks: [1, 0] }).map((r) => r.name), ["Breaks"]);
   assert.match(valuesText(c), /are the same/);
+  assert.equal(valuesText({ agrees: true, max_abs_error: 0, prints_less: 2 }), "The values are the same, bit for bit where they are numbers. 2 printed lines are left out.");
   assert.match(valuesText({ agrees: true, max_abs_error: 1e-7 }), /1\.0e-7/);
   assert.match(valuesText({ agrees: false, disagreement: "the output differs" }), /differ: the output differs\./);
   const report = { modes: { static: { change: c } } };

@@ -64,7 +64,7 @@ test("what the form does not show is kept", () => {
 
 test("bad fields are named and say what is accepted", () => {
   const f = toForm(
-    { source: "def model(x): return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] },
+    { source: "def model(x):\n    ...\n    return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] },
     parameters,
   );
   Object.assign(f, { sweep: "statements", pool: "", counts: "1, two", threads: "x", modes: [] });
@@ -73,8 +73,11 @@ test("bad fields are named and say what is accepted", () => {
     fromForm(f)
       .errors.map((e) => e.field)
       .sort(),
-    ["counts", "input-0", "modes", "pool", "sweep", "threads"],
+    ["counts", "input-0", "modes", "pool", "threads"],
   );
+  f.source = "def model(x):\n    return x"; // it has no place for statements: nothing varies
+  assert.deepEqual(fromForm(f).errors.map((e) => e.field).sort(), ["input-0", "modes", "threads"]);
+  assert.equal(fromForm(f).workload.sweep, undefined);
 });
 
 test("a value is a JSON value or a Python constant", () => {

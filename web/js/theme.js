@@ -18,6 +18,17 @@
   };
   apply();
   dark.addEventListener("change", apply);
+  // Paper is white: charts and pictures are drawn light while the page is printed.
+  let screen = "";
+  addEventListener("beforeprint", () => {
+    screen = document.documentElement.dataset.theme ?? "";
+    document.documentElement.dataset.theme = "light";
+    dispatchEvent(new Event("themechange"));
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = screen;
+    dispatchEvent(new Event("themechange"));
+  });
   addEventListener("storage", (e) => {
     if (e.key === "theme") apply();
   });

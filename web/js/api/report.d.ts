@@ -445,6 +445,8 @@ export interface ReportChange {
   agrees?: boolean;
   /** where they do not, in a sentence */
   disagreement?: string;
+  /** lines that calls printed before and do not now, which is no difference of values */
+  prints_less?: number;
   /** captured graphs */
   graphs?: [number, number];
   /** graph breaks */
@@ -607,6 +609,8 @@ export interface ReportGraph {
   kernel_details?: ReportKernel[];
   /** ids of the nodes that it returns */
   outputs?: number[];
+  /** its inputs that hold what another graph gave when it was captured: values that live across a break */
+  origins?: ReportOrigin[];
   /** loops on tensors within it (policy native) */
   subgraphs?: ReportSubgraph[];
   /** why the cache on disk was not used */
@@ -621,6 +625,16 @@ export interface ReportGraph {
   passes?: ReportPassPart[];
   /** true: captured after the calls were made once, and timed */
   later?: boolean;
+}
+
+/** an input of a graph that another graph gave */
+export interface ReportOrigin {
+  /** the id of the placeholder */
+  node: number;
+  /** the id of the graph that gave it */
+  graph: number;
+  /** its place among the outputs of that graph */
+  output: number;
 }
 
 /** a node of a graph */
@@ -1091,7 +1105,7 @@ export interface ReportBreakCosts {
   sum_us: number;
   /** us: its interval */
   ci_us: [number, number];
-  /** whether breaks that `without` lacks cost what was timed, beyond 2 % of a call; else all costs are estimates */
+  /** whether breaks that `without` lacks cost what was timed, beyond 5 % of a call; else all costs are estimates */
   timed?: boolean;
   /** calls that were watched */
   calls: number;
@@ -2635,7 +2649,7 @@ export interface ReportComparedBreak {
   line: number;
   /** times it was met */
   count: number;
-  /** us: what it costs a call */
+  /** us: what it costs a call; null where that cannot be told apart from 0 */
   cost_us: number | null;
   /** us: its interval */
   ci_us: [number, number] | null;
@@ -2919,6 +2933,64 @@ export interface ReportHistoryPoint {
   change?: number;
   /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
   parting?: string;
+}
+
+/** whether workloads pass beside a baseline: what `breakeven gate --json` prints */
+export interface ReportGate {
+  /** the version of this form: 1 */
+  breakeven_gate: number;
+  /** PASSED, FAILED, or NOT ENOUGH where nothing failed and something could not be judged */
+  verdict: string;
+  /** the exit status that says so: 0, 1, 3 */
+  exit: number;
+  /** what was asked for: a branch, a tag, a run, a file or a folder */
+  baseline: string;
+  /** x: differences below it do not count: 0.05 is 5 % */
+  margin: number;
+  /** of values, times, graphs, breaks, launches */
+  fails_on: string[];
+  /** how many passed, failed, and could not be judged */
+  sentence: string;
+  /** each workload */
+  rows: ReportGateRow[];
+}
+
+/** a workload beside its baseline */
+export interface ReportGateRow {
+  /** its name */
+  workload: string;
+  /** where it was read from */
+  file: string | null;
+  /** passed, failed, or not enough */
+  outcome: string;
+  /** of the comparison; NO RUN where it did not run, NO BASELINE where there is none */
+  verdict: string;
+  /** the baseline's run */
+  a: ReportComparedRun | null;
+  /** the run that is judged */
+  b: ReportComparedRun | null;
+  /** what the verdict speaks of: static latency at n = 30 */
+  figure: string | null;
+  /** its ratio with its interval, as it is shown: 1.20x (1.15-1.25) */
+  times: string | null;
+  /** what changed for the worse, and what could not be judged */
+  findings: ReportGateFinding[];
+}
+
+/** something that changed for the worse, or that could not be judged */
+export interface ReportGateFinding {
+  /** values, times, graphs, breaks, launches, run or baseline */
+  kind: string;
+  /** whether the gate fails for it */
+  fails: boolean;
+  /** in a sentence */
+  text: string;
+  /** the kind of a break */
+  rule: string | null;
+  /** of a break: the file of its line */
+  file: string | null;
+  /** of a break: its line there */
+  line: number | null;
 }
 
 /** where figures of workloads stepped to another level */
@@ -3207,7 +3279,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where the interval of cost holds 0: that it cannot be told apart from 0, and what it is at most */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;

@@ -5,7 +5,7 @@
  * @typedef {import("../api/report.js").ReportChange} Change
  */
 
-import { number, withInterval } from "./format.js";
+import { number, plural, withInterval } from "./format.js";
 
 const SECONDS = 0.6; // of sampling: a short comparison
 const MOST_NAME = 200; // bytes, of the server
@@ -68,5 +68,7 @@ export function changeRows(c) {
 /** Whether the values are the same, in a sentence. @param {Change} c */
 export function valuesText(c) {
   if (!c.agrees) return `The values differ: ${c.disagreement ?? "by more than their accuracy"}.`;
-  return c.max_abs_error === 0 ? "The values are the same, bit for bit where they are numbers." : `The values agree: the largest difference is ${Number(c.max_abs_error).toExponential(1)}.`;
+  const prints = c.prints_less ? ` ${plural(c.prints_less, "printed line is", "printed lines are")} left out.` : "";
+  const values = c.max_abs_error === 0 ? "The values are the same, bit for bit where they are numbers." : `The values agree: the largest difference is ${Number(c.max_abs_error).toExponential(1)}.`;
+  return values + prints;
 }

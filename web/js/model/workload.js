@@ -250,6 +250,7 @@ function valueOf(row, i, errors) {
 
 /** @param {Form} f @param {FieldError[]} errors @returns {import("../api/types.js").Sweep | null} */
 function sweepOf(f, errors) {
+  if (sweepIsIdle(f)) return null;
   if (f.sweep === "statements") {
     const pool = f.pool
       .split("\n")
@@ -289,11 +290,6 @@ export function fromForm(f) {
     errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 means one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
-  if (f.sweep === "statements" && !hasDots(entryText(f)))
-    errors.push({
-      field: "sweep",
-      message: "The source has no line `...` for the statements. Add one to the body of the function.",
-    });
   const tags = f.tags
     .split(",")
     .map((t) => t.trim())
@@ -326,17 +322,23 @@ export function fromForm(f) {
 /** The text that defines the entry. @param {Pick<Form, "files" | "main" | "source">} f */
 export const entryText = (f) => (f.files ? (f.files[f.main] ?? "") : f.source);
 
+/** Whether statements are to vary and the source has no place for them: it runs as it is. @param {Form} f */
+export const sweepIsIdle = (f) => f.sweep === "statements" && !hasDots(entryText(f));
+
 /** One line on how much will be measured. @param {Form} f */
 export function extent(f) {
-  const points =
-    f.sweep === "statements"
+  const idle = sweepIsIdle(f);
+  const points = idle
+    ? 1
+    : f.sweep === "statements"
       ? wholeNumbers(f.counts, 0)?.length
       : f.sweep === "input"
         ? wholeNumbers(f.sizes, 1)?.length
         : 1;
   const p = points ?? 0;
   if (!p || !f.modes.length) return "";
-  return `${p} ${p === 1 ? "point" : "points"}, ${f.modes.length} ${f.modes.length === 1 ? "mode" : "modes"}.`;
+  const why = idle ? "The source has no line `...` for the statements, so nothing varies. " : "";
+  return `${why}${p} ${p === 1 ? "point" : "points"}, ${f.modes.length} ${f.modes.length === 1 ? "mode" : "modes"}.`;
 }
 
 /** A number, text, list or dict as its program has it. @param {unknown} v @returns {string} */

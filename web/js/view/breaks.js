@@ -200,7 +200,7 @@ function breakCard(r, i, shown) {
   );
   const body = h("div", { class: "body" });
   for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
-  if (r.said.cost_open) add(body, h("p", {}, `What it costs a call ${r.said.cost_open}.`));
+  if (r.said.cost_open) add(body, h("p", {}, r.said.cost_open));
   else if (r.said.cost && r.said.parts) add(body, costParts(r.said.cost, r.said.parts, i));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
   add(body, r.rewrite ? fix(r.rewrite, r.line, i, shown) : byHand(r, shown));

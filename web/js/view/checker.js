@@ -22,8 +22,8 @@ export class Checker {
   #asking = new AbortController();
 
   /**
-   * @param {(found: import("../api/types.js").Problem[], proposals: import("../api/types.js").Proposal[]) => void} show
-   *   what was found, and inputs that the text tells
+   * @param {(found: import("../api/types.js").Problem[], proposals: import("../api/types.js").Proposal[], called: boolean) => void} show
+   *   what was found, inputs that the text tells, and whether its calls were made
    * @param {(why: string) => void} wait why no answer came; it is asked again
    */
   constructor(show, wait) {
@@ -54,11 +54,11 @@ export class Checker {
     const { source, files, entry } = workload;
     try {
       const check = await (errors.length ? postCheck({ source, files, entry }, signal) : postCheck(workload, signal, free));
-      if (!signal.aborted) this.#show(problemsOf(check), check.proposals ?? []);
+      if (!signal.aborted) this.#show(problemsOf(check), check.proposals ?? [], !errors.length);
     } catch (e) {
       if (signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
-      if (!AGAIN.includes(e.status)) return this.#show([e.problem], []);
+      if (!AGAIN.includes(e.status)) return this.#show([e.problem], [], !errors.length);
       this.#wait(e.message);
       this.#timer = setTimeout(() => this.#ask({ workload, errors, free }), RETRY_MS);
     }

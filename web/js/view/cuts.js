@@ -76,8 +76,8 @@ function toCard(run, { row, line, file }, ...text) {
   return a;
 }
 
-/** The strip. @param {Run} run @param {readonly Piece[]} pieces @param {boolean} ours false: of a check, whose pieces lead nowhere */
-function pieceList(run, pieces, ours) {
+/** The strip: a way to each piece. @param {Run} run @param {readonly Piece[]} pieces @param {boolean} ours false: of a check, whose pieces lead nowhere */
+export function pieceList(run, pieces, ours) {
   const items = pieces.slice(0, MOST_PIECES).map((p) => h("li", { class: `s-${p.kind}` }, pieceOf(run, p, ours)));
   items.forEach((li, i) => {
     const p = pieces[i];

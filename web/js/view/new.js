@@ -28,9 +28,9 @@ import {
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getNames, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
-import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, takeProposal, toForm, untyped } from "../model/workload.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
 import { askedAt } from "../model/complete.js";
-import { entries, entryAfter, hasDots, isOtherProgram, parameters, signature } from "../model/source.js";
+import { entries, entryAfter, isOtherProgram, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -188,8 +188,8 @@ class NewPage {
   constructor(having) {
     this.#with = having;
     this.#checker = new Checker(
-      (found, proposals) => {
-        this.#problems(found, true);
+      (found, proposals, called) => {
+        this.#problems(found, called ? "with its calls" : "without calls");
         this.#propose(proposals);
       },
       (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
@@ -417,10 +417,8 @@ class NewPage {
   #leaveLoaded() {
     const form = this.#form;
     const loaded = this.#loaded;
-    const noDots = form.sweep === "statements" && hasDots(loaded.text) && !hasDots(entryText(form));
-    const other = !!loaded.text && isOtherProgram(loaded.text, entryText(form));
-    if (noDots || other) form.sweep = "nothing";
-    if (!other) return noDots;
+    if (!loaded.text || !isOtherProgram(loaded.text, entryText(form))) return false;
+    form.sweep = "nothing";
     for (const key of /** @type {const} */ (["name", "project", "tags"])) if (form[key] === loaded[key]) form[key] = "";
     this.#named = form.name;
     this.#loaded = { text: "", name: "", project: "", tags: "" };
@@ -458,7 +456,8 @@ class NewPage {
     showErrors(this.#settings, errors);
     const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
-    this.#why.replaceChildren(...(n ? [this.#toField(n), " before it can run"] : [empty ? "The source is empty" : ""]));
+    const idle = sweepIsIdle(form) ? "Runs without the sweep: the source has no line `...`." : "";
+    this.#why.replaceChildren(...(n ? [this.#toField(n), " before it can run"] : [empty ? "The source is empty" : idle]));
     this.#sweep?.update();
     this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
@@ -476,12 +475,12 @@ class NewPage {
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
-  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {boolean} [checked] */
+  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {"with its calls" | "without calls"} [checked] */
   #problems(found, checked) {
     const breaks = found.filter((p) => p.allowed).length;
     const warnings = found.filter((p) => p.severity === "warning").length;
     const errors = found.length - breaks - warnings;
-    const none = "Checked: no error, and no break in these calls.";
+    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, for a field needs another value: no error in the source."; // a break is met by a call
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));

@@ -22,6 +22,8 @@ import { machineFacts, orderFacts, wallTime } from "../model/machine.js";
 /** @typedef {import("../api/types.js").Point} Point */
 
 const WARNINGS_SHOWN = 4;
+/** Of a file, in letters: longer ones stay out of its button. */
+const LONG_NAME = 32;
 
 /**
  * @param {import("./router.js").Context} ctx
@@ -109,7 +111,7 @@ function againSection(run, report, point, modes) {
   const head = headRow(["Figure", "Command", [null, "", "Copy"]]);
   const table = h("table", { class: "again" }, caption, head, h("tbody", {}, rows));
   const json = () => `${JSON.stringify(w, null, 2)}\n`;
-  const file = download(`Download ${stem}.json`, `${stem}.json`, "application/json", json);
+  const file = download(stem.length > LONG_NAME ? "Download the workload" : `Download ${stem}.json`, `${stem}.json`, "application/json", json);
   const note = "run each in the folder that has the workload file";
   return section("Measure it again", note, file, scroller("Commands that measure it again, table", table));
 }

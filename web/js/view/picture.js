@@ -8,7 +8,8 @@
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
-import { boxShape, edgeLabel, groupTitle } from "./shapes.js";
+import { arrowHead, boxShape, edgeLabel, groupTitle } from "./shapes.js";
+import { Stage } from "./stage.js";
 import { ApiError, postGroups, postLayout } from "../api/client.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
@@ -39,8 +40,6 @@ export class GraphPicture {
   words = h("p", { class: "small sub" });
   note = h("div", { class: "notice", hidden: true });
   side = h("div", { class: "graphside" });
-  stage = svg("svg", { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph" });
-  layer = svg("g");
   /** Ends when another picture is asked for. */
   asking = new AbortController();
   /** Of edges, by edge. @type {Map<string, [number, number]>} */
@@ -75,12 +74,11 @@ export class GraphPicture {
     this.picked = this.#wanted();
     /** @type {import("../model/places.js").Place} */
     this.place = { line: 0, file: "" };
-    this.view = { x: 0, y: 0, scale: 1 };
     /** @type {import("../model/picture.js").Picture} */
     this.picture = { boxes: [], edges: [], labels: {}, full: {}, parents: {} };
     /** @type {Laid} */
     this.laid = nothingLaid();
-    this.frame = 0;
+    this.stage = this.#window();
     this.el = this.#build();
     this.#swap(true);
     onPick(asked.signal, () => this.#follow());
@@ -100,7 +98,7 @@ export class GraphPicture {
   #follow() {
     const wanted = this.#wanted();
     if (!this.#box(this.picked)?.nodes.some((n) => n.id === wanted)) this.#show(wanted ? this.#boxOf(wanted) : "");
-    else this.#redraw();
+    else this.stage.redraw();
   }
 
   get drawn() {
@@ -149,21 +147,35 @@ export class GraphPicture {
     return choices.childElementCount ? choices : null;
   }
 
+  #window() {
+    const { asked } = this;
+    const stage = new Stage({
+      label: `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel, module or loop, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`,
+      signal: asked.signal,
+      whole: () => this.laid,
+      draw: () => this.#draw(),
+      begin: () => this.#begin(),
+      click: (at) => this.#click(at),
+      twice: () => this.#enter(),
+      point: (at) => asked.pointed?.((at && this.#at(at).box?.nodes) ?? []),
+      keys: { ArrowRight: () => this.#go(1), ArrowLeft: () => this.#go(-1), Enter: () => this.#enter() },
+    });
+    add(stage.el, svg("defs", {}, arrowHead(`arrow-${asked.graph.id ?? 0}`)));
+    return stage;
+  }
+
   #build() {
     const { asked } = this;
-    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel, module or loop, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
-    add(this.stage, svg("defs", {}, svg("marker", { id: `arrow-${asked.graph.id ?? 0}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8Z" }))), this.layer);
     const find = h("input", { class: "field", type: "search", placeholder: "Find an op", "aria-label": `Find an op of ${asked.title}` });
     find.addEventListener("keydown", (e) => e.key === "Enter" && this.#find(find.value));
     const link = (/** @type {string} */ text, /** @type {string} */ format) =>
       h("a", { class: "btn", href: asked.exportUrl(format), download: "" }, text);
     const acts = h("div", { class: "acts" }, find,
       button("Open all", () => this.#openAll(true)), button("Close all", () => this.#openAll(false)),
-      button("Fit", () => this.#fit()), link("SVG", "svg"), link("DOT", "dot"));
+      button("Fit", () => this.stage.fit()), link("SVG", "svg"), link("DOT", "dot"));
     const keys = [["kernel", "fused kernel"], ["library", "library call"], ...(hasModules(this.drawn.nodes) ? [["module", "module"]] : []), ...(this.drawn.loops?.size ? [["loop", "loop on a tensor"]] : []), ["gone", "removed by this pass"]].map(([cls, text]) =>
       h("span", { class: "key" }, h("i", { class: `g-${cls}`, "aria-hidden": "true" }), text));
-    this.#listen();
-    const well = h("div", { class: "well graphwell" }, this.stage);
+    const well = h("div", { class: "well graphwell" }, this.stage.el);
     const left = h("div", {}, well, h("div", { class: "bar" }, h("div", { class: "legend" }, keys), acts));
     const head = h("div", { class: "graphhead" }, h("div", {}, this.title, this.words), this.#slider(), this.#choices());
     return h("div", { class: "part picture" }, head, this.note, h("div", { class: "graphwrap" }, left, this.side));
@@ -194,7 +206,7 @@ export class GraphPicture {
     this.title.textContent = this.drawn.title;
     this.asking.abort();
     this.asking = new AbortController();
-    this.stage.setAttribute("aria-busy", "true"); // until what is wanted is drawn
+    this.stage.el.setAttribute("aria-busy", "true"); // until what is wanted is drawn
     return this.#ask(this.only, this.asking.signal);
   }
 
@@ -221,7 +233,7 @@ export class GraphPicture {
       if (!(e instanceof ApiError)) throw e;
       this.#tell(`The picture was not laid out: ${e.message}`);
     } finally {
-      if (!signal.aborted) this.stage.removeAttribute("aria-busy");
+      if (!signal.aborted) this.stage.el.removeAttribute("aria-busy");
     }
   }
 
@@ -234,7 +246,7 @@ export class GraphPicture {
       const laid = await this.#laid(wanted, signal);
       if (signal.aborted) return;
       this.#place(wanted, only, laid);
-      this.#draw();
+      this.stage.draw();
     } finally {
       clearTimeout(late);
       waiting.abort();
@@ -245,7 +257,7 @@ export class GraphPicture {
   async #laid(p, signal) {
     await null; // the window has its size once it is in the page
     const title = (/** @type {string} */ id) => this.groups.all.get(id)?.title ?? "";
-    return laidOut(p, await postLayout(layoutBody(p, title, this.#size().h - 2 * EDGE), AbortSignal.any([signal, this.asked.signal])));
+    return laidOut(p, await postLayout(layoutBody(p, title, this.stage.size.h - 2 * EDGE), AbortSignal.any([signal, this.asked.signal])));
   }
 
   /** @param {string} text */
@@ -280,8 +292,8 @@ export class GraphPicture {
   hint(nodes) {
     if (nodes.size === 0 && this.hinted.size === 0) return;
     this.hinted = nodes;
-    if (this.view.scale < AFAR) return this.#redraw();
-    for (const el of /** @type {NodeListOf<SVGGElement>} */ (this.layer.querySelectorAll("g.box"))) el.classList.toggle("hint", this.#isHinted(this.#box(el.dataset.node ?? "")));
+    if (this.stage.view.scale < AFAR) return this.stage.redraw();
+    for (const el of /** @type {NodeListOf<SVGGElement>} */ (this.stage.layer.querySelectorAll("g.box"))) el.classList.toggle("hint", this.#isHinted(this.#box(el.dataset.node ?? "")));
   }
 
   /** Whether something of it comes from the picked line. @param {PictureBox} b */
@@ -297,12 +309,8 @@ export class GraphPicture {
 
   /** The whole; where many names would be cut, the picked box, or the first op. */
   #begin() {
-    this.#fit();
-    const at = this.laid.boxes[this.picked] ?? this.laid.boxes[(this.picture.boxes.find((b) => b.kind !== "input") ?? this.picture.boxes[0])?.id];
-    if (this.view.scale >= WHOLE) return;
-    const { w, h: height } = this.#size();
-    const x = at ? Math.min(EDGE, w / 2 - at.x - at.w / 2) : EDGE;
-    this.view = { scale: 1, x, y: at ? Math.min(EDGE, height / 2 - at.y - at.h / 2) : EDGE };
+    if (this.stage.whole >= WHOLE) this.stage.fit();
+    else this.stage.closer(this.laid.boxes[this.picked] ?? this.laid.boxes[(this.picture.boxes.find((b) => b.kind !== "input") ?? this.picture.boxes[0])?.id]);
   }
 
   /** @param {string} id */
@@ -315,50 +323,17 @@ export class GraphPicture {
     return this.picture.boxes.find((b) => b.nodes.some((n) => n.id === node))?.id ?? "";
   }
 
-  #size() {
-    return { w: this.stage.clientWidth || 800, h: this.stage.clientHeight || 520 };
-  }
-
-  #fit() {
-    const { w, h: height } = this.#size();
-    const scale = Math.min(1, (w - 2 * EDGE) / Math.max(1, this.laid.width), (height - 2 * EDGE) / Math.max(1, this.laid.height));
-    this.view = { scale, x: (w - this.laid.width * scale) / 2, y: Math.max(EDGE, (height - this.laid.height * scale) / 2) };
-    this.#redraw();
-  }
-
-  /** @param {number} factor @param {number} [x] @param {number} [y] pixels of the stage */
-  #zoom(factor, x = this.#size().w / 2, y = this.#size().h / 2) {
-    const scale = Math.min(2, Math.max(0.02, this.view.scale * factor));
-    const k = scale / this.view.scale;
-    this.view = { scale, x: x - (x - this.view.x) * k, y: y - (y - this.view.y) * k };
-    this.#redraw();
-  }
-
-  /** @param {number} x @param {number} y pixels */
-  #pan(x, y) {
-    this.view = { ...this.view, x: this.view.x + x, y: this.view.y + y };
-    this.#redraw();
-  }
-
-  #redraw() {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.#draw());
-  }
-
-  /** At once. */
+  /** What is in sight. */
   #draw() {
-    cancelAnimationFrame(this.frame);
-    const { view, laid, picture } = this;
+    const { laid, picture } = this;
+    const { scale } = this.stage.view;
     this.place = picked();
-    const { w, h: height } = this.#size();
-    const [x0, y0] = [(-view.x - w * MARGIN) / view.scale, (-view.y - height * MARGIN) / view.scale];
-    const [x1, y1] = [x0 + (w * (1 + 2 * MARGIN)) / view.scale, y0 + (height * (1 + 2 * MARGIN)) / view.scale];
-    const seen = (/** @type {import("../model/layout.js").Rect} */ r) => r && r.x < x1 && r.x + r.w > x0 && r.y < y1 && r.y + r.h > y0;
-    const layer = svg("g", { transform: `translate(${view.x} ${view.y}) scale(${view.scale})` });
+    const seen = this.stage.seen(MARGIN);
+    const layer = svg("g");
     const groups = Object.entries(laid.groups).filter(([, r]) => seen(r));
     add(layer, groups.map(([k, r]) => this.#groupShape(k, r)));
-    const afar = view.scale < AFAR;
-    if (!afar && this.placed !== Math.min(1, view.scale)) this.#label();
+    const afar = scale < AFAR;
+    if (!afar && this.placed !== Math.min(1, scale)) this.#label();
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
     add(layer, afar ? svg("path", { class: "edge", d: lines.map((e) => laid.paths[e.join("\n")]).join("") }) : null);
     const edges = afar ? [] : lines.map((e) => this.#edge(e));
@@ -376,8 +351,7 @@ export class GraphPicture {
       if (on) add(layer, svg("path", { class: "box on", d: outline(on) }));
     } else for (const b of boxes) add(layer, this.#boxShape(b));
     add(layer, edges.map(([, label]) => label));
-    this.layer.replaceWith(layer);
-    this.layer = layer;
+    return layer;
   }
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
@@ -391,12 +365,12 @@ export class GraphPicture {
   #groupTitle(k, r) {
     const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
     const us = kind === "kernel" ? this.#kernel(kernelOfGroup(k))?.median_us : 0;
-    return groupTitle(title, us ? duration(us) : "", r, this.view.scale);
+    return groupTitle(title, us ? duration(us) : "", r, this.stage.view.scale);
   }
 
   /** @param {PictureBox} b */
   #boxShape(b) {
-    return boxShape(b, this.laid.boxes[b.id], this.view.scale, `${this.#isJoined(b) ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
+    return boxShape(b, this.laid.boxes[b.id], this.stage.view.scale, `${this.#isJoined(b) ? " joined" : ""}${b.id === this.picked ? " on" : ""}${this.#isHinted(b) ? " hint" : ""}`);
   }
 
   /** Where edges say what they carry; those of the picked box, which say all that is known, first. */
@@ -405,7 +379,7 @@ export class GraphPicture {
     const { full, labels } = this.picture;
     const few = this.picture.edges.length <= MOST_LABELS; // of many, only those of the picked box
     const keys = Object.keys(full).filter((key) => near(key) || (few && labels[key])).sort((a, b) => Number(near(b)) - Number(near(a)));
-    this.placed = Math.min(1, this.view.scale);
+    this.placed = Math.min(1, this.stage.view.scale);
     this.places = labelPlaces(this.laid, keys.map((key) => [key, near(key) ? full[key] : labels[key]]), 1 / this.placed);
   }
 
@@ -417,7 +391,7 @@ export class GraphPicture {
     if (this.picture.full[key]) add(path, svg("title", {}, this.picture.full[key]));
     const place = this.places.get(key);
     if (!place) return [path];
-    return [path, edgeLabel(near ? this.picture.full[key] : this.picture.labels[key], place, this.view.scale, near)];
+    return [path, edgeLabel(near ? this.picture.full[key] : this.picture.labels[key], place, this.stage.view.scale, near ? "on" : "")];
   }
 
   /** @param {string | null} k its number */
@@ -442,14 +416,8 @@ export class GraphPicture {
     this.#facts();
     this.#label();
     const r = this.laid.boxes[id];
-    if (r) {
-      const { w, h: height } = this.#size();
-      const [x, y] = [r.x * this.view.scale + this.view.x, r.y * this.view.scale + this.view.y];
-      const scale = this.view.scale < AFAR * 2 ? 1 : this.view.scale;
-      if (x < 0 || y < 0 || x + r.w * this.view.scale > w || y + r.h * this.view.scale > height || scale > this.view.scale)
-        this.view = { scale, x: w / 2 - (r.x + r.w / 2) * scale, y: height / 2 - (r.y + r.h / 2) * scale };
-    }
-    this.#redraw();
+    if (r) this.stage.show(r, AFAR * 2);
+    else this.stage.redraw();
   }
 
   /** The group that a box stands for, else the innermost around it; null: none. @param {PictureBox | undefined} box */
@@ -523,88 +491,27 @@ export class GraphPicture {
     if (group !== null) add(this.side, button(`${this.open.has(group) ? "Close" : "Open"} ${kind}`, () => this.#toggle(group)));
   }
 
-  /** @param {KeyboardEvent} e */
-  #key(e) {
+  /** The next box, or the one before it. @param {number} by */
+  #go(by) {
     const { boxes } = this.picture;
     const at = boxes.findIndex((b) => b.id === this.picked);
-    const step = (/** @type {number} */ by) => this.pick(boxes[(at + by + boxes.length) % boxes.length]?.id ?? "");
+    const to = (at + (at < 0 && by < 0 ? 0 : by) + boxes.length) % boxes.length;
+    this.pick(boxes[to]?.id ?? "");
+  }
+
+  /** Opens or closes what the picked box is in. */
+  #enter() {
     const group = this.#groupOf(this.#box(this.picked));
-    /** @type {Record<string, () => void>} */
-    const acts = {
-      ArrowRight: () => step(1),
-      ArrowLeft: () => step(at < 0 ? 0 : -1),
-      w: () => this.#pan(0, 80),
-      s: () => this.#pan(0, -80),
-      a: () => this.#pan(80, 0),
-      d: () => this.#pan(-80, 0),
-      Enter: () => group !== null && this.#toggle(group),
-      "+": () => this.#zoom(1.25),
-      "-": () => this.#zoom(0.8),
-      0: () => this.#fit(),
-    };
-    if (!acts[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
-    e.preventDefault();
-    e.stopPropagation();
-    acts[e.key]();
+    if (group !== null) this.#toggle(group);
   }
 
-  #listen() {
-    const { stage } = this;
-    /** @type {Map<number, PointerEvent>} fingers, or the button, that are down */
-    const down = new Map();
-    let far = false;
-    /** @type {(e: MouseEvent) => [number, number]} */
-    const place = (e) => {
-      const box = stage.getBoundingClientRect();
-      return [e.clientX - box.left, e.clientY - box.top];
-    };
-    stage.addEventListener("keydown", (e) => this.#key(e));
-    stage.addEventListener("wheel", (e) => {
-      if (!(e.ctrlKey || document.activeElement === stage)) return;
-      e.preventDefault();
-      const [x, y] = place(e);
-      this.#zoom(Math.exp(-e.deltaY / 400), x, y);
-    }, { passive: false });
-    stage.addEventListener("pointerdown", (e) => {
-      stage.setPointerCapture(e.pointerId);
-      if (!down.size) far = false;
-      down.set(e.pointerId, e);
-    });
-    stage.addEventListener("pointerleave", () => this.asked.pointed?.([]));
-    stage.addEventListener("pointermove", (e) => {
-      const was = down.get(e.pointerId);
-      if (!was) this.asked.pointed?.(this.#at(place(e)).box?.nodes ?? []);
-      if (!was || (!far && Math.hypot(e.clientX - was.clientX, e.clientY - was.clientY) < 4)) return;
-      const other = [...down.values()].find((p) => p.pointerId !== e.pointerId);
-      far = true;
-      down.set(e.pointerId, e);
-      if (other) {
-        const apart = (/** @type {PointerEvent} */ p) => Math.max(1, Math.hypot(p.clientX - other.clientX, p.clientY - other.clientY));
-        this.#zoom(apart(e) / apart(was), ...place(other));
-      } else this.#pan(e.clientX - was.clientX, e.clientY - was.clientY);
-    });
-    stage.addEventListener("pointerup", (e) => {
-      down.delete(e.pointerId);
-      if (!far) this.#click(place(e));
-    });
-    stage.addEventListener("pointercancel", (e) => down.delete(e.pointerId));
-    stage.addEventListener("dblclick", () => {
-      const group = this.#groupOf(this.#box(this.picked));
-      if (group !== null) this.#toggle(group);
-    });
-    const size = new ResizeObserver(() => this.#begin());
-    size.observe(stage);
-    this.asked.signal.addEventListener("abort", () => size.disconnect(), { once: true });
-  }
-
-  /** The box there, and the innermost group. @param {number[]} at pixels */
-  #at([px, py]) {
-    const [x, y] = [(px - this.view.x) / this.view.scale, (py - this.view.y) / this.view.scale];
+  /** The box there, and the innermost group. @param {import("./stage.js").Point} at */
+  #at({ x, y }) {
     const inside = (/** @type {import("../model/layout.js").Rect} */ r) => r && x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
     return { box: this.picture.boxes.find((b) => inside(this.laid.boxes[b.id])), group: Object.entries(this.laid.groups).findLast(([, r]) => inside(r)) };
   }
 
-  /** @param {number[]} at pixels */
+  /** @param {import("./stage.js").Point} at */
   #click(at) {
     const { box, group } = this.#at(at);
     if (box) this.pick(box.id);

@@ -47,8 +47,19 @@ export function groupTitle(title, time, r, scale) {
   return written("title", whole.length * letter <= r.w - 12 ? whole : short, r.x + 8, r.y + 5 + size, size);
 }
 
-/** What an edge carries. @param {string} text @param {[number, number]} place @param {number} scale @param {boolean} [on] */
-export function edgeLabel(text, [x, y], scale, on = false) {
+/** A text in a row of the picture, from the left; null where the row is too low for it.
+ * @param {string} cls @param {string} text @param {Rect} r @param {number} scale */
+export function rowText(cls, text, r, scale) {
+  const size = sizeAt(OP, scale);
+  if (size * 1.2 > r.h) return null;
+  return written(cls, cut(text, r.w, (7 * size) / OP), r.x, r.y + (r.h + size * 0.72) / 2, size);
+}
+
+/** The head of arrows, for the `defs` of a picture. @param {string} id @param {number} [size] times the width of the line */
+export const arrowHead = (id, size = 7) => svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: size, markerHeight: size, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8Z" }));
+
+/** What an edge carries. @param {string} text @param {[number, number]} place @param {number} scale @param {"" | "on" | "across"} [cls] one more class */
+export function edgeLabel(text, [x, y], scale, cls = "") {
   const size = sizeAt(LEAST, scale);
-  return written(on ? "size on" : "size", text, x, y + size * 0.36, size);
+  return written(`size ${cls}`.trim(), text, x, y + size * 0.36, size);
 }

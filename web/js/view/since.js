@@ -47,7 +47,7 @@ function figureOf(r) {
 
 /** @param {Since["changes"][number]} c */
 const changeRow = ({ run, before, was }) =>
-  h("li", {}, chip(chipClass(was), was), h("span", { "aria-hidden": "true" }, " → "), h("span", { class: "vh" }, " became "), chip(chipClass(run.summary?.verdict ?? ""), run.summary?.verdict ?? ""), " ", ...link(run), figureOf(run), " ", h("a", { href: compareUrl([String(before), String(run.id)]) }, `beside #${before}`));
+  h("li", {}, chip(chipClass(was), was), h("span", { "aria-hidden": "true" }, " → "), h("span", { class: "vh" }, " became "), chip(chipClass(run.summary?.verdict ?? ""), run.summary?.verdict ?? ""), " ", ...link(run), figureOf(run), " ", h("a", { href: compareUrl([String(before), String(run.id)]) }, `compared with #${before}`));
 
 /** @param {Since["steps"][number]} c */
 function stepRow(c) {

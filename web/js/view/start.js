@@ -3,7 +3,7 @@
 // The list of runs shows it while it has one run or none; it stays for as long as the page is open, so that
 // what is written there is not lost.
 
-import { h, button, say, section, spoken } from "./dom.js";
+import { h, button, prose, say, section, spoken } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { follow } from "./follow.js";
@@ -13,7 +13,7 @@ import { getExamples, getRun, postRun } from "../api/client.js";
 /** @typedef {import("../api/types.js").Run} Run */
 
 /** @type {readonly (string | [string])[]} what counts in brackets */
-const WHAT = ["Breakeven runs your PyTorch function eager and compiled, and shows ", ["from which size on compiling pays"], ", ", ["where the graph breaks"], ", and ", ["what each break costs"], "."];
+const WHAT = ["Breakeven runs your PyTorch function in eager and compiled modes, and shows ", ["when compiling pays off"], ", ", ["where the graph breaks"], ", and ", ["what each break costs"], "."];
 
 /**
  * @param {AbortSignal} signal
@@ -62,9 +62,9 @@ function showStarter(place) {
   const why = h("p", { class: "errline" });
   const acts = h("div", { class: "acts" });
   getExamples().then(({ examples }) => examples?.length && acts.append(starter(examples[0], why)), () => {});
-  const text = h("p", {}, "Or begin with the chain sweep: a body of 1 to 30 statements in every mode, on this machine, within seconds.");
+  const text = h("p", {}, "Run the function in the editor, or start with the chain sweep: 1 to 30 statements in eager, static and dynamic, measured on this machine within seconds.");
   const command = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The same as a command" }, `breakeven run model.py --input 'x=float32[64,64]' --post ${origin()}`);
-  const terminal = [h("p", {}, "Or from a terminal, with a function model in a file of yours:"), h("div", { class: "well" }, command)];
+  const terminal = [h("p", {}, prose("Or run a file with a function `model` from a terminal:")), h("div", { class: "well" }, command)];
   place.replaceChildren(section("No runs yet", null, null, text, acts, why, ...terminal));
 }
 

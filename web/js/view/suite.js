@@ -8,6 +8,7 @@ import { jobsChanged } from "./frame.js";
 import { removeSuites } from "./suite_changes.js";
 import { axisHead, modeMark, progressBar, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
+import { nothingHere } from "./missing.js";
 import { suiteOver } from "./suite_over.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
@@ -35,7 +36,15 @@ export async function suiteView(ctx) {
   const id = ctx.params[0];
   /** @type {import("../model/suite.js").Order} */
   const order = { key: "name", down: false };
-  let suite = await getSuite(id, ctx.signal);
+  const found = await getSuite(id, ctx.signal).catch((e) => {
+    if (e instanceof ApiError && e.status === 404) return null;
+    throw e;
+  });
+  if (!found) {
+    ctx.setTitle("Not found");
+    return ctx.main.replaceChildren(nothingHere(`There is no suite #${id}`, ["It may have been removed. Numbers are not used again."]));
+  }
+  let suite = found;
   let beside = await besideOf(ctx, suite);
   await styled;
   let drawn = new AbortController();

@@ -104,5 +104,5 @@ function verdictLine(c, mode) {
   if (!c.verdict || !c.speedup) return h("p", {}, "It was not timed.");
   if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes different values from the old program, so its speed is not compared.`);
   const r = ratio(c.speedup, c.speedup_ci);
-  return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode} , measured in turn with the old program, is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
+  return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode}, measured in turn with the old program, is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
 }

@@ -1,0 +1,105 @@
+/* server/cli/report_file.c -- files with a run, for commands that compare. */
+#include "server/cli/report_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_FILE_BYTES = 256 << 20 };
+
+/* Of an export or an answer the run's own words; of a bare report its workload's. */
+static json_t *head_of_file(const char *path, const struct report_compared_run *run,
+			    const struct report_workload *workload)
+{
+	const struct report_compared_run from = {
+		.name = run ? run->name : workload->name,
+		.project = run ? run->project : workload->project,
+		.device = run ? run->device : workload->device,
+		.commit = run ? run->commit : workload->commit,
+		.branch = run ? run->branch : workload->branch,
+	};
+	json_t *head = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "file", path, "name",
+				 from.name ? from.name : "workload", "project",
+				 report_text(from.project), "device",
+				 from.device ? from.device : "cpu", "commit",
+				 report_text(from.commit), "branch", report_text(from.branch));
+
+	if (head && run && run->has.id)
+		json_object_set_new(head, "id", json_integer((json_int_t)run->id));
+	return head;
+}
+
+/* A file as JSON, which is said to be no `what` ("run") of the store where there is no such
+ * file.  New; NULL with IO, TOO_LARGE or JSON. */
+json_t *report_file_read(const char *path, const char *what, struct err *err)
+{
+	json_error_t at;
+	struct stat st;
+	json_t *file = NULL;
+
+	if (stat(path, &st) != 0)
+		err_set(err, ERR_IO,
+			"%.300s cannot be opened: %s; a %s of the store is named by its number",
+			path, strerror(errno), what);
+	else if (st.st_size > MAX_FILE_BYTES)
+		err_set(err, ERR_TOO_LARGE, "%.300s is over %d MiB", path, MAX_FILE_BYTES >> 20);
+	else if (!(file = json_load_file(path, JSON_REJECT_DUPLICATES, &at)))
+		err_set(err, ERR_JSON, "%.300s is not JSON: line %d, column %d: %s", path, at.line,
+			at.column, at.text);
+	return file;
+}
+
+/* Says which file an error is of, where its message does not. */
+void report_file_name(const char *path, struct err *err)
+{
+	char message[ERR_MESSAGE_BYTES];
+
+	snprintf(message, sizeof(message), "%s", err->message);
+	if (!strstr(message, path))
+		err_set(err, err->code, "%.300s: %s", path, message);
+}
+
+static bool no_report(const char *path, struct err *err)
+{
+	return err_set(err, ERR_WORKLOAD,
+		       "%.300s is no report of a workload: write one with "
+		       "breakeven run FILE --json, or breakeven export RUN --format json",
+		       path);
+}
+
+static bool add_json(struct loaded_runs *l, const char *path, const json_t *json,
+		     struct arena *arena, struct err *err)
+{
+	const struct report_compared_file *file = report_read_compared_file(json, arena, err);
+	const struct report_compared_report *report = file ? file->report : NULL;
+	const struct report_compared_run *run = file ? file->run : NULL;
+
+	if (!file)
+		return false;
+	if (!report)
+		report = report_read_compared_report(json, arena, err);
+	else if (!run)
+		run = report_read_compared_run(json, arena, err);
+	if (err->code != ERR_NONE)
+		return false;
+	if (!report->workload || !json_is_object(report->modes))
+		return no_report(path, err);
+	return loaded_add(l, head_of_file(path, run, report->workload),
+			  json_incref((json_t *)report->json), err);
+}
+
+/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers. */
+bool report_file_add(struct loaded_runs *l, const char *path, struct err *err)
+{
+	json_t *file = report_file_read(path, "run", err);
+	struct arena arena = { 0 };
+	bool ok = file && (json_is_object(file) ? add_json(l, path, file, &arena, err)
+						: no_report(path, err));
+
+	if (file && !ok)
+		report_file_name(path, err);
+	arena_finish(&arena);
+	json_decref(file);
+	return ok;
+}

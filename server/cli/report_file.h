@@ -1,0 +1,18 @@
+/* server/cli/report_file.h -- files with a run, for commands that compare. */
+#ifndef SERVER_CLI_REPORT_FILE_H
+#define SERVER_CLI_REPORT_FILE_H
+
+#include "server/api/api.h"
+
+/* A file as JSON, which is said to be no `what` ("run") of the store where there is no such
+ * file.  New; NULL with IO, TOO_LARGE or JSON. */
+json_t *report_file_read(const char *path, const char *what, struct err *err);
+
+/* Says which file an error is of, where its message does not. */
+void report_file_name(const char *path, struct err *err);
+
+/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers.
+ * Errors name the file. */
+bool report_file_add(struct loaded_runs *l, const char *path, struct err *err);
+
+#endif
