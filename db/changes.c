@@ -8,7 +8,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 
-enum { MOST_FIGURES = 400000, MOST_STEPS = 100000 };
+enum { MOST_FIGURES = 200000, LEAST_RUNS = 20, MOST_STEPS = 100000 };
 
 /* Runs that have figures which are held against each other. */
 #define DONE " kind <> 'trace' AND status = 'done' AND source_hash <> '' "
@@ -69,15 +69,38 @@ static bool scopes_of(struct db *db, const char *name, int most, struct arena *a
 	return code == SQLITE_DONE;
 }
 
-/* Of a statement that selects run, FIGURE_COLUMNS and source_hash. */
-static void read_figure(sqlite3_stmt *s, struct arena *arena, struct scope_figure *to)
+/* A text that is mostly that of the row before, which is then its own. */
+static const char *text_again(sqlite3_stmt *s, int column, const char *last, struct arena *arena)
 {
-	struct run_figure *out = &to->figure;
-	int at = 1;
+	return last && strcmp(db_text(s, column), last) == 0 ? last : text_at(s, column, arena);
+}
 
-	to->run = sqlite3_column_int64(s, 0);
-	FIGURE_COLUMNS(COLUMN_READ)
-	to->source_hash = text_at(s, at, arena);
+static void read_figure(sqlite3_stmt *s, struct arena *arena, const struct scope_figure *last,
+			struct scope_figure *out)
+{
+	*out = (struct scope_figure){
+		.run = sqlite3_column_int64(s, 0),
+		.figure = { .metric = text_again(s, 1, last ? last->figure.metric : NULL, arena),
+			    .mode = text_again(s, 2, last ? last->figure.mode : NULL, arena),
+			    .n = number_at(s, 3, NAN),
+			    .value = number_at(s, 4, NAN),
+			    .lo = number_at(s, 5, NAN),
+			    .hi = number_at(s, 6, NAN) },
+		.source_hash = text_again(s, 7, last ? last->source_hash : NULL, arena),
+	};
+}
+
+/* So many runs that their figures are at most MOST_FIGURES, were all as large as the newest. */
+static int64_t runs_to_read(sqlite3 *h, int64_t newest, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run_figure WHERE run = ?1", "i",
+				     newest);
+	int64_t runs = SCOPE_RUNS;
+
+	if (s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int64(s, 0) > 0)
+		runs = MOST_FIGURES / sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return runs < LEAST_RUNS ? LEAST_RUNS : runs > SCOPE_RUNS ? SCOPE_RUNS : runs;
 }
 
 static bool figures_of_scope(struct db *db, const struct change_scope *scope, struct arena *arena,
@@ -86,13 +109,12 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 	sqlite3 *h = db_reader_take(db);
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
-	    "SELECT run" FIGURE_COLUMNS(
-		COLUMN_NAME) ", source_hash FROM run_figure JOIN"
-			     " (SELECT id, source_hash FROM run WHERE" OF_SCOPE "AND" DONE
-			     "ORDER BY id DESC LIMIT ?5) AS r ON r.id = run_figure.run"
-			     " ORDER BY metric, mode, n, run LIMIT ?6",
-	    "ttttii", scope->name, scope->project, scope->branch, scope->settings_hash,
-	    (int64_t)SCOPE_RUNS, (int64_t)MOST_FIGURES);
+	    "SELECT run, metric, mode, n, value, lo, hi, source_hash FROM run_figure JOIN"
+	    " (SELECT id, source_hash FROM run WHERE" OF_SCOPE "AND" DONE
+	    "ORDER BY id DESC LIMIT ?5) AS r ON r.id = run_figure.run"
+	    " ORDER BY metric, mode, n, run",
+	    "tttti", scope->name, scope->project, scope->branch, scope->settings_hash,
+	    runs_to_read(h, scope->newest, err));
 	VEC(struct scope_figure) rows = { 0 };
 	int code = SQLITE_ERROR;
 	bool ok = s != NULL;
@@ -100,7 +122,7 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
 		struct scope_figure row;
 
-		read_figure(s, arena, &row);
+		read_figure(s, arena, rows.len ? &rows.at[rows.len - 1] : NULL, &row);
 		ok = VEC_PUSH(&rows, row);
 	}
 	if (ok && code != SQLITE_DONE)
@@ -112,9 +134,7 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 	if (ok && out->at && rows.at)
 		memcpy(out->at, rows.at, rows.len * sizeof(*rows.at));
 	VEC_FREE(&rows);
-	if (ok && !out->at)
-		ok = err_set(err, ERR_MEMORY, "out of memory for figures");
-	return ok;
+	return ok && (out->at || err_set(err, ERR_MEMORY, "out of memory for figures"));
 }
 
 /* ---- reading ---- */

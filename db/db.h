@@ -540,8 +540,9 @@ typedef bool change_find_fn(const struct scope_figure *figures, int n, struct ar
 			    struct change_list *out, struct err *err);
 
 /* Looks at those runs of a workload again that are others than when they were looked at last, the
- * newest SCOPE_RUNS of each project, branch and settings; of at most `most` of these.  What people
- * said stays with the change that is still there.  *more: there is more to look at. */
+ * newest SCOPE_RUNS of each project, branch and settings (fewer, at least 20, of long sweeps); of
+ * at most `most` of these.  What people said stays with the change that is still there.  *more:
+ * there is more to look at. */
 bool db_changes_look(struct db *db, const char *name, int most, change_find_fn *find, bool *more,
 		     struct err *err);
 

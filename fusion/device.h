@@ -5,7 +5,23 @@
 #ifndef FUSION_DEVICE_H
 #define FUSION_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* How much is tried on a device before a kernel's schedule is chosen: nothing; a few schedules of
+ * kernels that move much, for a tenth of a second; all that there are, for two seconds a graph. */
+enum autotune { AUTOTUNE_OFF, AUTOTUNE_FAST, AUTOTUNE_MAX };
+
+/* Schedules of a kernel that were tried, the planned one first. */
+enum { KERNEL_MOST_TRIED = 5 };
+struct kernel_tried {
+	int n, chosen; /* n 0: none */
+	struct {
+		char what[64]; /* "as planned: 128 threads, 4 lanes" */
+		double us;     /* of a launch, the median of three batches */
+	} at[KERNEL_MOST_TRIED];
+	bool kept; /* the times are those of an earlier process */
+};
 
 /* What a kernel takes of its device. */
 struct kernel_use {
@@ -14,6 +30,7 @@ struct kernel_use {
 	int local_bytes;  /* of a thread: what registers could not hold */
 	int block_threads;
 	double occupancy; /* threads that a multiprocessor holds of it over the most it can */
+	struct kernel_tried tried;
 };
 
 /* How what was asked of a device so far is ordered: by its streams, each in the order of

@@ -47,6 +47,7 @@ struct fusion_options {
 	const char *cache_dir;           /* compiled kernels; NULL: no cache on disk */
 	size_t cache_bytes;              /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
 	bool cache_rebuild;              /* kernels are compiled even where it has them */
+	enum autotune autotune;          /* of kernels on a device */
 	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
 	const struct registry *registry; /* NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: fusion_pass_disable() */

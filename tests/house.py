@@ -85,7 +85,7 @@ PUBLIC = {
     "profiler/allclose": "difference elements reference",
     "profiler/bisect": "bisection repository",
     "profiler/breaks": "change rewrites",
-    "profiler/compare": "figures settings",
+    "profiler/compare": "figures ratio settings",
     "profiler/cupti": "collector wire",
     "profiler/fields": "breaks json schema",
     "profiler/findings": "sentence",

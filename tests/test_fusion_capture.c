@@ -178,12 +178,13 @@ static void dynamic_guards_name_bounds_and_equal_sizes(void **state)
 				     "x.is_contiguous()",
 				     "y.dtype == float32",
 				     "y.is_contiguous()",
+				     "x is not y",
 				     "torch.is_grad_enabled() is True" };
 	struct engine e = engine_open("interp", FUSION_DYNAMIC, ADD);
 
 	(void)state;
 	graphs_for_two(&e, 4, 8, 4, 8);
-	assert_guards(&e, want, 13);
+	assert_guards(&e, want, 14);
 	engine_close(&e);
 }
 

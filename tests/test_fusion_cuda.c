@@ -303,6 +303,61 @@ static void a_kernel_says_what_it_takes_of_the_device(void **state)
 	engine_close(&e);
 }
 
+/* ---- schedules that are tried */
+
+static struct kernel_tried tried_in(const char *cache, enum autotune autotune)
+{
+	static const char source[] = "import torch\ndef model(x):\n    return x.sum(1)\n";
+	struct fusion_options options = {
+		.backend = "cuda", .threads = 1, .cache_dir = cache, .autotune = autotune
+	};
+	struct err err = { 0 };
+	struct engine e = { .f = fusion_create(&options, &err) };
+	struct kernel_use use;
+	struct value x;
+
+	assert_non_null(e.f);
+	e.program = fusion_parse(source, strlen(source), "model", &err);
+	e.session = fusion_session(e.f, e.program, FUSION_STATIC, &err);
+	assert_non_null(e.session);
+	x = FLOATS(&e, 0, 2000, 600);
+	value_unref(engine_call(&e, &x, 1));
+	assert_true(fusion_kernel_use(e.session, 0, 0, &use));
+	value_unref(x);
+	engine_close(&e);
+	return use.tried;
+}
+
+static void schedules_are_tried_once_and_kept(void **state)
+{
+	char cache[] = "/tmp/breakeven-tuned-XXXXXX", command[96];
+	struct kernel_tried first, second;
+
+	(void)state;
+	stand_in_open();
+	assert_non_null(mkdtemp(cache));
+	assert_int_equal(tried_in(cache, AUTOTUNE_OFF).n, 0);
+	first = tried_in(cache, AUTOTUNE_FAST);
+	assert_true(first.n >= 3);
+	assert_in_range(first.chosen, 0, first.n - 1);
+	assert_false(first.kept);
+	assert_non_null(strstr(first.at[0].what, "as planned: "));
+	for (int i = 0; i < first.n; i++) {
+		assert_true(first.at[i].us > 0);
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(first.at[i].what, first.at[k].what);
+	}
+	second = tried_in(cache, AUTOTUNE_FAST);
+	assert_true(second.kept);
+	assert_int_equal(second.n, first.n);
+	assert_int_equal(second.chosen, first.chosen);
+	for (int i = 0; i < first.n; i++)
+		assert_string_equal(second.at[i].what, first.at[i].what);
+	assert_false(tried_in(cache, AUTOTUNE_MAX).kept); /* more is tried */
+	snprintf(command, sizeof(command), "rm -r %s", cache);
+	assert_int_equal(system(command), 0);
+}
+
 /* ---- how a kernel is cut */
 
 static const char *source_of(const struct engine *e)
@@ -576,6 +631,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fits_into_the_threads_of_a_row_has_no_loop),
+		cmocka_unit_test(schedules_are_tried_once_and_kept),
 		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
 		cmocka_unit_test(large_kernels_go_each_the_other_way_round),
 		cmocka_unit_test(threads_of_a_row_load_before_they_wait),

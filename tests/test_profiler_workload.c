@@ -104,6 +104,10 @@ static void what_later_versions_have_is_refused_by_name(void **state)
 		"grad must be true or false");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'wild'}", ERR_WORKLOAD,
 		"policy 'wild' is unknown; there are dynamo and native");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autotune': 'hard'}", ERR_WORKLOAD,
+		"autotune 'hard' is unknown; there are off, fast and max");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autotune': 'fast'}", ERR_WORKLOAD,
+		"autotune tries kernels of a GPU: leave it out, or take device cuda");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'deny': [3]}", ERR_WORKLOAD,
 		"deny[0] must be the name of an op");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'params': {'w': 3}}", ERR_WORKLOAD,

@@ -30,6 +30,7 @@ struct backend_env {
 	const char *cache_dir;          /* NULL: no cache on disk */
 	size_t cache_bytes;             /* of it; 0: 256 MiB */
 	bool cache_rebuild;             /* kernels are compiled even where it has them */
+	enum autotune autotune;         /* of kernels on a device */
 	const char *compiler;           /* path of the system compiler; NULL: find one on PATH */
 	struct kernel_builder *builder; /* who runs it, once started; NULL: this process */
 	int compile_timeout_ms;         /* 0: 300 s; it ends what hangs, not what is slow */

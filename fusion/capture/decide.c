@@ -204,10 +204,10 @@ static void find_depths(const struct code *code, int *depth)
 	}
 }
 
-/* The last place before the block where no operand waits; -1: none. */
-static int checkpoint(const struct code *code, const struct lang_handler *block)
+/* The last place at or before the instruction where no operand waits; -1: none. */
+static int checkpoint(const struct code *code, int at)
 {
-	int *depth = malloc(sizeof(*depth) * ((size_t)code->n_insts + 1)), at = block->start;
+	int *depth = malloc(sizeof(*depth) * ((size_t)code->n_insts + 1));
 
 	if (!depth)
 		return -1;
@@ -228,7 +228,7 @@ int decide_before_try(const struct code *code, int stop)
 		if (h->start <= stop && stop < h->target && (!found || h->start < found->start))
 			found = h;
 	}
-	return found ? checkpoint(code, found) : -1;
+	return found ? checkpoint(code, found->start) : -1;
 }
 
 /* The outermost comprehension around the instruction; NULL: none. */
@@ -250,15 +250,18 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
 	const struct lang_comprehension *c = around(code, inst);
 
-	if (t->brk.id == BREAK_NUMBER_FORMAT ||
-	    t->brk.id == BREAK_RNN) { /* the whole frame, as torch */
+	if (t->brk.id == BREAK_NUMBER_FORMAT) { /* the whole frame, as torch */
 		d.because = BREAK_NONE;
 	} else if (!t->native && f->unit->hidden && strcmp(code->name, "decorate_autocast") == 0) {
 		d.because = BREAK_NONE; /* torch gives up the frame that its decorator makes */
 	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;
-		d.stop = checkpoint(code, block);
+		d.stop = checkpoint(code, block->start);
+	} else if (!t->native && !c && !can_resume(op)) { /* in a loop, too */
+		d.because = BREAK_NO_RESUME;
+		d.outcome = OUTCOME_STEP;
+		d.stop = checkpoint(code, inst);
 	} else if (in_loop(code, c ? c->start : inst) &&
 		   !((t->native || (op == CODE_STORE_ATTR && !c)) &&
 		     in_for_loops(code, c ? c->start : inst))) {
@@ -281,6 +284,41 @@ static bool may_wait(const struct trace *t, const struct frame *f)
 	struct decision d = decide_frame(t, f);
 
 	return t->native && d.outcome == OUTCOME_RESUME && !d.as_a_whole;
+}
+
+/* Whether a sparse tensor that nobody has looked at is among the arguments of the frame. */
+static bool is_given_sparse(const struct trace *t, const struct frame *f)
+{
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (f->locals[i].kind == VALUE_LAZY &&
+		    variables_is_sparse(t->sources->at[f->locals[i].i].value))
+			return true;
+	return false;
+}
+
+/* What torch cannot take as an input of a graph, or an operand that a piece leaves: the frame
+ * that reads it, or hands it on, ends where the statement begins; so does one that slices by a
+ * tensor.  After a frame that reads a
+ * recurrent layer come the layer's forward() and what marks its beginning. */
+static bool ends_statement(const struct trace *t, struct frame *const *frames, int n, int level)
+{
+	enum { OF_LAYER = 2 };
+
+	if (t->brk.id == BREAK_SLICE_BOUND)
+		return level + 1 >= n;
+	if (t->brk.id == BREAK_SPARSE)
+		return level + 1 >= n || is_given_sparse(t, frames[level + 1]);
+	return t->brk.id == BREAK_RNN && level + 1 + OF_LAYER >= n;
+}
+
+static struct decision decide_statement(const struct trace *t, const struct frame *f)
+{
+	const struct lang_handler *block = bad_block(t, f);
+	int inst = (int)(f->inst - f->code->insts);
+
+	return (struct decision){ .outcome = OUTCOME_STEP,
+				  .because = BREAK_NONE,
+				  .stop = checkpoint(f->code, block ? block->start : inst) };
 }
 
 struct break_search {
@@ -350,7 +388,7 @@ static int standing(const struct trace *t, struct frame **frames)
 struct decision decide_break(const struct trace *t, int most_frames)
 {
 	struct frame *frames[VM_MAX_PLACE];
-	int n = standing(t, frames), first = 0, last;
+	int n = standing(t, frames), stand = n, first = 0, last;
 	struct decision d;
 
 	/* the frames that the piece began in are in their calls already */
@@ -362,7 +400,8 @@ struct decision decide_break(const struct trace *t, int most_frames)
 		if (is_recursive(t->vm, frames, last + 1))
 			break;
 	for (int level = last;; level--) {
-		d = decide_frame(t, frames[level]);
+		d = ends_statement(t, frames, stand, level) ? decide_statement(t, frames[level])
+							    : decide_frame(t, frames[level]);
 		if (level == first || ((d.outcome == OUTCOME_RESUME || d.outcome == OUTCOME_JUMP) &&
 				       !frames[level]->unit->hidden)) {
 			last = level;

@@ -485,17 +485,28 @@ static bool adds_tensor(const struct value *known, int n, struct value v)
 	return v.kind == VALUE_TENSOR;
 }
 
-/* As torch: where a branch on a tensor ends a piece without ops, and all that the frame goes on
- * with are tensors, each a different one, they are the outputs of a graph. */
+/* A local that is only handed on has nobody looked at. */
+static bool is_tensor(const struct trace *t, struct value v)
+{
+	return v.kind == VALUE_TENSOR ||
+	       (v.kind == VALUE_LAZY && t->sources->at[v.i].kind == VALUE_TENSOR);
+}
+
+/* As torch: where a piece without ops ends, and all that the frame goes on with are tensors,
+ * each a different one, they are the outputs of a graph.  A piece that returns is one only
+ * where nodes were made and erased. */
 static bool is_graph_of_none(const struct entry *e, const struct attempt *a)
 {
 	const struct frame *f = a->trace.base;
 	struct value known[16];
 	int n = 0;
 
-	if (!a->stopped || a->trace.native || e->n_frames != 1 || e->effects.n > 0 ||
-	    e->n_writes > 0 || e->prints.n > 0 ||
-	    (f->inst->op != CODE_JUMP_IF_FALSE && f->inst->op != CODE_JUMP_IF_TRUE))
+	if (a->trace.native || e->effects.n > 0 || e->n_writes > 0 || e->prints.n > 0)
+		return false;
+	if (!a->stopped)
+		return a->trace.erased_marks && is_tensor(&a->trace, a->result) &&
+		       (!f->function || f->function->grad == GRAD_AS_IS);
+	if (e->n_frames != 1)
 		return false;
 	for (const struct value *v = f->stack; v < f->top; v++) {
 		if (n == 16 || !adds_tensor(known, n, *v))

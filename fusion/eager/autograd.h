@@ -96,8 +96,9 @@ struct grad_node {
 	struct value one;    /* `given` of a node with one output */
 	int64_t pass;        /* the last one that came here */
 	bool needed;
-	uint64_t came; /* results (grad_bit) that eager has a gradient of, in that pass */
-	int senders;   /* of that pass: arguments of other nodes, yet to run, that come from here */
+	uint64_t came;  /* results (grad_bit) that eager has a gradient of, in that pass */
+	uint64_t spent; /* ... and in those before that were to be the last */
+	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
 	struct tensor *out; /* saved; NULL */
 	unsigned out_version;
 	enum dtype dtype;

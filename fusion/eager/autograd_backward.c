@@ -286,6 +286,23 @@ static bool send_zeros(struct backward_pass *p, const struct grad_node *node)
 	return ok;
 }
 
+/* Whether a result of a piece leads to an argument that none leads to whose pass this is or was:
+ * eager has a pass for it yet. */
+static bool has_more(const struct grad_node *node)
+{
+	const uint64_t *made_of = node->custom && node->custom->piece ? node->custom->made_of
+								      : NULL;
+	uint64_t passed = node->spent | node->came;
+
+	for (int i = 0; made_of && i < node->n_args; i++) {
+		const struct grad_source *to = &node->args[i].to;
+
+		if ((to->node || to->leaf.kind == VALUE_TENSOR) && !(made_of[i] & passed))
+			return true;
+	}
+	return false;
+}
+
 static bool apply(struct backward_pass *p, struct grad_node *node)
 {
 	const uint64_t *made_of = node->custom ? node->custom->made_of : NULL;
@@ -294,17 +311,19 @@ static bool apply(struct backward_pass *p, struct grad_node *node)
 
 	if (!node->came)
 		return send_zeros(p, node);
-	if (node->released)
+	if (node->released || (node->spent & node->came))
 		return refuse_again(p, node);
 	if (node->custom) {
 		made = calloc((size_t)node->n_args + 1, sizeof(*made));
 		if (!made)
 			return torch_no_memory(p->err);
-		node->last = !p->b->keep;
+		node->last = !p->b->keep && !has_more(node);
 		ok = node->custom->run(node, node->given, made, p->err);
 	} else {
 		ok = run_rule(p, node, made);
 	}
+	if (node->custom && node->custom->piece && !p->b->keep)
+		node->spent |= node->came;
 	for (int i = 0; i < node->n_args; i++) {
 		if (!node->custom && i >= MAX_ARGS)
 			break;
@@ -438,7 +457,7 @@ static bool visit(struct backward_pass *p, struct grad_node *node)
 		value_unref(node->given[i]);
 		node->given[i] = unset;
 	}
-	if (ok && !p->b->keep)
+	if (ok && !p->b->keep && !has_more(node))
 		release(node);
 	return ok;
 }

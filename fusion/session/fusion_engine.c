@@ -107,6 +107,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
 						   .cache_bytes = cache_bytes(options),
 						   .cache_rebuild = options->cache_rebuild,
+						   .autotune = options->autotune,
 						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
 						   .random = &f->random,
 						   .blas = backend_blas_create() };

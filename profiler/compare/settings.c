@@ -200,13 +200,14 @@ static const char *describe(struct arena *arena, const char *key, const json_t *
 	return describe_any(arena, value, SHOWN_BYTES);
 }
 
-/* What is left out means the same as null, false, and the policy dynamo. */
+/* What is left out means the same as null, false, the policy dynamo, and autotune off. */
 static bool says_nothing(const char *key, const json_t *value)
 {
 	const char *text = json_string_value(value);
 
 	return !value || json_is_null(value) || json_is_false(value) ||
 	       (text && (!*text || (strcmp(key, "policy") == 0 && strcmp(text, "dynamo") == 0) ||
+			 (strcmp(key, "autotune") == 0 && strcmp(text, "off") == 0) ||
 			 (strcmp(key, "entry") == 0 && strcmp(text, "model") == 0)));
 }
 

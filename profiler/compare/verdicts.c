@@ -222,12 +222,12 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 		return "";
 	if (j->verdict == VERDICT_DISAGREES)
 		return arena_printf(arena, "its values differ from eager's in %s",
-				    j->a.disagrees && j->b.disagrees ? "either run"
+				    j->a.disagrees && j->b.disagrees ? "both runs"
 				    : j->a.disagrees                 ? "the first run"
 								     : "the second run");
 	if (j->overruled)
 		return strcmp(j->a.mode, "eager") == 0 ? "the control"
-						       : "eager moved too: the speedup decides";
+						       : "the speedup decides";
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
 		return arena_printf(arena,
 				    "measured once a run; an interval needs %d points of a sweep",

@@ -270,6 +270,20 @@ static int64_t moved_bytes(const struct report_kernel *k)
 	return k->read_bytes + k->written_bytes;
 }
 
+static void put_tried(struct maker *m, const struct report_kernel *k,
+		      struct report_findings_kernel *to)
+{
+	size_t n = k->has.schedules ? k->schedules.n : 0;
+	const char **texts = n ? ARENA_ARRAY(m->wording.arena, const char *, n) : NULL;
+
+	for (size_t i = 0; texts && i < n; i++)
+		texts[i] = maker_text(m, "%s, %s µs%s", k->schedules.at[i].what,
+				      figure_text(m, k->schedules.at[i].us),
+				      k->schedules.at[i].chosen ? ", chosen" : "");
+	if (texts)
+		REPORT_SET(to, tried, (struct report_texts){ texts, n });
+}
+
 static void put_kernel(struct maker *m, const struct report_kernel *k, const struct kernel_units *u,
 		       struct report_findings_kernel *to)
 {
@@ -281,6 +295,7 @@ static void put_kernel(struct maker *m, const struct report_kernel *k, const str
 			      k->ops > 1 ? maker_text(m, ", %s saved by fusion",
 						      size_text(m, k->saved_bytes))
 					 : ""));
+	put_tried(m, k, to);
 	if (!u->watched)
 		return;
 	if (k->has.median_us)

@@ -248,6 +248,7 @@ bool candidate_create(struct candidate *candidate, const struct candidate_spec *
 		.memory_bytes = spec->memory_bytes,
 		.references = spec->references,
 		.policy = w->policy,
+		.autotune = w->autotune,
 		.deny = w->deny,
 		.n_deny = w->n_deny,
 		.grad = w->grad,

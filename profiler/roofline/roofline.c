@@ -69,6 +69,7 @@ static bool record(struct candidate *candidate, struct timeline_events *seen, st
 struct roofline_of {
 	const struct copy_curve *curve;
 	const struct candidate *candidate;
+	struct arena *arena;
 	struct timeline_events seen;
 	double less_ns; /* of each duration: what the clock itself takes */
 };
@@ -90,18 +91,41 @@ static void add_achieved(struct report_kernel *to, const struct roofline_of *w,
 	REPORT_SET(to, copy_in, bytes <= (double)w->curve->cache_bytes ? "cache" : "memory");
 }
 
-static void add_use(struct report_kernel *to, const struct candidate *candidate, int graph,
-		    int kernel)
+/* Schedules that were tried.  False: out of memory. */
+static bool add_tried(struct report_kernel *to, const struct kernel_tried *tried,
+		      struct arena *arena)
+{
+	struct report_schedule *all = tried->n ? report_new_schedule((size_t)tried->n, arena)
+					       : NULL;
+
+	for (int i = 0; all && i < tried->n; i++) {
+		const char *what = arena_strdup(arena, tried->at[i].what);
+
+		if (!what)
+			return false;
+		REPORT_SET(&all[i], what, what);
+		REPORT_SET(&all[i], us, tried->at[i].us);
+		REPORT_SET(&all[i], chosen, i == tried->chosen);
+	}
+	if (all) {
+		REPORT_SET(to, schedules, (struct report_schedule_list){ all, (size_t)tried->n });
+		REPORT_SET(to, schedules_kept, tried->kept);
+	}
+	return all || tried->n == 0;
+}
+
+static bool add_use(struct report_kernel *to, const struct roofline_of *w, int graph, int kernel)
 {
 	struct kernel_use use;
 
-	if (!fusion_kernel_use(candidate->session, graph, kernel, &use))
-		return;
+	if (!fusion_kernel_use(w->candidate->session, graph, kernel, &use))
+		return true;
 	REPORT_SET(to, registers, use.registers);
 	REPORT_SET(to, shared_bytes, use.shared_bytes);
 	REPORT_SET(to, local_bytes, use.local_bytes);
 	REPORT_SET(to, block_threads, use.block_threads);
 	REPORT_SET(to, occupancy, use.occupancy);
+	return add_tried(to, &use.tried, w->arena);
 }
 
 /* Bytes and operations are those of the capture: durations of other sizes say nothing
@@ -124,8 +148,8 @@ static bool report_kernel(struct report_kernel *to, const struct roofline_of *w,
 	REPORT_SET_OR_NULL(to, operations, operations >= 0, operations);
 	REPORT_SET_OR_NULL(to, intensity, operations >= 0 && bytes > 0,
 			   (double)operations / (double)bytes);
-	add_use(to, w->candidate, graph, kernel);
-	if (has_one_size(w->candidate, &info)) {
+	ok = add_use(to, w, graph, kernel);
+	if (ok && has_one_size(w->candidate, &info)) {
 		ok = find_durations(&w->seen, graph, to->name, w->less_ns, &d);
 		if (ok && d.us.len > 0 && stats_median(d.us.at, (int)d.us.len, &us))
 			add_achieved(to, w, &us, (int)d.us.len);
@@ -135,9 +159,9 @@ static bool report_kernel(struct report_kernel *to, const struct roofline_of *w,
 }
 
 bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
-		     struct report_graph_list graphs, struct err *err)
+		     struct report_graph_list graphs, struct arena *arena, struct err *err)
 {
-	struct roofline_of w = { .curve = curve, .candidate = candidate };
+	struct roofline_of w = { .curve = curve, .candidate = candidate, .arena = arena };
 	bool ok;
 
 	if (graphs.n == 0)

@@ -20,8 +20,8 @@
 #include "profiler/measure/candidate.h"
 
 /* Sets of each kernel what is known: operations, and what it took in a few calls of the candidate
- * that it records.  False with *err. */
+ * that it records; texts are in `arena`.  False with *err. */
 bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
-		     struct report_graph_list graphs, struct err *err);
+		     struct report_graph_list graphs, struct arena *arena, struct err *err);
 
 #endif

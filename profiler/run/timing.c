@@ -313,7 +313,7 @@ bool run_watch_point(struct run *r, struct candidate *candidates, struct err *er
 			continue;
 		if (!break_run_report(&run, &candidates[k],
 				      &r->kept[r->point].checks[candidates[k].mode], m, err) ||
-		    !roofline_report(&r->curve, &candidates[k], m->graphs, err))
+		    !roofline_report(&r->curve, &candidates[k], m->graphs, &r->draft->arena, err))
 			return false;
 	}
 	return true;

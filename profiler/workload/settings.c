@@ -86,6 +86,28 @@ static bool read_policy(struct workload *w, struct err *err)
 		       name);
 }
 
+static bool read_autotune(struct workload *w, struct err *err)
+{
+	static const char *const names[] = {
+		[AUTOTUNE_OFF] = "off", [AUTOTUNE_FAST] = "fast", [AUTOTUNE_MAX] = "max"
+	};
+	const char *name;
+
+	if (!field_string(w->json, "autotune", "off", 40, &name, err))
+		return false;
+	for (int i = AUTOTUNE_OFF; i <= AUTOTUNE_MAX; i++)
+		if (strcmp(name, names[i]) == 0) {
+			w->autotune = (enum autotune)i;
+			return i == AUTOTUNE_OFF ||
+			       (w->backend && strcmp(w->backend, "cuda") == 0) ||
+			       err_set(err, ERR_WORKLOAD,
+				       "autotune tries kernels of a GPU: leave it out, or take "
+				       "device cuda");
+		}
+	return err_set(err, ERR_WORKLOAD, "autotune '%s' is unknown; there are off, fast and max",
+		       name);
+}
+
 static bool read_flag(const struct workload *w, const char *field, const char *meaning, bool *out,
 		      struct err *err)
 {
@@ -301,7 +323,7 @@ void settings_read(struct workload *w)
 {
 	static bool (*const readers[])(struct workload * w, struct err * err) = {
 		check_labels, read_backend,  read_device, read_policy, read_flags, read_engines,
-		read_seconds, read_autocast, read_passes, deny_read,   read_modes,
+		read_seconds, read_autocast, read_passes, deny_read,   read_modes, read_autotune,
 	};
 
 	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {

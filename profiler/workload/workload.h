@@ -59,7 +59,8 @@ struct workload {
 	const char *backend; /* NULL: the best here */
 	int threads;         /* 0: one per core */
 	enum fusion_policy policy;
-	const char **deny; /* ops that are not to be lowered */
+	enum autotune autotune; /* fusion_options.autotune */
+	const char **deny;      /* ops that are not to be lowered */
 	int n_deny;
 	const struct registry *registry; /* borrowed; NULL: what is built in */
 	uint64_t passes_disabled;        /* of its list of passes */

@@ -265,7 +265,8 @@ static bool load_now(struct gate_work *g, int i, const char *folder, struct err 
 	struct gate_pair *pair = &g->pairs[i];
 
 	*pair = (struct gate_pair){ .name = name, .file = g->files[i] };
-	fprintf(stderr, "running %s\n", g->files[i]);
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "running %s\n", g->files[i]);
 	if (!run_one(g, g->files[i], out)) {
 		pair->why = "it did not run: its message is above";
 		return true;
@@ -382,7 +383,8 @@ static bool print(const struct gate_flags *f, const struct report_gate *gate, st
 	bool ok = gate_write(gate, f->json ? "json" : "text", &out, err) &&
 		  (!f->github || gate_write(gate, "github", &out, err));
 
-	ok = ok && fwrite(out.data, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
+	if (ok && (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0))
+		ok = err_set(err, ERR_IO, "the result could not be written: %s", strerror(errno));
 	buf_finish(&out);
 	return ok && write_file(gate, "markdown", f->markdown, err) &&
 	       write_file(gate, "junit", f->junit, err) && write_file(gate, "sarif", f->sarif, err);
@@ -413,7 +415,9 @@ int cmd_gate(int argc, char **argv, const struct registry *registry)
 	if (g && status < 0) {
 		g->f = &f;
 		gate = judge(g, &draft, &err);
-		status = gate && print(&f, gate, &err) ? (int)gate->exit : EXIT_GATE_NOT_ENOUGH;
+		status = !gate                   ? EXIT_GATE_NOT_ENOUGH
+			 : print(&f, gate, &err) ? (int)gate->exit
+						 : EXIT_FAILED;
 		if (err.code != ERR_NONE)
 			fprintf(stderr, "breakeven gate: %s\n", err.message);
 	}

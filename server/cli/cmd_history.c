@@ -108,6 +108,25 @@ static void print_point(const struct report_history_point *p)
 	       report_text(p->of_baseline), report_text(p->parting));
 }
 
+/* Where any figure of the workload stepped, the newest first. */
+static void print_changes(const struct report_history_change_list *changes)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct report_history_change *c = &changes->at[i];
+		struct buf sentence = { 0 };
+
+		sentence_say(&sentence, &c->sentence);
+		printf("#%-6lld %-9s %s%s%s%s\n", (long long)c->after->run, c->verdict,
+		       sentence.data ? sentence.data : "",
+		       strcmp(c->state, "open") == 0 ? "" : " (",
+		       strcmp(c->state, "open") == 0 ? "" : c->state,
+		       strcmp(c->state, "open") == 0 ? "" : ")");
+		buf_finish(&sentence);
+	}
+	if (changes->n)
+		putchar('\n');
+}
+
 static void print_history(const struct report_history *h)
 {
 	struct buf sentence = { 0 };
@@ -122,6 +141,7 @@ static void print_history(const struct report_history *h)
 		print_point(&h->points.at[i]);
 	if (h->points.n)
 		putchar('\n');
+	print_changes(&h->changes);
 	for (size_t i = 0; i < h->how.n; i++)
 		puts(h->how.at[i]);
 }

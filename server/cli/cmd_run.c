@@ -198,7 +198,7 @@ static bool run_post_send(struct run_post *p, const struct report_run *run, int6
 struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
-	const char *engines, *torch_python, *commit, *branch, *url;
+	const char *engines, *torch_python, *commit, *branch, *url, *autotune;
 	bool json, no_timing, poison;
 	long long at_point;    /* what `at` says */
 	struct run_post *post; /* to `url`; NULL: it stays here */
@@ -220,6 +220,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--cache", .value = &f->cache },
 		{ "--without", .value = &f->without },
 		{ "--autocast", .value = &f->autocast },
+		{ "--autotune", .value = &f->autotune },
 		{ "--engine", .value = &f->engines },
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--commit", .value = &f->commit },
@@ -303,13 +304,15 @@ static json_t *flag_fields(const struct run_flags *f)
 {
 	static const char *const devices[] = { "cpu", "cuda", NULL },
 				 *const policies[] = { "dynamo", "native", NULL },
-				 *const dtypes[] = { "bfloat16", "float16", "none", NULL };
+				 *const dtypes[] = { "bfloat16", "float16", "none", NULL },
+				 *const tried[] = { "off", "fast", "max", NULL };
 	json_t *fields, *modes = NULL, *list = NULL;
 	long long threads = 0;
 
 	if (!flags_one_of("run", "--device", f->device, devices) ||
 	    !flags_one_of("run", "--policy", f->policy, policies) || !check_backend(f) ||
 	    !flags_one_of("run", "--autocast", f->autocast, dtypes) ||
+	    !flags_one_of("run", "--autotune", f->autotune, tried) ||
 	    !flags_integer("run", "--threads", f->threads, 0, LLONG_MAX, &threads) ||
 	    (f->engines && !(list = parse_engines(f))) ||
 	    (f->modes && !(modes = parse_modes(f->modes)))) {
@@ -333,6 +336,8 @@ static json_t *flag_fields(const struct run_flags *f)
 		json_object_set_new(fields, "autocast",
 				    strcmp(f->autocast, "none") ? json_string(f->autocast)
 								: json_null());
+	if (f->autotune)
+		json_object_set_new(fields, "autotune", json_string(f->autotune));
 	if (f->source.entry)
 		json_object_set_new(fields, "entry", json_string(f->source.entry));
 	if (f->poison)

@@ -1,7 +1,9 @@
 // tests/api/changes.test.mjs -- where figures of a workload stepped: found, stored, acknowledged.
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { getJson, startServer, workload } from './harness.mjs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { binary, getJson, startServer, workload } from './harness.mjs';
 import { madeHistory } from './made_history.mjs';
 
 const quick = { backend: 'interp', seconds: 0.1, threads: 1, modes: ['eager', 'static'], name: 'chain' };
@@ -44,6 +46,13 @@ test('the history of the figure has the levels, that of another figure has not',
     const { body: still } = await api('/history?workload=chain&metric=latency&mode=eager');
     assert.ok(still.points.every((p) => p.level === undefined && p.change === undefined));
     assert.match(still.how.join(' '), /No step: /);
+});
+
+test('the command prints the change, from the same store', async () => {
+    const { body: { changes: [c] } } = await api('/history/changes?workload=chain');
+    const { status, stdout } = spawnSync(binary, ['history', 'chain', '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+    assert.equal(status, 0);
+    assert.ok(stdout.includes(`#${ids[7]}`.padEnd(8) + `SLOWER    ${c.sentence.map((p) => p.text).join('')}`), stdout);
 });
 
 test('one change has its two runs side by side', async () => {

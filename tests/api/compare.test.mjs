@@ -64,12 +64,12 @@ test('what is slower says so with its interval, and what changed with it', async
 });
 
 test('where eager moved too, the speedup decides: in the answer, in the text and for the exit status', async () => {
-    const first = await run(light, [20, 10]);
     for (const [us, verdict, by, status] of [
         [[14, 7], 'SAME', 'speedup', 0], [[14, 5], 'FASTER', 'speedup', 0], [[14, 10], 'SLOWER', 'speedup', 1],
         [[28, 14], 'SAME', 'speedup', 0], [[20, 14], 'SLOWER', 'latency', 1], [[20.1, 10], 'SAME', 'latency', 0],
     ]) {
-        const id = await run(light, us);
+        const named = { ...light, name: `beside ${us}` }; // no other run repeats either
+        const first = await run(named, [20, 10]), id = await run(named, us);
         const { body } = await compare(`a=${first}&b=${id}`);
         const [c] = body.comparisons;
         assert.deepEqual([body.verdict, c.judged_by, c.headline.metric, c.headline.verdict, c.headline.mode], [verdict, by, by, verdict, 'static'], String(us));

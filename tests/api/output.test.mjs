@@ -22,6 +22,7 @@ const commands = [
     ['export', '1', '--format', 'json', '--redact', ...store], ['export', '1', '--format', 'csv', '-o', '/dev/full', ...store],
     ['show', '1', ...store], ['show', '1', '--json', ...store],
     ['compare', '1', '1', ...store], ['compare', '1', '1', '--json', ...store],
+    ['gate', 'tests/faults/programs/prints.py', '--modes', 'eager', '--baseline', 'none', ...store],
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['audit', ...store], ['token', 'list', ...store],
 ];

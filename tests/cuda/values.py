@@ -251,6 +251,8 @@ PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend
 TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
+TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "
+         "((a[:, None, :40] - a[None, :90, :40]) ** 2).sum(-1), torch.log_softmax(c, 1)")
 SOURCE = """import math
 import torch
 import torch.nn.functional as F
@@ -406,7 +408,8 @@ def check(binary, folder, cache, name, source, arguments, modes, calls=1):
         if name in OUT_OF_BOUNDS:
             return same_error(binary, workload, emulated, cache)
         want = run(binary, dict(workload, backend="interp"), os.environ, cache)
-        have = run(binary, dict(workload, device="cuda", poison=True), dict(emulated, STAND_IN_NOTES="1"), cache)
+        tuned = {"autotune": "max"} if name == "tuned" else {}
+        have = run(binary, dict(workload, device="cuda", poison=True, **tuned), dict(emulated, STAND_IN_NOTES="1"), cache)
     except (RuntimeError, subprocess.TimeoutExpired) as why:
         return f"{name}: {why}"
     for mode in modes:
@@ -434,6 +437,8 @@ def main():
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
     # Kernels of one text are one function, of several programs: each has memory of its own.
     jobs.append(("equal_kernels", SOURCE % EQUAL, [tensor(70, 133), tensor(70, 133, seed=2), tensor(70, 133, seed=3)], ["static", "graphs"], 2))
+    # Schedules that were not planned: whichever is the fastest on the stand-in.
+    jobs.append(("tuned", SOURCE % TUNED, [tensor(300, 133), tensor(133, seed=2), tensor(40, 9, 70, seed=3)], ["static"]))
     # Memory that is taken again, and state that is kept, from step to step and from call to call.
     jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static", "graphs"], 3) for name in RECURRENT]
     jobs = [job for job in jobs if only in job[0]]

@@ -282,15 +282,15 @@ test("no two places contradict each other", async () => {
   assert.deepEqual(said.contradictions(), []);
 });
 
-/** Two runs of programs that were as fast as is said, at each point. @param {any[]} programs @param {any[]} times */
-const pairOf = (programs, times) =>
-  Promise.all(programs.map(async (w, i) => timed(server, (await waitFor(server, (await postRun(server, { ...w, ...QUICK })).body.id)).id, times[i])));
+/** Two runs of programs that were as fast as is said, at each point; no other run repeats them. @param {string} name @param {any[]} programs @param {any[]} times */
+const pairOf = (name, programs, times) =>
+  Promise.all(programs.map(async (w, i) => timed(server, (await waitFor(server, (await postRun(server, { ...w, ...QUICK, name })).body.id)).id, times[i])));
 
 /** Of each pair: its name, both runs, and what decides. */
 async function pairsOf() {
-  const once = { ...PROGRAMS.once, name: "pair", modes: ["eager", "static", "dynamic"] };
+  const once = { ...PROGRAMS.once, modes: ["eager", "static", "dynamic"] };
   const other = { ...once, source: once.source.replace("x * 2", "x * 2 + 1") };
-  const swept = { ...PROGRAMS.swept, name: "pair_swept", modes: ["eager", "static"] };
+  const swept = { ...PROGRAMS.swept, modes: ["eager", "static"] };
   const fast = { eager: 20, static: 10, dynamic: 11 };
   const by = (/** @type {number} */ x, more = {}) => ({ ...Object.fromEntries(Object.entries(fast).map(([m, t]) => [m, t * x])), ...more });
   const at = (/** @type {(n: number) => number} */ drift, slow = 1) => (/** @type {number} */ n) => ({ eager: 10 * n * drift(n), static: (4 + n) * drift(n) * slow });
@@ -302,12 +302,12 @@ async function pairsOf() {
     ["eager alone moved", [once, once], [fast, by(1, { eager: 14 })], "speedup"],
     ["another program", [once, other], [fast, by(0.71)], "latency"],
     ["one without eager", [once, { ...once, modes: ["static"] }], [fast, by(0.71)], "latency"],
-    ["values differ", [PROGRAMS.wrong, PROGRAMS.wrong].map((w) => ({ ...w, name: "pair_wrong", modes: ["eager", "static"] })), [fast, by(0.71)], ""],
+    ["values differ", [PROGRAMS.wrong, PROGRAMS.wrong].map((w) => ({ ...w, modes: ["eager", "static"] })), [fast, by(0.71)], ""],
     ["a sweep that drifted at one point", [swept, swept], [at(() => 1), at((n) => (n === 1 ? 1.3 : 1))], "speedup"],
     ["a sweep whose static is slower", [swept, swept], [at(() => 1), at(() => 1, 1.4)], "latency"],
   ];
   const out = [];
-  for (const [name, programs, times, decides] of rows) out.push({ name, ids: await pairOf(programs, times), decides });
+  for (const [name, programs, times, decides] of rows) out.push({ name, ids: await pairOf(name, programs, times), decides });
   return out;
 }
 

@@ -65,7 +65,8 @@ test("a function that is pasted over an example with a sweep: its break is found
   await page.locator("#diags .sev", { hasText: "Will break" }).waitFor();
   assert.deepEqual(await page.locator(".cm-gutterElement.b").allTextContents(), ["4"]);
   assert.equal(await page.locator("#run").isDisabled(), false);
-  assert.equal(await page.getByLabel("What varies").inputValue(), "nothing");
+  await page.getByText("Runs without the sweep: the source has no line `...`.").waitFor();
+  assert.match(await page.locator("#extent").innerText(), /^The source has no line `\.\.\.` for the statements, so nothing varies\. 1 point/);
   await page.getByLabel("Threads").fill("x");
   await page.locator("#found", { hasText: "Checked without calls" }).waitFor();
   assert.equal(await page.locator("#run").isDisabled(), true);
@@ -225,28 +226,13 @@ test("inputs follow the entry's parameters and keep what was typed", async () =>
   assert.deepEqual(calls, [[{ random: { shape: [3, 5], dtype: "float32", kind: "randn", seed: 0 } }, { value: 2.5 }]]);
 });
 
-test("another program is not the example: neither its sweep nor its name and tags stay", async () => {
+test("an object of a class of the program is its entry: `model = Gate()`", async () => {
   const { page, complaints } = await form();
-  const run = page.locator("#run:not([disabled])");
-  const varies = page.getByLabel("What varies");
-  assert.equal(await varies.inputValue(), "statements", "the example is a sweep");
   await writeSource(page, "");
   await writeSource(page, "import torch\nfrom torch import nn\n\nclass Gate(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.up = nn.Linear(48, 8)\n\n    def forward(self, x):\n        if x.sum() > 0:\n            x = x / 2\n        return self.up(x)\n\nmodel = Gate()\n");
-  await run.waitFor();
-  assert.equal(await varies.inputValue(), "nothing");
-  assert.deepEqual(await Promise.all(["Name", "Project", "Tags"].map((label) => page.getByLabel(label, { exact: true }).inputValue())), ["", "", ""]);
+  await page.locator("#run:not([disabled])").waitFor();
   assert.equal(await page.getByLabel("Entry").inputValue(), "model");
   await page.locator("#found", { hasText: "the graph will break at 1 place" }).waitFor();
-
-  await page.locator("#example").selectOption("chain_sweep");
-  assert.equal(await varies.inputValue(), "statements");
-  await page.locator("#source").press("Control+End");
-  await page.locator("#source").pressSequentially("# mine");
-  assert.equal(await varies.inputValue(), "statements", "the same program, edited");
-  await writeSource(page, (await sourceOf(page)).replace(/^ *\.\.\.$/m, "    x = x + 1"));
-  await page.getByText("Runs without the sweep: the source has no line `...`.").waitFor();
-  assert.match(await page.locator("#extent").innerText(), /^The source has no line `\.\.\.` for the statements, so nothing varies\. 1 point/);
-  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "chain_sweep");
   assert.deepEqual(complaints, []);
 });
 
@@ -289,10 +275,14 @@ test("examples and files fill the form; a broken file is named", async () => {
   await page.locator("#file").setInputFiles(py);
   await page.getByLabel("Shape of b").waitFor();
   assert.equal(await page.locator("#name").inputValue(), "mine");
+  const bare = join(server.home, "bare.py");
+  await writeFile(bare, "import torch\n\nw = [torch.randn(24, 3)]\n\ndef model(a):\n    return torch.relu(a) @ w[0]\n");
+  await page.locator("#file").setInputFiles(bare);
+  await page.waitForFunction(() => document.querySelector("[aria-label='Shape of a']")?.value === "8, 24"); // nobody has typed one
   const bad = join(server.home, "bad.json");
   await writeFile(bad, "{ not json");
   await page.locator("#file").setInputFiles(bad);
-  await page.locator("#diags .msg", { hasText: "bad.json is no workload" }).waitFor();
+  await page.locator("#diags .msg", { hasText: "bad.json is not a workload" }).waitFor();
 });
 
 test("a file that is dropped on the form fills the form", async () => {

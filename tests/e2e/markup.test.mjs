@@ -176,7 +176,7 @@ test("nor in the form, as it is typed, opened and checked", async () => {
   const bad = join(server.home, `${evil}.json`.slice(0, 100));
   await writeFile(bad, `{"source": 1, ${evil}`);
   await page.locator("#file").setInputFiles(bad);
-  await page.locator("#diags .msg", { hasText: "is no workload" }).waitFor();
+  await page.locator("#diags .msg", { hasText: "is not a workload" }).waitFor();
   await isText(page, "the form");
   assert.deepEqual(await refusals(page), []);
   assert.deepEqual(complaints, []);

@@ -42,6 +42,7 @@ test("inputs that nobody typed follow the program, with the reason below; what i
   };
   await writeSource(page, net(32));
   await shapes("8, 32", "10, 16");
+  assert.equal(await page.locator("#file-name").textContent(), "model.py", "it is the example no more");
   assert.match(await page.locator(".why:visible").first().innerText(), /^Proposed: with float32\[.*\] line 7 fails: linear: sizes/);
   await sound(page, complaints);
   await page.getByLabel("Shape of x").fill("5, 48");

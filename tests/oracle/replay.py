@@ -20,7 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json", "everyday_cases.json"]
+FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json", "everyday_cases.json", "published_cases.json"]
 MODES = ["eager", "static", "dynamic", "auto", "graphs"]
 TIMEOUT_S = 1800  # nothing takes that long, however busy the machine: it hangs
 TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}

@@ -1,6 +1,7 @@
 // tests/web/format.test.mjs -- numbers as the design of the pages wants them.
 import test from "node:test";
 import assert from "node:assert/strict";
+import { onAxis } from "../../web/js/model/format.js";
 import { readFileSync } from "node:fs";
 import * as f from "../../web/js/model/format.js";
 
@@ -84,4 +85,11 @@ test("a stamp names its zone", () => {
 test("thousands are parted by a comma, before the point alone", () => {
   assert.deepEqual([0, 999, 1000, 1234567, -1234, -0.2, 1e15].map(f.count), ["0", "999", "1,000", "1,234,567", "-1,234", "0", "1,000,000,000,000,000"]);
   assert.deepEqual([f.toStep(1234.5678, 0.0001), f.toStep(-98765.4, 0.1), f.toStep(123456, 1000)], ["1,234.5678", "-98,765.4", "123,000"]);
+});
+
+test("values of an axis have the digits of its step", () => {
+  assert.deepEqual([0.8, 1, 1.2].map(onAxis(0.2)), ["0.8", "1.0", "1.2"]);
+  assert.deepEqual([0, 0.05, 0.1].map(onAxis(0.05)), ["0.00", "0.05", "0.10"]);
+  assert.deepEqual([0, 1000, 2000].map(onAxis(1000)), ["0", "1,000", "2,000"]);
+  assert.deepEqual([0, 2, 4].map(onAxis(2)), ["0", "2", "4"]);
 });

@@ -37,6 +37,18 @@ test("of many kernels that lie close no name covers another, a point or the roof
   for (const p of points) for (const b of boxes) assert.ok(p.x <= b.x || p.x >= b.x + b.wide || p.y <= b.y - 10 || p.y >= b.y + 3, JSON.stringify([p.x, p.y, b]));
 });
 
+test("no name is over the roof, and no line to a name is over another name", () => {
+  const rows = Array.from({ length: 8 }, (_, i) => kernel(`fused_matmul_${i}`, 14 + i, 110 + 12 * i, { median: 9 - i }));
+  const { points, roof } = roofline(rows, 100, 440, 280);
+  const named = points.filter((p) => p.label).map((p) => ({ p, x: p.label.anchor === "start" ? p.label.x : p.label.x - 6.8 * p.kernel.name.length, w: 6.8 * p.kernel.name.length, y: p.label.y }));
+  assert.ok(named.length >= 4);
+  const inside = (n, x, y) => x > n.x + 1 && x < n.x + n.w - 1 && y > n.y - 9 && y < n.y + 2;
+  for (const n of named) {
+    for (let t = 0; t <= 1; t += 0.01) assert.ok(!inside(n, roof.x1 + (roof.x2 - roof.x1) * t, roof.y1 + (roof.y2 - roof.y1) * t), `${n.p.kernel.name} and the roof`);
+    for (const { p } of named) for (let t = 0; p.label && Math.abs(p.label.y - p.y) > 8 && t <= 1; t += 0.02) assert.ok(p === n.p || !inside(n, p.x + (p.label.x - p.x) * t, p.y + (p.label.y - 4 - p.y) * t), `the line to ${p.kernel.name} and ${n.p.kernel.name}`);
+  }
+});
+
 test("what computes nothing has no place, and there may be none at all", () => {
   const rows = [kernel("copy", 0, 0), kernel("unseen", 1, null), kernel("gemm", 10, 100, { form: "library" })];
   assert.deepEqual(roofline(rows, 10, 100, 100).points.map((p) => [p.kernel.name, p.library]), [["gemm", true]]);

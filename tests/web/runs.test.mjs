@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextSort, pagesOf, rowsInView, sparkPoints } from "../../web/js/model/window.js";
-import { drops, parseQuery, withField } from "../../web/js/model/query.js";
+import { drops, mistakes, parseQuery, withField } from "../../web/js/model/query.js";
 
 test("rows in sight, with some around them, never beyond the list", () => {
   const at = (top, total = 10000) => rowsInView({ total, height: 32, top, view: 900, around: 20 });
@@ -42,4 +42,11 @@ test("a field is set, changed and dropped; quotes hold a value with spaces", () 
   assert.deepEqual(parseQuery("verdict:slower x"), { q: "x", verdict: "slower" });
   assert.deepEqual(parseQuery("verdict:slow"), { q: "verdict:slow" }, "half typed, it is no filter");
   assert.deepEqual(drops('project:"my bench"', "").map((d) => [d.label, d.text]), [['project:"my bench"', ""]]);
+});
+
+test("a word that looks like a filter and is none says what would be right", () => {
+  assert.deepEqual(mistakes("breaks:>2 tag:a verdict:faster softmax"), []);
+  assert.match(mistakes("breaks:>x")[0], /^breaks:>x is no filter: breaks takes a number or a bound/);
+  assert.match(mistakes("verdict:fast")[0], /there are verdict:faster, verdict:slower/);
+  assert.match(mistakes("brek:2")[0], /^brek:2 is no filter: there are verdict:, project:/);
 });

@@ -16,7 +16,7 @@ import {
   toForm,
   wholeNumbers,
 } from "../../web/js/model/workload.js";
-import { entries, entryAfter, hasDots, isOtherProgram, parameters, tokenLines } from "../../web/js/model/source.js";
+import { entries, entryAfter, hasDots, parameters, tokenLines, isAnother } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -122,14 +122,6 @@ test("an object of a class of the program may be the entry, with the parameters 
   assert.deepEqual(entries(text), ["Net", "net", "model"]);
   assert.deepEqual(parameters(text, "model"), ["x"]);
   assert.equal(parameters(text, "size"), null);
-});
-
-test("a text with less than half of the lines is another program", () => {
-  const before = "import torch\n\ndef model(x):\n    ...\n    y = x.sin()\n    return y\n";
-  assert.equal(isOtherProgram(before, before.replace("y = x.sin()", "y = x.cos()")), false);
-  assert.equal(isOtherProgram(before, "import torch\n\ndef model(x):\n    return x * 2\n"), true);
-  assert.equal(isOtherProgram(before, ""), false);
-  assert.equal(isOtherProgram("", "x = 1"), false);
 });
 
 test("the line of three dots is found only where it is alone", () => {
@@ -378,4 +370,13 @@ test("a file is watched by a command with the settings of a workload, which says
   });
   const files = { ...plain, source: undefined, files: { "a.py": "" }, entry: "a.py:model" };
   assert.equal(watchLine(files, []).line, "breakeven watch FOLDER --entry a.py:model --modes eager,static --input 'arg0=float32[8,16]'");
+});
+
+test("a text of which most lines are others is another program", () => {
+  const before = "import torch\n\ndef model(x):\n    y = x * 2\n    return y.sum()\n";
+  assert.ok(!isAnother(before, before));
+  assert.ok(!isAnother(before, before.replace("x * 2", "x * 3")));
+  assert.ok(!isAnother(before, "import numpy\n" + before));
+  assert.ok(!isAnother(before, ""));
+  assert.ok(isAnother(before, "import torch\n\ndef model(x):\n    for i in range(3):\n        x = x + i\n    return x\n"));
 });

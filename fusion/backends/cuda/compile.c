@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/cache/cache.h"
 #include "fusion/base/pool.h"
 
 enum {
@@ -28,7 +27,6 @@ struct compiled {
 struct compile {
 	struct executable *exe;
 	struct cuda_texts *t;
-	int n_kernels;
 	struct compiled program[CUDA_MOST_MODULES];
 	int n;
 	int missing[CUDA_MOST_MODULES], n_missing; /* programs that the cache has not */
@@ -54,7 +52,7 @@ static bool same_text(const struct cuda_text *a, const struct cuda_text *b)
 
 static void find_equal(struct compile *c)
 {
-	for (int i = 0; i < c->n_kernels; i++) {
+	for (int i = 0; i < c->t->n; i++) {
 		struct cuda_text *k = &c->t->kernels[i];
 
 		k->first = i;
@@ -78,7 +76,7 @@ static int count_programs(const struct compile *c)
 	size_t bytes = c->t->calls.len / CALLS_WEIGHT;
 	int most = bytes > 0, here = cores();
 
-	for (int i = 0; i < c->n_kernels; i++)
+	for (int i = 0; i < c->t->n; i++)
 		if (is_own(c, i)) {
 			bytes += c->t->kernels[i].text.len;
 			most++;
@@ -95,7 +93,7 @@ static int find_longest(const struct compile *c)
 {
 	int longest = -1;
 
-	for (int i = 0; i < c->n_kernels; i++)
+	for (int i = 0; i < c->t->n; i++)
 		if (is_own(c, i) && c->t->kernels[i].module < 0 &&
 		    (longest < 0 || c->t->kernels[i].text.len > c->t->kernels[longest].text.len))
 			longest = i;
@@ -115,7 +113,7 @@ static void share_out(struct compile *c)
 		c->t->kernels[i].module = least;
 		c->program[least].load += c->t->kernels[i].text.len;
 	}
-	for (int i = 0; i < c->n_kernels; i++)
+	for (int i = 0; i < c->t->n; i++)
 		c->t->kernels[i].module = c->t->kernels[c->t->kernels[i].first].module;
 }
 
@@ -124,14 +122,13 @@ static void share_out(struct compile *c)
 /* "// fused_add; also k3 fused_add_1", and the function. */
 static void put_function(struct buf *out, const struct compile *c, int kernel)
 {
-	const struct kernel *kernels = c->exe->lowered->kernels;
 	const struct cuda_text *k = &c->t->kernels[kernel];
 	const char *also = "; also";
 
-	buf_printf(out, "// %s", kernels[kernel].name);
-	for (int i = kernel + 1; i < c->n_kernels; i++)
+	buf_printf(out, "// %s", k->name);
+	for (int i = kernel + 1; i < c->t->n; i++)
 		if (c->t->kernels[i].first == kernel) {
-			buf_printf(out, "%s k%d %s", also, i, kernels[i].name);
+			buf_printf(out, "%s k%d %s", also, i, c->t->kernels[i].name);
 			also = ",";
 		}
 	buf_printf(out, "\nextern \"C\" __global__ void __launch_bounds__(%d) k%d", k->block,
@@ -145,18 +142,27 @@ static void put_program(struct buf *out, const struct compile *c, int program)
 	buf_add(out, c->t->head.data, c->t->head.len);
 	if (program <= 0)
 		buf_add(out, c->t->calls.data, c->t->calls.len);
-	for (int i = 0; i < c->n_kernels; i++)
+	for (int i = 0; i < c->t->n; i++)
 		if (is_own(c, i) && (program < 0 || c->t->kernels[i].module == program))
 			put_function(out, c, i);
 	out->failed |= c->t->head.failed | c->t->calls.failed;
 }
 
+bool cuda_text_write(struct cuda_text *to, struct cuda_kernel *k)
+{
+	buf_finish(&to->text);
+	buf_init(&to->text, 0);
+	cuda_kernel_emit(&to->text, k);
+	to->block = cuda_kernel_block(k);
+	to->name = k->kernel->name;
+	return !to->text.failed;
+}
+
 /* ---- compiled */
 
-/* What a cubin is made from, as a key of the cache. */
-static bool make_key(const struct compile *c, struct compiled *p)
+bool cuda_text_key(const struct executable *exe, const struct buf *text, char key[HASH_HEX_BYTES])
 {
-	struct device *d = c->exe->device;
+	struct device *d = exe->device;
 	char identity[128];
 	struct buf all;
 	bool ok;
@@ -164,10 +170,10 @@ static bool make_key(const struct compile *c, struct compiled *p)
 	buf_init(&all, 0);
 	cuda_compiler_identity(&d->api, identity, sizeof(identity));
 	buf_printf(&all, "%s sm_%d\n", identity, d->architecture);
-	buf_add(&all, p->text.data, p->text.len);
+	buf_add(&all, text->data, text->len);
 	ok = !all.failed;
 	if (ok)
-		hash_hex(all.data, all.len, p->key);
+		hash_hex(all.data, all.len, key);
 	buf_finish(&all);
 	return ok;
 }
@@ -196,12 +202,12 @@ static void compile_missing(struct compile *c)
 
 /* Apart from objects that are loaded into this process: who may write here may not write
  * those. */
-static void open_cache(const struct executable *exe, struct cache *cache)
+void cuda_cache_open(const struct executable *exe, const char *name, struct cache *cache)
 {
 	char folder[PATH_MAX];
 
 	if (exe->cache_dir)
-		snprintf(folder, sizeof(folder), "%s/cubin", exe->cache_dir);
+		snprintf(folder, sizeof(folder), "%s/%s", exe->cache_dir, name);
 	cache_open(cache, exe->cache_dir ? folder : NULL, exe->cache_bytes);
 	cache->rebuild = exe->cache_rebuild;
 }
@@ -212,7 +218,7 @@ static bool take_cubins(struct compile *c, struct err *err)
 	struct cache cache;
 	bool ok = true;
 
-	open_cache(c->exe, &cache);
+	cuda_cache_open(c->exe, "cubin", &cache);
 	for (int i = 0; i < c->n; i++) {
 		struct compiled *p = &c->program[i];
 
@@ -261,7 +267,7 @@ static bool write_programs(struct compile *c, struct cuda_modules *out)
 
 		buf_init(&p->text, 0);
 		put_program(&p->text, c, i);
-		ok &= !p->text.failed && make_key(c, p);
+		ok &= !p->text.failed && cuda_text_key(c->exe, &p->text, p->key);
 	}
 	buf_init(&all, 0);
 	put_program(&all, c, -1);
@@ -274,9 +280,7 @@ static bool write_programs(struct compile *c, struct cuda_modules *out)
 bool cuda_compile_texts(struct executable *exe, struct cuda_texts *t, struct cuda_modules *out,
 			struct err *err)
 {
-	struct compile c = { .exe = exe,
-			     .t = t,
-			     .n_kernels = t->kernels ? exe->lowered->n_kernels : 0 };
+	struct compile c = { .exe = exe, .t = t };
 	bool ok = write_programs(&c, out);
 
 	if (!ok)

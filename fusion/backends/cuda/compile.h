@@ -9,10 +9,12 @@
 #ifndef FUSION_BACKENDS_CUDA_COMPILE_H
 #define FUSION_BACKENDS_CUDA_COMPILE_H
 
+#include "fusion/backends/cache/cache.h"
 #include "fusion/backends/cuda/module.h"
 
-/* A kernel of the graph; `text` is empty where it does not walk. */
+/* A kernel; `text` is empty where it does not walk. */
 struct cuda_text {
+	const char *name;
 	struct buf text; /* cuda_kernel_emit() */
 	int block;       /* threads */
 	/* Filled in: the first kernel of this text, whose number its function has, k<first>, and
@@ -21,10 +23,21 @@ struct cuda_text {
 };
 
 struct cuda_texts {
-	struct buf head;           /* what all of them call */
-	struct buf calls;          /* functions of ops, for the first module */
-	struct cuda_text *kernels; /* as many as the graph has; NULL: calls alone */
+	struct buf head;  /* what all of them call */
+	struct buf calls; /* functions of ops, for the first module */
+	struct cuda_text *kernels;
+	int n;
 };
+
+/* The text of a planned kernel, in place of one that was there.  False: out of memory. */
+bool cuda_text_write(struct cuda_text *to, struct cuda_kernel *k);
+
+/* A key of the cache for what was made from a text here: by NVRTC, its options and the device's
+ * architecture.  False: out of memory. */
+bool cuda_text_key(const struct executable *exe, const struct buf *text, char key[HASH_HEX_BYTES]);
+
+/* The cache's folder of this name. */
+void cuda_cache_open(const struct executable *exe, const char *folder, struct cache *cache);
 
 /* Modules of the texts, from the cache or compiled and kept there.  False with the error of the
  * first program that has one, DEVICE or MEMORY; what is in *out is the caller's to unload. */

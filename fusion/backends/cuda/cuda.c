@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/backends/cuda/compile.h"
+#include "fusion/backends/cuda/tune.h"
 #include "fusion/backends/cuda/module.h"
 #include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
@@ -151,9 +152,9 @@ static void begin_texts(struct cuda_texts *t)
 	buf_puts(&t->head, cuda_intrinsics_text);
 }
 
-static void finish_texts(struct cuda_texts *t, int n_kernels)
+static void finish_texts(struct cuda_texts *t)
 {
-	for (int i = 0; t->kernels && i < n_kernels; i++)
+	for (int i = 0; i < t->n; i++)
 		buf_finish(&t->kernels[i].text);
 	free(t->kernels);
 	buf_finish(&t->head);
@@ -173,7 +174,7 @@ static bool make_late(struct executable *exe, int kernel, struct err *err)
 	library->emit(&t.calls, exe->lowered->graph, exe->lowered->kernels[kernel].library, kernel);
 	drop_modules(exe, &exe->late[kernel]);
 	ok = cuda_compile_texts(exe, &t, &exe->late[kernel], err);
-	finish_texts(&t, 0);
+	finish_texts(&t);
 	return ok;
 }
 
@@ -317,19 +318,12 @@ static bool write_texts(struct executable *exe, struct version *v, int lanes, st
 	if (v == &exe->wide)
 		emit_calls(&t->calls, exe);
 	t->kernels = calloc((size_t)l->n_kernels + 1, sizeof(*t->kernels));
-	for (int i = 0; t->kernels && i < l->n_kernels; i++) {
-		struct cuda_kernel *k = &v->kernels[i];
-
-		if (!cuda_walks(exe, i))
-			continue;
-		if (!cuda_kernel_plan(k, l, i, lanes))
+	t->n = t->kernels ? l->n_kernels : 0;
+	for (int i = 0; i < t->n; i++)
+		if (cuda_walks(exe, i) &&
+		    (!cuda_kernel_plan(&v->kernels[i], l, i, lanes, CHOICE_PLANNED) ||
+		     !cuda_text_write(&t->kernels[i], &v->kernels[i])))
 			return no_memory_for_kernels(err);
-		buf_init(&t->kernels[i].text, 0);
-		cuda_kernel_emit(&t->kernels[i].text, k);
-		t->kernels[i].block = cuda_kernel_block(k);
-		if (t->kernels[i].text.failed)
-			return no_memory_for_kernels(err);
-	}
 	return t->kernels || no_memory_for_kernels(err);
 }
 
@@ -375,9 +369,9 @@ static bool make(struct executable *exe, struct version *v, int lanes, struct er
 	v->launches = calloc(n, sizeof(*v->launches));
 	if (!v->kernels || !v->launches)
 		return no_memory_for_kernels(err);
-	ok = write_texts(exe, v, lanes, &t, err) && cuda_compile_texts(exe, &t, &v->modules, err) &&
-	     find_functions(exe, v, &t, err);
-	finish_texts(&t, exe->lowered->n_kernels);
+	ok = write_texts(exe, v, lanes, &t, err) && cuda_tune(exe, v, lanes, &t, err) &&
+	     cuda_compile_texts(exe, &t, &v->modules, err) && find_functions(exe, v, &t, err);
+	finish_texts(&t);
 	return ok;
 }
 
@@ -405,6 +399,7 @@ static void drop_version(struct executable *exe, struct version *v)
 	}
 	cuda_scratch_finish(&v->scratch, exe->device);
 	drop_modules(exe, &v->modules);
+	free(v->tried);
 	free(v->kernels);
 	free(v->launches);
 }
@@ -464,6 +459,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	exe->cache_dir = env->cache_dir;
 	exe->cache_bytes = env->cache_bytes;
 	exe->cache_rebuild = env->cache_rebuild;
+	exe->autotune = env->autotune;
 	if (!prepare(exe, err)) {
 		destroy(exe);
 		return NULL;
@@ -571,8 +567,11 @@ static bool use(struct executable *exe, int kernel, struct kernel_use *out)
 {
 	const struct version *v = exe->wide.made ? &exe->wide : &exe->narrow;
 
-	return v->made && cuda_walks(exe, kernel) && v->launches[kernel].function &&
-	       cuda_launch_use(&v->launches[kernel], exe->device, out);
+	if (!v->made || !cuda_walks(exe, kernel) || !v->launches[kernel].function ||
+	    !cuda_launch_use(&v->launches[kernel], exe->device, out))
+		return false;
+	out->tried = v->tried ? v->tried[kernel] : (struct kernel_tried){ 0 };
+	return true;
 }
 
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)

@@ -26,6 +26,7 @@ struct version {
 	struct cuda_launch *launches;
 	struct cuda_scratch scratch;
 	struct cuda_modules modules;
+	struct kernel_tried *tried; /* by kernel; NULL: nothing was */
 };
 
 struct executable {
@@ -36,6 +37,7 @@ struct executable {
 	const char *cache_dir; /* borrowed; NULL: no cache */
 	size_t cache_bytes;
 	bool cache_rebuild;
+	enum autotune autotune;
 	char *note; /* why it is not used; NULL */
 	struct version wide, narrow;
 	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */

@@ -162,11 +162,18 @@ struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_no
 	return t;
 }
 
+/* What only results need that no gradient came to may have been written to, as in eager. */
 static bool check_saved(const struct entry_grad *g, const struct grad_node *node, struct err *err)
 {
-	for (int i = 0; i < g->n_saved; i++)
-		if (!grad_check(g->autograd, &node->args[g->n_wanted + i], err))
+	const struct grad_arg *saved = &node->args[g->n_wanted];
+
+	for (int i = 0; i < g->n_reads; i++) {
+		if (g->reads[i].kind == BACK_TANGENT)
+			continue;
+		if ((g->reads[i].by & node->came) && !grad_check(g->autograd, saved, err))
 			return false;
+		saved++;
+	}
 	return true;
 }
 

@@ -21,7 +21,8 @@ enum back_kind { BACK_INPUT, BACK_SAVED, BACK_TANGENT };
 
 struct back_input {
 	enum back_kind kind;
-	int index; /* of the entry's inputs, the forward part's outputs, the node's results */
+	int index;   /* of the entry's inputs, the forward part's outputs, the node's results */
+	uint64_t by; /* the node's results (grad_bit) whose gradients it is computed with */
 };
 
 struct double_backward;

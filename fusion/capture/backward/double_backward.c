@@ -73,15 +73,15 @@ static struct back_input source_of(const struct entry *e, const struct entry_gra
 
 	for (int i = 0; i < e->captured->n_outputs; i++)
 		if (j->tangents[i] == node)
-			return (struct back_input){ BACK_TANGENT, g->result_of[i] };
+			return (struct back_input){ BACK_TANGENT, g->result_of[i], 0 };
 	for (int i = 0; i < g->n_reads; i++) {
 		if (g->reads[i].kind == BACK_TANGENT)
 			continue;
 		if (saved[i] == node && g->reads[i].kind == BACK_SAVED)
-			return (struct back_input){ BACK_SAVED, at };
+			return (struct back_input){ BACK_SAVED, at, 0 };
 		at++;
 	}
-	return (struct back_input){ BACK_INPUT, entry_grad_input(e, j, node) };
+	return (struct back_input){ BACK_INPUT, entry_grad_input(e, j, node), 0 };
 }
 
 struct double_backward *double_backward_make(const struct entry *e, const struct entry_grad *g,

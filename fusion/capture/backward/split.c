@@ -400,6 +400,31 @@ struct handed {
 	int n;
 };
 
+/* Which results' gradients meet each of what the backward part reads. */
+static bool find_needs(struct entry_grad *g)
+{
+	const struct graph *b = g->backward;
+	uint64_t *of = ARENA_ARRAY(g->arena, uint64_t, (size_t)b->n_nodes + 1);
+	uint64_t *after = ARENA_ARRAY(g->arena, uint64_t, (size_t)b->n_nodes + 1);
+
+	if (!of || !after)
+		return false;
+	for (int i = 0; i < g->n_reads; i++)
+		if (g->reads[i].kind == BACK_TANGENT)
+			of[b->inputs[i]] = grad_bit(g->reads[i].index);
+	for (int id = 0; id < b->n_nodes; id++)
+		for (int k = 0; k < b->nodes[id]->n_args; k++)
+			if (b->nodes[id]->args[k].kind == ARG_NODE)
+				of[id] |= of[b->nodes[id]->args[k].node];
+	for (int id = b->n_nodes - 1; id >= 0; id--)
+		for (int k = 0; k < b->nodes[id]->n_args; k++)
+			if (b->nodes[id]->args[k].kind == ARG_NODE)
+				after[b->nodes[id]->args[k].node] |= of[id] | after[id];
+	for (int i = 0; i < g->n_reads; i++)
+		g->reads[i].by = after[b->inputs[i]];
+	return true;
+}
+
 /* The backward part, and what it reads. */
 static bool make_backward(struct entry *e, const struct trace *t, struct entry_grad *g,
 			  const struct joint *j, const bool *save, struct handed *handed)
@@ -426,15 +451,15 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 		    tangent = tangent_index(e, g, j, reads[i]);
 
 		if (tangent >= 0) {
-			*read = (struct back_input){ BACK_TANGENT, tangent };
+			*read = (struct back_input){ BACK_TANGENT, tangent, 0 };
 			continue;
 		}
 		g->n_saved++;
 		if (input >= 0 && !is_written(e, t, input)) {
-			*read = (struct back_input){ BACK_INPUT, input };
+			*read = (struct back_input){ BACK_INPUT, input, 0 };
 			continue;
 		}
-		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + handed->n };
+		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + handed->n, 0 };
 		handed->nodes[handed->n++] = reads[i];
 	}
 	if (g->autograd->twice &&
@@ -444,7 +469,7 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 		inside[i] = g->reads[i].kind == BACK_TANGENT;
 	g->backward = joint_order(g->backward, inside);
 	g->repeats = g->backward ? joint_repeats(g->backward, g->arena) : NULL;
-	return g->repeats != NULL;
+	return g->repeats && find_needs(g);
 }
 
 static bool make_forward(struct entry *e, struct entry_grad *g, const struct joint *j,

@@ -207,6 +207,31 @@ static void add_apart(struct guard_maker *m, struct arena *arena)
 		add(m, (struct guard){ .kind = GUARD_APART, .source = m->g->apart[0] });
 }
 
+/* Tensors that are no parameters are each another one, as they were (torch's NO_TENSOR_ALIASING);
+ * of many nobody asks. */
+static void add_distinct(struct guard_maker *m)
+{
+	enum { MOST = 12 };
+	const struct sources *s = m->t->sources;
+	int found[MOST], n = 0;
+
+	for (int i = 0; i < s->n; i++) {
+		if (s->at[i].kind != VALUE_TENSOR || !has_identity(&s->at[i]) ||
+		    s->at[i].same_as >= 0 || s->at[i].view_of >= 0 ||
+		    s->at[i].value.tensor->is_parameter)
+			continue;
+		if (n == MOST)
+			return;
+		found[n++] = i;
+	}
+	for (int i = 0; i < n; i++)
+		for (int j = i + 1; j < n; j++)
+			if (!s->at[found[i]].found_distinct || !s->at[found[j]].found_distinct)
+				add(m, (struct guard){ .kind = GUARD_OTHER,
+						       .source = found[i],
+						       .other = found[j] });
+}
+
 static void add_aliases(struct guard_maker *m)
 {
 	const struct sources *s = m->t->sources;
@@ -286,6 +311,7 @@ static void add_all(struct guard_maker *m, struct arena *arena)
 		if (looked_at(&s->at[i]))
 			add_layout(m, i);
 	add_aliases(m);
+	add_distinct(m);
 	add_apart(m, arena);
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m,

@@ -641,13 +641,35 @@ static bool is_literal(const struct trace *t, struct value v, struct value *numb
 	return true;
 }
 
+/* Whether the subscript that the frame is at has the tensor as a bound of a slice. */
+static bool bounds_slice(const struct frame *f, struct value tensor)
+{
+	const struct value *index = f->top > f->stack ? &f->top[-1] : NULL, *at = index;
+	int n = 1;
+
+	if (!index || (f->inst->op != CODE_BINARY_SUBSCR && f->inst->op != CODE_STORE_SUBSCR))
+		return false;
+	if (index->kind == VALUE_TUPLE) {
+		at = index->list->at;
+		n = index->list->len;
+	}
+	for (int i = 0; i < n; i++)
+		if (at[i].kind == VALUE_SLICE && (at[i].slice->start.object == tensor.object ||
+						  at[i].slice->stop.object == tensor.object))
+			return true;
+	return false;
+}
+
 static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
 			   struct err *err)
 {
+	struct trace *t = self;
 	bool truth;
 
 	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(self, a, out))
 		return true;
+	if (a.kind == VALUE_TENSOR && !t->native && bounds_slice(t->vm->frame, a))
+		return trace_break(t, BREAK_SLICE_BOUND, NULL, err);
 	if (a.kind == VALUE_TENSOR)
 		return trace_break(self, BREAK_SCALAR_READ,
 				   kind == VALUE_FLOAT ? "float()"

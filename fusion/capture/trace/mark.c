@@ -47,6 +47,7 @@ bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
 	t->grad_off = !enabled;
 	if (last && strcmp(last->fx, GRAD_MARK) == 0) { /* nothing is between the two */
 		t->n_ops--;
+		t->erased_marks = true;
 		return graph_set_fx(t->graph, last->id, "") || trace_no_memory(err);
 	}
 	return mark(t, GRAD_MARK, err);
@@ -131,7 +132,8 @@ static bool sets_either(const struct class *c)
 enum { MAX_MANAGERS = 32 };
 
 /* The managers of those classes whose blocks the frame is in, the outermost first:
- * a block that is open has its exit on the stack. */
+ * a block that is open has its exit on the stack, also where a piece begins after what a
+ * `return` in the block computes. */
 static int managers_around(const struct frame *f, bool (*sets)(const struct class *),
 			   struct instance *found[MAX_MANAGERS])
 {
@@ -147,7 +149,7 @@ static int managers_around(const struct frame *f, bool (*sets)(const struct clas
 			const struct lang_handler *h = &f->code->handlers[i];
 
 			if (h->kind == HANDLER_WITH && h->depth == depth && inst >= h->start &&
-			    inst < h->end) {
+			    inst <= h->end) {
 				found[n++] = leave.method->self.instance;
 				break;
 			}

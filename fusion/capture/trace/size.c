@@ -46,7 +46,7 @@ static bool comes_from_arguments(const struct sources *s, int source)
 	return true;
 }
 
-bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen)
+static bool wants_symbol(const struct trace *t, int source, const struct seen *seen)
 {
 	const struct source *s = &t->sources->at[source];
 
@@ -57,9 +57,22 @@ bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen)
 		return s->kind != VALUE_FLOAT || isfinite(s->value.f);
 	if (t->mode == FUSION_STATIC || (t->mode == FUSION_AUTO && !seen->number_changed))
 		return false;
-	if (s->kind == VALUE_FLOAT)
-		return isfinite(s->value.f);
-	return comes_from_arguments(t->sources, source);
+	return s->kind != VALUE_FLOAT || isfinite(s->value.f);
+}
+
+bool trace_note_number(struct trace *t, int source)
+{
+	struct source *s = &t->sources->at[source];
+	const struct seen *seen;
+
+	/* of an int that stays a constant nobody remembers what it was: a float in its place is
+	 * seen for the first time */
+	if (s->kind == VALUE_INT && !t->in_round && !comes_from_arguments(t->sources, source))
+		return true;
+	seen = memory_note(t->memory, s);
+	if (seen)
+		s->symbolic = wants_symbol(t, source, seen);
+	return seen != NULL;
 }
 
 static bool symbolic_int(struct trace *t, int source, struct value *out, struct err *err)

@@ -172,6 +172,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->n_ops = t->n_tensors = t->n_writes = 0;
 	t->derivatives = vm->modes.derivatives;
 	t->grad_off = t->grad_off_first = vm->modes.grad_off;
+	t->erased_marks = false;
 	t->autocast_mode = vm->modes.autocast;
 	t->decomposer.gpu = &vm->modes.gpu;
 	t->decomposer.real = &vm->modes.real;

@@ -300,6 +300,7 @@ struct trace {
 	bool grad_off;             /* the grad mode now */
 	const struct node *ruled;  /* whose gradient is made: what that adds is of its module;
 				    * NULL: the program runs */
+	bool erased_marks;         /* two that set it were next to each other: no nodes */
 	bool grad_off_first;       /* ... outside the block or function that the piece begins in */
 	bool grad_off_at_stop;     /* ... where it ends */
 	unsigned autocast_mode;    /* now; the marks of a piece do not change it */
@@ -380,7 +381,7 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
 
 /* trace/size.c: numbers from outside that are no constants. */
-bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen);
+bool trace_note_number(struct trace *t, int source); /* whether it is a symbol; false: no memory */
 bool trace_symbolic_number(struct trace *t, int source, struct value *out, struct err *err);
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
 
@@ -591,6 +592,7 @@ bool variables_too_many(struct trace *t, struct err *err); /* sources; always fa
 bool variables_may_store(void *self, struct value function, struct err *err);
 /* The source that an object of the capture stands for; -1: it is new. */
 int variables_source(const struct trace *t, struct value stand_in);
+bool variables_is_sparse(struct value v); /* a tensor of torch.sparse */
 
 /* The stand-in for a source that is a cell of a frame under capture. */
 bool variables_claim(struct trace *t, int source, struct value stand_in);

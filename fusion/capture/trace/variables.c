@@ -400,6 +400,27 @@ static bool stand_in_function(struct trace *t, struct function *real, int child,
 	return true;
 }
 
+bool variables_is_sparse(struct value v)
+{
+	return v.kind == VALUE_INSTANCE && v.instance->class->hidden &&
+	       strcmp(v.instance->class->name, "_Sparse") == 0;
+}
+
+/* Whether a sparse tensor comes from outside of the function: none that an earlier piece made. */
+static bool is_given_sparse(const struct trace *t, struct value v, int source)
+{
+	const struct sources *s = t->sources;
+	const struct code *code = s->code;
+
+	if (t->native || !variables_is_sparse(v))
+		return false;
+	while (s->at[source].parent >= 0)
+		source = s->at[source].parent;
+	return s->at[source].access == SOURCE_GLOBAL || s->at[source].access == SOURCE_CELL ||
+	       (s->at[source].access == SOURCE_LOCAL &&
+		s->at[source].index < code->n_positional + code->n_keyword_only);
+}
+
 static bool stand_in_instance(struct trace *t, struct instance *real, int child, struct value *out,
 			      struct err *err)
 {
@@ -544,6 +565,8 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 	case VALUE_FUNCTION:
 		return stand_in_function(t, real.function, child, out, err);
 	case VALUE_INSTANCE:
+		if (is_given_sparse(t, real, source))
+			return trace_break(t, BREAK_SPARSE, NULL, err);
 		return stand_in_instance(t, real.instance, child, out, err);
 	case VALUE_CLASS:
 		return stand_in_class(t, real.class, child, out, err);
@@ -631,13 +654,12 @@ static bool describe(struct trace *t, int source, struct err *err)
 		return trace_no_memory(err);
 	if (s->kind != VALUE_TENSOR && s->kind != VALUE_INT && s->kind != VALUE_FLOAT)
 		return true;
+	if (s->kind != VALUE_TENSOR)
+		return trace_note_number(t, source) || trace_no_memory(err);
 	seen = memory_note(t->memory, s);
 	if (!seen)
 		return trace_no_memory(err);
-	if (s->kind == VALUE_TENSOR)
-		share_symbols(t, source, seen);
-	else
-		s->symbolic = trace_wants_symbol(t, source, seen);
+	share_symbols(t, source, seen);
 	return true;
 }
 

@@ -237,6 +237,7 @@ class Module:
     def buffers(self, recurse=True):
         return iter([value for _, value in self._named("buffers", "", recurse)])
 
+    @torch._C._skip
     def state_dict(self, destination=None, prefix="", keep_vars=False):
         return _state_dict.of(self, destination, prefix, keep_vars)
 
@@ -257,6 +258,7 @@ class Module:
         keys = (missing_keys, unexpected_keys, error_msgs)
         _state_dict.load_own(self, state_dict, prefix, local_metadata, strict, keys)
 
+    @torch._C._skip
     def load_state_dict(self, state_dict, strict=True, assign=False):
         return _state_dict.load(self, state_dict, strict, assign)
 

@@ -103,6 +103,7 @@ class Optimizer:
                 if p.grad is not None:
                     self._update(p, -p.grad if group["maximize"] else p.grad, group, state)
 
+    @torch.compiler.disable
     def state_dict(self):
         numbers = {}
         for group in self.param_groups:
@@ -115,6 +116,7 @@ class Optimizer:
             groups.append(packed)
         return {"state": {numbers[p]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
 
+    @torch.compiler.disable
     def load_state_dict(self, state_dict):
         loaded = state_dict["param_groups"]
         if len(loaded) != len(self.param_groups):

@@ -21,19 +21,23 @@ class IterableDataset(Dataset):
 
 
 class TensorDataset(Dataset):
+    @torch._C._skip
     def __init__(self, *tensors):
         if any([tensors[0].size(0) != t.size(0) for t in tensors]):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
+    @torch._C._skip
     def __getitem__(self, index):
         return tuple([t[index] for t in self.tensors])
 
+    @torch._C._skip
     def __len__(self):
         return self.tensors[0].size(0)
 
 
 class ConcatDataset(Dataset):
+    @torch._C._skip
     def __init__(self, datasets):
         self.datasets = list(datasets)
         assert len(self.datasets) > 0, "datasets should not be an empty iterable"
@@ -43,9 +47,11 @@ class ConcatDataset(Dataset):
             total += len(d)
             self.cumulative_sizes.append(total)
 
+    @torch._C._skip
     def __len__(self):
         return self.cumulative_sizes[-1]
 
+    @torch._C._skip
     def __getitem__(self, idx):
         if idx < 0:
             if -idx > len(self):
@@ -60,19 +66,23 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
+    @torch._C._skip
     def __init__(self, dataset, indices):
         self.dataset = dataset
         self.indices = indices
 
+    @torch._C._skip
     def __getitem__(self, idx):
         if isinstance(idx, list):
             return self.dataset[[self.indices[i] for i in idx]]
         return self.dataset[self.indices[idx]]
 
+    @torch._C._skip
     def __len__(self):
         return len(self.indices)
 
 
+@torch._C._skip
 def random_split(dataset, lengths, generator=None):
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         sizes = [int(math.floor(len(dataset) * part)) for part in lengths]
@@ -211,6 +221,7 @@ class DistributedSampler(Sampler):
         self.epoch = epoch
 
 
+@torch._C._skip
 def default_collate(batch):
     first = batch[0]
     if isinstance(first, torch.Tensor):
@@ -238,6 +249,7 @@ class DataLoader:
     def __class_getitem__(cls, item):
         return cls
 
+    @torch._C._skip
     def __init__(
         self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False,
         drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None,
@@ -262,6 +274,7 @@ class DataLoader:
         self.collate_fn = default_collate if collate_fn is None else collate_fn
         self._collates = collate_fn is not None or batch_sampler is not None or batch_size is not None
 
+    @torch._C._skip
     def __iter__(self):
         torch.empty((), dtype=torch.int64).random_(generator=self.generator)
         if self._streams:
@@ -283,6 +296,7 @@ class DataLoader:
             for i in self.sampler:
                 yield self.dataset[i]
 
+    @torch._C._skip
     def __len__(self):
         if self._streams:
             n = len(self.dataset)
@@ -295,18 +309,22 @@ def get_worker_info():
 
 
 class ChainDataset(IterableDataset):
+    @torch._C._skip
     def __init__(self, datasets):
         self.datasets = datasets
 
+    @torch._C._skip
     def __iter__(self):
         for dataset in self.datasets:
             yield from dataset
 
+    @torch._C._skip
     def __len__(self):
         return sum([len(dataset) for dataset in self.datasets])
 
 
 class StackDataset(Dataset):
+    @torch._C._skip
     def __init__(self, *args, **kwargs):
         if not args and not kwargs:
             raise ValueError("At least one dataset should be passed")
@@ -316,11 +334,13 @@ class StackDataset(Dataset):
             raise ValueError("Size mismatch between datasets")
         self._length = len(every[0])
 
+    @torch._C._skip
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
             return {k: d[index] for k, d in self.datasets.items()}
         return tuple([d[index] for d in self.datasets])
 
+    @torch._C._skip
     def __len__(self):
         return self._length
 

@@ -77,6 +77,8 @@ export interface ReportWorkload {
   threads?: number | null;
   /** dynamo or native */
   policy?: string | null;
+  /** off, fast or max: which schedules of kernels a GPU tries */
+  autotune?: string | null;
   /** whether gradients of the inputs are taken */
   grad?: boolean | null;
   /** the dtype of torch.autocast around each call */
@@ -735,6 +737,10 @@ export interface ReportKernel {
   block_threads?: number;
   /** warps that can be resident over those that the GPU has room for */
   occupancy?: number;
+  /** what was tried before it was compiled (autotune), the planned one first */
+  schedules?: ReportSchedule[];
+  /** whether their times are an earlier process's, from the cache */
+  schedules_kept?: boolean;
   /** us: the time of a launch; this and what follows where it was watched */
   median_us?: number;
   /** us: its interval */
@@ -749,6 +755,16 @@ export interface ReportKernel {
   copy_share?: number;
   /** where that copy's blocks lie: cache or memory */
   copy_in?: string;
+}
+
+/** a schedule of a kernel that was tried */
+export interface ReportSchedule {
+  /** what it is: as planned, or what differs, with threads of a block and lanes of a thread */
+  what: string;
+  /** us: a launch, one after another on the same memory */
+  us: number;
+  /** whether it is the kernel's: it took at least 3 % less than the planned one, and least of all */
+  chosen: boolean;
 }
 
 /** what the time to compile a graph is made of */
@@ -3483,6 +3499,8 @@ export interface ReportFindingsKernel {
   intensity?: string;
   /** warps that can be resident over those that the GPU has room for: 50 % */
   occupancy?: string;
+  /** each schedule that was tried, with its time: twice the threads: 256 threads, 4 lanes, 12.3 µs, chosen */
+  tried?: string[];
   /** shared memory of a block: 16.4 kB */
   shared?: string;
 }

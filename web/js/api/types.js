@@ -153,6 +153,7 @@
  * @property {number} [threads]
  * @property {string | null} [autocast] a dtype
  * @property {string} [policy] dynamo, native
+ * @property {string} [autotune] off, fast, max
  * @property {boolean} [grad]
  * @property {string[]} [engines] breakeven, and torch
  * @property {Record<string, boolean>} [passes] false: left out

@@ -60,6 +60,7 @@ export function watchLine(w, names) {
     ["threads", w.threads],
     ["policy", w.policy],
     ["autocast", w.autocast],
+    ["autotune", w.autotune === "off" ? "" : w.autotune],
     ["engine", w.engines?.join()],
     ["torch-python", w.engines?.includes("torch") ? "python3" : ""],
     ["without", off.join()],

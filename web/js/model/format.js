@@ -54,6 +54,9 @@ export function plain(value) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/** How values of an axis are written, all with the digits of its step: 0.8, 1.0, 1.2. @param {number} step @returns {(value: number) => string} */
+export const onAxis = (step) => (value) => toStep(value, powerOfTen(Math.min(0, Math.floor(Math.log10(step) + 1e-9))));
+
 /** Counts are exact, with thousands. @param {number} value */
 export function count(value) {
   return toStep(value, 1);

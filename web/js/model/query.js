@@ -36,6 +36,17 @@ export function parseQuery(text) {
   return { q: words.join(" "), ...out };
 }
 
+/** Words that look like a filter and are none, each with what would be right. @param {string} text @returns {string[]} */
+export function mistakes(text) {
+  return wordsOf(text).flatMap((w) => {
+    const field = /^([a-z]+):/.exec(w)?.[1];
+    if (!field || fieldOf(w)) return [];
+    if (NUMBERS.includes(field)) return [`${w} is no filter: ${field} takes a number or a bound, as ${field}:2 or ${field}:>2.`];
+    if (field === "verdict") return [`${w} is no filter: there are ${Object.keys(VERDICTS).map((v) => `verdict:${v}`).join(", ")}.`];
+    return [`${w} is no filter: there are ${FIELDS.map((f) => `${f}:`).join(", ")}.`];
+  });
+}
+
 /** The text with a field set to a value, or without it. @param {string} text @param {string} field @param {string} value */
 export function withField(text, field, value) {
   const others = wordsOf(text).filter((w) => fieldOf(w)?.field !== field);

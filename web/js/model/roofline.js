@@ -53,22 +53,32 @@ function ticks([low, high], place) {
 /** @param {Box} a @param {Box} b */
 const meet = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
 
+/** Small boxes on a line, a few pixels apart. @param {{x: number, y: number}} a @param {{x: number, y: number}} b @returns {Box[]} */
+function along(a, b) {
+  const n = Math.ceil(Math.hypot(b.x - a.x, b.y - a.y) / 4) || 1;
+  return Array.from({ length: n + 1 }, (_, i) => ({ x: a.x + ((b.x - a.x) * i) / n - 1, y: a.y + ((b.y - a.y) * i) / n - 1, wide: 2, high: 2 }));
+}
+
 /**
  * Names beside the points, where neither another name nor a point is: at the right or the left, else some lines up
- * or down, with a line from the point.  One that fits nowhere is left out: the table has it.
+ * or down, with a line from the point that crosses no name.  One that fits nowhere is left out: the table has it.
  * @param {RoofPoint[]} points @param {number} width @param {number} height @param {Box[]} taken
  */
 function placeLabels(points, width, height, taken) {
   const placed = [...taken, ...points.map((p) => ({ x: p.x - DOT, y: p.y - DOT, wide: 2 * DOT, high: 2 * DOT }))];
   const longest = [...points].sort((a, b) => (b.kernel.median ?? 0) - (a.kernel.median ?? 0)).slice(0, LABELS);
+  /** @type {Box[]} */
+  const named = [];
   for (const p of longest) {
     const wide = p.kernel.name.length * LETTER;
     const places = Array.from({ length: FAR }, (_, i) => [i, -i]).flatMap((ys) => ys.flatMap((y) => [[1, y], [-1, y]]));
     for (const [side, lines] of places) {
       const y = p.y + 4 + lines * LINE;
       const box = { x: side > 0 ? p.x + BESIDE : p.x - BESIDE - wide, y: y - 10, wide, high: LINE };
-      if (box.x < 0 || box.x + wide > width || y < 10 || y > height - 4 || placed.some((o) => meet(o, box))) continue;
-      placed.push(box);
+      const line = lines ? along({ x: p.x, y: p.y }, { x: p.x + side * BESIDE, y: y - 4 }) : [];
+      if (box.x < 0 || box.x + wide > width || y < 10 || y > height - 4 || placed.some((o) => meet(o, box)) || named.some((o) => line.some((l) => meet(o, l)))) continue;
+      placed.push(box, ...line);
+      named.push(box);
       p.label = { x: p.x + side * BESIDE, y, anchor: side > 0 ? "start" : "end" };
       break;
     }
@@ -97,7 +107,7 @@ export function roofline(rows, copyGbps, width, height) {
     label: null,
   }));
   const roof = copyGbps ? roofOf(copyGbps, xs, ys, x, y) : null;
-  placeLabels(points, width, height, roof ? [nameOf(roof)] : []);
+  placeLabels(points, width, height, roof ? [nameOf(roof), ...along({ x: roof.x1, y: roof.y1 }, { x: roof.x2, y: roof.y2 })] : []);
   return { x: ticks(xs, x), y: ticks(ys, y), roof, points };
 }
 

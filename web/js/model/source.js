@@ -73,6 +73,15 @@ export function entryAfter(entry, before, now) {
   return at >= 0 && before.length === now.length ? now[at] : likelyEntry(now);
 }
 
+/** Whether a text that was changed is another program: of its lines, imports apart, most were not there.
+ * @param {string} before @param {string} now */
+export function isAnother(before, now) {
+  const lines = (/** @type {string} */ text) => text.split("\n").map((l) => l.trim()).filter((l) => l && !/^(import|from)\s/.test(l));
+  const known = new Set(lines(before));
+  const all = lines(now);
+  return all.length > 1 && 2 * all.filter((l) => known.has(l)).length < all.length;
+}
+
 /** Where the parameters of `entry` begin: of a class, or an object of it, those of its forward; -1: it is
  * not defined (yet).
  * @param {string} source @param {string} entry */
@@ -131,15 +140,6 @@ function splitTop(text) {
     else out[out.length - 1] += c;
   }
   return out;
-}
-
-/** Whether a text is another program than `before`: it has less than half of its lines, without imports.
- * @param {string} before @param {string} now */
-export function isOtherProgram(before, now) {
-  const linesOf = (/** @type {string} */ text) => text.split("\n").map((l) => l.trim()).filter((l) => l && !/^(import|from)\b/.test(l));
-  const kept = new Set(linesOf(now));
-  const lines = linesOf(before);
-  return kept.size > 0 && lines.length > 0 && lines.filter((l) => kept.has(l)).length < lines.length / 2;
 }
 
 /** Whether the sweep's line of three dots is somewhere. @param {string} source */

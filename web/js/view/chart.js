@@ -4,8 +4,9 @@
 // read back: what a reader sees as numbers, as CSV and as lines cannot differ.
 // Without Chart.js the table simply stays.
 
-import { h, button, ci, download, headRow, press, save, segmented } from "./dom.js";
+import { h, button, ci, download, headRow, press, segmented } from "./dom.js";
 import { chartConfig, yBounds } from "./chart_config.js";
+import { chartFiles, ofChart } from "./chart_files.js";
 import { chartLibrary } from "./chart_library.js";
 import { Zoom } from "./zoom.js";
 import { plain, withInterval } from "../model/format.js";
@@ -86,8 +87,8 @@ export class ChartFigure {
   #twin;
   #reset;
   #views;
-  #png = button("PNG", () => this.#savePng());
-  #svg = button("SVG", () => this.#saveSvg());
+  /** @type {HTMLElement[]} */
+  #files;
 
   /**
    * @param {ChartSpec} spec
@@ -108,6 +109,7 @@ export class ChartFigure {
     );
     this.#reset = button("Whole chart", () => this.#zoom.reset(), { hidden: true });
     this.#views = segmented("Show as", { chart: "Chart", table: "Table" }, "chart", (v) => this.show(v));
+    this.#files = chartFiles(`${spec.file}_${spec.id}`, spec.summary, ofChart(() => this.#chart));
     this.figure = this.#frame();
     this.#zoom = new Zoom(this.#canvas, signal, (range, zoomed) => this.#fitY(range, zoomed));
     addEventListener("themechange", () => this.draw(), { signal });
@@ -123,30 +125,9 @@ export class ChartFigure {
     const csv = download("CSV", `${spec.file}_${spec.id}.csv`, "text/csv", () =>
       toCsv(readTwin(this.#table), spec.ratio ? "x" : "us", spec.by),
     );
-    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv, this.#png, this.#svg);
+    const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv, this.#files);
     const header = h("header", {}, h("h2", {}, spec.title), h("p", {}, spec.note), acts);
     return h("figure", { class: "chart", id: spec.id, "aria-busy": "true" }, header, h("div", { class: "well" }, this.#plot, this.#twin));
-  }
-
-  /** The chart as it is shown, on the ground that it is shown on. */
-  #savePng() {
-    const { width, height } = this.#canvas;
-    const picture = h("canvas", { width, height });
-    const pen = /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d"));
-    pen.fillStyle = getComputedStyle(this.#plot).getPropertyValue("--well");
-    pen.fillRect(0, 0, width, height);
-    pen.drawImage(this.#canvas, 0, 0);
-    picture.toBlob((blob) => blob && save(`${this.#spec.file}_${this.#spec.id}.png`, blob), "image/png");
-  }
-
-  /** The same as shapes and texts: drawn once more, by a pen that writes them down. */
-  async #saveSvg() {
-    const { SvgPen } = await import("./svg_pen.js");
-    const chart = this.#chart;
-    const pen = new SvgPen(this.#canvas);
-    pen.draw(chart);
-    const ground = getComputedStyle(this.#plot).getPropertyValue("--well").trim();
-    save(`${this.#spec.file}_${this.#spec.id}.svg`, new Blob([pen.file(chart.width, chart.height, ground, this.#spec.summary)], { type: "image/svg+xml" }));
   }
 
   /** @returns {string} "chart" or "table" */
@@ -180,7 +161,7 @@ export class ChartFigure {
     const Chart = await chartLibrary();
     if (this.#signal.aborted) return undefined;
     this.figure.removeAttribute("aria-busy");
-    this.#png.hidden = this.#svg.hidden = !Chart;
+    for (const b of this.#files) b.hidden = !Chart;
     if (!Chart) return this.show("table");
     this.#chart?.destroy();
     this.#chart = new Chart(this.#canvas, chartConfig(this.#spec, readTwin(this.#table), this.#log));

@@ -37,7 +37,7 @@ export async function compareView(ctx) {
   ctx.main.replaceChildren(head);
   if (runs.length) add(ctx.main, chosen.list());
   if (!asked) return add(ctx.main, empty(chosen, runs.length));
-  if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message}.`)));
+  if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message[0].toUpperCase()}${asked.message.slice(1)}.`)));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   show(ctx, asked, ids);
   const steps = h("section", { class: "sec", "aria-label": "Steps of the history", hidden: true });

@@ -30,14 +30,14 @@ function summary(series, write) {
 function figures(all, pairs, mode, metric, signal) {
   const [over, of] = [latencies(pairs, mode), ratios(pairs, mode, metric)];
   const unit = timeUnit(over.flatMap((s) => s.dots.map((d) => d.y)));
-  const common = { crossings: [], xTitle: axisTitle(all.sweep), file: "comparison" };
+  const common = { crossings: [], xTitle: axisTitle(all.sweep), file: `compare_${[all.runs.find((r) => r.label === "A") ?? all.runs[0], ...pairs.map((p) => all.runs.find((r) => r.label === p.b))].map((r) => r?.id).join("_")}` };
   const names = pairs.map((p) => p.b).join(", ");
   const speed = metric === "speedup";
   const better = speed ? "above 1x it is better" : "below 1x it is faster";
   const latency = { id: "latencies", title: "Latency", note: `${unit.name} a call; lower is better; A dotted`, ratio: false, unit, series: over, summary: summary(over, duration) };
   const quotient = {
     id: "ratios",
-    title: pairs.length > 1 ? "Over A" : `${names} / A`,
+    title: pairs.length > 1 ? "Over A" : `${names}\u00a0/\u00a0A`,
     note: `${speed ? "speedup" : "latency"}, ${better}; grey: within ${plain(100 * all.margin)} %`,
     ratio: true,
     margin: all.margin,

@@ -101,7 +101,7 @@ export class ComparedRuns {
     }
     const facts = [r.device?.toUpperCase(), r.project, r.branch, r.created_ns ? date(r.created_ns / 1e6) : ""].filter(Boolean).join(", ");
     const commit = r.commit ? [", commit ", h("span", { class: "mono" }, r.commit.slice(0, 7), r.commit.endsWith("-dirty") ? "-dirty" : "")] : [];
-    const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
+    const name = r.created_ns ? h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name) : h("span", { class: "sub" }, r.name);
     return h("li", {}, h("span", { class: "letter" }, letter(i)), h("span", {}, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit), " ", h("span", { class: "small links" }, acts)));
   }
 }

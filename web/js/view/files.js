@@ -13,7 +13,7 @@ import { fromFiles, fromProgram } from "../model/workload.js";
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
  * @typedef {object} Receiver
- * @property {(w: Workload, note: string) => void} load
+ * @property {(w: Workload, note: string, bare: boolean) => void} load bare: a program without inputs, for which some were made up
  * @property {(p: import("../api/types.js").Problem) => void} problem
  */
 /** @typedef {{path: string, file: File}} Given a file and where it lay in what was given */
@@ -74,7 +74,7 @@ async function read(given, to) {
   const name = one ? file.name : folder;
   try {
     const workload = one ? await readOne(file) : await readProgram(folder, given);
-    to.load(workload, `from ${name}, not run yet`);
+    to.load(workload, `from ${name}, not run yet`, !/\.json$/i.test(name));
   } catch (e) {
     if (e instanceof ApiError) to.problem(e.problem);
     else to.problem({ message: `${name} is not a workload: ${e instanceof Error ? e.message : e}` });

@@ -86,7 +86,7 @@ async function graphList(page, place, point, mode) {
     below.replaceChildren();
     const signal = AbortSignal.any([page.signal, shown.signal]);
     remember({ graphs: i < 0 ? "all" : null });
-    if (i < 0) return tears({ run: page.run, m, said: saidOf(page.run, point, mode), signal }, below);
+    if (i < 0) return tears({ run: page.run, mode, m, said: saidOf(page.run, point, mode), signal }, below);
     return oneGraph({ ...page, signal }, below, { point, mode, graph: graphs[i], row: rows[i], i });
   };
   const options = [{ value: "all", label: `all ${rows.length}, torn where they break` }, ...rows.map((r, i) => ({ value: idOf(i), label: r.title }))];

@@ -2,6 +2,7 @@
 //
 // The arrow keys go from cell to cell, Enter opens its run; what a cell says stands below the map.
 
+import { chartFiles, ofElement } from "./chart_files.js";
 import { h, press, scroller, section, segmented } from "./dom.js";
 import { duration, ratio } from "../model/format.js";
 import { heatLevel } from "../model/heat.js";
@@ -50,7 +51,7 @@ export function heatSection(heat, workload) {
   table.addEventListener("keydown", (e) => step(e, body));
   fill("speedup");
   const note = "green: faster than eager; red: slower; medians are compared with the oldest shown; a cell is the newest run of a commit, or of a day";
-  return section("All workloads over commits", note, h("div", { class: "acts" }, metrics, views), scroller("Workloads over commits, table", table), tip);
+  return section("All workloads over commits", note, h("div", { class: "acts" }, metrics, views, chartFiles("all_workloads_over_commits", "All workloads over commits", ofElement(() => table))), scroller("Workloads over commits, table", table), tip);
 }
 
 /** @param {string} name @param {string} column @param {HeatCell | null} c @param {string} metric */

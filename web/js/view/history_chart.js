@@ -5,8 +5,10 @@
 
 import { h, say, token } from "./dom.js";
 import { tooltipLook } from "./chart_config.js";
+import { chartFiles, ofChart } from "./chart_files.js";
 import { chartLibrary } from "./chart_library.js";
 import { baselineOf, label, measured, tip, valueAxis, what } from "../model/history.js";
+import { fileStem } from "../model/commands.js";
 import { date } from "../model/format.js";
 import { modeOf } from "../model/modes.js";
 
@@ -234,7 +236,9 @@ export function historyChart(data, signal) {
   const parted = all.some((p) => p.parting) ? "; dotted: source or settings changed" : "";
   const stepped = all.some((p) => p.change) ? "; upright: a step to another level" : "";
   const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or earlier" : "";
-  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${stepped}${parted}${foreign}`));
+  const file = [fileStem(data.workload), "history", data.mode, data.metric].filter(Boolean).join("_");
+  const acts = h("div", { class: "acts" }, chartFiles(file, name, ofChart(() => chart)));
+  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${stepped}${parted}${foreign}`), acts);
   const figure = h("figure", { class: "chart", id: "history-chart", "aria-busy": "true" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
   return figure;
 }

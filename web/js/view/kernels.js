@@ -8,6 +8,7 @@ import { lineLinks, markLines, viewUrl } from "./joined.js";
 import { longList } from "./long_list.js";
 import { onPick, pick, picked } from "./pick.js";
 import { rooflineFigure } from "./roofline.js";
+import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing } from "../model/graphs.js";
 import { codeParts, kernelFacts } from "../model/kernels.js";
@@ -76,7 +77,7 @@ async function fill(signal, place, run, of) {
   await painted();
   if (signal.aborted) return undefined;
   const one = h("section", { class: "sec graphwrap onekernel", "aria-label": "One kernel" });
-  const roof = rooflineFigure(rows, of.device);
+  const roof = rooflineFigure(rows, of.device, `${fileStem(run.name)}_${run.id}`);
   const [code, side] = [h("div"), h("div", { class: "graphside" })];
   add(one, h("div", { class: roof ? "two" : null }, code, roof), side);
   add(place, one);
@@ -130,7 +131,8 @@ function sideOf(run, k) {
   if (k.places.length) fact("Source", ...lineLinks(run, k.places.slice(0, 8)));
   const about = k.said?.about ? [h("p", { class: "small sub" }, `${k.said.about}.`)] : [];
   const why = k.why ? [h("p", { class: "small sub" }, h("b", {}, "Why it is a kernel of its own: "), ...prose(`${k.why}.`))] : [];
-  return [h("h3", {}, h("code", {}, k.name)), facts, ...about, ...why];
+  const tried = k.said?.tried ? [h("p", { class: "small sub" }, h("b", {}, "Schedules that were tried:")), h("ul", { class: "small sub tried" }, k.said.tried.map((text) => h("li", {}, text)))] : [];
+  return [h("h3", {}, h("code", {}, k.name)), facts, ...about, ...why, ...tried];
 }
 
 /** @param {number} share */

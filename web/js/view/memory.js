@@ -2,11 +2,13 @@
 // tensor and source line, each mode beside eager.
 
 import { add, button, h, headRow, loadStyle, scroller, segmented, spoken, stateWell, svg } from "./dom.js";
+import { chartFiles, ofElement } from "./chart_files.js";
 import { chosen } from "./choose.js";
 import { markLines, viewUrl } from "./joined.js";
 import { MemoryChart } from "./memory_chart.js";
 import { modeMark } from "./marks.js";
 import { bytes, bytesUnit, count, duration, number, plural, shares, shareText } from "../model/format.js";
+import { fileStem } from "../model/commands.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { keyOf, placeOf, placeText, textAt } from "../model/places.js";
 import { saidOf } from "../model/sentence.js";
@@ -90,7 +92,7 @@ function chartSection(s, eager) {
   const scale = segmented("Scale", { whole: "From zero", call: "What the call adds" }, chart.whole ? "whole" : "call", (key) => chart.scale(key === "whole"));
   const toPeak = button("Peak", () => chart.show(peak));
   const legend = h("p", { class: "legend" }, lines.map((l) => modeMark(l.name)));
-  const head = h("header", {}, h("h3", {}, "In use over the call"), legend, h("div", { class: "acts" }, scale, toPeak));
+  const head = h("header", {}, h("h3", {}, "In use over the call"), legend, h("div", { class: "acts" }, scale, toPeak, chartFiles(`${fileStem(s.run.name)}_${s.run.id}_memory_${s.mode}`, `Tensor memory over a call in ${s.mode}`, ofElement(() => chart.elements()[0]))));
   fill(peak);
   return h("section", { class: "sec", "aria-label": "In use over the call" }, head, h("div", { class: "well memwell" }, chart.elements()), place);
 }

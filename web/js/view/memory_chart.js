@@ -5,7 +5,7 @@
 // changes.  The slider is the chart's accessible form: it says each moment in words.
 
 import { h, svg } from "./dom.js";
-import { bytes, bytesUnit, number, plain, timeUnit } from "../model/format.js";
+import { bytes, bytesUnit, number, onAxis, timeUnit } from "../model/format.js";
 import { modeOf } from "../model/modes.js";
 import { axisTicks, momentAt, momentBytes, moments, momentTime } from "../model/memory.js";
 
@@ -164,12 +164,15 @@ export class MemoryChart {
    */
   #axes(us, lo, hi, y, width) {
     const [size, time] = [bytesUnit([hi, -lo]), timeUnit([us])];
-    const rows = axisTicks(lo, hi, 4).flatMap((b) => [
+    const [sizes, times] = [axisTicks(lo, hi, 4), axisTicks(0, us / time.scale, width > 600 ? 8 : 4)];
+    const inSize = onAxis((sizes[1] - sizes[0]) / size.scale || 1);
+    const inTime = onAxis(times[1] - times[0] || 1);
+    const rows = sizes.flatMap((b) => [
       svg("line", { class: b === 0 ? "g zero" : "g", x1: LEFT, x2: width - RIGHT, y1: y(b), y2: y(b) }),
-      svg("text", { x: LEFT - 6, y: y(b) + 4, "text-anchor": "end" }, plain(b / size.scale)),
+      svg("text", { x: LEFT - 6, y: y(b) + 4, "text-anchor": "end" }, inSize(b / size.scale)),
     ]);
-    const columns = axisTicks(0, us / time.scale, width > 600 ? 8 : 4).map((t) =>
-      svg("text", { x: this.#x(t * time.scale), y: HEIGHT - BELOW + 15, "text-anchor": "middle" }, plain(t)),
+    const columns = times.map((t) =>
+      svg("text", { x: this.#x(t * time.scale), y: HEIGHT - BELOW + 15, "text-anchor": "middle" }, inTime(t)),
     );
     const names = [
       svg("text", { x: 0, y: TOP - 6 }, this.#whole ? size.name : `${size.name} added`),

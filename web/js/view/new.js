@@ -30,7 +30,7 @@ import { ApiError, getBackends, getExamples, getNames, getPasses, getRun, postRu
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
 import { askedAt } from "../model/complete.js";
-import { entries, entryAfter, isOtherProgram, parameters, signature } from "../model/source.js";
+import { entries, entryAfter, isAnother, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
 
@@ -157,10 +157,10 @@ class NewPage {
   #untouched = true;
   /** What the text defined before it was changed. @type {readonly string[]} */
   #defined = [];
-  /** What was loaded last; no text: what is in the editor is another program. */
-  #loaded = { text: "", name: "", project: "", tags: "" };
   /** The name that was loaded, which goes with its entry. */
   #named = "";
+  /** The text of the example that was loaded; "": none was, or it has become another program. */
+  #example = "";
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
@@ -218,7 +218,7 @@ class NewPage {
 
   elements() {
     const receiver = {
-      load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.#take(w, note),
+      load: (/** @type {Workload} */ w, /** @type {string} */ note, /** @type {boolean} */ bare) => this.#take(w, note, bare),
       problem: (/** @type {Problem} */ p) => {
         this.#checker.stop(); // what it finds in the form as it was would take the place of this
         this.#problems([p]);
@@ -262,12 +262,15 @@ class NewPage {
   /** One whose inputs nobody has typed: they follow the program. @param {Workload} workload @param {string} note */
   loadExample(workload, note) {
     this.#fill(untyped(toForm(workload, parameters)), note || "not run yet");
+    this.#example = entryText(this.#form);
   }
 
-  /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
-  #take(workload, note) {
+  /** In place of what was there: what was chosen is a draft.
+   * @param {Workload} workload @param {string} note @param {boolean} bare its inputs are made up, and nobody's */
+  #take(workload, note, bare) {
     this.#untouched = false;
-    this.load(workload, note);
+    const form = toForm(workload, parameters);
+    this.#fill(bare ? untyped(form) : form, note);
   }
 
   /** @param {Form} form that was left without a run */
@@ -285,7 +288,7 @@ class NewPage {
     this.#form = form;
     this.#defined = entries(entryText(form));
     this.#named = form.name;
-    this.#loaded = { text: entryText(form), name: form.name, project: form.project, tags: form.tags };
+    this.#example = "";
     this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
@@ -335,6 +338,7 @@ class NewPage {
   #exampleChooser() {
     if (!this.#with.examples.length) return null;
     const label = "Start from an example";
+    const shown = "Examples";
     const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#with.examples.find((e) => exampleKey(e) === name)));
     const take = (/** @type {Example | undefined} */ chosen) => {
       if (!chosen) return;
@@ -344,7 +348,7 @@ class NewPage {
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
       const found = findExamples(this.#with.examples, search.value);
-      const first = search.value ? (found.length ? `${found.length} found` : "none found") : label;
+      const first = search.value ? (found.length ? `${found.length} found` : "none found") : shown;
       const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
       el.replaceChildren(h("option", { value: "" }, first), ...groups);
     };
@@ -412,36 +416,28 @@ class NewPage {
     return [...new Set([this.#form.entry, ...entries(entryText(this.#form))])];
   }
 
-  /** What was loaded, and is no more: its name, where it is filed and its sweep are not those of another program.
-   * @returns {boolean} whether anything of the form changed */
-  #leaveLoaded() {
-    const form = this.#form;
-    const loaded = this.#loaded;
-    if (!loaded.text || !isOtherProgram(loaded.text, entryText(form))) return false;
-    form.sweep = "nothing";
-    for (const key of /** @type {const} */ (["name", "project", "tags"])) if (form[key] === loaded[key]) form[key] = "";
-    this.#named = form.name;
-    this.#loaded = { text: "", name: "", project: "", tags: "" };
-    return true;
-  }
-
   /** Inputs and entries follow the text. */
   #followSource() {
     const form = this.#form;
-    const left = this.#leaveLoaded();
     const names = entries(entryText(form));
     const entry = entryAfter(form.entry, this.#defined, names);
     if (names.length) this.#defined = names;
+    const another = this.#example !== "" && names.length > 0 && isAnother(this.#example, entryText(form));
+    if ((entry !== form.entry || another) && form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
+    if (another) {
+      this.#example = ""; // what it was filed under goes with it
+      [form.project, form.tags] = ["", ""];
+      this.#fields();
+    }
     if (entry !== form.entry) {
       const own = parameters(entryText(form), entry) ?? [];
-      if (form.name === this.#named) form.name = this.#named = entry; // it is not what was loaded
       form.inputs = form.inputs.filter((r) => own.includes(r.name));
       form.entry = entry;
     }
     const rows = rowsFor(form.inputs, entryText(form), form.entry);
     const sameInputs = rows === null || rows.map((r) => r.name).join() === form.inputs.map((r) => r.name).join();
     const shown = [...this.#entry.querySelectorAll("option")].map((o) => o.value);
-    if (!left && sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
+    if (sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
     if (rows && !sameInputs) form.inputs = rows;
     this.#fields();
   }

@@ -11,7 +11,7 @@ import { changeRuns, tagsOf } from "./run_changes.js";
  */
 export function renameForm(run, onEnd) {
   const name = h("input", { class: "field", "aria-label": "Name", maxlength: 200, required: true });
-  const tags = h("input", { class: "field", "aria-label": "Tags, separated by commas", placeholder: "tags, separated by commas" });
+  const tags = h("input", { class: "field", "aria-label": "Tags, separated by commas", placeholder: "tag, another" });
   name.value = run.name;
   tags.value = (run.tags ?? []).join(", ");
   const form = h("form", { class: "rename" }, name, tags, h("button", { class: "btn primary" }, "Save"), button("Cancel", () => onEnd(false)));

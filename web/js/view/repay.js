@@ -52,7 +52,7 @@ export function repaySection(run, point, mode, signal, torch = null) {
     {
       id: "repay",
       title: "Total speedup",
-      note: "compile time included; above 1x it pays",
+      note: "with compiling; above 1x it pays",
       ratio: true,
       unit: { name: "x", scale: 1 },
       by: "calls",

@@ -1,5 +1,6 @@
 // js/view/roofline.js -- kernels under the roof that the speed of memory sets, as a chart.
 
+import { chartFiles, ofElement } from "./chart_files.js";
 import { h, scroller, svg } from "./dom.js";
 import { bytes, number, plain } from "../model/format.js";
 import { copyOf, roofline } from "../model/roofline.js";
@@ -55,10 +56,10 @@ function points(r) {
 
 /**
  * @param {readonly KernelFacts[]} rows
- * @param {object} device
+ * @param {object} device @param {string} name of files
  * @returns {HTMLElement | null} null where no kernel has a rate
  */
-export function rooflineFigure(rows, device) {
+export function rooflineFigure(rows, device, name) {
   const copy = copyOf(device);
   const r = roofline(rows, copy?.gbps ?? null, WIDTH, HEIGHT);
   if (!r) return null;
@@ -70,5 +71,5 @@ export function rooflineFigure(rows, device) {
     ? "A kernel on the line is as fast as memory allows; above it, its data was in a faster cache. "
     : "Copies were not timed here, so there is no memory roof. ";
   const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: what ${left === 1 ? "it computes" : "they compute"} is no arithmetic, or unknown.` : "";
-  return h("figure", { class: "roofline" }, h("h4", {}, "Roofline"), scroller("Roofline, chart", chart), h("figcaption", { class: "small dim" }, line + more));
+  return h("figure", { class: "roofline" }, h("div", { class: "bar" }, h("h4", {}, "Roofline"), h("div", { class: "acts" }, chartFiles(`${name}_roofline`, said, ofElement(() => chart)))), scroller("Roofline, chart", chart), h("figcaption", { class: "small dim" }, line + more));
 }

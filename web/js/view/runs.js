@@ -11,7 +11,7 @@ import { Picked } from "./runs_picked.js";
 import { renameForm } from "./rename.js";
 import { getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
-import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
+import { drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
 
 /** @typedef {{text: string, status: string, sort: string}} Filter */
 
@@ -279,6 +279,7 @@ class RunsPage {
     const hint = parts.length > 1 ? "Remove one of the filters to see more." : "Remove the filter to see every run.";
     const acts = parts.map((p) => button(`Drop ${p.label}`, () => this.#change({ text: p.text, status: p.status })));
     const title = `No run matches ${parts.map((p) => p.label).join(" ")}`;
-    return stateWell(title, h("p", {}, hint), h("div", { class: "acts" }, acts));
+    const wrong = mistakes(this.#filter.text).map((m) => h("p", { class: "errline" }, m));
+    return stateWell(title, ...wrong, h("p", {}, hint), h("div", { class: "acts" }, acts));
   }
 }

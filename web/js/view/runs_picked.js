@@ -25,7 +25,7 @@ export class Picked {
   #rows = new Map();
   /** @type {HTMLInputElement | null} the box that was set last */
   #last = null;
-  #tags = h("input", { class: "field", "aria-label": "Tags to add or remove, separated by commas", placeholder: "tags, separated by commas" });
+  #tags = h("input", { class: "field", "aria-label": "Tags to add or remove, separated by commas", placeholder: "tag, another" });
   #find;
   #again;
 

@@ -14,6 +14,7 @@ import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
 import { extent, ratioAxis } from "../model/axis.js";
+import { fileStem } from "../model/commands.js";
 import { count, date, plural, stamp } from "../model/format.js";
 import { intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
@@ -105,7 +106,7 @@ function page(suite, order, beside, signal) {
     "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every column that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
-  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);
+  return [...parts, columnsTable(suite), distribution(suite.report, `suite_${fileStem(suite.name)}_${suite.id}`, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);
 }
 
 /** @param {Suite} suite @param {HTMLElement | null} choose */

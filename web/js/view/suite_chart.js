@@ -1,6 +1,8 @@
 // js/view/suite_chart.js -- how the speedups of a suite are distributed, drawn from its table.
 
 import { h, headRow, press, segmented, token } from "./dom.js";
+import { tooltipLook } from "./chart_config.js";
+import { chartFiles, ofChart } from "./chart_files.js";
 import { chartLibrary } from "./chart_library.js";
 import { buckets, columnName, compared } from "../model/suite.js";
 
@@ -42,7 +44,7 @@ function draw(Chart, canvas, columns, rows) {
       maintainAspectRatio: false,
       plugins: {
         legend: { position: "top", align: "start", labels: { color: token("--ink2"), font, boxWidth: 10, boxHeight: 10 } },
-        tooltip: { backgroundColor: token("--ink"), titleColor: token("--page"), bodyColor: token("--page"), cornerRadius: 3 },
+        tooltip: tooltipLook(),
       },
       scales: {
         x: { grid: { display: false }, ticks: { ...ticks, maxRotation: 45 }, border: { color: token("--line2") } },
@@ -58,8 +60,8 @@ function draw(Chart, canvas, columns, rows) {
   });
 }
 
-/** @param {SuiteReport} report @param {AbortSignal} signal */
-export function distribution(report, signal) {
+/** @param {SuiteReport} report @param {string} name of files @param {AbortSignal} signal */
+export function distribution(report, name, signal) {
   const columns = compared(report.columns).filter((c) => c.histogram);
   const rows = buckets(columns, report.histogram_edges);
   if (!rows.length) return null;
@@ -86,6 +88,6 @@ export function distribution(report, signal) {
   signal.addEventListener("abort", () => chart?.destroy(), { once: true });
   queueMicrotask(redraw);
   const note = h("p", {}, "each bucket a factor of 1.41; to the right of 1x compiling pays");
-  const head = h("header", {}, h("h2", {}, "Distribution"), note, h("div", { class: "acts" }, views));
+  const head = h("header", {}, h("h2", {}, "Distribution"), note, h("div", { class: "acts" }, views, chartFiles(`${name}_distribution`, "Workloads by speedup", ofChart(() => chart))));
   return h("section", { class: "sec chart", "aria-label": "Distribution" }, head, h("div", { class: "well" }, plot, table));
 }

@@ -1,7 +1,8 @@
 // js/view/svg_pen.js -- a pen as a canvas has one, which writes SVG: what draws a chart onto a canvas
 // draws it into a file that scales, with its texts as texts.
 //
-// Of CanvasRenderingContext2D it has what Chart.js and the marks of charts use.  Points are put
+// Of CanvasRenderingContext2D it has what Chart.js, the marks of charts and chart_files.js use.  The libraries
+// for this, svgcanvas and canvas2svg, have no Path2D, in which Chart.js keeps its lines.  Points are put
 // through the transform as they come, so that the file needs none but for texts.
 
 /** @typedef {{fillStyle: any, strokeStyle: any, lineWidth: number, globalAlpha: number, font: string, textAlign: string, textBaseline: string, lineCap: string, lineJoin: string, dash: number[], matrix: DOMMatrix, clipped: string}} State */

@@ -2,6 +2,7 @@
 // the breaks and the functions that run in eager, and over the tears the values that live across.
 
 import { add, button, h, painted, say, svg } from "./dom.js";
+import { chartFiles, ofElement } from "./chart_files.js";
 import { pieceList } from "./cuts.js";
 import { viewUrl } from "./joined.js";
 import { pick } from "./pick.js";
@@ -9,6 +10,7 @@ import { go } from "./router.js";
 import { arrowHead, boxShape, edgeLabel, rowText } from "./shapes.js";
 import { Stage } from "./stage.js";
 import { ApiError, postGroups, postLayout } from "../api/client.js";
+import { fileStem } from "../model/commands.js";
 import { list, plural } from "../model/format.js";
 import { groupsBody, groupsFrom, kernelOfGroup } from "../model/groups.js";
 import { labelPlaces, laidOut, layoutBody } from "../model/layout.js";
@@ -21,7 +23,7 @@ import { isInPieces, wholeSteps } from "../model/whole.js";
 /** @typedef {import("../model/strip.js").Piece} Piece */
 /** @typedef {import("../model/layout.js").Rect} Rect */
 /** @typedef {import("../api/types.js").Graph} Graph */
-/** @typedef {{run: import("../api/types.js").Run, m: import("../api/types.js").ModeReport, said: import("../api/report.js").ReportFindingsMode | undefined, signal: AbortSignal}} Of */
+/** @typedef {{run: import("../api/types.js").Run, mode: string, m: import("../api/types.js").ModeReport, said: import("../api/report.js").ReportFindingsMode | undefined, signal: AbortSignal}} Of */
 /** @typedef {{graph: Graph, picture: import("../model/picture.js").Picture, boxes: readonly import("../model/picture.js").PictureBox[],
  *   outputs: readonly string[], laid: import("../model/layout.js").Laid}} Shown */
 
@@ -59,7 +61,7 @@ export async function tears(of, place) {
   well.removeAttribute("aria-busy");
   const picture = new TornPicture(of, shown, graphs);
   add(well, picture.stage.el);
-  const acts = h("div", { class: "acts" }, button("Fit", () => picture.stage.fit()));
+  const acts = h("div", { class: "acts" }, button("Fit", () => picture.stage.fit()), chartFiles(`${fileStem(of.run.name)}_${of.run.id}_graphs_${of.mode}`, picture.stage.how.label, ofElement(() => picture.stage.el)));
   const more = pieces.length > MOST ? `and ${pieces.length - MOST} more pieces` : "";
   add(place, h("div", { class: "bar" }, h("p", { class: "small sub" }, [picture.across.length ? "" : "No value of a graph lives across a tear.", more].filter(Boolean).join(" ")), acts));
   if (picture.across.length) add(place, toldOf(picture.across));

@@ -7,7 +7,7 @@ import { token } from "./dom.js";
 import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
 import { levelOf } from "../model/levels.js";
 import { DEVICE_KINDS, lanesOfView, tickStep, valueOf } from "../model/timeline.js";
-import { bytes, number, plain, timeUnit } from "../model/format.js";
+import { bytes, number, onAxis, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -189,6 +189,7 @@ function drawRuler(g, s) {
   const unit = timeUnit([(s.t1 - s.t0) / 1000]);
   g.font = `11px ${token("--font-ui")}`;
   let named = false;
+  const written = onAxis(step / 1000 / unit.scale);
   // From the left end of the selection, or of the window: what matters is how long something takes.
   const zero = s.selection ? s.selection.t0 : s.t0;
   for (let i = Math.ceil((s.t0 - zero) / step); zero + i * step <= s.t1; i++) {
@@ -200,7 +201,7 @@ function drawRuler(g, s) {
     g.lineTo(x, y + RULER);
     g.stroke();
     if (x + 40 > s.width) continue;
-    const value = plain(Math.round(((t - zero) / 1000 / unit.scale) * 1e6) / 1e6);
+    const value = written((t - zero) / 1000 / unit.scale);
     g.fillStyle = token("--ink3");
     g.fillText(`${value}${named ? "" : ` ${unit.name}`}`, x + 4, y + 10);
     named = true;

@@ -508,7 +508,7 @@ static bool pays_to_stage(const struct kernel *k, int narrowest, int64_t points)
 
 /* So many threads of a row that each has a few points, and so many rows that the block is full:
  * a multiple of a vector's elements, or a block's rows would not begin with one. */
-static void choose_staged(struct cuda_kernel *c, const struct census *n, int most,
+static void choose_staged(struct cuda_kernel *c, const struct census *n, bool other, int most,
 			  const struct cuda_extent *e)
 {
 	const struct kernel *k = c->kernel;
@@ -528,7 +528,7 @@ static void choose_staged(struct cuda_kernel *c, const struct census *n, int mos
 	rows = threads * least < CUDA_STAGED_THREADS ? CUDA_STAGED_THREADS / threads : least;
 	while (rows > least && rows * bytes > CUDA_STAGED_BYTES)
 		rows /= 2;
-	if (bytes == 0 || !pays_to_stage(k, narrowest, e->points) ||
+	if (bytes == 0 || pays_to_stage(k, narrowest, e->points) == other ||
 	    rows * bytes > CUDA_STAGED_MOST || rows * threads > CUDA_MAX_THREADS ||
 	    rows * threads < WARP || e->rows < (int64_t)rows * CUDA_STAGED_BLOCKS) {
 		c->n_staged = 0;
@@ -627,7 +627,24 @@ static void choose_registers(struct cuda_kernel *c, int64_t steps)
 			     choose_early(c, CUDA_EARLY_POINTS / (steps * c->lanes) - k->n_slots));
 }
 
-bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes)
+/* Half the threads, or twice as many: of a row, of a column, of a block. */
+static void change_threads(struct cuda_kernel *c, enum cuda_choice choice)
+{
+	bool rows = c->kernel->form == FORM_ROWS;
+	int least = c->kernel->form == FORM_MAP ? WARP : 1;
+
+	if (c->turned_dim >= 0 || c->pairs)
+		return;
+	if (choice == CHOICE_HALF_THREADS && c->threads > least) {
+		c->threads /= 2;
+		c->rows_a_block *= rows && cuda_kernel_block(c) < WARP ? 2 : 1;
+	}
+	if (choice == CHOICE_TWICE_THREADS && 2 * cuda_kernel_block(c) <= CUDA_MAX_THREADS)
+		c->threads *= 2;
+}
+
+bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes,
+		      enum cuda_choice choice)
 {
 	const struct kernel *k = &l->kernels[index];
 	struct census n = { .c = c };
@@ -653,11 +670,13 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	each_inst(k, note_inst, &n);
 	e = cuda_kernel_extent(k, vars);
 	choose_lanes(c, &n, lanes, &e, vars);
+	c->lanes /= choice == CHOICE_HALF_LANES && c->lanes > 1 ? 2 : 1;
 	choose_threads(c, &e);
 	choose_pairs(c);
 	n.points = e.points * e.rows;
 	choose_turned(c, &n, lanes, vars);
-	choose_staged(c, &n, lanes, &e);
+	choose_staged(c, &n, choice == CHOICE_OTHER_ROWS, lanes, &e);
+	change_threads(c, choice);
 	if (k->n_stages > 0 && k->form != FORM_MAP)
 		for (int i = 0; i < k->stages[0].n_body; i++)
 			c->n_reduces += k->stages[0].body[i].kind == INST_REDUCE;

@@ -137,9 +137,20 @@ struct cuda_kernel {
 	 * end. */
 };
 
+/* What a plan may differ in from that of the rules here, to be tried (tune.h). */
+enum cuda_choice {
+	CHOICE_PLANNED,
+	CHOICE_HALF_THREADS,
+	CHOICE_TWICE_THREADS,
+	CHOICE_OTHER_ROWS, /* staged where they were not, or the other way round */
+	CHOICE_HALF_LANES,
+	CUDA_CHOICES
+};
+
 /* Decides how it is cut; `lanes` is an upper bound, 1 where memory may lie
  * anywhere.  False: out of memory. */
-bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes);
+bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes,
+		      enum cuda_choice choice);
 void cuda_kernel_finish(struct cuda_kernel *c); /* zeroed is fine */
 
 /* The function of a planned kernel from its parameters on, in which nothing says which kernel of
