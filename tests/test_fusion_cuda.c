@@ -57,7 +57,8 @@ static void a_graph_launches_what_its_kernels_launch(void **state)
 		struct value x = FLOATS(&e, 0, 8, 8), other = FLOATS(&e, 1, 8, 8), held[4];
 
 		for (int i = 0; i < 4; i++) { /* results are held: outputs move, inputs too */
-			struct value args[] = { i % 2 ? x : other, i < 2 ? x : other };
+			/* Two, not one twice: that would be a version of its own. */
+			struct value args[] = { i % 2 ? x : other, i % 2 ? other : x };
 
 			gpu.clear();
 			held[i] = engine_call(&e, args, 2);

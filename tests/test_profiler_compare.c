@@ -199,8 +199,7 @@ static void where_eager_moved_the_speedup_decides(void **state)
 
 	(void)state;
 	assert_string_equal(text_at(figure(c, "latency", "static"), "verdict"), "FASTER");
-	assert_string_equal(text_at(figure(c, "latency", "static"), "why"),
-			    "the speedup decides");
+	assert_string_equal(text_at(figure(c, "latency", "static"), "why"), "the speedup decides");
 	assert_true(json_is_false(json_object_get(figure(c, "latency", "static"), "decides")));
 	assert_true(json_is_true(json_object_get(figure(c, "speedup", "static"), "decides")));
 	assert_string_equal(text_at(json_object_get(first(c), "control"), "verdict"), "FASTER");

@@ -200,13 +200,14 @@ static bool sizes_differ(struct infer *in, const struct node *x, const struct no
 {
 	char a[SHAPE_TEXT_BYTES], b[SHAPE_TEXT_BYTES];
 
-	return err_set(in->err, ERR_SHAPE, "%s: sizes %s and %s do not fit together%s",
-		       in->info->fx, shape_text(&x->shape, a), shape_text(&y->shape, b),
-		       in->op == OP_linear || in->op == OP_matmul_nt
-			   ? ": the last size of the input must be that of the weight"
-		       : in->op == OP_einsum
-			   ? ": dims with one letter must have one size"
-			   : ": the last size of the first must be the last but one of the second");
+	return err_set(
+	    in->err, ERR_SHAPE, "%s: sizes %s and %s do not fit together%s", in->info->fx,
+	    shape_text(&x->shape, a), shape_text(&y->shape, b),
+	    in->op == OP_linear || in->op == OP_matmul_nt
+		? ": the last size of the input must be that of the weight"
+	    : in->op == OP_einsum
+		? ": dims with one letter must have one size"
+		: ": the last size of the first must equal the second to last of the second");
 }
 
 /* The size of each label, and so the shape of the result. */

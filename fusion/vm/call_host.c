@@ -61,6 +61,26 @@ static bool open_array(struct vm *vm, struct value v, struct value *out, struct 
 	return true;
 }
 
+/* torch.tensor() takes any sequence, as a deque: one that is no list becomes one. */
+static bool open_sequence(struct vm *vm, const struct native *f, struct value *v, struct err *err)
+{
+	struct value list;
+
+	if (v->kind != VALUE_INSTANCE || strcmp(f->name, "torch.tensor") != 0 ||
+	    !class_lookup(v->instance->class, "__len__") ||
+	    !class_lookup(v->instance->class, "__getitem__"))
+		return true;
+	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
+		return false;
+	if (!op_extend(vm, list.list, *v, err)) {
+		value_unref(list);
+		return false;
+	}
+	value_unref(*v);
+	*v = list;
+	return true;
+}
+
 /* f(..., generator=g): f draws while the generator's sequence is torch's.  *found false: there is
  * no such argument. */
 static bool call_drawing(struct vm *vm, const struct native *f, const struct arguments *args,
@@ -111,8 +131,12 @@ static bool call_with_arrays(struct vm *vm, const struct native *f, const struct
 	if (drawn)
 		return true;
 	for (int i = 0; ok && i < args->n; i++) {
-		ok = open_array(vm, args->at[i], &v, err);
-		if (ok && !VEC_PUSH(&opened, v)) {
+		if (!open_array(vm, args->at[i], &v, err)) {
+			ok = false;
+			break;
+		}
+		ok = open_sequence(vm, f, &v, err);
+		if (!VEC_PUSH(&opened, v)) {
 			value_unref(v);
 			ok = vm_out_of_memory(vm, err);
 		}

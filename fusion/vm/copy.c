@@ -205,6 +205,19 @@ static bool copy_by_method(struct copying *c, struct value v, struct value *out,
 	       (!*found || remember(c, v, *out, err));
 }
 
+/* A deep copy of a method is that of the copy: a hook that an object gave is its copy's. */
+static bool copy_method(struct copying *c, struct value v, struct value *out, struct err *err)
+{
+	struct value self;
+	bool ok;
+
+	if (!copy_value(c, v.method->self, &self, err))
+		return false;
+	ok = vm_keep(c->vm, value_method(v.method->function, self), out, err);
+	value_unref(self);
+	return ok;
+}
+
 static bool copy_value(struct copying *c, struct value v, struct value *out, struct err *err)
 {
 	struct value known;
@@ -234,6 +247,12 @@ static bool copy_value(struct copying *c, struct value v, struct value *out, str
 		if (ok && !found)
 			ok = copy_instance(c, v, out, err);
 		break;
+	case VALUE_METHOD:
+		if (c->memo) {
+			ok = copy_method(c, v, out, err);
+			break;
+		}
+		/* fall through */
 	default:
 		*out = value_ref(v);
 		ok = true;

@@ -226,8 +226,7 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 				    : j->a.disagrees                 ? "the first run"
 								     : "the second run");
 	if (j->overruled)
-		return strcmp(j->a.mode, "eager") == 0 ? "the control"
-						       : "the speedup decides";
+		return strcmp(j->a.mode, "eager") == 0 ? "the control" : "the speedup decides";
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
 		return arena_printf(arena,
 				    "measured once a run; an interval needs %d points of a sweep",

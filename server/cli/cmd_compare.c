@@ -148,7 +148,7 @@ static json_t *suite_of_file(const char *path, json_t **head, struct err *err)
 		found = json_incref((json_t *)report);
 	} else if (err->code == ERR_NONE) {
 		err_set(err, ERR_WORKLOAD,
-			"%.300s is no report of a suite: write one with "
+			"%.300s is not a report of a suite: write one with "
 			"breakeven suite FOLDER --json",
 			path);
 	}
@@ -302,7 +302,7 @@ static void figures(struct buf *out, const struct report_compared *c)
 			hidden++;
 	}
 	if (is(report_text(c->judged_by), "speedup"))
-		buf_puts(out, "In brackets: what does not count here.\n");
+		buf_puts(out, "In brackets: what does not count toward the verdict.\n");
 	if (hidden)
 		buf_printf(out, "%d more figures are the same, or measured once: --json has them\n",
 			   hidden);

@@ -224,7 +224,7 @@ static void print_entry(struct buf *out, const struct report_entry *entry)
 static void print_frames(struct buf *out, const struct report_frame_list *tree)
 {
 	if (tree->n)
-		buf_puts(out, "\nFrames, their compiled versions and guards\n");
+		buf_puts(out, "\nFrames, their cache entries and guards\n");
 	for (size_t i = 0; i < tree->n; i++) {
 		const struct report_frame *frame = &tree->at[i];
 		const char *file = report_text(frame->file);
@@ -232,7 +232,7 @@ static void print_frames(struct buf *out, const struct report_frame_list *tree)
 		buf_printf(out, "  %s (%s%sline %lld)%s\n", frame->frame, file, *file ? ", " : "",
 			   (long long)frame->line,
 			   frame->skipped    ? ": runs in eager"
-			   : frame->run_only ? ": nothing is compiled any more"
+			   : frame->run_only ? ": it hit the recompile limit"
 					     : "");
 		for (size_t k = 0; k < frame->entries.n; k++)
 			print_entry(out, &frame->entries.at[k]);

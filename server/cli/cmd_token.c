@@ -95,7 +95,7 @@ static int add(struct db *db, const struct token_flags *f)
 			db_token_revoke(db, row.name, &err) ? "revoked" : "there, unseen");
 		return EXIT_FAILED;
 	}
-	fprintf(stderr, "This is shown once; the store keeps its hash alone.\n");
+	fprintf(stderr, "This token is shown only once: the store keeps only its hash.\n");
 	return EXIT_DONE;
 }
 

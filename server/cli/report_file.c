@@ -63,7 +63,7 @@ void report_file_name(const char *path, struct err *err)
 static bool no_report(const char *path, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,
-		       "%.300s is no report of a workload: write one with "
+		       "%.300s is not a report of a workload: write one with "
 		       "breakeven run FILE --json, or breakeven export RUN --format json",
 		       path);
 }

@@ -144,6 +144,6 @@ void help_print_all(FILE *out)
 		fprintf(out, "  %-8s %-44s %s\n", help_lines[i].name, help_lines[i].args,
 			help_lines[i].line);
 	fputs("\nEach takes --plugin FILE.so, as often as needed: a plugin adds passes, ops and "
-	      "backends\n(fusion/plugin.h).  breakeven COMMAND --help says more of each.\n",
+	      "backends\n(fusion/plugin.h).  breakeven COMMAND --help explains each.\n",
 	      out);
 }

@@ -81,7 +81,7 @@ test('where eager moved too, the speedup decides: in the answer, in the text and
         const row = (name) => done.stdout.split('\n').find((line) => line.startsWith(name)).split(/ {2,}/).at(-1);
         assert.ok(!row('static speedup over eager').endsWith(')'), done.stdout);
         for (const name of ['static latency', 'eager latency']) assert.equal(/^\([A-Z]+\)$/.test(row(name)), by === 'speedup', done.stdout);
-        assert.equal(done.stdout.includes('In brackets: what does not count here.'), by === 'speedup');
+        assert.equal(done.stdout.includes('In brackets: what does not count toward the verdict.'), by === 'speedup');
         assert.equal(/Eager moved too, to .* of A's time, with the same source and version, so the machine may have changed: the speedup decides, not the latency \([\d.]+x\)\./.test(said), by === 'speedup', said);
         const asked = (await compare(`a=${first}&b=${id}&metric=latency`)).body.comparisons[0];
         assert.equal(asked.judged_by, 'latency');
@@ -195,7 +195,7 @@ test('the command: wrong flags and files', () => {
         [['1', '2', '--metric', 'x'], 2, /--metric x: one of latency, speedup is needed/],
         [Array(9).fill('1'), 2, /at most 8 runs/],
         [['none.json', String(ids[0])], 1, /none\.json cannot be opened: No such file.*by its number/],
-        [[text, text], 1, /is no report of a workload/],
+        [[text, text], 1, /is not a report of a workload/],
         [[wrong, text], 1, /wrong\.json: report\.workload\.name is 3; it takes a text/],
         [[String(ids[0]), '999', ...store()], 1, /there is no run 999/],
     ]) {

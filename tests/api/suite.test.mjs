@@ -205,7 +205,7 @@ test('a server runs a suite as many runs; its report is that of the command', as
     assert.deepEqual(less.map((r) => r.policy), ['dynamo', 'dynamo']);
 
     const removed = await getJson(`${server.url}/api/v1/suites/${suite.id}`, { method: 'DELETE' });
-    assert.deepEqual(removed.body, { id: suite.id, did: 'removed' });
+    assert.deepEqual(removed.body, { id: suite.id, did: 'removed', restorable_s: 60 });
     assert.equal((await getJson(`${server.url}/api/v1/runs`)).body.total, 0);
     assert.equal((await getJson(`${server.url}/api/v1/suites/${suite.id}`)).status, 404);
     await server.stop();
@@ -284,7 +284,7 @@ test('a suite is compared with an earlier one: broken, fixed, changes with their
         [['1', '2', '--margin', '3'], 2, /--suites compares by its own rules, without --margin/],
         [[String(before), '77'], 1, /no suite 77/],
         [[String(before), 'none.json'], 1, /none\.json cannot be opened: .*; a suite of the store is named by its number/],
-        [[join(files, 'a.json'), '1'], 1, /is no report of a suite: write one with breakeven suite FOLDER --json/],
+        [[join(files, 'a.json'), '1'], 1, /is not a report of a suite: write one with breakeven suite FOLDER --json/],
     ]) {
         const { status: got, err } = cli(...args);
         assert.match(err, message);

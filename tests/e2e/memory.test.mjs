@@ -82,3 +82,27 @@ test("a run without the record says why, and what to do", async () => {
   await page.getByText("This run has no record of memory").waitFor();
   await page.getByRole("link", { name: "Edit and run again" }).first().waitFor();
 });
+
+test("no line of the chart is over a label, at any moment: what a label stands on is below it", async () => {
+  for (const width of [1440, 390]) {
+    const { page } = await openPage(browser, { width });
+    await page.goto(`${server.url}/runs/${run}/memory?mode=eager`);
+    await page.locator(".memchart path").first().waitFor();
+    const slider = page.locator("#memory-moment");
+    await slider.focus();
+    for (const key of ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"]) {
+      await page.keyboard.press(key);
+      const struck = await page.locator(".memchart").evaluate((svg) => {
+        const all = [...svg.children];
+        const box = (e) => e.getBoundingClientRect();
+        const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+        const texts = all.filter((e) => e.tagName === "text");
+        return [
+          ...texts.flatMap((t) => all.slice(all.indexOf(t) + 1).filter((e) => e.tagName === "line" && meet(box(t), { ...box(e).toJSON(), left: box(e).left - 1, right: box(e).right + 1 })).map((e) => `${e.getAttribute("class")} over ${t.textContent}`)),
+          ...texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => meet(box(a), box(b))).map((b) => `${a.textContent} over ${b.textContent}`)),
+        ];
+      });
+      assert.deepEqual(struck, [], `${width} px, ${key}`);
+    }
+  }
+});

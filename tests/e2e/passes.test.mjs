@@ -104,6 +104,18 @@ test("the ops are listed and filtered; the filter is in the address", async () =
   assert.deepEqual(await refusals(page), []);
 });
 
+test("before and after have the same room, and nothing is cut: long lines go on below", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${run}/passes?mode=static`);
+  const table = page.locator("table.diff").first();
+  await table.waitFor();
+  const [left, right] = await table.locator("thead th:nth-child(even)").evaluateAll((all) => all.map((th) => th.getBoundingClientRect().width));
+  assert.ok(Math.abs(left - right) < 2, `${left} and ${right}`);
+  const cut = await table.evaluate((el) => [...el.querySelectorAll("td")].filter((td) => td.scrollWidth > td.clientWidth + 1).map((td) => td.textContent));
+  assert.deepEqual(cut, []);
+  assert.ok(await table.evaluate((el) => el.getBoundingClientRect().width <= el.parentElement.clientWidth + 1));
+});
+
 test("the form switches passes; the run has them off", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/new?from=${run}`);

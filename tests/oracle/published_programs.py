@@ -227,6 +227,46 @@ def model(x):
     except RuntimeError as e:
         return str(e)[:40]
 """),
+    ("tensor_of_a_deque", [["f 4"], ["f 4"]], """from collections import deque
+torch.set_printoptions(precision=4, sci_mode=False)
+class Row:
+    def __len__(self):
+        return 3
+    def __getitem__(self, i):
+        if i >= 3:
+            raise IndexError(i)
+        return i * 2
+def model(x):
+    returns = deque()
+    r = 0
+    for reward in [1.0, 0.5, 0.25]:
+        r = reward + 0.9 * r
+        returns.appendleft(r)
+    returns = torch.tensor(returns)
+    return x.sum() * (returns - returns.mean()), torch.tensor(Row())
+"""),
+    ("hook_of_a_copy", [["f 2,4"], ["f 2,4"]], """import copy
+class Wrapper(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+        self.hidden = {}
+        self.net[0].register_forward_hook(self._hook)
+    def _hook(self, _, input, output):
+        self.hidden[input[0].device] = output.flatten(1)
+    def forward(self, x):
+        self.hidden.clear()
+        y = self.net(x)
+        hidden = self.hidden[x.device]
+        self.hidden.clear()
+        return y, hidden
+first = Wrapper(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
+second = copy.deepcopy(first)
+with torch.no_grad():
+    second.net[0].weight.mul_(2)
+def model(x):
+    return first(x), second(x)
+"""),
     ("not_of_a_tensor", [["f 4"], ["f 4"]], """def model(x):
     y = x.sin()
     y = y.cos()

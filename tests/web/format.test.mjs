@@ -47,6 +47,10 @@ test("microseconds stay microseconds below 10 ms, a column has one unit", () => 
   assert.equal(f.duration(25.61), "25.6 µs");
 });
 
+test("calls to repay are rounded, and none are at once, as the findings say it", () => {
+  assert.deepEqual([f.calls(2987), f.calls(1), f.calls(0)], ["2,990 calls", "1 call", "at once"]);
+});
+
 test("bytes are powers of ten", () => {
   assert.deepEqual(
     [f.bytesUnit([999]).name, f.bytesUnit([33300]).name, f.bytesUnit([5e6]).name, f.bytesUnit([2e9]).name],

@@ -70,9 +70,9 @@ export function plural(n, one, many = `${one}s`) {
 /** Of a sweep that ended early. @param {{measured: number, of: number}} part */
 export const partly = (part) => `Partial: ${count(part.measured)} of ${plural(part.of, "point")} measured`;
 
-/** Calls to repay, rounded as an estimate is: "2,990 calls". @param {number} n */
+/** Calls to repay, rounded as an estimate is: "2,990 calls"; "at once" where nothing was compiled. @param {number} n */
 export function calls(n) {
-  return `${number(n)} ${n === 1 ? "call" : "calls"}`;
+  return n < 1 ? "at once" : `${number(n)} ${n === 1 ? "call" : "calls"}`;
 }
 
 /**

@@ -18,5 +18,8 @@ export const placesOf = (lines, files) => (lines ?? []).map((line, i) => ({ line
 /** "line 7", or the file, a colon and 7. @param {Place} p */
 export const placeText = ({ line, file }) => (file ? `${file}:${line}` : `line ${line}`);
 
+/** The same where there is little room: without the folders. @param {Place} p */
+export const placeShort = ({ line, file }) => placeText({ line, file: file?.split("/").pop() ?? "" });
+
 /** The text of a line. @param {Program} of @param {Place} p @param {string} [source] in place of that of the program */
 export const textAt = (of, { line, file }, source = of?.source ?? "") => ((file ? (of?.files?.[file] ?? "") : source).split("\n")[line - 1] ?? "").trim();

@@ -10,7 +10,7 @@ import { postCheck } from "../api/client.js";
 import { eagerFrames, firstError, placeOfBreak } from "../model/breaks.js";
 import { list, plural } from "../model/format.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../model/policies.js";
-import { placeText } from "../model/places.js";
+import { placeShort, placeText } from "../model/places.js";
 import { stripOf } from "../model/strip.js";
 
 /** @typedef {import("../model/policies.js").Cuts} Cuts */
@@ -98,7 +98,7 @@ function pieceOf(run, p, ours) {
     const text = [h("b", {}, p.name), h("span", {}, `eager, ${plural(p.places.length, "line")}`)];
     return ours ? h("a", { href: viewUrl(run, "source", p.places[0]) }, text) : h("span", {}, text);
   }
-  const text = [h("b", {}, p.from ? `${placeText(p)}, from ${p.from}` : placeText(p)), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
+  const text = [h("b", { title: placeText(p) }, p.from ? `${placeShort(p)}, from ${p.from}` : placeShort(p)), h("span", {}, p.kind === "fallback" ? `${p.reason}: no lowering` : p.reason)];
   return ours && p.row >= 0 ? toCard(run, p, ...text) : h("span", {}, text);
 }
 

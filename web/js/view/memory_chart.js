@@ -140,10 +140,12 @@ export class MemoryChart {
     const y = (/** @type {number} */ b) => px(bottom - ((b - lo) / (hi - lo)) * (bottom - TOP));
     const parts = [...this.#axes(us, lo, hi, y, width)];
     const { memory } = this.#lines[0];
+    /** @type {SVGElement[]} */
+    const over = []; // no line is over it
     if (this.#whole && memory.held_bytes) {
       const held = y(memory.held_bytes);
       parts.push(svg("rect", { class: "held", x: LEFT, y: held, width: w, height: Math.max(0, bottom - held) }));
-      if (bottom - held > 16) parts.push(svg("text", { x: LEFT + 6, y: bottom - 5 }, "held before the call"));
+      if (bottom - held > 16) over.push(svg("text", { class: "heldname", x: LEFT + 6, y: bottom - 5 }, "held before the call"));
     }
     for (const { name, memory: m } of [...this.#lines].reverse()) {
       const at = (/** @type {number} */ b) => y(b - base(m));
@@ -154,7 +156,7 @@ export class MemoryChart {
     parts.push(svg("line", { class: "peak", x1: peak, x2: peak, y1: TOP - 4, y2: bottom }));
     parts.push(svg("text", { class: "lab", x: peak + (right ? -5 : 5), y: TOP - 6, "text-anchor": right ? "end" : "start" }, this.#whole ? `peak ${bytes(memory.peak_bytes)}` : `peak +${bytes(memory.peak_bytes - memory.held_bytes)}`));
     parts.push(svg("line", { class: "now", y1: TOP - 4, y2: bottom }));
-    this.#svg.replaceChildren(...parts);
+    this.#svg.replaceChildren(...parts, ...over);
     this.#mark(this.#moment);
   }
 

@@ -34,6 +34,8 @@ const WHOLE = 0.7; // scale from which most names have room
 const EDGE = 16; // pixels around the whole
 const MARGIN = 0.3; // of the window, drawn beyond it
 const MOST_LABELS = 200; // of edges
+const MOST_LOOKED = 300; // boxes about which a picture may begin
+const NEARLY = 0.7;
 
 export class GraphPicture {
   title = h("h4");
@@ -310,7 +312,17 @@ export class GraphPicture {
   /** The whole; where many names would be cut, the picked box, or the first op. */
   #begin() {
     if (this.stage.whole >= WHOLE) this.stage.fit();
-    else this.stage.closer(this.laid.boxes[this.picked] ?? this.laid.boxes[(this.picture.boxes.find((b) => b.kind !== "input") ?? this.picture.boxes[0])?.id]);
+    else this.stage.closer(this.laid.boxes[this.picked] ?? this.#full());
+  }
+
+  /** The first box about which the window is nearly as full of boxes as it can be: some stand far from all others. */
+  #full() {
+    const { w, h: high } = this.stage.size;
+    const rects = Object.values(this.laid.boxes);
+    const of = this.picture.boxes.filter((b) => b.kind !== "input").slice(0, MOST_LOOKED).map((b) => this.laid.boxes[b.id]);
+    const near = of.map((r) => rects.filter((x) => Math.abs(x.x + x.w / 2 - r.x - r.w / 2) < w / 2 && Math.abs(x.y + x.h / 2 - r.y - r.h / 2) < high / 2).length);
+    const most = Math.max(...near);
+    return of[near.findIndex((n) => n >= NEARLY * most)] ?? rects[0];
   }
 
   /** @param {string} id */

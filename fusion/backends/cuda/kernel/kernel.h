@@ -91,7 +91,7 @@ enum {
 	CUDA_STAGED_POINTS = 12,
 	CUDA_STAGED_MANY_POINTS = 25,
 	CUDA_STAGED_BLOCKS = 264,
-	CUDA_STAGED_WALKED = 256, /* points of a row that several stages walk */
+	CUDA_STAGED_WALKED = 64, /* points of a row that several stages walk */
 	CUDA_ENOUGH_BLOCKS = 4096,
 };
 
