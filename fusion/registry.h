@@ -122,6 +122,10 @@ enum fusion_lowered fusion_op_lowered(const struct registry *r, int op, int back
  * with its module or without ("torch.sum", "sum", "+"). */
 bool fusion_op_known(const struct registry *r, const char *name);
 
+/* Calls back for each name that programs find in a module: "torch.nn", "math"; "torch.Tensor": what
+ * tensors have.  In no order, some more than once; of no such module none. */
+void fusion_each_name(const char *module, void (*each)(void *self, const char *name), void *self);
+
 /* The spelling of an op nearest to this one ("torch.sinn"); NULL: none is near.  Static. */
 const char *fusion_op_nearest(const char *spelling);
 

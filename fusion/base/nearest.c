@@ -67,8 +67,14 @@ static int common_prefix(const char *a, const char *b)
 
 void nearest_offer(struct nearest *n, const char *candidate)
 {
-	int a = (int)strnlen(n->word, LONGEST + 1), b = (int)strnlen(candidate, LONGEST + 1), d;
+	int a, b, d;
 
+	if (n->each) {
+		n->each(n->self, candidate);
+		return;
+	}
+	a = (int)strnlen(n->word, LONGEST + 1);
+	b = (int)strnlen(candidate, LONGEST + 1);
 	if (a > LONGEST || b > LONGEST || abs(a - b) > n->distance)
 		return;
 	d = distance(n->word, a, candidate, b, n->distance);

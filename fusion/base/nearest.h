@@ -11,6 +11,9 @@ struct nearest {
 	const char *word;
 	const char *best; /* NULL: nothing near enough was offered */
 	int distance;     /* of best; before that, one more than is near enough */
+	void (*each)(void *self, const char *candidate); /* not NULL: is called with each word that
+							  * is offered, and none is looked for */
+	void *self;
 };
 
 struct nearest nearest_to(const char *word);

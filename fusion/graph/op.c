@@ -260,22 +260,28 @@ const char *op_fx_name(const char *spelling, enum op op)
 	return dot ? dot + 1 : op_info(op)->fx;
 }
 
-const char *op_nearest(const char *spelling)
+void op_offer(const char *module, size_t len, struct nearest *n)
 {
-	const char *dot = strrchr(spelling, '.');
-	size_t prefix = dot ? (size_t)(dot - spelling) + 1 : 0;
-	struct nearest n = nearest_to(spelling + prefix);
-
 	pthread_once(&once, read_table);
-	if (!dot || !spelling[prefix])
-		return NULL;
 	for (int i = 0; i < n_spellings; i++) {
 		const char *text = spellings[i].text;
 
-		if (strncmp(text, spelling, prefix) == 0 && !strchr(text + prefix, '.'))
-			nearest_offer(&n, text + prefix);
+		if (strncmp(text, module, len) == 0 && text[len] == '.' &&
+		    !strchr(text + len + 1, '.'))
+			nearest_offer(n, text + len + 1);
 	}
-	return n.best ? n.best - prefix : NULL;
+}
+
+const char *op_nearest(const char *spelling)
+{
+	const char *dot = strrchr(spelling, '.');
+	size_t len = dot ? (size_t)(dot - spelling) : 0;
+	struct nearest n = nearest_to(dot ? dot + 1 : "");
+
+	if (!dot || !dot[1])
+		return NULL;
+	op_offer(spelling, len, &n);
+	return n.best ? n.best - len - 1 : NULL;
 }
 
 /* ---- what the autocast classes mean */

@@ -214,4 +214,8 @@ const char *op_fx_name(const char *spelling, enum op op);
  * for "torch.sinn"), for "did you mean"; NULL if far. */
 const char *op_nearest(const char *spelling);
 
+/* Offers what ops are called in a module, of len characters: "torch", "Tensor". */
+struct nearest;
+void op_offer(const char *module, size_t len, struct nearest *n);
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/session/plugin_private.h"
+#include "fusion/torch/torch_host.h"
 #include "fusion/vm/prelude.h"
 
 struct registry *registry_create(struct err *err)
@@ -483,6 +484,11 @@ bool fusion_op_known(const struct registry *r, const char *name)
 		if (strcmp(op_info((enum op)i)->id, name) == 0)
 			return true;
 	return op_has_fx(name, strlen(name)) || (r && custom_find(registry_ops(r), name));
+}
+
+void fusion_each_name(const char *module, void (*each)(void *self, const char *name), void *self)
+{
+	torch_each_name(module, each, self);
 }
 
 const char *fusion_op_nearest(const char *spelling)

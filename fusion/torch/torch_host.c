@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/graph/custom.h"
 #include "fusion/dtype.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/natives.h"
+#include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
 
@@ -483,30 +485,41 @@ static const char *name_in(const char *spelling, const char *scope)
 		   : NULL;
 }
 
-/* The name of a module, or of tensors (torch.Tensor), that a misspelt one may have meant. */
-static bool nearest_in(const char *scope, const char *spelling, const char *name,
-		       char out[NATIVE_NAME_BYTES])
+/* Offers the names of a module, or of tensors (torch.Tensor). */
+static void offer_names(const char *scope, struct nearest *n, char kept[NATIVE_NAME_BYTES])
 {
+	static const char *const others[] = { "shape",     "dtype",      "device",  "ndim",
+					      "T",         "mT",         "grad",    "requires_grad",
+					      "is_leaf",   "data",       "is_cuda", "layout",
+					      "is_sparse", "H",          "real",    "grad_fn",
+					      "backward",  "retain_grad" };
 	bool tensors = strcmp(scope, "torch.Tensor") == 0;
-	struct nearest n = nearest_to(name);
-	const char *op = op_nearest(spelling), *known_name;
-	char kept[NATIVE_NAME_BYTES];
+	const char *of_ops = tensors ? "Tensor" : scope, *known_name;
 
-	natives_offer(tensors ? "Tensor" : scope, &n, kept);
-
-	if (op)
-		nearest_offer(&n, strrchr(op, '.') + 1);
-	prelude_offer(module_real(scope), &n);
+	for (size_t i = 0; tensors && i < sizeof(others) / sizeof(others[0]); i++)
+		nearest_offer(n, others[i]);
+	natives_offer(of_ops, n, kept);
+	op_offer(of_ops, strlen(of_ops), n);
+	module_offer(scope, n);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if ((known_name = name_in(functions[i].name, scope)))
-			nearest_offer(&n, known_name);
+			nearest_offer(n, known_name);
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
 		if ((known_name = name_in(modules[i], scope)))
-			nearest_offer(&n, known_name);
+			nearest_offer(n, known_name);
 	for (size_t i = 0; tensors && i < sizeof(methods) / sizeof(methods[0]); i++)
-		nearest_offer(&n, methods[i].name);
+		nearest_offer(n, methods[i].name);
 	for (int i = 0; strcmp(scope, "torch") == 0 && i < DTYPE_COUNT; i++)
-		nearest_offer(&n, dtype_name((enum dtype)i));
+		nearest_offer(n, dtype_name((enum dtype)i));
+}
+
+/* The name of a module, or of tensors, that a misspelt one may have meant. */
+static bool nearest_in(const char *scope, const char *name, char out[NATIVE_NAME_BYTES])
+{
+	struct nearest n = nearest_to(name);
+	char kept[NATIVE_NAME_BYTES];
+
+	offer_names(scope, &n, kept);
 	snprintf(out, NATIVE_NAME_BYTES, "%s", n.best ? n.best : "");
 	return n.best != NULL;
 }
@@ -516,7 +529,7 @@ static bool unknown(const char *owner, const char *scope, const char *spelling, 
 		    struct err *err)
 {
 	char near[NATIVE_NAME_BYTES];
-	bool found = nearest_in(scope, spelling, name, near);
+	bool found = nearest_in(scope, name, near);
 	const char *shown = strcmp(scope, "torch.Tensor") == 0 ? "Tensor" : scope;
 
 	if (torch_knows(name))
@@ -590,6 +603,33 @@ static int find_inplace(const char *spelling)
 	    op_info(op)->kind == KIND_REDUCE)
 		return -1;
 	return NATIVE_INPLACE + (int)op;
+}
+
+struct each_name {
+	void (*each)(void *self, const char *name);
+	void *self;
+};
+
+/* A method of tensors, and add_ of add. */
+static void each_method(void *self, const char *name)
+{
+	const struct each_name *to = self;
+	char spelling[NATIVE_NAME_BYTES + 8];
+
+	to->each(to->self, name);
+	snprintf(spelling, sizeof(spelling), "Tensor.%s_", name);
+	if (find_inplace(spelling) >= 0)
+		to->each(to->self, strchr(spelling, '.') + 1);
+}
+
+void torch_each_name(const char *module, void (*each)(void *self, const char *name), void *self)
+{
+	struct each_name to = { each, self };
+	bool tensors = strcmp(module, "torch.Tensor") == 0;
+	struct nearest n = { .each = tensors ? each_method : each, .self = tensors ? &to : self };
+	char kept[NATIVE_NAME_BYTES];
+
+	offer_names(module, &n, kept);
 }
 
 /* fill, copy and zero are methods in place alone. */

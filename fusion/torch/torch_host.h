@@ -99,6 +99,10 @@ bool torch_requires_grad_arg(const struct arguments *args, struct value *on, str
 /* Whether PyTorch has the name although this version does not: for messages. */
 bool torch_knows(const char *name);
 
+/* Calls back for each name of a module ("torch.nn"), or of tensors ("torch.Tensor"), in no order,
+ * some more than once. */
+void torch_each_name(const char *module, void (*each)(void *self, const char *name), void *self);
+
 /* A host for vm_check(): modules and their attributes alone. */
 void torch_check_host(struct vm_host *host, struct torch_names *names);
 

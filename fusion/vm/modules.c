@@ -185,20 +185,24 @@ static bool is_annotation(const char *module, const char *name)
 	return strcmp(module, "__future__") == 0;
 }
 
+void module_offer(const char *module, struct nearest *n)
+{
+	static const char *const constants[] = { "pi", "e", "tau", "inf", "nan" };
+
+	for (int i = 0; i < builtin_count(); i++)
+		if (strcmp(builtin_row(i)->scope, module) == 0)
+			nearest_offer(n, builtin_row(i)->name);
+	prelude_offer(module_real(module), n);
+	for (size_t i = 0;
+	     strcmp(module, "math") == 0 && i < sizeof(constants) / sizeof(constants[0]); i++)
+		nearest_offer(n, constants[i]);
+}
+
 static bool unknown(const char *module, const char *name, struct err *err)
 {
 	struct nearest n = nearest_to(name);
 
-	for (int i = 0; i < builtin_count(); i++)
-		if (strcmp(builtin_row(i)->scope, module) == 0)
-			nearest_offer(&n, builtin_row(i)->name);
-	prelude_offer(module, &n);
-	if (strcmp(module, "math") == 0) {
-		static const char *const words[] = { "pi", "e", "tau", "inf", "nan" };
-
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			nearest_offer(&n, words[i]);
-	}
+	module_offer(module, &n);
 	if (n.best)
 		return err_set(err, ERR_NAME, "%s has no function %s; did you mean %s.%s?", module,
 			       name, module, n.best);

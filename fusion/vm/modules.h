@@ -28,6 +28,10 @@ bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);
 
+/* Offers the names of a module that the machine has: rows, and those of preludes. */
+struct nearest;
+void module_offer(const char *module, struct nearest *n);
+
 /* What the program has stored as module.name (instance.c), of a module that is no file of it;
  * UNSET where it has not. */
 bool module_stored(struct vm *vm, const struct module *module, const char *name, struct value *out,

@@ -1,8 +1,10 @@
 /* profiler/lists/lists.c -- backends and passes; see lists.h. */
 #include "profiler/lists/lists.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/vec.h"
 #include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
@@ -125,4 +127,49 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 	if (environment && !all)
 		err_set(err, ERR_MEMORY, "out of memory for the list of backends");
 	return all;
+}
+
+/* ---- names */
+
+struct module_names {
+	VEC(char *) at;
+	bool failed;
+};
+
+/* Those that begin with _ are a module's own. */
+static void take_name(void *self, const char *name)
+{
+	struct module_names *n = self;
+	char *copy = *name == '_' ? NULL : strdup(name);
+
+	if (*name != '_' && (!copy || !VEC_PUSH(&n->at, copy))) {
+		free(copy);
+		n->failed = true;
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+json_t *lists_names(const char *module, struct err *err)
+{
+	struct module_names n = { 0 };
+	json_t *list = json_array(), *out;
+
+	fusion_each_name(module, take_name, &n);
+	if (n.at.len)
+		qsort(n.at.at, n.at.len, sizeof(*n.at.at), by_text);
+	for (size_t i = 0; i < n.at.len; i++)
+		if (i == 0 || strcmp(n.at.at[i], n.at.at[i - 1]) != 0)
+			json_array_append_new(list, json_string(n.at.at[i]));
+	for (size_t i = 0; i < n.at.len; i++)
+		free(n.at.at[i]);
+	VEC_FREE(&n.at);
+	out = n.failed ? NULL : json_pack("{s:s, s:O}", "module", module, "names", list);
+	json_decref(list);
+	if (!out)
+		err_set(err, ERR_MEMORY, "out of memory for names");
+	return out;
 }

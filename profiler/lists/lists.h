@@ -19,6 +19,10 @@
  * no program can spell are left out. */
 json_t *lists_ops(const struct registry *registry, const char *name, struct err *err);
 
+/* {"module", "names": sorted}: what programs find in a module, torch.nn, or what tensors have:
+ * torch.Tensor.  Of no such module none. */
+json_t *lists_names(const char *module, struct err *err);
+
 /* {"backends": [{name, purpose, available, why_not, default, vector_unit, compiler,
  * plugin}]}.  Runs the compiler once, to ask for its version. */
 json_t *lists_backends(const struct registry *registry, struct err *err);

@@ -162,6 +162,17 @@ bool api_ops(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
+bool api_names(struct req *req, struct reply *reply, struct err *err)
+{
+	const char *module = req_query(req, "module");
+
+	if (!module || !*module)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "module= is missing: a module such as torch.nn, or torch.Tensor");
+	reply->json = lists_names(module, err);
+	return reply->json != NULL;
+}
+
 bool api_backends(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_backends(req->app->registry, err);

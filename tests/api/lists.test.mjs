@@ -130,3 +130,21 @@ test('run and explain take --without; explain shows what each pass did', async (
     assert.match(bad.stderr, /pass views cannot be switched off/);
     assert.equal((await run('explain', file, '--without', 'nothing')).status, 2);
 });
+
+test('GET /names has what programs find in a module, each of which they find', async () => {
+    const names = async (module) => (await getJson(`${server.url}/api/v1/names?module=${module}`)).body.names;
+    for (const [module, some] of [['torch', ['softmax', 'nn', 'float32', 'manual_seed']], ['torch.nn', ['Linear', 'functional', 'Module']], ['torch.nn.functional', ['gelu', 'cross_entropy']], ['torch.Tensor', ['unsqueeze', 'add_', 'shape', 'item', 'backward', 'to', 'requires_grad']], ['torch.optim', ['AdamW']], ['math', ['pi', 'sqrt']]]) {
+        const all = await names(module);
+        for (const name of some) assert.ok(all.includes(name), `${module}.${name}`);
+        assert.deepEqual(all, [...new Set(all)].sort(), module);
+        assert.ok(all.every((name) => /^[A-Za-z]\w*$/.test(name)));
+    }
+    const all = await names('torch.nn.functional');
+    const source = `import torch.nn.functional as F\ndef model(x):\n    have = [${all.map((name) => `F.${name}`).join(', ')}]\n    return x\n`;
+    const { status, body } = await getJson(`${server.url}/api/v1/check`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...workload('    return x'), source }) });
+    assert.equal(status, 200);
+    assert.deepEqual(body.diagnostics, []);
+    assert.deepEqual(await names('no.such.module'), []);
+    assert.equal((await getJson(`${server.url}/api/v1/names`)).status, 400);
+    assert.equal((await getJson(`${server.url}/api/v1/names?module=`)).status, 400);
+});

@@ -117,6 +117,13 @@ test("entries are the functions and classes at the margin", () => {
   );
 });
 
+test("an object of a class of the program may be the entry, with the parameters of its forward", () => {
+  const text = "class Net(nn.Module):\n    def forward(self, x, mask=None):\n        return x\n\nnet = Net(8)\nsize = max(1, 2)\nopt = torch.optim.SGD(net.parameters())\nmodel = Net(4)\n";
+  assert.deepEqual(entries(text), ["Net", "net", "model"]);
+  assert.deepEqual(parameters(text, "model"), ["x"]);
+  assert.equal(parameters(text, "size"), null);
+});
+
 test("the line of three dots is found only where it is alone", () => {
   assert.equal(hasDots("def model(x):\n    ...\n"), true);
   assert.equal(hasDots("x[..., 0]"), false);

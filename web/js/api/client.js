@@ -168,6 +168,9 @@ export const getOps = (signal) => request("/ops", { signal });
  *   engines?: import("./types.js").EngineInfo[]}>} */
 export const getBackends = (signal) => request("/backends", { signal });
 
+/** @param {string} module @param {AbortSignal} [signal] @returns {Promise<{names: string[]}>} */
+export const getNames = (module, signal) => request(`/names?module=${encodeURIComponent(module)}`, { signal });
+
 /** @param {AbortSignal} [signal] @returns {Promise<{passes: import("./types.js").PassInfo[]}>} */
 export const getPasses = (signal) => request("/passes", { signal });
 

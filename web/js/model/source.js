@@ -46,9 +46,16 @@ export function tokenLines(text, language = "python") {
   return lines;
 }
 
-/** Names of the functions and classes at the left margin. @param {string} source @returns {string[]} */
+/** `net = Net(8)` at the left margin: what it is an object of. @param {string} source @returns {Map<string, string>} */
+function objects(source) {
+  const classes = new Set([...source.matchAll(/^class\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]));
+  return new Map([...source.matchAll(/^([A-Za-z_]\w*)\s*=\s*([A-Za-z_]\w*)\s*\(/gm)].filter((m) => classes.has(m[2])).map((m) => [m[1], m[2]]));
+}
+
+/** Names of the functions and classes at the left margin, then of the objects of these classes.
+ * @param {string} source @returns {string[]} */
 export function entries(source) {
-  return [...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]);
+  return [...new Set([...[...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]), ...objects(source).keys()])];
 }
 
 /** What is to run, of what a program defines: `model`, else the last. @param {readonly string[]} names */
@@ -75,10 +82,12 @@ export function isAnother(before, now) {
   return all.length > 1 && 2 * all.filter((l) => known.has(l)).length < all.length;
 }
 
-/** Where the parameters of `entry` begin: of a class those of its forward; -1: it is not defined (yet).
+/** Where the parameters of `entry` begin: of a class, or an object of it, those of its forward; -1: it is
+ * not defined (yet).
  * @param {string} source @param {string} entry */
 function parametersAt(source, entry) {
-  const name = /^\w*/.exec(entry)?.[0] ?? "";
+  const written = /^\w*/.exec(entry)?.[0] ?? "";
+  const name = objects(source).get(written) ?? written;
   const def = new RegExp(`^def\\s+${name}\\s*\\(`, "m").exec(source);
   if (def) return def.index + def[0].length;
   const at = new RegExp(`^class\\s+${name}\\b`, "m").exec(source);

@@ -7,7 +7,7 @@
 import { plural } from "./format.js";
 import { passName } from "./passes.js";
 import { proposeEntry, splitEntry } from "./program.js";
-import { parameters, signature } from "./source.js";
+import { hasDots, parameters, signature } from "./source.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /** @typedef {import("../api/types.js").Proposal} Proposal */
@@ -323,7 +323,7 @@ export function fromForm(f) {
 export const entryText = (f) => (f.files ? (f.files[f.main] ?? "") : f.source);
 
 /** Whether statements are to vary and the source has no place for them: it runs as it is. @param {Form} f */
-export const sweepIsIdle = (f) => f.sweep === "statements" && !/^[ \t]*\.\.\.[ \t]*$/m.test(entryText(f));
+export const sweepIsIdle = (f) => f.sweep === "statements" && !hasDots(entryText(f));
 
 /** One line on how much will be measured. @param {Form} f */
 export function extent(f) {

@@ -4,8 +4,9 @@
 // in a shadow root CodeMirror adopts style sheets, which it allows.  Variables of css/tokens.css
 // reach into the root; form.css sets --editor-height.
 
+import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
-import { pythonLanguage } from "@codemirror/lang-python";
+import { globalCompletion, localCompletionSource, pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
@@ -18,7 +19,7 @@ import { tags } from "@lezer/highlight";
 
 const INDENT = "    ";
 const UNTIL_ANOTHER_KEY_MS = 1e9;
-const KEYS = "Tab indents. Escape, then Tab, leaves the editor. F8 goes to the next problem, Control F searches, Control Enter runs.";
+const KEYS = "What completes a name is listed as you type: arrows choose, Enter takes, Escape closes. Tab indents. Escape, then Tab, leaves the editor. F8 goes to the next problem, Control F searches, Control Enter runs.";
 
 const look = EditorView.theme({
   "&": { height: "var(--editor-height)", color: "var(--ink)", background: "transparent" },
@@ -51,6 +52,10 @@ const look = EditorView.theme({
   ".cm-panel.cm-search label": { fontSize: "inherit" },
   ".cm-panel.cm-panel-lint ul [aria-selected]": { background: "var(--pick)" },
   ".cm-panel :focus-visible": { outline: "2px solid var(--focus)", outlineOffset: "1px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "400 var(--t-code)/20px var(--font-code)", maxHeight: "220px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "0 8px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--pick)", color: "var(--ink)" },
+  ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600" },
   ".cm-tooltip": { maxWidth: "480px", background: "var(--well)", color: "var(--ink)", border: "1px solid var(--edge)", borderRadius: "var(--radius)", font: "400 var(--t-small)/16px var(--font-ui)" },
   ".cm-diagnostic": { borderLeftWidth: "3px", borderLeftColor: "var(--c-break)", marginLeft: "0", padding: "4px 8px" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
@@ -75,6 +80,20 @@ class LineMark extends GutterMarker {
     this.elementClass = cls;
   }
 }
+/** @typedef {(text: string, at: number) => Promise<{from: number, names: readonly string[]} | null>} Names */
+
+/** @param {import("@codemirror/autocomplete").CompletionContext} at @param {Names} names */
+async function complete(at, names) {
+  const found = await names(at.state.doc.toString(), at.pos);
+  if (found) return { from: found.from, options: found.names.map((label) => ({ label })), validFor: /^\w*$/ };
+  const word = at.matchBefore(/[A-Za-z_]\w*/);
+  if (at.matchBefore(/\.\w*/) || (!word && !at.explicit)) return null;
+  const own = await localCompletionSource(at);
+  const general = await globalCompletion(at);
+  const options = [...(own?.options ?? []), ...(general?.options ?? [])].filter((o) => o.label !== word?.text || at.explicit);
+  return { from: word?.from ?? at.pos, options, validFor: /^\w*$/ };
+}
+
 const MARKS = { e: new LineMark("e"), w: new LineMark("w"), b: new LineMark("b") };
 
 /** @type {import("@codemirror/state").StateEffectType<RangeSet<GutterMarker>>} */
@@ -90,8 +109,11 @@ const marks = StateField.define({
 export class Editor {
   #view;
 
-  /** @param {{onInput: () => void, onRun: () => void}} how */
-  constructor({ onInput, onRun }) {
+  /**
+   * @param {{onInput: () => void, onRun: () => void, names: Names}} how names: what may follow in the text, up
+   *   to a place; null where the text's own words and Python's may
+   */
+  constructor({ onInput, onRun, names }) {
     this.el = document.createElement("div");
     this.el.className = "editor";
     const root = this.el.attachShadow({ mode: "open" });
@@ -106,6 +128,7 @@ export class Editor {
       lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), highlightSelectionMatches(), history(), marks,
       pythonLanguage, indentUnit.of(INDENT), indentOnInput(), bracketMatching(), search(), syntaxHighlighting(colours), look,
       EditorState.tabSize.of(INDENT.length),
+      autocompletion({ override: [(at) => complete(at, names)], icons: false, filterStrict: true, maxRenderedOptions: 60 }), keymap.of(completionKeymap),
       EditorView.contentAttributes.of({ id: "source", "aria-label": "Source", "aria-describedby": "keys", autocapitalize: "off", tabindex: "0" }),
       keymap.of([{ key: "Mod-Enter", run }, { key: "Tab", run: indent, shift: indentLess }, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
       EditorView.domEventObservers({

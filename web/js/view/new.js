@@ -26,9 +26,10 @@ import {
   showErrors,
   sweepPart,
 } from "./fields.js";
-import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
+import { ApiError, getBackends, getExamples, getNames, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
+import { askedAt } from "../model/complete.js";
 import { entries, entryAfter, isAnother, parameters, signature } from "../model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -97,6 +98,22 @@ async function parts(signal) {
  */
 function withModes(w, more) {
   return more.length ? { ...w, modes: [...new Set([...(w.modes ?? []), ...more])] } : w;
+}
+
+/** What completes the text of the editor: each module's names are asked for once. @param {AbortSignal} signal
+ * @returns {import("./editor.js").Names} */
+function completer(signal) {
+  /** @type {Map<string, Promise<string[]>>} */
+  const known = new Map();
+  const namesOf = (/** @type {string} */ module) => {
+    const asked = known.get(module) ?? getNames(module, signal).then(({ names }) => names, () => (known.delete(module), []));
+    known.set(module, asked);
+    return asked;
+  };
+  return async (text, at) => {
+    const asked = askedAt(text, at);
+    return asked && { from: asked.from, names: asked.names ?? (await namesOf(asked.module)) };
+  };
 }
 
 /** What has been changed at an address of the form and has not run. */
@@ -192,7 +209,7 @@ class NewPage {
     };
     const command = () => watchLine(fromForm(this.#form).workload, signature(entryText(this.#form), this.#form.entry)?.map((p) => p.name) ?? []);
     this.#watch = new Watch({ asked: () => fromForm(this.#form), take, command, signal: having.signal });
-    this.#editor = new having.Editor({ onInput, onRun: () => this.#post() });
+    this.#editor = new having.Editor({ onInput, onRun: () => this.#post(), names: completer(having.signal) });
     this.#settings.addEventListener("submit", (e) => {
       e.preventDefault();
       this.#post();
@@ -214,7 +231,7 @@ class NewPage {
     const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#watch.el, this.#commandSection()), this.#settings);
     acceptDrops(grid, receiver); // all of it: a file that falls beside the editor would replace the page
     return [
-      h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), acts),
+      h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run"), this.#why), acts),
       grid,
     ];
   }
@@ -383,7 +400,7 @@ class NewPage {
     const engine = enginePart(form, changed, this.#with.engines);
     if (engine) parts.push(engine);
     if (this.#with.passes.length) parts.push(passesPart(form, changed, this.#with.passes));
-    this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
+    this.#settings.replaceChildren(...parts, filingPart(form, changed));
     const names = this.#entries().map((n) => ({ value: n, label: n }));
     const chooser = select(names, form.entry, { id: "entry", "aria-label": "Entry" }, (v) => {
       this.#untouched = false;
@@ -435,11 +452,17 @@ class NewPage {
     showErrors(this.#settings, errors);
     const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
-    const fields = n === 1 ? "1 field needs" : `${n} fields need`;
-    this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : sweepIsIdle(form) ? "Runs without the sweep: the source has no line `...`." : "";
+    const idle = sweepIsIdle(form) ? "Runs without the sweep: the source has no line `...`." : "";
+    this.#why.replaceChildren(...(n ? [this.#toField(n), " before it can run"] : [empty ? "The source is empty" : idle]));
     this.#sweep?.update();
     this.#watch.changed();
     if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
+  }
+
+  /** "1 field needs another value", which leads to the first. @param {number} n */
+  #toField(n) {
+    const first = () => /** @type {HTMLElement | null} */ (this.#settings.querySelector("[aria-invalid=true]"))?.focus();
+    return button(`${n === 1 ? "1 field needs" : `${n} fields need`} another value`, first, { class: "btn link" });
   }
 
   /** @param {Workload} workload */
