@@ -248,11 +248,10 @@ static bool copy_value(struct copying *c, struct value v, struct value *out, str
 			ok = copy_instance(c, v, out, err);
 		break;
 	case VALUE_METHOD:
-		if (c->memo) {
-			ok = copy_method(c, v, out, err);
-			break;
-		}
-		/* fall through */
+		ok = !c->memo || copy_method(c, v, out, err);
+		if (!c->memo)
+			*out = value_ref(v);
+		break;
 	default:
 		*out = value_ref(v);
 		ok = true;

@@ -2,7 +2,7 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { binary, postRun, startServer, waitFor, workload } from './harness.mjs';
@@ -10,6 +10,16 @@ import { binary, postRun, startServer, waitFor, workload } from './harness.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-output-'));
 const store = ['--db', join(folder, 'store.db')];
 const program = ['tests/faults/programs/prints.py', '--input', 'x=float32[8,8]'];
+const repository = join(folder, 'repository');
+for (const cost of ['first', 'second']) {
+    const git = (...args) => assert.equal(spawnSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.org', ...args], { cwd: repository }).status, 0, args[0]);
+    if (cost === 'first') assert.equal(spawnSync('git', ['init', '-q', repository]).status, 0);
+    writeFileSync(join(repository, 'cost'), cost === 'first' ? '10' : '20');
+    git('add', '.');
+    git('commit', '-q', '-m', cost);
+    git('tag', cost);
+}
+assert.equal(spawnSync(binary, ['bisect', 'first', 'second', '--repo', repository, '--metric', 'printed', '--', 'cat', 'cost']).status, 0);
 const commands = [
     ['version'], ['--version'], ['--help'], ['import', '--help'], ['config'],
     ['ops'], ['ops', '--json'], ['ops', 'add'], ['backends'], ['backends', '--json'], ['passes'], ['passes', '--json'],
@@ -24,6 +34,7 @@ const commands = [
     ['compare', '1', '1', ...store], ['compare', '1', '1', '--json', ...store],
     ['gate', 'tests/faults/programs/prints.py', '--modes', 'eager', '--baseline', 'none', ...store],
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
+    ['bisect', '--resume', '--repo', repository],
     ['audit', ...store], ['token', 'list', ...store],
 ];
 // serve, worker and confine write no result; trace writes a file.
@@ -52,13 +63,15 @@ for (const args of commands) {
         const done = spawnSync(binary, args, { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
         closeSync(full);
         assert.equal(done.status, 1, done.stderr);
-        assert.match(done.stderr, said);
+        assert.match(done.stderr.slice(done.stderr.lastIndexOf('breakeven')), said);
+        assert.equal(done.stderr.split('could not be').length, 2);
     });
     // What is opened first has the number of a stream that is closed: a socket of the sandbox, the store.
     test(`breakeven ${args.join(' ').replace(folder, '')} without a standard output fails and says so, once`, { skip: args.includes('-o') }, () => {
         const done = spawnSync('sh', ['-c', 'exec "$@" >&-', 'sh', binary, ...args], { encoding: 'utf8' });
         assert.equal(done.status, 1, done.stderr);
-        assert.match(done.stderr, said);
+        assert.match(done.stderr.slice(done.stderr.lastIndexOf('breakeven')), said);
+        assert.equal(done.stderr.split('could not be').length, 2);
     });
 }
 

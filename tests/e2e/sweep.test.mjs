@@ -212,9 +212,10 @@ test("PNG is the chart as it is shown", async () => {
     const colours = new Set();
     for (let i = 0; i < data.length; i += 4) colours.add(data.slice(i, i + 4).join());
     const drawn = document.querySelector("#latency canvas");
-    return { same: image.width === drawn.width && image.height === drawn.height, ground: data.slice(0, 4).join(), colours: colours.size };
+    const times = image.width / drawn.clientWidth;
+    return { times, same: Math.abs(image.height - times * drawn.clientHeight) <= 1, ground: data.slice(0, 4).join(), colours: colours.size };
   }, [...(await readFile(await file.path()))]);
-  assert.ok(shown.same);
+  assert.ok(shown.same && shown.times >= 2, `${shown.times} times as sharp, of the same shape: ${shown.same}`);
   assert.equal(shown.ground, "255,255,255,255");
   assert.ok(shown.colours > 10, `${shown.colours}`);
 });
