@@ -241,13 +241,15 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 
 #define SINCE " run.created_ns >= ?1 AND (?2 = '' OR run.project = ?2)"
 
-/* Beside each run its verdict's, and the number and verdict of the run before it. */
+/* Beside each run its verdict's, and the number and verdict of the run before it with the same
+ * settings; '': those of a run from a file are not read yet. */
 #define CHANGED                                                                                    \
 	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
 	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
 	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
 	" WHERE other.name = run.name AND other.project = run.project"                             \
-	" AND other.device = run.device AND other.settings_hash = run.settings_hash"               \
+	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
+	" '' IN (other.settings_hash, run.settings_hash))"                                         \
 	" AND its.mode = run_summary.mode AND other.id < run.id)"                                  \
 	" WHERE was_verdict <> run_summary.verdict AND" SINCE
 

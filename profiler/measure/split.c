@@ -95,8 +95,7 @@ static int compare_splits(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The mean over the middle half, so that the parts still add up. */
-static void average(struct split *calls, int n, struct split *out)
+void split_average(struct split *calls, int n, struct split *out)
 {
 	int from = n / 4, to = n - n / 4;
 
@@ -128,7 +127,7 @@ bool split_measure(struct candidate *candidate, struct split *out, struct err *e
 	ok = watch_calls(candidate, w, calls, &n, err);
 	fusion_observe(candidate->session, NULL);
 	if (ok)
-		average(calls, n, out);
+		split_average(calls, n, out);
 out:
 	free(w);
 	free(calls);

@@ -19,4 +19,8 @@ struct split {
  * measured and taken off. */
 bool split_measure(struct candidate *candidate, struct split *out, struct err *err);
 
+/* The mean over the middle half of n calls by their durations, 1 or more: so that the parts add up
+ * to the whole, and one call that the machine disturbed is in neither.  Sorts them. */
+void split_average(struct split *calls, int n, struct split *out);
+
 #endif

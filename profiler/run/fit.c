@@ -516,7 +516,7 @@ static void expand(struct fit_search *s, int i, int tier)
 static bool is_of_inputs(const struct err *err)
 {
 	return err->code != ERR_SYNTAX && err->code != ERR_UNSUPPORTED && err->code != ERR_MEMORY &&
-	       err->code != ERR_RECURSION && err->code != ERR_INTERNAL;
+	       err->code != ERR_RECURSION && err->code != ERR_STEPS && err->code != ERR_INTERNAL;
 }
 
 /* The state to go on from: it came furthest, for the least changes. */

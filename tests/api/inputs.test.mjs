@@ -204,12 +204,10 @@ test('a call that fails has inputs proposed that it has run with; what is not fr
 
 test('a program that never ends ends the search for inputs', async () => {
     const source = 'def model(x):\n    while True:\n        x = x + 1\n';
-    const began = Date.now();
     const { status, body } = await getJson(`${server.url}/api/v1/check?free=x`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ source, calls: [[{ random: { shape: [2] } }]] }) });
     assert.equal(status, 200);
     assert.equal(body.diagnostics[0].code, 'step-limit');
     assert.deepEqual(body.proposals.filter((p) => p.runs), []);
-    assert.ok(Date.now() - began < 60000);
 });
 
 test('an entry that makes a module says where it is wrong', async () => {

@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { startServer } from "../api/harness.mjs";
-import { openPage, sound, sourceOf, startBrowser } from "./browser.mjs";
+import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
+import { drawn, openPage, sideways, sound, sourceOf, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -92,4 +92,20 @@ test("a file that is edited is what runs; its run has the tree, and is run again
     await other.context().close();
   }
   assert.deepEqual(complaints, []);
+});
+
+test("a long path and a long name never make a narrow page scroll sideways", async () => {
+  const path = `experiments_of_last_year/${"a_file_with_a_long_name_".repeat(3)}and_more.py`;
+  const name = "a_run_with_a_long_name_".repeat(5);
+  const posted = await postRun(server, { files: { [path]: "import torch\n\n\ndef model(x):\n    if x.sum() > 0:\n        x = x * 2\n    return torch.relu(x)\n" }, entry: `${path}:model`, name, calls: [[randn(4, 4)]], modes: ["eager", "static"], backend: "interp", seconds: 0.05 });
+  assert.equal(posted.status, 202, JSON.stringify(posted.body));
+  const { id } = await waitFor(server, posted.body.id);
+  const { page, complaints, context } = await openPage(browser, { width: 390 });
+  for (const place of ["/runs", `/runs/${id}`, ...["source", "breaks", "graphs", "kernels", "timeline", "memory", "passes", "guards"].map((tab) => `/runs/${id}/${tab}`), `/history?workload=${name}`, `/compare?a=${id}&b=${id}`]) {
+    await page.goto(server.url + place);
+    await drawn(page);
+    assert.equal(await sideways(page), 0, place);
+  }
+  assert.deepEqual(complaints, []);
+  await context.close();
 });

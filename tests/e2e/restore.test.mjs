@@ -50,7 +50,7 @@ test("the ledger is above every view of a run that came from a file, and of no o
   assert.match(await page.locator(".lost tbody tr").first().innerText(), /durations below zero/);
   await page.goto(`${server.url}/runs/${ids.redacted}`);
   await page.locator(".lost").waitFor();
-  assert.match(await page.locator(".lost").innerText(), /nothing was dropped/);
+  assert.match(await page.locator(".lost").innerText(), /no record was dropped/);
   await page.goto(`${server.url}/runs/${ids.log}`);
   await page.locator(".tl canvas").waitFor();
   const [note, chart] = await Promise.all([".lost", ".tl canvas"].map((s) => page.locator(s).first().boundingBox()));

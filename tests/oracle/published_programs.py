@@ -228,7 +228,7 @@ def model(x):
         return str(e)[:40]
 """),
     ("tensor_of_a_deque", [["f 4"], ["f 4"]], """from collections import deque
-torch.set_printoptions(precision=4, sci_mode=False)
+torch.set_printoptions(precision=4)
 class Row:
     def __len__(self):
         return 3
