@@ -390,6 +390,13 @@ static void a_history_says_the_newest_figure_and_the_baselines(void **state)
 	assert_string_equal(joined(&history_of(runs, 1, 1, false)->sentence),
 			    "static speedup over eager: 5.00x (4.95–5.05) in the newest of 1 run, "
 			    "which is the baseline.");
+	runs[1].stepped = true;
+	assert_string_equal(
+	    joined(&history_of(runs, 2, 2, false)->sentence),
+	    "static speedup over eager: 6.00x (5.94–6.06) in the newest of 2 runs, "
+	    "on a level that began with run #2 and has held for 1 run; the baseline "
+	    "#1 has 5.00x (4.95–5.05).");
+	runs[1].stepped = false;
 	runs[1].n = 30;
 	assert_string_equal(joined(&history_of(&runs[1], 1, 1, false)->sentence),
 			    "static speedup over eager at n = 30: 6.00x (5.94–6.06) in the newest "

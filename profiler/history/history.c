@@ -9,8 +9,8 @@ enum { MOST_HOW = 8 };
 
 /* What is gathered over the runs. */
 struct tally {
-	const struct history_run *newest, *baseline; /* with a value; NULL: none */
-	int64_t measured, failed, disagree, unmeasured, steps;
+	const struct history_run *newest, *baseline, *last_step; /* with a value; NULL: none */
+	int64_t measured, failed, disagree, unmeasured, steps, since_step;
 };
 
 static struct tally tally_of(const struct history_runs *h)
@@ -27,6 +27,9 @@ static struct tally tally_of(const struct history_runs *h)
 			continue;
 		t.measured++;
 		t.steps += r->stepped;
+		t.since_step = r->stepped ? 1 : t.since_step + 1;
+		if (r->stepped)
+			t.last_step = r;
 		t.newest = r;
 		if (r->baseline && !t.baseline)
 			t.baseline = r;
@@ -54,6 +57,12 @@ static void say(struct sentence *s, const struct history_runs *h, const struct t
 	sentence_interval(s, newest);
 	sentence_add(s, PART_PLAIN, " in the newest of %s",
 		     wording_plural(s->wording, t->measured, "run", "runs"));
+	if (t->last_step) {
+		sentence_add(s, PART_PLAIN, ", on a level that ");
+		sentence_add(s, PART_CLAIM, "began with run #%lld", (long long)t->last_step->id);
+		sentence_add(s, PART_PLAIN, " and has held for %s",
+			     wording_plural(s->wording, t->since_step, "run", "runs"));
+	}
 	if (t->baseline && t->baseline != t->newest) {
 		base = shown(s->wording, h, t->baseline);
 		sentence_add(s, PART_PLAIN, "; the baseline #%lld has ",
@@ -73,7 +82,7 @@ static struct report_texts how(struct wording *w, const struct history_runs *h,
 	w->failed |= !at;
 	if (!at)
 		return (struct report_texts){ 0 };
-	at[n++] = t->steps ? wording_text(w, "%s: each was seen in two runs at least.",
+	at[n++] = t->steps ? wording_text(w, "%s, seen in two runs at least.",
 					  wording_plural(w, t->steps, "step", "steps"))
 			   : "No step: a change has to come back in a second run, and to be 2 % or "
 			     "more, before it is told.";

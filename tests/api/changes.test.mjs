@@ -42,7 +42,7 @@ test('the history of the figure has the levels, that of another figure has not',
     assert.deepEqual(h.points.map((p) => p.change).filter((x) => x), [h.changes[0].id]);
     assert.equal(h.points[7].change, h.changes[0].id);
     assert.ok(h.points.every((p, i) => Math.abs(p.level / (i >= 7 ? 13 : 10) - 1) < 0.01));
-    assert.match(h.how.join(' '), /1 step: /);
+    assert.match(h.how.join(' '), /1 step, /);
     const { body: still } = await api('/history?workload=chain&metric=latency&mode=eager');
     assert.ok(still.points.every((p) => p.level === undefined && p.change === undefined));
     assert.match(still.how.join(' '), /No step: /);
