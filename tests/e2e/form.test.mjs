@@ -148,6 +148,36 @@ test("what is written survives leaving the page, until it is discarded or runs",
   assert.equal(await sourceOf(page), first);
 });
 
+test("a draft outlives its window; where the browser has no room for it, the page asks before it goes", async () => {
+  const { page, context } = await form();
+  await page.locator("#source").press("Control+End");
+  await page.keyboard.type("# mine");
+  await page.close();
+  const again = await context.newPage();
+  await again.goto(`${server.url}/new`);
+  await again.locator("#origin", { hasText: "your draft" }).waitFor();
+  assert.match(await sourceOf(again), /# mine$/);
+  const asked = [];
+  again.on("dialog", async (dialog) => {
+    asked.push(dialog.type());
+    await dialog.accept();
+  });
+  await again.evaluate(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException("full", "QuotaExceededError");
+    };
+  });
+  await again.locator("#source").press("Control+End");
+  await again.keyboard.type(" too");
+  await again.locator("#origin", { hasText: "no room to keep it" }).waitFor();
+  await again.goto(`${server.url}/ops`);
+  await again.getByRole("heading", { name: "Ops", exact: true }).waitFor();
+  assert.deepEqual(asked, ["beforeunload"]);
+  await again.evaluate(() => localStorage.setItem("draft  ", '{"source": "of another version"}'));
+  await again.goto(`${server.url}/new`);
+  await again.locator("#origin", { hasText: /^not run yet$/ }).waitFor();
+});
+
 test("the editor colours, searches and matches brackets; its licences are served", async () => {
   const { page, complaints } = await form();
   await writeSource(page, "def model(x):\n    return (x + 1)  # one\n");

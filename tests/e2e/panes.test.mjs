@@ -272,6 +272,7 @@ test("all graphs are one picture, torn at each break, with edges over the tears;
   await page.waitForURL(/\/breaks\?.*break=\d/);
   await page.goBack();
   const strip = page.getByRole("group", { name: "Pieces in order" });
+  await strip.getByRole("listitem").first().waitFor();
   assert.deepEqual(await strip.getByRole("listitem").evaluateAll((all) => all.map((li) => li.className)), ["s-graph", "s-cut", "s-graph", "s-cut", "s-graph"]);
 });
 

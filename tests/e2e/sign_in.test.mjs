@@ -60,8 +60,10 @@ test("a wrong token is refused in the dialog, one that counts shows the runs, an
   await button(page, "Run").click();
   await page.waitForURL(/\/runs\/\d+$/);
 
+  await page.evaluate(() => localStorage.setItem("draft  ", "what somebody wrote"));
   await button(page, "Sign out").click();
   await page.waitForSelector("dialog#sign-in[open]");
+  assert.equal(await page.evaluate(() => localStorage.getItem("draft  ")), null);
   assert.deepEqual(await context.cookies(), []);
   assert.equal(await statusOf(page, "/api/v1/runs"), 401);
   assert.deepEqual([complaints, await refusals(page)], [[], []]);

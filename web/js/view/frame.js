@@ -106,6 +106,8 @@ function showUser({ user, scope, project, csrf }) {
   const out = h("button", { class: "btn quiet", type: "button" }, "Sign out");
   out.addEventListener("click", async () => {
     await signOut().catch(() => null);
+    // Drafts of the form (new.js) are not for whoever signs in next.
+    for (const key of Object.keys(localStorage)) if (key.startsWith("draft ")) localStorage.removeItem(key);
     location.reload();
   });
   const who = h("span", { id: "user", class: "small", title: `${user} ${may}` }, user);

@@ -4,7 +4,7 @@
 // The form's state is one object; fields write into it and #changed draws what
 // depends on them.  Inputs follow the entry's parameters by name, so a shape
 // survives when another parameter comes or goes.  What was changed and has not run is a draft: it is
-// kept for as long as the tab is open (sessionStorage), one for each address of the form.
+// kept in this browser (localStorage), one for each address of the form.
 
 import { h, button, copyButton, focusKept, prose, say, segmented, select } from "./dom.js";
 import { go } from "./router.js";
@@ -51,7 +51,8 @@ export async function newView(ctx) {
   const { examples } = having;
   const from = ctx.query.get("from");
   const draft = new Draft(ctx.query);
-  const page = new NewPage({ ...having, draft, signal: ctx.signal });
+  draft.guard(ctx.signal);
+const page = new NewPage({ ...having, draft, signal: ctx.signal });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else if (from) {
@@ -73,7 +74,8 @@ export async function newView(ctx) {
 export async function startForm(signal) {
   const having = await parts(signal);
   const draft = new Draft(new URLSearchParams());
-  const page = new NewPage({ ...having, draft, signal, brief: true });
+  draft.guard(signal);
+const page = new NewPage({ ...having, draft, signal, brief: true });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else page.loadExample((having.examples.find((e) => !e.workload.sweep) ?? having.examples[0])?.workload ?? blank(), "");
@@ -119,6 +121,8 @@ function completer(signal) {
 /** What has been changed at an address of the form and has not run. */
 class Draft {
   #key;
+  /** What is in the form could not be kept: leaving asks first. */
+  lost = false;
 
   /** @param {URLSearchParams} query */
   constructor(query) {
@@ -127,22 +131,31 @@ class Draft {
 
   /** @returns {Form | null} */
   read() {
-    return JSON.parse(sessionStorage.getItem(this.#key) ?? "null");
+    const form = JSON.parse(localStorage.getItem(this.#key) ?? "null");
+    const whole = form && Object.keys(toForm(blank(), parameters)).every((key) => key in form);
+    return whole ? form : null; // another version of the form may have written it
   }
 
-  /** @param {Form} form @returns {boolean} false: it is larger than the browser keeps */
+  /** @param {Form} form @returns {boolean} false: the browser has no room for it */
   write(form) {
     try {
-      sessionStorage.setItem(this.#key, JSON.stringify(form));
-      return true;
+      localStorage.setItem(this.#key, JSON.stringify(form));
+      this.lost = false;
     } catch {
       this.drop();
-      return false;
+      this.lost = true;
     }
+    return !this.lost;
   }
 
   drop() {
-    sessionStorage.removeItem(this.#key);
+    this.lost = false;
+    localStorage.removeItem(this.#key);
+  }
+
+  /** Asks before the page goes with what could not be kept. @param {AbortSignal} signal */
+  guard(signal) {
+    addEventListener("beforeunload", (e) => this.lost && e.preventDefault(), { signal });
   }
 }
 
@@ -456,7 +469,7 @@ class NewPage {
     this.#why.replaceChildren(...(n ? [this.#toField(n), " before it can run"] : [empty ? "The source is empty" : idle]));
     this.#sweep?.update();
     this.#watch.changed();
-    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to keep as a draft: leaving the page loses it";
+    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "the browser has no room to keep it as a draft: leaving the page loses it";
   }
 
   /** "1 field needs another value", which leads to the first. @param {number} n */
