@@ -25,8 +25,8 @@ extern char **environ;
 
 enum { GIT_TIMEOUT_S = 600, GIT_OUTPUT_BYTES = 32 << 20, MOST_WORDS = 600 };
 
-/* Until it ends, is stopped or takes too long: poll() on the process wakes at its end, so that no
- * sleep of ours is in its time. */
+/* Until it ends, is stopped or takes too long: poll() on the process wakes at its end, so that
+ * its time holds no sleep of this one. */
 static void wait_for(pid_t pid, const struct tree_program *p, int64_t begin_ns,
 		     struct tree_program_end *end)
 {
@@ -47,7 +47,7 @@ static void wait_for(pid_t pid, const struct tree_program *p, int64_t begin_ns,
 		ended = wait4(pid, &status, WNOHANG, &used);
 	}
 	end->wall_s = (double)(clock_ns() - begin_ns) / 1e9;
-	kill(-pid, SIGKILL); /* what it left behind, too */
+	kill(-pid, SIGKILL); /* and what it started, where that still runs */
 	if (ended == 0)
 		wait4(pid, &status, 0, &used);
 	if (fd.fd >= 0)

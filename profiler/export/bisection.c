@@ -58,21 +58,9 @@ static void widen(struct bisect_chart *c, const struct place *p)
 	c->high = fmax(c->high, p->high);
 }
 
-/* 1, 2 or 5 times a power of ten, so that at most LINES of them fit. */
-static double step_of(double span)
-{
-	static const double steps[] = { 1, 2, 5, 10 };
-	double power = pow(10, floor(log10(span / LINES)));
-	int i = 0;
-
-	while (span / (steps[i] * power) > LINES)
-		i++;
-	return steps[i] * power;
-}
-
 static void draw_grid(struct out *o, const struct bisect_chart *c)
 {
-	double step = step_of(c->high - c->low);
+	double step = html_step(c->high - c->low, LINES);
 
 	for (double i = ceil(c->low / step); i * step <= c->high; i++) {
 		double v = i * step;

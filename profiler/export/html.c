@@ -88,20 +88,9 @@ static double y_of(const struct chart *c, double value)
 	return HEIGHT - BOTTOM - value / c->most * (HEIGHT - TOP - BOTTOM);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about TICKS of them fit. */
-static double step_of(double most)
-{
-	double raw = most / TICKS, power = pow(10, floor(log10(raw)));
-
-	return raw / power <= 1   ? power
-	       : raw / power <= 2 ? 2 * power
-	       : raw / power <= 5 ? 5 * power
-				  : 10 * power;
-}
-
 static void draw_grid(const struct chart *c, struct out *o)
 {
-	double step = step_of(c->most);
+	double step = html_step(c->most, TICKS);
 
 	for (int i = 0; i * step <= c->most; i++) {
 		double v = i * step;

@@ -10,6 +10,10 @@
 void html_begin(struct out *o, const char *title);
 void html_end(struct out *o, const char *version);
 
+/* Between the lines of an axis: 1, 2 or 5 times a power of ten, so that at most so many of them fit
+ * into the span, which is above 0. */
+double html_step(double span, int most);
+
 /* html_tables.c: sections with a table each, where it has rows.  Modes, what a log had,
  * breaks, the source. */
 void html_results(struct export_job *job, const struct report_findings *found);

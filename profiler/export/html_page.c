@@ -5,6 +5,8 @@
  */
 #include "profiler/export/html.h"
 
+#include <math.h>
+
 static const char style[] =
     ":root{color-scheme:light dark;--page:#fafaf8;--well:#fff;--sunk:#f1f1ee;--ink:#16181b;"
     "--ink2:#4d5158;--ink3:#666a72;--line:#e2e2dd;--edge:#85888c;--eager:#83868d;--lazy:#57440a;"
@@ -86,4 +88,14 @@ void html_end(struct out *o, const char *version)
 	out_xml(o, version);
 	out_puts(o,
 		 "; figures are medians with their 95 % intervals.</footer>\n</body>\n</html>\n");
+}
+
+double html_step(double span, int most)
+{
+	double raw = span / most, power = pow(10, floor(log10(raw)));
+
+	return raw / power <= 1   ? power
+	       : raw / power <= 2 ? 2 * power
+	       : raw / power <= 5 ? 5 * power
+				  : 10 * power;
 }
