@@ -1,5 +1,6 @@
 # The module enum: members are instances that their class holds by name.
 import _prelude
+import torch
 
 
 class auto:
@@ -75,6 +76,7 @@ class Enum:
     def __class_len__(cls):
         return len(cls.__class_iter__())
 
+    @torch._C._constants
     def __class_call__(cls, value):
         for member in cls.__members__.values():
             if member.value == value:
