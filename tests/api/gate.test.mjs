@@ -250,3 +250,49 @@ test('each example of CI is what its system takes, and its steps let a change pa
     }
     assert.match(readFileSync(join(folder, 'summary.md'), 'utf8'), /Breakeven: PASSED[^]*Breakeven: FAILED/);
 });
+
+test('the gate over our own examples: its own file first, then the merge base; a shallow clone and the branch itself are told', () => {
+    const origin = join(folder, 'own');
+    const git = (cwd, ...args) => execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd, stdio: 'pipe' }).toString().trim();
+    const write = (text) => writeFileSync(join(origin, 'web/examples/chain.json'), JSON.stringify(workload(text, { ...quick, name: 'chain' })));
+    const own = (cwd = origin, env = {}) => {
+        const r = spawnSync('sh', [resolve('tests/gate/examples.sh')], { cwd, encoding: 'utf8', env: { ...process.env, BREAKEVEN: program, BASE: '', ...env } });
+        return { status: r.status, said: r.stdout + r.stderr };
+    };
+    const baseline = () => gate(origin, 'web/examples', '--baseline', 'none', '--no-timing', '--save-baseline', 'tests/gate/examples.json');
+    const commit = (...message) => {
+        git(origin, 'add', '.');
+        git(origin, 'commit', '-q', ...message.flatMap((m) => ['-m', m]));
+    };
+    for (const path of ['web/examples', 'tests/gate']) mkdirSync(join(origin, path), { recursive: true });
+    git(origin, 'init', '-q', '-b', 'main');
+    write(body);
+    baseline();
+    assert.match(own().said, /no clone of the repository/);
+    commit('one');
+    const first = own();
+    assert.equal(first.status, 0, first.said);
+    assert.match(first.said, /no commit to compare with/);
+    git(origin, 'checkout', '-q', '-b', 'topic');
+    write(broken);
+    const stale = own();
+    assert.equal(stale.status, 1);
+    assert.match(stale.said, /is not what this build gives.*make baseline/);
+    baseline();
+    commit('two');
+    const worse = own();
+    assert.equal(worse.status, 1, worse.said);
+    assert.match(worse.said, /! static breaks: 1, were 0[^]*beside [0-9a-f]+ one/);
+    writeFileSync(join(origin, 'readme'), 'x');
+    commit('four', 'Gate-accepts: it prints now');
+    const accepted = own();
+    assert.equal(accepted.status, 0, accepted.said);
+    assert.match(accepted.said, /accepted by [0-9a-f]+ it prints now/);
+    git(origin, 'checkout', '-q', 'main');
+    git(origin, 'merge', '-q', '--no-ff', '--no-edit', 'topic');
+    assert.match(own().said, /beside [0-9a-f]+ one/, 'on main: the commit before');
+    git(folder, 'clone', '-q', '--depth', '1', `file://${origin}`, 'shallow');
+    const shallow = own(join(folder, 'shallow'));
+    assert.equal(shallow.status, 0, shallow.said);
+    assert.match(shallow.said, /shallow clone/);
+});
