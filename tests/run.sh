@@ -69,6 +69,7 @@ beside "e2e: a real browser, a to l" bash tests/node.sh tests/e2e/[a-l]*.test.mj
 beside "api: a real server" bash tests/node.sh tests/api/*.test.mjs
 beside "e2e: a real browser, m to z" bash tests/node.sh tests/e2e/[m-z]*.test.mjs
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
+beside "gate: the examples beside the merge base" sh tests/gate/examples.sh
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
 beside "binding: every parameter counts or is refused" python3 tests/binding/check.py "$B/breakeven"
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $full

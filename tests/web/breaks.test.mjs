@@ -99,6 +99,9 @@ test("a check's breaks are allowed problems, its diagnostics errors", () => {
   assert.deepEqual(found.map((p) => [p.line, p.allowed ?? false]), [[2, false], [3, true]]);
   const twice = problemsOf({ diagnostics: [], breaks: [{ ...branch, line: 3 }, { ...branch, line: 3 }, { ...branch, line: 4 }] });
   assert.deepEqual(twice.map((p) => p.line), [3, 4]);
+  const failing = { message: "sizes do not broadcast", line: 3, column: 5 };
+  const ended = problemsOf({ diagnostics: [failing], breaks: [{ ...branch, line: 3, column: 5 }, { ...branch, line: 3, column: 9 }, { ...branch, file: "a.py", line: 3, column: 5 }] });
+  assert.deepEqual(ended.map((p) => [p.column, p.file ?? "", p.allowed ?? false]), [[5, "", false], [5, "a.py", true], [9, "", true]], "where a call fails it ends: that is no break beside");
 });
 
 test("a report of an older version has no breaks", () => {

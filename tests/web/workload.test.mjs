@@ -19,7 +19,7 @@ import {
 import { entries, entryAfter, hasDots, parameters, tokenLines, isAnother } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
-import { drops, parseQuery } from "../../web/js/model/query.js";
+import { aloneText, drops, parseQuery } from "../../web/js/model/query.js";
 import { splitRows } from "../../web/js/model/split.js";
 import { graphCount, graphRows } from "../../web/js/model/graphs.js";
 import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
@@ -181,6 +181,12 @@ test("the search box splits fields from words", () => {
 test("numbers and bounds are fields of the search, and what is none is searched", () => {
   assert.deepEqual(parseQuery("breaks:>2 speedup:<=1.1 median:35"), { q: "", breaks: ">2", speedup: "<=1.1", median: "35" });
   assert.deepEqual(parseQuery("breaks:many speedup:> median:=3"), { q: "breaks:many speedup:> median:=3" });
+});
+
+test("filters that match nothing together say what each has alone", () => {
+  assert.equal(aloneText(["verdict:slower", "device:xeon"], [3, 1]), "3 runs match verdict:slower, 1 matches device:xeon.");
+  assert.equal(aloneText(["zzz", "status:failed"], [0, 1200]), "No run matches zzz, 1,200 match status:failed.");
+  assert.equal(aloneText(["tag:x", "a b"], [1, 0]), "1 run matches tag:x, none matches a b.");
 });
 
 test("each filter can be dropped alone", () => {

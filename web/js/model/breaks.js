@@ -196,6 +196,7 @@ export function problemsOf(check) {
   // A branch that is met on both its ways is one place.
   const seen = new Set();
   const places = breaks.filter((b) => {
+    if (check.diagnostics.some((d) => b.line && d.line === b.line && d.column === b.column && (d.file ?? "") === (b.file ?? ""))) return false; // the call ends there
     const place = [b.file, b.line, b.column, b.message].join("|");
     return !seen.has(place) && seen.add(place);
   });

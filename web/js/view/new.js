@@ -10,6 +10,7 @@ import { h, button, copyButton, focusKept, prose, say, segmented, select } from 
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
+import { noSuchRun } from "./missing.js";
 import { acceptDrops, opener } from "./files.js";
 import { fileTree } from "./tree.js";
 import { Watch } from "./watch.js";
@@ -56,7 +57,12 @@ const page = new NewPage({ ...having, draft, signal: ctx.signal });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else if (from) {
-    const run = await getRun(from, ctx.signal);
+    const run = await getRun(from, ctx.signal).catch((e) => {
+      if (e instanceof ApiError && (e.status === 404 || e.status === 400)) return null;
+      throw e;
+    });
+    if (ctx.signal.aborted) return;
+    if (!run) return ctx.main.replaceChildren(noSuchRun(from, [["Write a function", "/new"], ["All runs", "/runs"]]));
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
     page.load(withModes(run.workload ?? blank(), more), `from run #${run.id}`);
   } else page.loadExample(examples[0]?.workload ?? blank(), "");

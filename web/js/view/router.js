@@ -6,6 +6,7 @@
 
 import { herePath, pathOf, place } from "../api/place.js";
 import { h, say } from "./dom.js";
+import { asSentence } from "../model/format.js";
 
 /**
  * @typedef
@@ -122,7 +123,7 @@ export function problem(e) {
       "div",
       { class: "state" },
       h("h1", {}, status === 0 ? "The server does not answer" : "This page could not be made"),
-      h("p", {}, e?.message ?? String(e)),
+      h("p", {}, asSentence(e?.message ?? String(e))),
       h(
         "div",
         { class: "acts" },

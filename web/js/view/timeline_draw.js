@@ -91,10 +91,16 @@ export function rowsOf(view, levels) {
     last = lane.pid ?? NaN;
     const deep = levels.get(lane.id) ?? 1;
     const height = deep > 1 ? deep * LEVEL + 6 : lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, deep, label: lane.name[0].toUpperCase() + lane.name.slice(1), process, counter: lane.role === "counter" };
+    const row = { id: lane.id, y, height, deep, label: labelOf(lane), process, counter: lane.role === "counter" };
     y += height + GAP;
     return row;
   });
+}
+
+/** Without the process, which is named above it. @param {LaneInfo} lane */
+function labelOf({ name, pid }) {
+  const own = pid === undefined ? name : name.replace(new RegExp(`(?:, process| of) ${pid}$`), "");
+  return own[0].toUpperCase() + own.slice(1);
 }
 
 /** By process as they came, its GPUs' streams after what its host did. @param {readonly LaneInfo[]} lanes */
@@ -437,21 +443,13 @@ function drawFlow(g, s, rows, from, to) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas
+ * All of it, by a pen that has nothing drawn yet.
+ * @param {CanvasRenderingContext2D} g
  * @param {Scene} s
  * @param {Slice | null} other the other end of the pointed slice's launch
  */
-export function drawTimeline(canvas, s, other) {
-  const ratio = devicePixelRatio || 1;
+export function drawTimeline(g, s, other) {
   const height = heightOf(s.view, s.deep);
-  const g = canvas.getContext("2d");
-  if (!g) return;
-  if (canvas.width !== Math.round(s.width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(s.width * ratio);
-    canvas.height = Math.round(height * ratio);
-  }
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, s.width, height);
   g.textBaseline = "middle";
   drawOverview(g, s);
   drawSelection(g, s, height, false);
