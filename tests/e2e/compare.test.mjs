@@ -20,10 +20,12 @@ after(async () => {
   await server?.stop();
 });
 
-test("nothing to compare yet: what a comparison takes", async () => {
+test("nothing to compare yet: what the page is for, and the way to a run", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/compare`);
-  await page.getByRole("heading", { name: "Choose two runs to compare" }).waitFor();
+  await page.getByRole("heading", { name: "No runs to compare yet" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Choose runs" }).count(), 0);
+  assert.ok(await page.locator(".state a[href='/new']").isVisible());
   await sound(page, complaints);
 });
 
