@@ -366,17 +366,29 @@ function drawBreakNames(g, s, row) {
   }
 }
 
-/** Its name; on a narrow page in lines, as "GPU 0, stream 7" and "Thread 5 of 4" are.
+/** Its name, in lines where it is wider than there is room and the lane is high enough.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawLabel(g, s, row) {
   const small = isSmall(s.width);
-  const lines = small ? row.label.split(/, | of /) : [row.label];
   const left = small ? 8 : 12;
+  const room = leftOf(s.width) - left - 4;
   g.fillStyle = token("--ink2");
   g.font = `${small ? 11 : 12}px ${token("--font-ui")}`;
-  lines.forEach((text, i) =>
-    g.fillText(fit(g, text, leftOf(s.width) - left - 4), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)),
-  );
+  const lines = inLines(g, row.label, room, Math.max(1, Math.floor(row.height / 15)));
+  lines.forEach((text, i) => g.fillText(fit(g, text, room), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)));
+}
+
+/** Its words in as few lines as they fit into, `most` at most: the last has the rest.
+ * @param {CanvasRenderingContext2D} g @param {string} text @param {number} width @param {number} most */
+function inLines(g, text, width, most) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && lines.length < most && g.measureText(longer).width > width) lines.push(word);
+    else lines[Math.max(0, lines.length - 1)] = longer;
+  }
+  return lines;
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
