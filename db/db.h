@@ -597,6 +597,12 @@ struct delivery_row {
 	int64_t tries, created_ns, due_ns, tried_ns; /* 0: not yet */
 	int64_t status;                              /* of the answer; 0: there was none */
 	const char *said;                            /* why the last try failed; "" */
+	const char *url, *secret; /* of its webhook; of db_delivery_due() alone */
+};
+
+struct delivery_list {
+	struct delivery_row *at;
+	int n;
 };
 
 /* For each hook of the project (of all, where the hook is for all) that wants the event; with
@@ -606,17 +612,17 @@ struct delivery_row {
 bool db_delivery_add(struct db *db, const char *project, const struct delivery_row *row,
 		     int64_t *id, struct err *err);
 
-/* The one that is due first, with its hook, where it is due by `now_ns`; else *due_ns is when the
- * next will be, 0 for never. */
+/* The one that is due first, with its hook's address, where it is due by `now_ns`; else its id is
+ * 0, and due_ns is when the next will be, 0 for never. */
 bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct delivery_row *out,
-		     struct hook_row *hook, int64_t *due_ns, struct err *err);
+		     struct err *err);
 
 /* Stores a try: state, due_ns, status and said are read, and the id. */
 bool db_delivery_tried(struct db *db, const struct delivery_row *row, struct err *err);
 
 /* Of a hook, the newest first; without `body`. */
 bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *arena,
-		      struct delivery_row **out, int *n, struct err *err);
+		      struct delivery_list *out, struct err *err);
 
 /* A change that somebody wants to hear of and that was not told. */
 struct alert_row {

@@ -176,7 +176,7 @@ static struct delivery_row delivery_at(sqlite3_stmt *s, struct arena *arena)
 }
 
 bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct delivery_row *out,
-		     struct hook_row *hook, int64_t *due_ns, struct err *err)
+		     struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	sqlite3_stmt *s = db_prepare(h, err,
@@ -186,14 +186,13 @@ bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct 
 				     "");
 	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
 
-	*out = (struct delivery_row){ 0 };
-	*due_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 7) : 0;
-	if (code == SQLITE_ROW && *due_ns <= now_ns) {
+	*out = (struct delivery_row){ .due_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 7)
+								   : 0 };
+	if (code == SQLITE_ROW && out->due_ns <= now_ns) {
 		*out = delivery_at(s, arena);
 		out->body = text_at(s, 11, arena);
-		*hook = (struct hook_row){ .id = out->hook,
-					   .url = text_at(s, 12, arena),
-					   .secret = text_at(s, 13, arena) };
+		out->url = text_at(s, 12, arena);
+		out->secret = text_at(s, 13, arena);
 	} else if (s && code != SQLITE_ROW && code != SQLITE_DONE)
 		db_fail(h, "look for what is to be sent", err);
 	sqlite3_finalize(s);
@@ -220,7 +219,7 @@ bool db_delivery_tried(struct db *db, const struct delivery_row *row, struct err
 }
 
 bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *arena,
-		      struct delivery_row **out, int *n, struct err *err)
+		      struct delivery_list *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	sqlite3_stmt *s = db_prepare(h, err,
@@ -229,17 +228,17 @@ bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *aren
 				     "ii", hook, (int64_t)limit);
 	int code = SQLITE_ERROR;
 
-	*n = 0;
-	*out = ARENA_ARRAY(arena, struct delivery_row, (size_t)limit + 1);
-	while (*out && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		(*out)[(*n)++] = delivery_at(s, arena);
-	if (!*out)
+	*out = (struct delivery_list){ ARENA_ARRAY(arena, struct delivery_row, (size_t)limit + 1),
+				       0 };
+	while (out->at && s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		out->at[out->n++] = delivery_at(s, arena);
+	if (!out->at)
 		err_set(err, ERR_MEMORY, "out of memory for deliveries");
 	else if (s && code != SQLITE_DONE)
 		db_fail(h, "list deliveries", err);
 	sqlite3_finalize(s);
 	db_reader_give(db, h);
-	return *out && code == SQLITE_DONE;
+	return out->at && code == SQLITE_DONE;
 }
 
 /* ---- what there is to tell ---- */

@@ -6,7 +6,13 @@
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 
-enum { PROJECT_MOST = 100, SECRET_LEAST = 16, SECRET_MOST = 200, LIST_DEFAULT = 50, MOST_STEPS = 50 };
+enum {
+	PROJECT_MOST = 100,
+	SECRET_LEAST = 16,
+	SECRET_MOST = 200,
+	LIST_DEFAULT = 50,
+	MOST_STEPS = 50
+};
 
 /* ---- what is told ---- */
 
@@ -243,19 +249,18 @@ static json_t *delivery_json(const struct delivery_row *d)
 
 bool api_hook_deliveries(struct req *req, struct reply *reply, struct err *err)
 {
-	struct delivery_row *rows;
+	struct delivery_list found;
 	int64_t id, limit;
 	json_t *list;
-	int n;
 
 	if (!find_hook(req, &id, err) ||
 	    !req_query_int(req, "limit", (struct req_range){ 1, HOOK_LOG_KEPT, LIST_DEFAULT },
 			   &limit, err) ||
-	    !db_delivery_list(req->app->db, id, (int)limit, req->arena, &rows, &n, err))
+	    !db_delivery_list(req->app->db, id, (int)limit, req->arena, &found, err))
 		return false;
 	list = json_array();
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, delivery_json(&rows[i]));
+	for (int i = 0; i < found.n; i++)
+		json_array_append_new(list, delivery_json(&found.at[i]));
 	reply->json = json_pack("{s:o}", "deliveries", list);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for deliveries");
 }

@@ -94,16 +94,15 @@ static void print_delivery(const struct delivery_row *d)
 
 static int show_log(struct db *db, int64_t hook, struct arena *arena)
 {
-	struct delivery_row *rows;
+	struct delivery_list found;
 	struct err err = { 0 };
-	int n;
 
-	if (!db_delivery_list(db, hook, LOG_SHOWN, arena, &rows, &n, &err))
+	if (!db_delivery_list(db, hook, LOG_SHOWN, arena, &found, &err))
 		return failed(&err);
 	printf("%-6s %-19s  %-8s %-10s %-6s %-6s %s\n", "id", "tried (UTC)", "event", "state",
 	       "tries", "answer", "why");
-	for (int i = 0; i < n; i++)
-		print_delivery(&rows[i]);
+	for (int i = 0; i < found.n; i++)
+		print_delivery(&found.at[i]);
 	return EXIT_DONE;
 }
 
@@ -111,14 +110,13 @@ static int show_log(struct db *db, int64_t hook, struct arena *arena)
 static bool find_tried(struct db *db, int64_t hook, int64_t delivery, struct arena *arena,
 		       struct delivery_row *out)
 {
-	struct delivery_row *rows;
+	struct delivery_list found;
 	struct err err = { 0 };
-	int n;
 
-	if (db_delivery_list(db, hook, LOG_SHOWN, arena, &rows, &n, &err))
-		for (int i = 0; i < n; i++)
-			if (rows[i].id == delivery && rows[i].tries > 0) {
-				*out = rows[i];
+	if (db_delivery_list(db, hook, LOG_SHOWN, arena, &found, &err))
+		for (int i = 0; i < found.n; i++)
+			if (found.at[i].id == delivery && found.at[i].tries > 0) {
+				*out = found.at[i];
 				return true;
 			}
 	return false;

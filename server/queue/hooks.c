@@ -335,23 +335,22 @@ static void conclude(const struct hooks *h, struct delivery_row *d,
 	d->due_ns = clock_wall_ns() + wait_s(h, d->tries + 1) * 1000000000;
 }
 
-static void send_one(struct hooks *h, const struct hook_row *hook, struct delivery_row *d,
-		     char said[HOOK_SAID_BYTES])
+static void send_one(struct hooks *h, struct delivery_row *d, char said[HOOK_SAID_BYTES])
 {
 	char event[64], delivery[64], signature[HOOK_SIGNATURE_BYTES + 32], agent[96];
 	char signed_[HOOK_SIGNATURE_BYTES];
 	const char *const headers[] = {
 		"Content-Type: application/json", agent, event, delivery, signature, NULL
 	};
-	const struct outgoing_post post = { .url = hook->url,
+	const struct outgoing_post post = { .url = d->url,
 					    .headers = headers,
 					    .bytes = d->body,
 					    .len = strlen(d->body),
-					    .inside = is_named(h, hook->url) };
+					    .inside = is_named(h, d->url) };
 	struct outgoing_answer answer = { 0 };
 	struct err why = { 0 };
 
-	hook_sign(hook->secret, (int64_t)time(NULL), d->body, signed_);
+	hook_sign(d->secret, (int64_t)time(NULL), d->body, signed_);
 	snprintf(agent, sizeof(agent), "User-Agent: breakeven/%.60s", breakeven_version());
 	snprintf(event, sizeof(event), "Breakeven-Event: %.32s", d->event);
 	snprintf(delivery, sizeof(delivery), "Breakeven-Delivery: %" PRId64, d->id);
@@ -381,15 +380,15 @@ static bool send_due(struct hooks *h, bool *sent, int64_t *due_ns, struct err *e
 	char said[HOOK_SAID_BYTES] = "";
 	struct arena arena = { 0 };
 	struct delivery_row d;
-	struct hook_row hook = { 0 };
 	struct err why = { 0 };
-	bool ok = db_delivery_due(h->db, clock_wall_ns(), &arena, &d, &hook, due_ns, err);
+	bool ok = db_delivery_due(h->db, clock_wall_ns(), &arena, &d, err);
 
 	*sent = ok && d.id;
+	*due_ns = d.due_ns;
 	if (*sent) {
 		open_out(h, &why);
 		if (h->out)
-			send_one(h, &hook, &d, said);
+			send_one(h, &d, said);
 		else {
 			say(said, why.message, "");
 			conclude(h, &d, &(struct outgoing_answer){ 0 }, said);
