@@ -89,6 +89,7 @@ PUBLIC = {
     "profiler/cupti": "collector wire",
     "profiler/fields": "breaks json schema",
     "profiler/findings": "sentence",
+    "profiler/gate": "baseline",
     "profiler/history": "changes history",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
