@@ -221,6 +221,9 @@ PROGRAMS = {
     "losses": ("F.cross_entropy(a, b), F.cross_entropy(a, b, reduction='none'), F.cross_entropy(a, b, label_smoothing=0.1), F.nll_loss(a, b, ignore_index=2), "
                "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
                [tensor(20, 7), ints(20, high=7), tensor(7)]),
+    # Losses that several blocks add up, in order: of planes, with weights, of what is ignored; a second time in the same memory.
+    "losses_many": ("F.cross_entropy(a, b), F.cross_entropy(a, b, c, reduction='sum', ignore_index=2) / 1000, F.nll_loss(a * 2, b), F.cross_entropy(a, b, label_smoothing=0.1), F.cross_entropy(a[:1], b[:1]), F.cross_entropy(a.bfloat16(), b, label_smoothing=0.2, reduction='none')",
+                    [tensor(3, 5, 90, 41), ints(3, 90, 41, high=5), tensor(5, kind="rand")]),
     "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
                  "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2), a.half() @ b.half(), a.bfloat16() @ b.bfloat16()",
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
