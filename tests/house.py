@@ -93,7 +93,7 @@ PUBLIC = {
     "profiler/history": "changes history",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
-    "profiler/measure": "autocast break_even candidate memory split stats",
+    "profiler/measure": "autocast break_even candidate memory program split stats",
     "profiler/recorder": "traced watch_cost",
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
