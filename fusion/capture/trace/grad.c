@@ -643,8 +643,9 @@ static bool is_fresh(const struct trace *t, struct value v)
 /* x.data -= y: what is stored is x.data itself. */
 static bool is_own_memory(const struct trace *t, struct value tensor, struct value v)
 {
-	const struct traced_view *view =
-	    v.kind == VALUE_TENSOR && v.tensor->owner == t->serial ? v.tensor->view : NULL;
+	const struct traced_view *view = v.kind == VALUE_TENSOR && v.tensor->owner == t->serial
+					     ? v.tensor->view
+					     : NULL;
 
 	return view && view->base.object == tensor.object && view->n_steps == 1 &&
 	       view->steps[0].op == OP_detach;

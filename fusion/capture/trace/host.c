@@ -414,8 +414,7 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 	if (f->id == CONTROL_GRAD_MODE && args->n == 1) {
 		bool enabled = args->at[0].kind == VALUE_BOOL && args->at[0].b;
 
-		if (value_is_hosted(args->at[0]) &&
-		    !t->host.truth(t, args->at[0], &enabled, err))
+		if (value_is_hosted(args->at[0]) && !t->host.truth(t, args->at[0], &enabled, err))
 			return false;
 		return (args->at[0].kind != VALUE_BOOL && !value_is_hosted(args->at[0])) ||
 		       trace_mark_grad(t, enabled, err);
