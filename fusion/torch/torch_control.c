@@ -38,7 +38,6 @@ static const struct {
 	{ "torch._C._pure_body", CONTROL_PURE_BODY },
 	{ "torch._C._skip", CONTROL_SKIP },
 	{ "torch._C._reads", CONTROL_READS },
-	{ "torch._C._constants", CONTROL_CONSTANTS },
 	{ "torch._C._autocast_enter", CONTROL_AUTOCAST_ENTER },
 	{ "torch._C._autocast_exit", CONTROL_AUTOCAST_EXIT },
 	{ "torch._C._autocast_mode", CONTROL_AUTOCAST_MODE },
@@ -238,8 +237,6 @@ bool torch_control_call(const struct native *f, const struct arguments *args,
 		return disable(f, args->at[0], DISABLED_SKIP, out, err);
 	case CONTROL_READS:
 		return disable(f, args->at[0], DISABLED_READS, out, err);
-	case CONTROL_CONSTANTS:
-		return disable(f, args->at[0], DISABLED_FOR_SYMBOLS, out, err);
 	case CONTROL_IDENTITY:
 		if (positional == 1) {
 			*out = value_ref(args->at[0]);

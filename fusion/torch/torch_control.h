@@ -18,7 +18,6 @@ enum torch_control {
 	CONTROL_DISABLE_ONCE, /* the same with recursive=False */
 	CONTROL_SKIP,         /* our prelude marks methods with it */
 	CONTROL_READS,        /* ... and functions with this one */
-	CONTROL_CONSTANTS,    /* ... or this one */
 	CONTROL_IDENTITY,     /* torch.compile(f): f, which is compiled anyway */
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,

@@ -1,6 +1,5 @@
 # The module enum: members are instances that their class holds by name.
 import _prelude
-import torch
 
 
 class auto:
@@ -76,7 +75,7 @@ class Enum:
     def __class_len__(cls):
         return len(cls.__class_iter__())
 
-    @torch._C._constants
+    @_prelude.of_constants
     def __class_call__(cls, value):
         for member in cls.__members__.values():
             if member.value == value:
