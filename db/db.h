@@ -586,6 +586,10 @@ bool db_hook_remove(struct db *db, int64_t id, struct err *err); /* NOT_FOUND */
 bool db_hook_list(struct db *db, const char *project, struct arena *arena, struct hook_row **out,
 		  int *n, struct err *err);
 
+/* Whether there is one of that id, among those that db_hook_list gives; else NOT_FOUND. */
+bool db_hook_find(struct db *db, const char *project, int64_t id, struct arena *arena,
+		  struct err *err);
+
 enum delivery_state { DELIVERY_WAITING, DELIVERY_DELIVERED, DELIVERY_FAILED };
 const char *delivery_state_name(enum delivery_state state); /* "waiting", ... */
 

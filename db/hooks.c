@@ -104,6 +104,20 @@ bool db_hook_list(struct db *db, const char *project, struct arena *arena, struc
 	return *out && (code == SQLITE_DONE || code == SQLITE_ROW);
 }
 
+bool db_hook_find(struct db *db, const char *project, int64_t id, struct arena *arena,
+		  struct err *err)
+{
+	struct hook_row *rows;
+	int n;
+
+	if (!db_hook_list(db, project, arena, &rows, &n, err))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (rows[i].id == id)
+			return true;
+	return err_set(err, ERR_NOT_FOUND, "there is no webhook %lld", (long long)id);
+}
+
 /* ---- deliveries ---- */
 
 static bool put_delivery(sqlite3 *h, const char *project, const struct delivery_row *row,

@@ -14,7 +14,7 @@ enum {
 	MOST_STEPS = 50
 };
 
-/* ---- what is told ---- */
+/* ---- the body of a delivery ---- */
 
 static const char *page_of(const char *workload, struct arena *arena)
 {
@@ -200,16 +200,8 @@ bool api_hooks_post(struct req *req, struct reply *reply, struct err *err)
 /* The one, of a project that who asks may see. */
 static bool find_hook(struct req *req, int64_t *id, struct err *err)
 {
-	struct hook_row *rows;
-	int n;
-
-	if (!req_id(req, 0, id, err) ||
-	    !db_hook_list(req->app->db, req->caller.project, req->arena, &rows, &n, err))
-		return false;
-	for (int i = 0; i < n; i++)
-		if (rows[i].id == *id)
-			return true;
-	return err_set(err, ERR_NOT_FOUND, "there is no webhook %lld", (long long)*id);
+	return req_id(req, 0, id, err) &&
+	       db_hook_find(req->app->db, req->caller.project, *id, req->arena, err);
 }
 
 bool api_hook_delete(struct req *req, struct reply *reply, struct err *err)

@@ -97,7 +97,8 @@ static int show_log(struct db *db, int64_t hook, struct arena *arena)
 	struct delivery_list found;
 	struct err err = { 0 };
 
-	if (!db_delivery_list(db, hook, LOG_SHOWN, arena, &found, &err))
+	if (!db_hook_find(db, "", hook, arena, &err) ||
+	    !db_delivery_list(db, hook, LOG_SHOWN, arena, &found, &err))
 		return failed(&err);
 	printf("%-6s %-19s  %-8s %-10s %-6s %-6s %s\n", "id", "tried (UTC)", "event", "state",
 	       "tries", "answer", "why");

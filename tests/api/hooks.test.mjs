@@ -186,6 +186,7 @@ test('the command does the same beside the server', async () => {
     assert.match(hookCommand('log', id).stdout, /test +delivered/);
     assert.equal(hookCommand('remove', id).status, 0);
     assert.equal(hookCommand('remove', id).status, 1);
+    assert.equal(hookCommand('log', id).status, 1, 'it is no more');
     for (const args of [[], ['add'], ['add', 'nothing'], ['add', 'http://h', '--events', 'x'], ['list', '7'], ['test', 'x'], ['log'], ['remove', '1', '--events', 'change'], ['send']])
         assert.equal(hookCommand(...args).status, 2, args.join(' '));
 });
