@@ -36,8 +36,7 @@ static bool may_fail(const struct node *library, bool on_device)
 {
 	if (op_is_product(library->op))
 		return false;
-	return !on_device ||
-	       (!op_has(library->op, FACT_UPDATES) && library->op != OP_attention);
+	return !on_device || (!op_has(library->op, FACT_UPDATES) && library->op != OP_attention);
 }
 
 static bool cannot_fail(const struct exec *x)

@@ -433,7 +433,7 @@ static enum placing bind_put(const struct cuda_call *c, void **state, struct err
 	if (!l->from)
 		s->args.bits = bits_of(&c->call->node->args[3], c->call->number[3], out->dtype);
 	return take_winner(c, s, are_apart(c->call) ? 0 : (size_t)out->numel, err) ? ON_DEVICE
-										    : NOWHERE;
+										   : NOWHERE;
 }
 
 /* Of few points the places are made ready, of many all are. */
