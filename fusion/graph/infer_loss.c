@@ -41,9 +41,10 @@ static bool check_pair_loss(struct infer *in)
 	if (in->op != OP_binary_cross_entropy_with_logits || shape_equal(x, y))
 		return true;
 	shape_conflict(x, y, in->out->conflict);
-	return err_set(in->err, ERR_VALUE,
-		       "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
-		       shape_text(y, a), shape_text(x, b));
+	return err_set(
+	    in->err, ERR_VALUE,
+	    "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
+	    shape_text(y, a), shape_text(x, b));
 }
 
 /* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */

@@ -736,9 +736,9 @@ static bool same_dtype(const struct decomposer *c, const struct native *f, struc
 		return true; /* write_tensor() says so */
 	return c->type(c->self, into, &rank, &has, err) &&
 	       c->type(c->self, made, &rank, &wants, err) &&
-	       (has == wants || err_set(err, ERR_OP,
-					"%s: Expected out tensor to have dtype %s, but got %s instead",
-					f->name, dtype_name(wants), dtype_name(has)));
+	       (has == wants ||
+		err_set(err, ERR_OP, "%s: Expected out tensor to have dtype %s, but got %s instead",
+			f->name, dtype_name(wants), dtype_name(has)));
 }
 
 static bool write_all(const struct decomposer *c, const struct native *f, struct value into,
