@@ -9,7 +9,7 @@ APT_WEB   := nodejs npm
 APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
 APT_POST  := libcurl4-openssl-dev
-APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
+APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium-headless-shell procps
 # Not needed: it counts what an import costs.
 APT_COUNT := valgrind
 

@@ -3299,7 +3299,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does, or the timed calls do not meet it): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;
