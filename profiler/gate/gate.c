@@ -94,7 +94,8 @@ static bool disagrees(struct judging *j, const struct report_compared *c)
 	for (size_t i = 0; i < c->figures.n; i++) {
 		const struct report_compared_figure *f = &c->figures.at[i];
 
-		if (strcmp(f->verdict, "DISAGREES") != 0 || strcmp(f->metric, "latency") != 0)
+		if (strcmp(f->verdict, "DISAGREES") != 0 || strcmp(f->kind, "timed") != 0 ||
+		    strcmp(f->metric, "speedup") == 0)
 			continue;
 		any = true;
 		add(j, "values", counts(j, GATE_VALUES),

@@ -1,0 +1,60 @@
+/* profiler/results/reading.h -- private: a file of results on its way to reports. */
+#ifndef PROFILER_RESULTS_READING_H
+#define PROFILER_RESULTS_READING_H
+
+#include "profiler/results/results.h"
+
+struct results_file {
+	const char *bytes;
+	size_t len;
+	json_t *json; /* NULL: it is no JSON */
+};
+
+/* What is common to all benchmarks of the file is set before the first is begun; NULL or "": it
+ * does not say. */
+struct reading {
+	const struct results_request *request;
+	const char *format;
+	json_t *results, *notes, *names; /* lists; names: how often each was met */
+	json_t *about;                   /* names of facts, of all */
+	char version[64], machine[200], cpu[200], build[200], measured[64], commit[80], branch[200];
+};
+
+/* Copies a text, cut between characters; what is no text gives "". */
+void reading_text(char *to, size_t bytes, const json_t *from);
+
+/* Says once what is not kept, or not told. */
+void reading_note(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keys of an object that are not in `known` ("a b c") are not kept, which is said; where: "stats". */
+void reading_left(struct reading *r, const char *where, const json_t *object, const char *known);
+
+/* A benchmark begins: its report, borrowed.  NULL with BOUND, MEMORY. */
+json_t *reading_begin(struct reading *r, const char *name, struct err *err);
+
+/* A parameter or a fact of it by name; `value` of any scalar kind, borrowed. */
+void reading_fact(json_t *report, const char *of, const char *name, const json_t *value);
+
+/* A figure.  `kind` as in report.def; samples and values are multiplied by `scale`. */
+struct reading_figure {
+	const char *mode, *kind, *unit, *of;
+	double scale;
+	const json_t *samples; /* a list of numbers; NULL: none, but: */
+	double value, low, high; /* low, high: its 95 % interval; NAN: not known */
+	double bound_low, bound_high; /* the tool's; NAN: none */
+	int64_t n;
+};
+#define READING_NONE NAN, NAN, NAN, NAN, NAN, 0
+bool reading_add(struct reading *r, json_t *report, const struct reading_figure *f,
+		 struct err *err);
+
+/* "rate" where a figure's name says that more of it is better, else "amount". */
+const char *reading_kind(const char *name);
+
+#define FORMAT(id, name, what)                                                                     \
+	bool results_is_##id(const struct results_file *file);                                     \
+	bool results_of_##id(struct reading *r, const struct results_file *file, struct err *err);
+#include "profiler/results/formats.def"
+#undef FORMAT
+
+#endif
