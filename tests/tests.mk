@@ -158,6 +158,12 @@ bench: deps
 check: deps-test
 	@sh tests/check.sh
 
+# What this build gives of the examples, for tests/gate/examples.sh: values that agree, graphs, breaks, launches.
+baseline: all
+	@$B/breakeven gate web/examples --baseline tests/gate/examples.json --no-timing --fail-on values,graphs,breaks,launches --save-baseline tests/gate/examples.json || [ $$? -ne 2 ]
+	@git --no-pager diff --stat -- tests/gate/examples.json
+.PHONY: baseline
+
 # Slow (minutes), so not part of `test`.
 tidy: deps-test all
 	@git ls-files '*.c' | grep -v -e '^tests/' -e backends/simd $(if $(CUDA_HOME),-e absent/,-e backends/cuda/ -e cupti/) | xargs -n 4 -P $(shell nproc) \

@@ -8,7 +8,8 @@
  *
  * A cat is read from memory too.  What is done to its parts, each alone, may be done after it,
  * each element by the steps of its part: a GPU chooses between values sooner than it stores
- * one.
+ * one.  A stack of few parts that ops compute is computed where it is read: each place all of
+ * them, of which it takes its own.
  *
  * What gather reads of a pointwise op is the op of what it reads of the operands: where that
  * is a few elements of many, they alone are computed.  So are the largest of windows, of an op
@@ -331,6 +332,145 @@ static bool comes_again(const struct graph *g, const struct cat_parts *c, int i)
 	return false;
 }
 
+/* ---- stack: each element computes the parts of its place, and has its own of them */
+
+/* Of more ops than that all parts are computed too often. */
+enum { MOST_STACKED = 4, STACKED_DEPTH = 8, MOST_STACKED_OPS = 16 };
+
+/* What a stack's parts are computed for: all places of the dim that it joins them along. */
+struct stacked {
+	const struct node *cat;
+	int dim, n_ops; /* those that a part takes */
+};
+
+/* Whether node x of the new list is an op on elements that the stack alone reads. */
+static bool is_own(const struct rewrite *rw, int x)
+{
+	const struct hoist *hoist = rw->state;
+	const struct node *n = rw->g->nodes[x];
+
+	return x < hoist->cap && hoist->made_uses[x] == 1 &&
+	       op_info(n->op)->kind == KIND_POINTWISE && !n->weak && !op_has(n->op, FACT_COPY);
+}
+
+static int spread_op(struct rewrite *rw, struct stacked *s, int x, const struct node *view,
+		     int depth, struct err *err);
+
+/* The view of x (NULL: x itself) at all places of the stack; -1 with *err. */
+static int spread(struct rewrite *rw, struct stacked *s, int x, const struct node *view, int depth,
+		  struct err *err)
+{
+	struct arg to[2] = { { 0 }, arg_ints(s->cat->shape.size, s->cat->shape.rank) };
+
+	if (!view && rw->g->nodes[x]->op == OP_unsqueeze &&
+	    is_own(rw, rw->g->nodes[x]->args[0].node)) {
+		view = rw->g->nodes[x];
+		x = view->args[0].node;
+	}
+	if (depth > 0 && is_own(rw, x))
+		return spread_op(rw, s, x, view, depth - 1, err);
+	to[0] = arg_node(x);
+	if (view) {
+		struct arg args[MAX_ARGS];
+
+		memcpy(args, view->args, (size_t)view->n_args * sizeof(*args));
+		args[0] = arg_node(x);
+		to[0].node = graph_add(
+		    rw->g,
+		    &(struct node_spec){ view->op, args, view->n_args, view->line, view->column },
+		    err);
+	}
+	if (to[0].node < 0)
+		return -1;
+	return graph_add(
+	    rw->g, &(struct node_spec){ OP_expand, to, 2, s->cat->line, s->cat->column }, err);
+}
+
+/* The op x of what its operands are at all places. */
+static int spread_op(struct rewrite *rw, struct stacked *s, int x, const struct node *view,
+		     int depth, struct err *err)
+{
+	const struct node *of = rw->g->nodes[x];
+	struct arg args[MAX_ARGS];
+
+	s->n_ops++;
+	for (int a = 0; a < of->n_args; a++) {
+		args[a] = of->args[a];
+		if (args[a].kind != ARG_NODE || rw->g->nodes[args[a].node]->shape.rank == 0)
+			continue;
+		args[a].node = view ? expand_operand(rw, of, args[a].node, err) : args[a].node;
+		if (args[a].node >= 0)
+			args[a].node = spread(rw, s, args[a].node, view, depth, err);
+		if (args[a].node < 0)
+			return -1;
+	}
+	return graph_add(
+	    rw->g, &(struct node_spec){ of->op, args, of->n_args, of->line, of->column }, err);
+}
+
+/* Whether all parts have one index along the dim, and one of them at least is computed for it. */
+static bool is_stack(const struct rewrite *rw, const struct stacked *s, const int *part, int n)
+{
+	bool computed = false;
+
+	for (int i = 0; i < n; i++) {
+		const struct node *x = rw->g->nodes[part[i]];
+
+		if (!sym_is(x->shape.size[s->dim], 1) || x->dtype != s->cat->dtype || x->weak)
+			return false;
+		computed |= is_own(rw, x->op == OP_unsqueeze ? x->args[0].node : part[i]);
+	}
+	return computed && n > 1 && n <= MOST_STACKED;
+}
+
+/* Place `place` of a stack of n. */
+static int place_mask(struct graph *g, const struct stacked *s, int place)
+{
+	struct shape shape = { .rank = s->cat->shape.rank };
+	bool mask[MOST_STACKED] = { false };
+
+	for (int d = 0; d < shape.rank; d++)
+		shape.size[d] = d == s->dim ? s->cat->shape.size[d] : sym_const(g->syms, 1);
+	mask[place] = true;
+	return graph_constant(g, DTYPE_BOOL, &shape, mask);
+}
+
+static int hoist_stack(struct rewrite *rw, const struct node *cat, int dim, struct err *err)
+{
+	struct stacked s = { cat, dim, 0 };
+	int before = rw->g->n_nodes, part[MAX_ARGS], n = 0, value = -1;
+
+	for (int a = 1; a < cat->n_args; a++)
+		if (cat->args[a].kind == ARG_NODE)
+			part[n++] = cat->args[a].node;
+	if (!is_stack(rw, &s, part, n))
+		return REWRITE_KEEP;
+	for (int i = n - 1; i >= 0; i--) {
+		struct arg choice[3] = { { 0 }, { 0 }, arg_node(value) };
+
+		choice[1] = arg_node(spread(rw, &s, part[i], NULL, STACKED_DEPTH, err));
+		if (choice[1].node < 0)
+			return REWRITE_FAILED;
+		if (i == n - 1) {
+			value = choice[1].node;
+			continue;
+		}
+		choice[0] = arg_node(place_mask(rw->g, &s, i));
+		if (choice[0].node < 0)
+			return REWRITE_FAILED;
+		value = graph_add(
+		    rw->g, &(struct node_spec){ OP_where, choice, 3, cat->line, cat->column }, err);
+		if (value < 0)
+			return REWRITE_FAILED;
+	}
+	if (s.n_ops > MOST_STACKED_OPS) {
+		rw->g->n_nodes = before;
+		return REWRITE_KEEP;
+	}
+	pass_fired(rw->g, "each place computes its part of a stack", cat, rw->g->nodes[value]);
+	return value;
+}
+
 static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err)
 {
 	struct cat_parts c = { .cat = cat, .dim = (int)cat->args[0].sym->value };
@@ -338,6 +478,9 @@ static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err
 	int raw, value;
 
 	c.dim += c.dim < 0 ? cat->shape.rank : 0;
+	value = hoist_stack(rw, cat, c.dim, err);
+	if (value != REWRITE_KEEP)
+		return value;
 	if (!find_parts(rw, &c))
 		return REWRITE_KEEP;
 	args[0] = cat->args[0];

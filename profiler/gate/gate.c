@@ -47,6 +47,7 @@ struct judging {
 	const struct gate_pair *pair;
 	struct wording wording;
 	struct report_gate_row *row;
+	const struct report_run *now; /* the report that is judged */
 	bool failed, unknown;
 };
 
@@ -87,44 +88,62 @@ static const char *interval_text(struct wording *w, const struct report_figure *
 }
 
 /* A mode whose values differ from eager's in the run that is judged. */
-static bool disagrees(struct judging *j, const struct report_compared *c)
+static bool disagrees(struct judging *j)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < c->figures.n; i++) {
-		const struct report_compared_figure *f = &c->figures.at[i];
+	for (size_t i = 0; i < figures_points(j->now); i++) {
+		struct report_point point = figures_point(j->now, i);
 
-		if (strcmp(f->verdict, "DISAGREES") != 0 || strcmp(f->kind, "timed") != 0 ||
-		    strcmp(f->metric, "speedup") == 0)
-			continue;
-		any = true;
-		add(j, "values", counts(j, GATE_VALUES),
-		    wording_text(&j->wording, "the values of %s%s are not eager's", f->mode,
-				 wording_at(&j->wording, f->has.n ? f->n : NAN)));
+		for (size_t k = 0; k < point.modes.n; k++) {
+			const struct report_mode *m = &point.modes.at[k];
+
+			if (!m->has.agrees || m->agrees)
+				continue;
+			any = true;
+			add(j, "values", counts(j, GATE_VALUES),
+			    wording_text(&j->wording, "the values of %s%s are not eager's",
+					 point.modes.keys[k], wording_at(&j->wording, point.n)));
+		}
 	}
 	return any;
+}
+
+static const struct {
+	const char *metric;
+	enum gate_kind kind;
+} counted_kinds[] = { { "graphs", GATE_GRAPHS },
+		      { "breaks", GATE_BREAKS },
+		      { "launches", GATE_LAUNCHES } };
+enum { COUNTED = sizeof(counted_kinds) / sizeof(counted_kinds[0]), NOT_COUNTED = COUNTED };
+
+/* Its place in that table. */
+static size_t counted_kind(const struct report_compared_figure *f)
+{
+	size_t k = 0;
+
+	while (k < COUNTED && strcmp(f->metric, counted_kinds[k].metric) != 0)
+		k++;
+	return k;
+}
+
+static bool is_judged(const struct report_compared_figure *f)
+{
+	return counted_kind(f) != NOT_COUNTED;
 }
 
 /* What is counted and is more than it was. */
 static void counted(struct judging *j, const struct report_compared *c)
 {
-	static const struct {
-		const char *metric;
-		enum gate_kind kind;
-	} of[] = { { "graphs", GATE_GRAPHS },
-		   { "breaks", GATE_BREAKS },
-		   { "launches", GATE_LAUNCHES } };
+	for (size_t i = 0; i < c->figures.n; i++) {
+		const struct report_compared_figure *f = &c->figures.at[i];
 
-	for (size_t i = 0; i < c->figures.n; i++)
-		for (size_t k = 0; k < sizeof(of) / sizeof(of[0]); k++) {
-			const struct report_compared_figure *f = &c->figures.at[i];
-
-			if (strcmp(f->metric, of[k].metric) == 0 && strcmp(f->verdict, "MORE") == 0)
-				add(j, of[k].metric, counts(j, of[k].kind),
-				    wording_text(&j->wording, "%s: %s, were %s",
-						 figure_name(&j->wording, f), f->b->shown->text,
-						 f->a->shown->text));
-		}
+		if (is_judged(f) && strcmp(f->verdict, "MORE") == 0)
+			add(j, f->metric, counts(j, counted_kinds[counted_kind(f)].kind),
+			    wording_text(&j->wording, "%s: %s, were %s",
+					 figure_name(&j->wording, f), f->b->shown->text,
+					 f->a->shown->text));
+	}
 }
 
 static bool is_python(const char *file)
@@ -157,6 +176,20 @@ static void new_breaks(struct judging *j, const struct report_compared *c)
 	}
 }
 
+static bool is_timed(const struct report_compared_figure *f)
+{
+	return strcmp(f->kind, "timed") == 0;
+}
+
+/* Whether a figure was timed in both. */
+static bool has_times(const struct report_compared *c)
+{
+	for (size_t i = 0; i < c->figures.n; i++)
+		if (is_timed(&c->figures.at[i]))
+			return true;
+	return false;
+}
+
 static void judge_times(struct judging *j, const struct report_compared *c)
 {
 	const char *figure = j->row->figure ? j->row->figure : "";
@@ -171,25 +204,85 @@ static void judge_times(struct judging *j, const struct report_compared *c)
 	}
 }
 
-static void judge_compared(struct judging *j, const struct report_compared *c)
+/* What the run itself says of its times, where the baseline has none. */
+static void own_times(struct judging *j)
+{
+	struct report_point point = figures_point(j->now, figures_points(j->now) - 1);
+	struct report_gate_row *row = j->row;
+
+	for (size_t i = 0; i < point.break_even.n; i++) {
+		const struct report_comparison *b = &point.break_even.at[i];
+		struct interval x = { b->speedup_ci.low, b->speedup, b->speedup_ci.high };
+
+		if (!isfinite(x.mid))
+			continue;
+		REPORT_SET(row, figure,
+			   wording_text(&j->wording, "%s over eager in this run%s",
+					point.break_even.keys[i],
+					wording_at(&j->wording, point.n)));
+		REPORT_SET(row, times,
+			   interval_text(&j->wording, wording_figure(&j->wording, &x, "x")));
+		return;
+	}
+}
+
+/* Where one of both has no times: what is counted speaks, of what may fail. */
+static void judge_counts_alone(struct judging *j, const struct report_compared *c)
+{
+	bool more = false, less = false;
+
+	for (size_t i = 0; i < c->figures.n; i++) {
+		const struct report_compared_figure *f = &c->figures.at[i];
+
+		more |= is_judged(f) && strcmp(f->verdict, "MORE") == 0;
+		less |= is_judged(f) && strcmp(f->verdict, "LESS") == 0;
+	}
+	REPORT_SET(j->row, verdict, more ? "MORE" : less ? "LESS" : "SAME");
+	own_times(j);
+	if (counts(j, GATE_TIMES)) {
+		add(j, "times", false, "times are not on both sides: slower or not is not known");
+		j->unknown = true;
+	}
+}
+
+/* Modes and points of the baseline that were not run. */
+static void left_out(struct judging *j, const struct report_compared *c)
+{
+	for (size_t i = 0; c->only && i < c->only->a.n; i++)
+		add(j, "baseline", false,
+		    wording_text(&j->wording, "%s is in the baseline alone: it was not run",
+				 c->only->a.at[i]));
+}
+
+static void put_headline(struct judging *j, const struct report_compared_figure *f)
 {
 	struct report_gate_row *row = j->row;
 
-	REPORT_SET(row, verdict, c->verdict);
+	REPORT_SET(row, figure, figure_name(&j->wording, f));
+	REPORT_SET_OR_NULL(row, times, f->times != NULL, interval_text(&j->wording, f->times));
+	REPORT_SET_OR_NULL(row, ratio, f->has.ratio, f->ratio);
+	REPORT_SET_OR_NULL(row, ci, f->has.ci, f->ci);
+}
+
+static void judge_compared(struct judging *j, const struct report_compared *c)
+{
+	REPORT_SET(j->row, verdict, c->verdict);
 	if (c->refused) {
 		add(j, "baseline", false, c->refused);
 		j->unknown = true;
 		return;
 	}
-	if (c->headline) {
-		REPORT_SET(row, figure, figure_name(&j->wording, c->headline));
-		REPORT_SET_OR_NULL(row, times, c->headline->times != NULL,
-				   interval_text(&j->wording, c->headline->times));
-	}
-	if (!disagrees(j, c))
+	if (c->headline)
+		put_headline(j, c->headline);
+	if (disagrees(j))
+		REPORT_SET(j->row, verdict, "DISAGREES");
+	else if (has_times(c))
 		judge_times(j, c);
+	else
+		judge_counts_alone(j, c);
 	counted(j, c);
 	new_breaks(j, c);
+	left_out(j, c);
 }
 
 static const struct report_compared *compared(struct judging *j, struct report_draft *draft,
@@ -219,6 +312,8 @@ static bool judge_pair(struct judging *j, struct report_draft *draft, struct err
 	REPORT_SET_OR_NULL(row, b, false, NULL);
 	REPORT_SET_OR_NULL(row, figure, false, NULL);
 	REPORT_SET_OR_NULL(row, times, false, NULL);
+	REPORT_SET_OR_NULL(row, ratio, false, 0);
+	REPORT_SET_OR_NULL(row, ci, false, (struct report_interval){ 0 });
 	REPORT_SET(row, findings,
 		   (struct report_gate_finding_list){
 		       report_new_gate_finding(MOST_FINDINGS, &draft->arena), 0 });
@@ -231,7 +326,8 @@ static bool judge_pair(struct judging *j, struct report_draft *draft, struct err
 		j->unknown = true;
 	} else {
 		c = compared(j, draft, err);
-		if (!c)
+		j->now = c ? report_read_run(j->pair->b->report, &draft->arena, err) : NULL;
+		if (!j->now)
 			return false;
 		judge_compared(j, c);
 	}

@@ -1,5 +1,6 @@
 /* profiler/gate/write.c -- a gate as people and CI systems read it. */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,28 +42,90 @@ static void put_markdown(struct buf *out, const char *text)
 	}
 }
 
-static void markdown_form(const struct report_gate *g, struct buf *out)
+/* Ratios as a picture of characters, which shows wherever Markdown does: in mail, in a terminal, in
+ * GitHub and GitLab; both take images out that are no addresses, and a server of one's own has no
+ * address that theirs reach.  One cell is a part of the scale, which is that of logs with 1x in the
+ * middle; it is as wide as the rows need. */
+enum { HALF_CELLS = 10, CELLS = 2 * HALF_CELLS + 1 };
+static const double scales[] = { 1.1, 1.25, 1.5, 2, 4, 10 };
+enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
+
+/* How wide the scale is to each side; 0: no row has a ratio. */
+static double scale_of(const struct report_gate *g)
+{
+	double farthest = 0;
+	size_t k = 0;
+
+	for (size_t i = 0; i < g->rows.n; i++) {
+		const struct report_gate_row *r = &g->rows.at[i];
+
+		if (r->has.ratio && r->ratio > 0)
+			farthest = fmax(farthest, fmax(r->ratio, 1 / r->ratio));
+		if (r->has.ci && r->ci.low > 0)
+			farthest = fmax(farthest, fmax(r->ci.high, 1 / r->ci.low));
+	}
+	while (k + 1 < SCALES && scales[k] < farthest)
+		k++;
+	return farthest > 0 ? scales[k] : 0;
+}
+
+static int cell_of(double ratio, double scale)
+{
+	double at = ratio > 0 ? HALF_CELLS * log(ratio) / log(scale) : -HALF_CELLS;
+
+	return HALF_CELLS + (int)lrint(fmax(-HALF_CELLS, fmin(HALF_CELLS, at)));
+}
+
+static void put_picture(struct buf *out, const struct report_gate_row *r, double scale)
+{
+	int mid, low, high;
+
+	if (!r->has.ratio) {
+		buf_puts(out, "| ");
+		return;
+	}
+	mid = cell_of(r->ratio, scale);
+	low = r->has.ci ? cell_of(r->ci.low, scale) : mid;
+	high = r->has.ci ? cell_of(r->ci.high, scale) : mid;
+	buf_puts(out, "| `");
+	for (int i = 0; i < CELLS; i++)
+		buf_puts(out, i == mid                ? "●"
+			      : low <= i && i <= high ? (i == HALF_CELLS ? "┿" : "━")
+			      : i == HALF_CELLS       ? "│"
+						      : "·");
+	buf_puts(out, "` ");
+}
+
+static void markdown_row(const struct report_gate_row *r, double scale, struct buf *out)
 {
 	static const char *const marks[] = { "passed", "✅", "failed", "❌", "not enough", "❔" };
+	const char *cells[] = { r->workload, r->verdict, or_empty(r->figure), or_empty(r->times) };
+
+	for (int m = 0; m < 6; m += 2)
+		if (strcmp(marks[m], r->outcome) == 0)
+			buf_printf(out, "| %s ", marks[m + 1]);
+	for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
+		buf_puts(out, "| ");
+		put_markdown(out, cells[c]);
+		buf_puts(out, " ");
+	}
+	if (scale > 0)
+		put_picture(out, r, scale);
+	buf_puts(out, "|\n");
+}
+
+static void markdown_form(const struct report_gate *g, struct buf *out)
+{
+	double scale = scale_of(g);
 
 	buf_printf(out, "### Breakeven: %s\n\n", g->verdict);
 	put_markdown(out, g->sentence);
-	buf_puts(out, "\n\n| | workload | verdict | figure | ratio |\n|---|---|---|---|---|\n");
-	for (size_t i = 0; i < g->rows.n; i++) {
-		const struct report_gate_row *r = &g->rows.at[i];
-		const char *cells[] = { r->workload, r->verdict, or_empty(r->figure),
-					or_empty(r->times) };
-
-		for (int m = 0; m < 6; m += 2)
-			if (strcmp(marks[m], r->outcome) == 0)
-				buf_printf(out, "| %s ", marks[m + 1]);
-		for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
-			buf_puts(out, "| ");
-			put_markdown(out, cells[c]);
-			buf_puts(out, " ");
-		}
-		buf_puts(out, "|\n");
-	}
+	buf_puts(out, "\n\n| | workload | verdict | figure | ratio ");
+	if (scale > 0)
+		buf_printf(out, "| %.3gx to %.3gx, 1x in the middle ", 1 / scale, scale);
+	buf_printf(out, "|\n|---|---|---|---|---|%s\n", scale > 0 ? "---|" : "");
+	for (size_t i = 0; i < g->rows.n; i++)
+		markdown_row(&g->rows.at[i], scale, out);
 	for (size_t i = 0; i < g->rows.n; i++)
 		for (size_t k = 0; k < g->rows.at[i].findings.n; k++) {
 			const struct report_gate_finding *f = &g->rows.at[i].findings.at[k];

@@ -172,8 +172,8 @@ static bool find_log(struct bisecting *b, struct err *err)
 {
 	const char *const argv[] = { "git", "rev-parse", "--absolute-git-dir", NULL };
 	const struct timed_program p = { .argv = argv,
-					.folder = b->found.repository.folder,
-					.timeout_s = 60 };
+					 .folder = b->found.repository.folder,
+					 .timeout_s = 60 };
 	struct timed_program_end end;
 
 	if (b->words.log) {
@@ -327,8 +327,8 @@ static bool time_once(struct bisecting *b, enum tree tree, double *value, struct
 	};
 	const char **command = calloc(r->command.n + 1, sizeof(*command));
 	struct timed_program p = { .folder = b->tree[tree],
-				  .timeout_s = r->timeout_seconds,
-				  .stop = b->stop };
+				   .timeout_s = r->timeout_seconds,
+				   .stop = b->stop };
 	struct timed_program_end end = { 0 };
 	char self[4096];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -364,10 +364,10 @@ static bool prepare(struct bisecting *b, enum tree tree, const struct commit *c,
 	const struct report_bisect_request *r = b->request;
 	const char *const shell[] = { "/bin/sh", "-c", r->build, NULL };
 	const struct timed_program p = { .argv = shell,
-					.folder = b->tree[tree],
-					.timeout_s = r->timeout_seconds,
-					.stop = b->stop,
-					.errors_too = true };
+					 .folder = b->tree[tree],
+					 .timeout_s = r->timeout_seconds,
+					 .stop = b->stop,
+					 .errors_too = true };
 	struct timed_program_end end = { 0 };
 	char tail[300];
 	double value;

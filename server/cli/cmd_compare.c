@@ -523,7 +523,7 @@ static bool load(const struct compare_flags *f, struct loaded_runs *runs, struct
 		int64_t id = id_of(f->runs[i]);
 
 		if (!id) {
-			ok = report_file_add(runs, f->runs[i], err);
+			ok = report_file_add(runs, f->runs[i], NULL, err);
 			continue;
 		}
 		if (!db)

@@ -15,6 +15,7 @@
 
 #include "fusion/base/scratch.h"
 #include "fusion/base/spawn.h"
+#include "profiler/gate/baseline.h"
 #include "profiler/gate/gate.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
@@ -30,15 +31,16 @@ struct gate_flags {
 	const char *words[MOST];
 	int n;
 	const char *baseline, *db, *server, *margin, *fail_on, *save, *modes, *commit, *branch;
-	const char *markdown, *junit, *sarif;
-	bool json, github;
+	const char *markdown, *junit, *sarif, *save_baseline;
+	bool json, github, no_timing;
 	struct gate_options options;
 };
 
 struct gate_work {
 	struct gate_flags *f;
 	struct scratch scratch;
-	char *files[MOST]; /* workloads; of a folder each in it */
+	char *files[MOST];      /* workloads; of a folder each in it */
+	const char *keys[MOST]; /* "chain" of "bench/chain.json" */
 	int n;
 	struct arena arena;
 	struct gate_pair pairs[MOST];
@@ -68,10 +70,11 @@ static bool check_flags(struct gate_flags *f)
 					    "--margin is a percentage above 0 and up to 100, not ",
 					    f->margin);
 	}
-	if (f->server && (f->save || f->db || f->modes))
-		return flags_refuse(
-		    "gate", "with --server the server runs and stores: no --save, --db, --modes",
-		    "");
+	if (f->server && (f->save || f->db || f->modes || f->save_baseline || f->no_timing))
+		return flags_refuse("gate",
+				    "with --server the server runs and stores: no --save, "
+				    "--save-baseline, --db, --modes, --no-timing",
+				    "");
 	return true;
 }
 
@@ -84,6 +87,7 @@ static int read_flags(int argc, char **argv, struct gate_flags *f)
 		{ "--margin", .value = &f->margin },
 		{ "--fail-on", .value = &f->fail_on },
 		{ "--save", .value = &f->save },
+		{ "--save-baseline", .value = &f->save_baseline },
 		{ "--modes", .value = &f->modes },
 		{ "--commit", .value = &f->commit },
 		{ "--branch", .value = &f->branch },
@@ -92,6 +96,7 @@ static int read_flags(int argc, char **argv, struct gate_flags *f)
 		{ "--sarif", .value = &f->sarif },
 		{ "--json", .on = &f->json },
 		{ "--github", .on = &f->github },
+		{ "--no-timing", .on = &f->no_timing },
 	};
 	struct flags flags = {
 		.command = "gate",
@@ -182,6 +187,10 @@ static bool run_one(struct gate_work *g, const char *file, const char *out)
 			words[n++] = given[i][0];
 			words[n++] = given[i][1];
 		}
+	if (g->f->no_timing) {
+		words[n++] = "--no-timing";
+		words[n++] = "--brief";
+	}
 	posix_spawn_file_actions_init(&files);
 	code = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (code == 0)
@@ -230,17 +239,28 @@ static bool baseline_of_store(struct gate_work *g, struct db *db, int i, struct 
 	return !found || loaded_add_run(&g->then[i], db, run.id, err);
 }
 
+/* A baseline that lacks the workload is none of it. */
+static bool is_not_there(struct gate_pair *pair, struct gate_work *g, struct err *err)
+{
+	if (err->code != ERR_NOT_FOUND)
+		return false;
+	pair->why = arena_strdup(&g->arena, err->message);
+	*err = (struct err){ 0 };
+	return pair->why || err_set(err, ERR_MEMORY, "out of memory for a gate");
+}
+
 /* The baseline of workload i, where there is one. */
 static bool load_baseline(struct gate_work *g, struct db **db, int i, struct err *err)
 {
 	struct gate_pair *pair = &g->pairs[i];
-	const char *file = baseline_file(g, stem(g, g->files[i]));
+	const char *file = baseline_file(g, g->keys[i]);
 	const char *store = g->f->db ? g->f->db : "breakeven.db";
 	struct stat st;
 	bool ok = true;
 
 	if (file && stat(file, &st) == 0)
-		ok = report_file_add(&g->then[i], file, err);
+		ok = report_file_add(&g->then[i], file, g->keys[i], err) ||
+		     is_not_there(pair, g, err);
 	else if (file)
 		pair->why = arena_printf(&g->arena, "there is no %s", file);
 	else if (stat(store, &st) != 0)
@@ -260,7 +280,7 @@ static bool load_baseline(struct gate_work *g, struct db **db, int i, struct err
 
 static bool load_now(struct gate_work *g, int i, const char *folder, struct err *err)
 {
-	const char *name = stem(g, g->files[i]);
+	const char *name = g->keys[i] = stem(g, g->files[i]);
 	const char *out = arena_printf(&g->arena, "%s/%s.json", folder, name);
 	struct gate_pair *pair = &g->pairs[i];
 
@@ -271,7 +291,7 @@ static bool load_now(struct gate_work *g, int i, const char *folder, struct err 
 		pair->why = "it did not run: its message is above";
 		return true;
 	}
-	if (!report_file_add(&g->now[i], out, err))
+	if (!report_file_add(&g->now[i], out, NULL, err))
 		return false;
 	pair->b = &g->now[i].at[0];
 	pair->name = json_string_value(json_object_get(g->now[i].at[0].head, "name"));
@@ -377,6 +397,29 @@ static bool write_file(const struct report_gate *gate, const char *form, const c
 					    : false);
 }
 
+/* What was measured, as a baseline; a workload that did not run has none. */
+static bool save_baseline(const struct gate_work *g, const char *path, struct err *err)
+{
+	json_t *all = path ? baseline_new() : NULL;
+	char *text = NULL;
+	FILE *file = NULL;
+	bool ok = !path || all || err_set(err, ERR_MEMORY, "out of memory for a baseline");
+
+	for (int i = 0; path && ok && i < g->n; i++)
+		ok = !g->now[i].n || baseline_put(all, g->keys[i], g->now[i].at[0].report, err);
+	if (path && ok) {
+		text = baseline_text(all);
+		file = text ? fopen(path, "w") : NULL;
+		ok = file && fputs(text, file) >= 0;
+		if ((file && fclose(file) != 0) || !ok)
+			ok = err_set(err, ERR_IO, "%.300s cannot be written: %s", path,
+				     strerror(errno));
+	}
+	free(text);
+	json_decref(all);
+	return ok;
+}
+
 static bool print(const struct gate_flags *f, const struct report_gate *gate, struct err *err)
 {
 	struct buf out = { 0 };
@@ -396,8 +439,9 @@ static const struct report_gate *judge(struct gate_work *g, struct report_draft 
 	json_t *answer;
 
 	if (!g->f->server)
-		return run_all(g, err) ? gate_judge(g->pairs, g->n, &g->f->options, draft, err)
-				       : NULL;
+		return run_all(g, err) && save_baseline(g, g->f->save_baseline, err)
+			   ? gate_judge(g->pairs, g->n, &g->f->options, draft, err)
+			   : NULL;
 	answer = report_draft_value(draft, ask_server(g, err));
 	return answer ? report_read_gate(answer, &draft->arena, err) : NULL;
 }

@@ -199,7 +199,7 @@ struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
 	const char *engines, *torch_python, *commit, *branch, *url, *autotune;
-	bool json, no_timing, poison;
+	bool json, no_timing, brief, poison;
 	long long at_point;    /* what `at` says */
 	struct run_post *post; /* to `url`; NULL: it stays here */
 	const struct registry *registry;
@@ -228,6 +228,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--post", .value = &f->url },
 		{ "--json", .on = &f->json },
 		{ "--no-timing", .on = &f->no_timing },
+		{ "--brief", .on = &f->brief },
 		{ "--poison", .on = &f->poison },
 	};
 	struct flags flags = {
@@ -415,7 +416,7 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 	char cache[4096];
 	struct profiler_options options = {
 		.timing = !f->no_timing,
-		.brief = !f->json,
+		.brief = !f->json || f->brief,
 		.passes = f->json,
 		.only = f->at != NULL,
 		.at = f->at_point,

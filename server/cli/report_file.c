@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profiler/gate/baseline.h"
+
 enum { MAX_FILE_BYTES = 256 << 20 };
 
 /* Of an export or an answer the run's own words; of a bare report its workload's. */
@@ -89,13 +91,29 @@ static bool add_json(struct loaded_runs *l, const char *path, const json_t *json
 			  json_incref((json_t *)report->json), err);
 }
 
+/* Of a baseline the report of that name, of any other file its own; NULL with why there is none. */
+static const json_t *choose(const char *path, const char *name, const json_t *file, struct err *err)
+{
+	const json_t *one = baseline_is(file) && name ? baseline_get(file, name) : file;
+
+	if (baseline_is(file) && !name)
+		err_set(err, ERR_WORKLOAD,
+			"%.300s is a baseline of many workloads, which `breakeven gate` takes",
+			path);
+	else if (!json_is_object(one) && one != file)
+		err_set(err, ERR_NOT_FOUND, "%.300s has no workload %.100s", path, name);
+	else if (!json_is_object(one))
+		no_report(path, err);
+	return err->code == ERR_NONE ? one : NULL;
+}
+
 /* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers. */
-bool report_file_add(struct loaded_runs *l, const char *path, struct err *err)
+bool report_file_add(struct loaded_runs *l, const char *path, const char *name, struct err *err)
 {
 	json_t *file = report_file_read(path, "run", err);
+	const json_t *one = file ? choose(path, name, file, err) : NULL;
 	struct arena arena = { 0 };
-	bool ok = file && (json_is_object(file) ? add_json(l, path, file, &arena, err)
-						: no_report(path, err));
+	bool ok = one && add_json(l, path, one, &arena, err);
 
 	if (file && !ok)
 		report_file_name(path, err);

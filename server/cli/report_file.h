@@ -11,8 +11,9 @@ json_t *report_file_read(const char *path, const char *what, struct err *err);
 /* Says which file an error is of, where its message does not. */
 void report_file_name(const char *path, struct err *err);
 
-/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers.
- * Errors name the file. */
-bool report_file_add(struct loaded_runs *l, const char *path, struct err *err);
+/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers; of
+ * a baseline (profiler/gate/baseline.h) the workload `name`, NOT_FOUND where it has none.  `name`
+ * NULL: a baseline is refused.  Errors name the file. */
+bool report_file_add(struct loaded_runs *l, const char *path, const char *name, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,kept,folds,folds-kept] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,unseen,...] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
@@ -22,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import odd
+import unseen
 from blocks import PREFIX, filled, h, index, sample_us, t
 
 GRAD = """def model(x, w, g):
@@ -114,7 +115,7 @@ ERRORS = {
 }
 
 
-ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT}
+ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED}
 
 
 class Late(Exception):
@@ -266,6 +267,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.08)
     parser.add_argument("--wall", type=float, default=360)
     parser.add_argument("--json")
+    parser.add_argument("--compiled", action="store_true", help="PyTorch's kernels are in its cache already")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     import torch
@@ -282,7 +284,7 @@ def main():
         for name in names:
             sides_of(name, arguments)
         return
-    if not arguments.errors:
+    if not arguments.errors and not arguments.compiled:
         compile_all(names)
         print("compiled after %.0f s" % (time.time() - begin), flush=True)
     rows = []

@@ -161,6 +161,15 @@ PROGRAMS = {
                       "torch.cat([a.bfloat16().neg(), a.bfloat16()], 2), torch.cat([a * 2, a * 3, a * 2], 1), torch.cat([b, -b]), torch.cat([a[:, :3].exp(), a[:, 3:].exp()], 1), torch.cat([b.float(), -b.double()])",
                       [tensor(6, 70, 40), tensor(1001), tensor(1)]),
     # Columns of few rows side by side; long columns and rows of several walks, which few blocks would have.
+    # Each place of a stack computes its part: of parts that share operands, are broadcast, are no op, differ; of places that are in no order.
+    "stacks": ("torch.stack([a * b - c, a * c + b], -1).flatten(-2), torch.stack([a[..., 0::2] * b[:, :20] - a[..., 1::2], a[..., 0::2] + a[..., 1::2] * b[:, :20]], -1).flatten(-2), torch.stack([a.sin(), b.expand(6, 70, 40) + 0, c], 1), torch.stack([a, a * 2, b + a, (a > c).float()], 0), "
+               "torch.stack([(a * b).bfloat16(), (a - c).bfloat16()], -1) * 2, torch.stack([a + 1, a], -2).sum(-1), torch.softmax(torch.stack([a * b, b - a], -1), -1), torch.stack([a.transpose(1, 2) * 2, a.transpose(1, 2) + 1], -1), torch.cat([(a * b).unsqueeze(2), (c + b).unsqueeze(2)], 2), "
+               "torch.stack([(a.softmax(-1) * b), a.amax(-1, keepdim=True) + b], -1), torch.stack([a * 2, torch.stack([a, b - a], 0).sum(0)], -1), torch.stack([(a * 5).long() + 1, (b * 7).long().expand(6, 70, 40)], -1), torch.stack([a[:0] * 2, a[:0] + 1], -1)",
+               [tensor(6, 70, 40), tensor(70, 40, seed=2), tensor(6, 70, 40, seed=3)]),
+    # Columns that threads keep: of whole blocks and of others, of one thread and of many, of two inputs; what is found of them in order.
+    "columns_kept": ("torch.softmax(a, 1), torch.log_softmax(a[:, :, :128], 1), torch.softmax(a[:, :20], 1), (a - a.mean(1, keepdim=True)) / (a.std(1, keepdim=True) + b[0].abs()), torch.softmax(b, 0), F.normalize(a, dim=1), (a * b[:21] - (a * b[:21]).amax(1, keepdim=True)).exp().sum(1), "
+                     "torch.softmax(a.bfloat16().float(), 1), a.max(1), torch.softmax(a[:, :1], 1), torch.softmax(a.permute(0, 2, 1)[:, :, :3], 1), torch.softmax(c, 1), (c - c.mean(1, keepdim=True)).square().sum(1)",
+                     [tensor(3, 21, 333), tensor(70, 333, seed=2), tensor(200, 40, 260, seed=3)]),
     "few_blocks": ("a.unfold(1, 8, 4).mean(-1), a.view(30, 5, 200).amax(1), (b - b.mean(0)) / (b.std(0) + 1e-5), b.var(0), torch.softmax(b.view(2, -1), 1), torch.softmax(c, 1), torch.softmax(c[:, :250], 1)",
                    [tensor(30, 1000), tensor(5000, 14), tensor(8200, 256)]),
     "narrow_rows": ("torch.softmax(a, 1), torch.softmax(a[:, :200].masked_fill(b, -1e4), 1)", [tensor(8200, 256, dtype="bfloat16"), tensor(8200, 200, dtype="bool", kind="randint", low=0, high=2), tensor(1)]),
@@ -212,6 +221,9 @@ PROGRAMS = {
     "losses": ("F.cross_entropy(a, b), F.cross_entropy(a, b, reduction='none'), F.cross_entropy(a, b, label_smoothing=0.1), F.nll_loss(a, b, ignore_index=2), "
                "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
                [tensor(20, 7), ints(20, high=7), tensor(7)]),
+    # Losses that several blocks add up, in order: of planes, with weights, of what is ignored; a second time in the same memory.
+    "losses_many": ("F.cross_entropy(a, b), F.cross_entropy(a, b, c, reduction='sum', ignore_index=2) / 1000, F.nll_loss(a * 2, b), F.cross_entropy(a, b, label_smoothing=0.1), F.cross_entropy(a[:1], b[:1]), F.cross_entropy(a.bfloat16(), b, label_smoothing=0.2, reduction='none')",
+                    [tensor(3, 5, 90, 41), ints(3, 90, 41, high=5), tensor(5, kind="rand")]),
     "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
                  "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2), a.half() @ b.half(), a.bfloat16() @ b.bfloat16()",
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),

@@ -154,3 +154,61 @@ test("memory: each step of the curve; the picture of all graphs: each box; the h
   assert.ok(found.colours.includes(ground), ground);
   await sound(page, complaints);
 });
+
+test("the timeline: each text, each rectangle and each stripe of what is in sight", async () => {
+  const { page, complaints } = await openPage(browser);
+  // What is drawn on the page: its texts, and where its rectangles and lines begin.
+  await page.addInitScript(() => {
+    globalThis.pen = { texts: [], points: [] };
+    const of = CanvasRenderingContext2D.prototype;
+    for (const [name, note] of [["fillText", (text) => globalThis.pen.texts.push(text)], ["moveTo", (x, y) => globalThis.pen.points.push([x, y])], ["fillRect", (x, y) => globalThis.pen.points.push([x, y])]]) {
+      const draw = of[name];
+      of[name] = function (...args) {
+        note(...args);
+        return draw.apply(this, args);
+      };
+    }
+  });
+  await page.goto(`${server.url}/runs/${cut}/timeline?mode=static`);
+  await drawn(page);
+  await page.locator(".tl canvas").waitFor();
+  await afterTimers(page);
+  const shown = await page.evaluate(async () => {
+    globalThis.pen = { texts: [], points: [] };
+    dispatchEvent(new Event("themechange"));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const { width, height } = document.querySelector(".tl canvas").getBoundingClientRect();
+    return { ...globalThis.pen, size: [width, height] };
+  });
+  const [png, svg] = [await saved(page, page.locator("#main"), "PNG"), await saved(page, page.locator("#main"), "SVG")];
+  assert.deepEqual([png.name, svg.name], [`cut_${cut}_timeline_static.png`, `cut_${cut}_timeline_static.svg`]);
+  assert.deepEqual([png.body.readUInt32BE(16), png.body.readUInt32BE(20)], shown.size.map((v) => Math.ceil(2 * v)));
+  const found = await read(page, svg.body.toString());
+  assert.equal(found.bad, "");
+  assert.deepEqual(found.size, shown.size);
+  assert.ok(shown.texts.length > 5);
+  assert.deepEqual([...new Set(found.texts)].sort(), [...new Set(shown.texts)].sort());
+  assert.ok(shown.points.length > 20);
+  for (const p of shown.points) assert.ok(near(found.points, p), `${p} is drawn`);
+  await sound(page, complaints);
+});
+
+test("the picture of a graph: as PNG what the server gives as SVG", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${cut}/graphs?mode=static`);
+  await drawn(page);
+  const picture = page.locator(".picture");
+  const png = await saved(page, picture, "PNG");
+  assert.equal(png.name, `cut_${cut}_graph_0_static.png`);
+  const given = await (await fetch(`${server.url}/api/v1/runs/${cut}/export?format=svg&mode=static&graph=0`)).text();
+  const size = /^<svg [^>]*width="(\d+)" height="(\d+)"/.exec(given).slice(1).map(Number);
+  assert.deepEqual([png.body.readUInt32BE(16), png.body.readUInt32BE(20)], size.map((v) => 2 * v));
+  const colours = await page.evaluate(async (bytes) => {
+    const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+    const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    pen.drawImage(image, 0, 0);
+    return new Set(new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+  }, [...png.body]);
+  assert.ok(colours > 8, `${colours} colours`);
+  await sound(page, complaints);
+});

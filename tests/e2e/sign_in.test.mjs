@@ -39,6 +39,10 @@ test("a wrong token is refused in the dialog, one that counts shows the runs, an
   await page.waitForSelector("dialog#sign-in[open]");
   assert.equal(await page.locator("text=seen_by_some").count(), 0);
   const before = await button(page, "Sign in").boundingBox();
+  await page.keyboard.press("Escape");
+  await page.locator("h1", { hasText: "Sign in to see this page" }).waitFor();
+  await button(page, "Enter a token").click();
+  await page.waitForSelector("dialog#sign-in[open]");
   await signIn(page, `bk_${"0".repeat(64)}`);
   await page.waitForSelector("#sign-in .errline:not(:empty)");
   assert.match(await page.locator("#sign-in .errline").innerText(), /this token does not count/);

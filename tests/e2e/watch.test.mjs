@@ -85,7 +85,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.goto(`${server.url}/runs/${id}`);
     await page.getByRole("button", { name: "Watch", exact: true }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText("mine.py is as it was: it runs when it changes.").waitFor();
+    await page.getByText("mine.py is unchanged: it runs when it changes.").waitFor();
     assert.equal((await runs()).length, before, "the file is what the run has");
     await save(program("(x.sin() + x.cos()).sum()"));
     await rows(page, 1);

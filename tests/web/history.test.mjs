@@ -1,7 +1,7 @@
 // tests/web/history.test.mjs -- what the page draws of a workload over its runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { baselineOf, label, measured, tip, valueAxis } from "../../web/js/model/history.js";
+import { baselineOf, label, measured, tip, valueAxis, valueRange } from "../../web/js/model/history.js";
 
 const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, shown: value && { text: `${value.toFixed(2)}x`, low: (value * 0.99).toFixed(2), high: (value * 1.01).toFixed(2) }, of_baseline: null, ...extra });
 const history = (points, extra = {}) => ({ workload: "chain", workloads: [], metric: "speedup", title: "speedup over eager", unit: "x", mode: "static", more_is_better: true, points, total: points.length, pending: false, ...extra });
@@ -28,4 +28,11 @@ test("the axis of values has one unit", () => {
   assert.deepEqual([valueAxis(history([point(1, 2)])).title, valueAxis(history([point(1, 2)])).write(2.5)], ["speedup over eager, x", "2.5x"]);
   assert.equal(valueAxis(history([point(1, 2)], { unit: "B", title: "peak memory" })).write(2048), "2.05 kB");
   assert.equal(valueAxis(history([point(1, 2)], { unit: "", title: "breaks" })).title, "breaks");
+});
+
+test("the axis of values goes by ratios where one would press the others flat", () => {
+  assert.deepEqual(valueRange([2, 3]), { log: false, min: 1.88, max: 3.12 });
+  assert.equal(valueRange([0, 12, 40]).log, false, "nothing is a ratio of 0");
+  const wide = valueRange([1.5, 2, 27]);
+  assert.ok(wide.log && wide.min > 1 && wide.min < 1.5 && wide.max > 27 && wide.max < 40, JSON.stringify(wide));
 });

@@ -19,7 +19,7 @@ import {
 import { entries, entryAfter, hasDots, parameters, tokenLines, isAnother } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine, watchLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
-import { drops, parseQuery } from "../../web/js/model/query.js";
+import { aloneText, drops, parseQuery } from "../../web/js/model/query.js";
 import { splitRows } from "../../web/js/model/split.js";
 import { graphCount, graphRows } from "../../web/js/model/graphs.js";
 import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
@@ -183,6 +183,12 @@ test("numbers and bounds are fields of the search, and what is none is searched"
   assert.deepEqual(parseQuery("breaks:many speedup:> median:=3"), { q: "breaks:many speedup:> median:=3" });
 });
 
+test("filters that match nothing together say what each has alone", () => {
+  assert.equal(aloneText(["verdict:slower", "device:xeon"], [3, 1]), "3 runs match verdict:slower, 1 matches device:xeon.");
+  assert.equal(aloneText(["zzz", "status:failed"], [0, 1200]), "No run matches zzz, 1,200 match status:failed.");
+  assert.equal(aloneText(["tag:x", "a b"], [1, 0]), "1 run matches tag:x, none matches a b.");
+});
+
 test("each filter can be dropped alone", () => {
   assert.deepEqual(
     drops("tag:x foo", "failed").map((d) => [d.label, d.text, d.status]),
@@ -344,7 +350,7 @@ test("policy and gradient go through the form", () => {
 test("what a mode handed to a GPU is counted in words; a mode on the CPU has none", () => {
   const order = { streams: 2, events: 1, launches: 1200, graph_launches: 0, library_calls: 1, copies: 1, sets: 3, waits: 2 };
   assert.deepEqual(orderFacts({ eager: {}, static: { order } }), [
-    ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 waits of the host"],
+    ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 host waits"],
   ]);
 });
 

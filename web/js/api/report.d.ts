@@ -2979,7 +2979,7 @@ export interface ReportGateRow {
   file: string | null;
   /** passed, failed, or not enough */
   outcome: string;
-  /** of the comparison; NO RUN where it did not run, NO BASELINE where there is none */
+  /** of the comparison; MORE, LESS or SAME of graphs, breaks and launches where times are not on both sides; NO RUN where it did not run, NO BASELINE where there is none */
   verdict: string;
   /** the baseline's run */
   a: ReportComparedRun | null;
@@ -2989,6 +2989,10 @@ export interface ReportGateRow {
   figure: string | null;
   /** its ratio with its interval, as it is shown: 1.20x (1.15-1.25) */
   times: string | null;
+  /** x: the ratio, over the baseline's; null where none was compared */
+  ratio: number | null;
+  /** x: its interval */
+  ci: [number, number] | null;
   /** what changed for the worse, and what could not be judged */
   findings: ReportGateFinding[];
 }

@@ -75,6 +75,7 @@
  * @typedef {object} Diagnostic
  * @property {string} message
  * @property {string} [code]
+ * @property {string} [file] of a program of several
  * @property {number} [line]
  * @property {number} [column]
  * @property {number} [end_column]

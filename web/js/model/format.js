@@ -214,3 +214,6 @@ export function list(words) {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
+
+/** A message of the server on its own: a capital, and a full stop where it ends without one. @param {string} text */
+export const asSentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;

@@ -10,6 +10,9 @@ import { intervalOf } from "./sentence.js";
 /** @typedef {import("../api/compare/types.js").History} History */
 /** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
 
+/** The largest end over the least from which on the axis goes by ratios. */
+const FLAT = 5;
+
 /** What a run is called on the axis: its commit, else its number. @param {HistoryPoint} p */
 export const label = (p) => (p.run.commit ? p.run.commit.slice(0, 7) : `#${p.run.id}`);
 
@@ -35,6 +38,18 @@ export function valueAxis(h) {
   if (h.unit === "x") return { title: `${title}, x`, write: (v) => `${plain(Number(v.toPrecision(4)))}x` };
   if (h.unit === "B") return { title, write: bytes };
   return { title: h.unit ? `${title}, ${h.unit}` : title, write: (v) => plain(Number(v.toPrecision(4))) };
+}
+
+/** From where to where the axis of values goes; by ratios where the largest would press the others flat.
+ * @param {readonly number[]} ends values and the ends of their intervals @returns {{log: boolean, min: number, max: number}} */
+export function valueRange(ends) {
+  const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
+  if (lo > 0 && hi / lo >= FLAT) {
+    const room = (hi / lo) ** 0.08;
+    return { log: true, min: lo / room, max: hi * room };
+  }
+  const room = (hi - lo) * 0.12 || hi * 0.1 || 1;
+  return { log: false, min: lo - room < 0 && lo >= 0 ? 0 : lo - room, max: hi + room };
 }
 
 /** What is said of one point: which run it is of, its figure, and what people noted.

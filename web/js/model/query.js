@@ -4,6 +4,8 @@
 // colon that names no field, no verdict there is or no number, is searched as it is.  Quotes hold
 // a value with spaces.
 
+import { count, plural } from "./format.js";
+
 const NUMBERS = ["speedup", "breaks", "median"];
 const FIELDS = ["verdict", "project", "tag", "device", ...NUMBERS];
 const A_NUMBER = /^(?:[<>]=?)?-?\d+(?:\.\d+)?(?:e-?\d+)?$/;
@@ -46,6 +48,14 @@ export function mistakes(text) {
     return [`${w} is no filter: there are ${FIELDS.map((f) => `${f}:`).join(", ")}.`];
   });
 }
+
+/** How many runs each part of a search has alone. @param {readonly string[]} labels @param {readonly number[]} totals */
+export const aloneText = (labels, totals) =>
+  `${labels.map((label, i) => {
+    const n = totals[i];
+    const runs = i ? (n ? count(n) : "none") : n ? plural(n, "run") : "No run";
+    return `${runs} ${n > 1 ? "match" : "matches"} ${label}`;
+  }).join(", ")}.`;
 
 /** The text with a field set to a value, or without it. @param {string} text @param {string} field @param {string} value */
 export function withField(text, field, value) {

@@ -3,33 +3,40 @@
 // A chart of Chart.js draws itself; an SVG or a table of the page is read as it is shown, so that a file
 // has what the page has, in its colours.  Pictures of blob: or data: are not allowed here.
 
-import { button, save } from "./dom.js";
+import { button, h, save } from "./dom.js";
 
 /** @typedef {CanvasRenderingContext2D} Pen or a SvgPen, which has what is used of it */
 /** @typedef {{width: number, height: number, paint: (pen: Pen) => void}} Drawing in CSS pixels */
 
 const SHARP = 2; // pixels of a PNG for each of the page, at least
+const [MOST_SIDE, MOST_PIXELS] = [16384, 1e8]; // browsers draw nothing on a canvas that is larger
+const SAID_MS = 2000;
 const HEAD = 7; // of an arrow
 const MARGIN = 8; // around a table
+
+const ground = () => getComputedStyle(document.documentElement).getPropertyValue("--well").trim();
+
+/** @param {string} name @param {Drawing} d */
+function savePng(name, d) {
+  const canvas = document.createElement("canvas");
+  const sharp = Math.min(Math.max(SHARP, devicePixelRatio), MOST_SIDE / Math.max(d.width, d.height), Math.sqrt(MOST_PIXELS / (d.width * d.height)));
+  [canvas.width, canvas.height] = [Math.ceil(d.width * sharp), Math.ceil(d.height * sharp)];
+  const pen = /** @type {Pen} */ (canvas.getContext("2d"));
+  pen.scale(sharp, sharp);
+  pen.fillStyle = ground();
+  pen.fillRect(0, 0, d.width, d.height);
+  d.paint(pen);
+  canvas.toBlob((blob) => blob && save(`${name}.png`, blob), "image/png");
+}
 
 /**
  * @param {string} name of the files, which says the run and the chart @param {string} title what it shows
  * @param {() => Drawing | null} drawing null: there is nothing now @returns {HTMLElement[]}
  */
 export function chartFiles(name, title, drawing) {
-  const ground = () => getComputedStyle(document.documentElement).getPropertyValue("--well").trim();
   const png = () => {
     const d = drawing();
-    if (!d) return;
-    const canvas = document.createElement("canvas");
-    const sharp = Math.max(SHARP, devicePixelRatio);
-    [canvas.width, canvas.height] = [Math.ceil(d.width * sharp), Math.ceil(d.height * sharp)];
-    const pen = /** @type {Pen} */ (canvas.getContext("2d"));
-    pen.scale(sharp, sharp);
-    pen.fillStyle = ground();
-    pen.fillRect(0, 0, d.width, d.height);
-    d.paint(pen);
-    canvas.toBlob((blob) => blob && save(`${name}.png`, blob), "image/png");
+    if (d) savePng(name, d);
   };
   const svg = async () => {
     const { SvgPen } = await import("./svg_pen.js");
@@ -40,6 +47,21 @@ export function chartFiles(name, title, drawing) {
     save(`${name}.svg`, new Blob([pen.file(d.width, d.height, ground(), title)], { type: "image/svg+xml" }));
   };
   return [button("PNG", png), button("SVG", svg)];
+}
+
+/** Saves as PNG what the server gives as SVG. @param {string} name of the file @param {string} url */
+export function pngOf(name, url) {
+  const b = button("PNG", async () => {
+    const image = h("img", { src: url });
+    try {
+      await image.decode();
+      savePng(name, { width: image.naturalWidth, height: image.naturalHeight, paint: (pen) => pen.drawImage(image, 0, 0) });
+    } catch {
+      b.textContent = "The server gave no picture";
+      setTimeout(() => (b.textContent = "PNG"), SAID_MS);
+    }
+  });
+  return b;
 }
 
 /** A chart of Chart.js, as it is shown. @param {() => any} chart null: there is none yet @returns {() => Drawing | null} */

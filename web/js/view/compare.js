@@ -10,7 +10,7 @@ import { ComparedRuns, runsOf } from "./compare_runs.js";
 import { ApiError, getChangesAt, getComparison, getRun, listRuns } from "../api/client.js";
 import { ratioAxis } from "../model/axis.js";
 import { aside, axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
-import { plain, plural } from "../model/format.js";
+import { asSentence, plain, plural } from "../model/format.js";
 import { chipClass, intervalOf, unbroken } from "../model/sentence.js";
 
 /** @typedef {import("../api/compare/types.js").Comparison} Comparison */
@@ -36,15 +36,15 @@ export async function compareView(ctx) {
   const head = h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), h("div", { class: "acts" }, chosen.acts()));
   ctx.main.replaceChildren(head);
   if (runs.length) add(ctx.main, chosen.list());
-  if (!asked) return add(ctx.main, empty(chosen, runs.length));
-  if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message[0].toUpperCase()}${asked.message.slice(1)}.`)));
+  if (!asked) return add(ctx.main, await empty(ctx, chosen, runs.length));
+  if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, asSentence(asked.message)), chosen.mend()));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   show(ctx, asked, ids);
-  const steps = h("section", { class: "sec", "aria-label": "Steps of the history", hidden: true });
+  const steps = h("section", { class: "sec", "aria-label": "Steps in the history", hidden: true });
   add(ctx.main, steps);
   stepsOf(asked.runs, ctx.signal).then((lines) => {
     if (!lines.length || ctx.signal.aborted) return;
-    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps of the history")), h("ul", { class: "plain" }, lines));
+    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps in the history")), h("ul", { class: "plain" }, lines));
     steps.hidden = false;
   }, () => {});
   return undefined;
@@ -97,11 +97,13 @@ async function counterpart(id, signal) {
   return found ? String(found.id) : null;
 }
 
-/** @param {ComparedRuns} chosen @param {number} n how many are chosen */
-function empty(chosen, n) {
+/** @param {Context} ctx @param {ComparedRuns} chosen @param {number} n how many are chosen */
+async function empty(ctx, chosen, n) {
   const key = (/** @type {string} */ k) => h("kbd", {}, k);
   const what = "what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.";
   if (n) return stateWell("One more run is needed", h("p", {}, "Choose a run to compare it with, ", key("b"), `: ${what}`));
+  const { total } = await listRuns({ status: "done", limit: 1 }, ctx.signal);
+  if (!total) return stateWell("No runs to compare yet", h("p", {}, `Once two runs are done, this page says ${what}`), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run")));
   const text = h("p", {}, `Choose two runs or more: ${what} In the list of runs, `, key("x"), " selects a run and ", key("c"), " compares those selected.");
   return stateWell("Choose two runs to compare", text, h("div", { class: "acts" }, button("Choose runs", () => chosen.start(), { class: "btn primary" }), h("a", { class: "btn", href: "/runs" }, "Choose in the list")));
 }
@@ -137,11 +139,11 @@ function besideOf(all, pair, signal) {
 function verdict(ctx, pair, ids) {
   const parts = spoken(pair.sentence);
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
-  if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
+  if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared anyway. "), `They are ${pair.refused}.`));
   add(el, h("p", { class: "how" }, pair.how.join(" ")));
   const forced = new URLSearchParams(ctx.query);
   forced.set("force", "1");
-  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare all the same")));
+  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare anyway")));
   return el;
 }
 

@@ -67,6 +67,12 @@ export class ComparedRuns {
     if (!this.#ctx.signal.aborted) this.#open([a, b].flatMap((r) => (r ? [String(r.id)] : [])));
   }
 
+  /** What to do where these cannot be compared: a run that is not there is replaced first. */
+  mend() {
+    const at = Math.max(0, this.#runs.findIndex((r) => !r.created_ns));
+    return h("div", { class: "acts" }, button(`Choose another ${letter(at)}`, () => this.choose(at), { class: "btn primary" }), h("a", { class: "btn", href: "/runs" }, "Choose in the list"));
+  }
+
   #swap() {
     const [a, b, ...more] = this.#ids;
     if (b) this.#open([b, a, ...more]);

@@ -65,7 +65,7 @@ export async function docsView(ctx) {
   const [page] = await Promise.all([getDoc(name, ctx.signal), loadStyle("docs")]);
   if (ctx.signal.aborted) return;
   if (!page) {
-    ctx.main.replaceChildren(nothingHere("No page of the documentation has this address", [h("a", { href: "/docs" }, "The documentation"), " lists them all."]));
+    ctx.main.replaceChildren(nothingHere(`The documentation has no page ${name}`, ["Its first page lists all of them."], [["The documentation", "/docs"], ["All runs", "/runs"]]));
     return;
   }
   ctx.setTitle(`${page.title} · Documentation`);

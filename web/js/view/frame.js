@@ -97,7 +97,10 @@ async function showSession() {
     document.querySelector("header.nav")?.after(h("p", { id: "insecure", class: "open-to-all", role: "alert" }, text));
   }
   if (session?.user) showUser(session);
-  else if (session?.accounts && session.scope === "open") askToken();
+  else if (session?.accounts && session.scope === "open") {
+    addEventListener("signinwanted", askToken);
+    askToken();
+  }
 }
 
 /** @param {import("../api/client.js").Session} session */
@@ -141,6 +144,7 @@ function askToken() {
       wrong.textContent = problem instanceof ApiError ? problem.message : String(problem);
     }
   });
+  d.addEventListener("close", () => d.remove());
   document.body.append(d);
   d.showModal();
 }

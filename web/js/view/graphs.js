@@ -11,6 +11,7 @@ import { saidOf } from "../model/sentence.js";
 import { pointsOf } from "../model/curves.js";
 import { capturing, graphRows } from "../model/graphs.js";
 import { fileUrl } from "../api/client.js";
+import { fileStem } from "../model/commands.js";
 import { lineLinks, markLines, viewUrl } from "./joined.js";
 import { longList } from "./long_list.js";
 import { GraphPanes } from "./panes.js";
@@ -135,6 +136,7 @@ async function oneGraph(page, place, { point, mode, graph, row, i }) {
     mode: point.modes[mode],
     sourceUrl: (/** @type {import("../model/places.js").Place} */ place) => viewUrl(run, "source", place),
     exportUrl: (/** @type {string} */ format) => `${fileUrl(String(run.id), "export")}?format=${format}&${of}`,
+    fileName: [fileStem(run.name), run.id, "graph", graph.id ?? i, mode].join("_"),
   });
   const lists = h("div", { class: "two" });
   const head = h("header", {}, h("h3", {}, row.title), h("p", {}, row.facts.join(" \u00b7 ")), h("div", { class: "acts" }, panes.choice));

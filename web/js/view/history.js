@@ -87,6 +87,7 @@ function choices(data, asked) {
   if (!names.some((o) => o.value === data.workload)) names.unshift({ value: data.workload ?? "", label: data.workload ?? "" });
   const points = known?.points.length ? [{ value: "", label: "last point" }, ...known.points.map((n) => ({ value: String(n), label: `n = ${plain(n)}` }))] : [];
   const metrics = (known?.metrics ?? []).map((m) => ({ value: m.name, label: m.title }));
+  if (known && data.metric && !metrics.some((m) => m.value === data.metric)) metrics.unshift({ value: data.metric, label: data.title ?? data.metric });
   const modes = (known?.modes ?? []).map((m) => ({ value: m, label: m }));
   return h(
     "div",

@@ -7,9 +7,10 @@ import { h, say, token } from "./dom.js";
 import { tooltipLook } from "./chart_config.js";
 import { chartFiles, ofChart } from "./chart_files.js";
 import { chartLibrary } from "./chart_library.js";
-import { baselineOf, label, measured, tip, valueAxis, what } from "../model/history.js";
+import { baselineOf, label, measured, tip, valueAxis, valueRange, what } from "../model/history.js";
 import { fileStem } from "../model/commands.js";
 import { date } from "../model/format.js";
+import { logTicks } from "../model/curves.js";
 import { modeOf } from "../model/modes.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
@@ -148,8 +149,10 @@ function config(data) {
   const values = valueAxis(data);
   const title = (/** @type {string} */ text) => ({ display: true, text, color: token("--ink3"), font, padding: 0 });
   const ends = all.flatMap((p) => [p.value ?? 0, ...(p.ci ?? [])]);
-  const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
-  const pad = (hi - lo) * 0.12 || hi * 0.1 || 1;
+  const range = valueRange(ends);
+  const steps = (/** @type {any} */ a) => {
+    if (range.log) a.ticks = logTicks(a.min, a.max, data.unit === "x").map((value) => ({ value }));
+  };
   return {
     type: "line",
     data: {
@@ -180,7 +183,7 @@ function config(data) {
       },
       scales: {
         x: { offset: true, grid: { display: false }, border: { color: token("--line2") }, ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (/** @type {number} */ i) => (i % every === 0 ? [label(all[i]), ...(narrow ? [] : [date(all[i].run.created_ns / 1e6)])] : "") }, title: title("run by commit and date, oldest at the left") },
-        y: { min: lo - pad < 0 && lo >= 0 ? 0 : lo - pad, max: hi + pad, grid: { color: token("--line"), tickLength: 0 }, border: { display: false }, ticks: { ...ticks, maxTicksLimit: 6, includeBounds: false, callback: (/** @type {number} */ v) => values.write(v) }, title: title(values.title) },
+        y: { type: range.log ? "logarithmic" : "linear", min: range.min, max: range.max, afterBuildTicks: steps, grid: { color: token("--line"), tickLength: 0 }, border: { display: false }, ticks: { ...ticks, maxTicksLimit: 6, includeBounds: false, callback: (/** @type {number} */ v) => values.write(v) }, title: title(values.title) },
       },
     },
   };

@@ -1,7 +1,7 @@
 // js/view/joined.js -- what comes from the picked line: its ops, kernels and breaks, and the
 // ways to each; as a bar below every view of a run, and as a list beside the source.
 
-import { add, button, h } from "./dom.js";
+import { add, button, h, chip, prose } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
@@ -72,12 +72,19 @@ function places(run, at, of, mode) {
   return links.length ? links.flatMap((a, i) => [i ? " \u00b7 " : "", a]).concat(` in ${mode}`) : `no op, kernel or break of ${mode} comes from here`;
 }
 
+/** Beside the source of a run that has no figures. @param {Run} run */
+function unmeasured({ error, status }) {
+  if (error && status === "failed") return [h("h3", {}, chip("failed", "FAILED"), error.line ? ` at line ${error.line}` : ""), h("p", {}, prose(error.message))];
+  return [h("h3", {}, "Not measured"), h("p", { class: "small sub" }, "The ops, kernels and breaks of a line are listed here once the run is done.")];
+}
+
 /**
  * Beside the source: each op, kernel and break of a line, as ways to them.
  * @param {Run} run @param {Place} at @param {Joined | undefined} of @param {string} mode
  * @returns {HTMLElement[]}
  */
 export function joinedList(run, at, of, mode) {
+  if (!run.report) return unmeasured(run);
   if (!at.line) return [h("h3", {}, "No line is picked"), h("p", { class: "small sub" }, "Click a line, or step through them with the arrow keys: its ops, kernels and breaks are listed here.")];
   const title = h("h3", {}, at.file ? placeText(at) : `Line ${at.line}`, h("span", { class: "sub small" }, mode ? ` in ${mode}` : ""));
   if (!of) return [title, h("p", { class: "small sub" }, "No op, kernel or break comes from this line.")];

@@ -13,22 +13,17 @@ export function missingView(ctx) {
   );
 }
 
-/** @param {string} title @param {import("./dom.js").Child[]} text */
-export function nothingHere(title, text) {
-  return h(
-    "div",
-    { class: "well gap" },
-    h(
-      "div",
-      { class: "state" },
-      h("h1", {}, title),
-      h("p", {}, ...text),
-      h(
-        "div",
-        { class: "acts" },
-        h("a", { class: "btn primary", href: "/runs" }, "All runs"),
-        h("a", { class: "btn", href: "/new" }, "New run"),
-      ),
-    ),
-  );
+/**
+ * @param {string} title @param {import("./dom.js").Child[]} text
+ * @param {[label: string, href: string][]} [next] where to go on, the likeliest first
+ */
+export function nothingHere(title, text, next = [["All runs", "/runs"], ["New run", "/new"]]) {
+  const acts = next.map(([label, href], i) => h("a", { class: i ? "btn" : "btn primary", href }, label));
+  return h("div", { class: "well gap" }, h("div", { class: "state" }, h("h1", {}, title), h("p", {}, ...text), h("div", { class: "acts" }, acts)));
+}
+
+/** A run that the server does not have. @param {string} id @param {[label: string, href: string][]} [next] */
+export function noSuchRun(id, next) {
+  const why = /^\d+$/.test(id) ? "It may have been deleted. Numbers are not used again." : "Runs are numbered: the address of one ends in its number.";
+  return nothingHere(`There is no run #${id}`, [why], next);
 }

@@ -10,6 +10,7 @@ import { h, button, copyButton, focusKept, prose, say, segmented, select } from 
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
+import { noSuchRun } from "./missing.js";
 import { acceptDrops, opener } from "./files.js";
 import { fileTree } from "./tree.js";
 import { Watch } from "./watch.js";
@@ -56,7 +57,12 @@ const page = new NewPage({ ...having, draft, signal: ctx.signal });
   const kept = draft.read();
   if (kept) page.restore(kept);
   else if (from) {
-    const run = await getRun(from, ctx.signal);
+    const run = await getRun(from, ctx.signal).catch((e) => {
+      if (e instanceof ApiError && (e.status === 404 || e.status === 400)) return null;
+      throw e;
+    });
+    if (ctx.signal.aborted) return;
+    if (!run) return ctx.main.replaceChildren(noSuchRun(from, [["Write a function", "/new"], ["All runs", "/runs"]]));
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
     page.load(withModes(run.workload ?? blank(), more), `from run #${run.id}`);
   } else page.loadExample(examples[0]?.workload ?? blank(), "");
@@ -205,7 +211,7 @@ class NewPage {
         this.#problems(found, called ? "with its calls" : "without calls");
         this.#propose(proposals);
       },
-      (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
+      (why) => (this.#found.textContent = `Not checked yet; trying again: ${why}`),
     );
     const onInput = () => {
       this.#untouched = false;
@@ -336,7 +342,7 @@ class NewPage {
     this.#diags.replaceChildren();
     this.#shown = [];
     this.#editor.mark([]);
-    this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs for it." : "";
+    this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs yet." : "";
     this.#checker.later(() => ({ ...fromForm(this.#form), free: freeOf(this.#form) }), pauseMs);
   }
 
@@ -489,7 +495,7 @@ class NewPage {
     const breaks = found.filter((p) => p.allowed).length;
     const warnings = found.filter((p) => p.severity === "warning").length;
     const errors = found.length - breaks - warnings;
-    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, for a field needs another value: no error in the source."; // a break is met by a call
+    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, because a field needs another value: no error in the source."; // a break is met by a call
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));

@@ -6,6 +6,7 @@
 // Only what is in sight is drawn, and from afar boxes without their names: thousands stay fluid.
 
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
+import { pngOf } from "./chart_files.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
 import { arrowHead, boxShape, edgeLabel, groupTitle } from "./shapes.js";
@@ -22,9 +23,9 @@ import { isInPieces, wholeSteps } from "../model/whole.js";
 /** @typedef {import("../model/picture.js").Node} Node */
 /** @typedef {import("../model/layout.js").Laid} Laid */
 /** @typedef {{graph: import("../api/types.js").Graph, title: string, sourceUrl: (place: import("../model/places.js").Place) => string,
- *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal,
+ *   exportUrl: (format: string) => string, fileName: string, query: URLSearchParams, signal: AbortSignal,
  *   pointed?: (nodes: readonly Node[]) => void, drawn?: (picture: GraphPicture) => void}} Asked
- *   pointed: what the pointer is over; drawn: of the picture once it is there, and after each step */
+ *   fileName: of a PNG of it, without ".png"; pointed: what the pointer is over; drawn: of the picture once it is there, and after each step */
 
 const BUDGET_MS = 250;
 const OPEN_UP_TO = 40; // nodes: groups of a larger graph begin closed
@@ -174,7 +175,7 @@ export class GraphPicture {
       h("a", { class: "btn", href: asked.exportUrl(format), download: "" }, text);
     const acts = h("div", { class: "acts" }, find,
       button("Open all", () => this.#openAll(true)), button("Close all", () => this.#openAll(false)),
-      button("Fit", () => this.stage.fit()), link("SVG", "svg"), link("DOT", "dot"));
+      button("Fit", () => this.stage.fit()), pngOf(asked.fileName, asked.exportUrl("svg")), link("SVG", "svg"), link("DOT", "dot"));
     const keys = [["kernel", "fused kernel"], ["library", "library call"], ...(hasModules(this.drawn.nodes) ? [["module", "module"]] : []), ...(this.drawn.loops?.size ? [["loop", "loop on a tensor"]] : []), ["gone", "removed by this pass"]].map(([cls, text]) =>
       h("span", { class: "key" }, h("i", { class: `g-${cls}`, "aria-hidden": "true" }), text));
     const well = h("div", { class: "well graphwell" }, this.stage.el);
@@ -233,7 +234,7 @@ export class GraphPicture {
     } catch (e) {
       if (signal.aborted || this.asked.signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
-      this.#tell(`The picture was not laid out: ${e.message}`);
+      this.#tell(`The picture could not be laid out: ${e.message}`);
     } finally {
       if (!signal.aborted) this.stage.el.removeAttribute("aria-busy");
     }

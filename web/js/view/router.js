@@ -5,7 +5,8 @@
 // old page can write into a new one.
 
 import { herePath, pathOf, place } from "../api/place.js";
-import { h, say } from "./dom.js";
+import { button, h, prose, say } from "./dom.js";
+import { asSentence } from "../model/format.js";
 
 /**
  * @typedef
@@ -115,24 +116,17 @@ async function open(route, ctx) {
 /** What went wrong, as a state. @param {any} e */
 export function problem(e) {
   const status = e?.status;
-  return h(
-    "div",
-    { class: "well gap", data: status === 0 ? { offline: "" } : {} },
-    h(
-      "div",
-      { class: "state" },
-      h("h1", {}, status === 0 ? "The server does not answer" : "This page could not be made"),
-      h("p", {}, e?.message ?? String(e)),
-      h(
-        "div",
-        { class: "acts" },
-        // Loaded again (a target is left to the browser): a script that did not come is not asked for twice.
-        h("a", { class: "btn primary", href: herePath() + location.search, target: "_self" }, "Try again"),
-        h("a", { class: "btn", href: "/runs" }, "All runs"),
-      ),
-    ),
-  );
+  if (status === 401) return state("Sign in to see this page", "This server has accounts: a token opens its pages.", button("Enter a token", () => dispatchEvent(new Event("signinwanted")), { class: "btn primary" }));
+  // Loaded again (a target is left to the browser): a script that did not come is not asked for twice.
+  const again = h("a", { class: "btn primary", href: herePath() + location.search, target: "_self" }, "Try again");
+  const el = state(status === 0 ? "The server does not answer" : "This page could not be made", asSentence(e?.message ?? String(e)), again, h("a", { class: "btn", href: "/runs" }, "All runs"));
+  if (status === 0) el.dataset.offline = "";
+  return el;
 }
+
+/** @param {string} title @param {string} text @param {HTMLElement[]} acts */
+const state = (title, text, ...acts) =>
+  h("div", { class: "well gap" }, h("div", { class: "state" }, h("h1", {}, title), h("p", {}, prose(text)), h("div", { class: "acts" }, acts)));
 
 /**
  * Waits, and ends early with the view.

@@ -15,7 +15,7 @@ import { disagreements } from "./disagrees.js";
 import { ledgerNote } from "./ledger.js";
 import { follow } from "./follow.js";
 import { failedState, partialState, stoppedState } from "./states.js";
-import { nothingHere } from "./missing.js";
+import { noSuchRun, nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
 import { herePath, place } from "../api/place.js";
 import { date, stamp } from "../model/format.js";
@@ -66,14 +66,13 @@ export async function runView(ctx) {
   } catch (e) {
     if (!(e instanceof ApiError) || (e.status !== 404 && e.status !== 400)) throw e;
     ctx.setTitle("Not found");
-    return ctx.main.replaceChildren(
-      nothingHere(`There is no run #${id}`, ["It may have been deleted. Numbers are not used again."]),
-    );
+    return ctx.main.replaceChildren(noSuchRun(id));
   }
   if (!shown) {
     ctx.setTitle("Not found");
+    const views = tabsOf(run).map((t) => t.label).join(", ");
     return ctx.main.replaceChildren(
-      nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]),
+      nothingHere(`A run has no view ${tab}`, [`${run.name} #${run.id} has: ${views}.`], [[`Open run #${run.id}`, tabUrl(id, "")], ["All runs", "/runs"]]),
     );
   }
   if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"), { replace: true });
@@ -201,7 +200,7 @@ function head(ctx, run, tab) {
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
-    run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs again with these settings" }) : null,
+    run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs it again with these settings" }) : null,
     run.report ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null,
     link("History", `/history?workload=${encodeURIComponent(run.name)}`, ""),
     exportMenu(run),

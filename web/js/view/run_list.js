@@ -143,7 +143,7 @@ export class RunList {
     const old = this.#rows.get(index);
     if (old && old.run === run && old.columns === this.#columns) return old;
     if (old && old.run?.id === run?.id && old.tr.querySelector(".rename")) return old; // it is being edited
-    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
+    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, loading`));
     tr.setAttribute("aria-rowindex", String(index + 2));
     tr.dataset.row = String(index);
     if (run) tr.dataset.id = run.suite ? `suite ${run.suite_id}` : String(run.id);

@@ -11,7 +11,7 @@ import { Picked } from "./runs_picked.js";
 import { renameForm } from "./rename.js";
 import { getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
-import { drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
+import { aloneText, drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
 
 /** @typedef {{text: string, status: string, sort: string}} Filter */
 
@@ -233,7 +233,8 @@ class RunsPage {
       if (!place.contains(this.#list.el)) place.replaceChildren(this.#list.el);
       this.#list.take(answer, offset);
       if (focus) /** @type {HTMLElement | null} */ (place.querySelector(`[data-sort="${focus}"]`))?.focus();
-    } else place.replaceChildren(...(text || status ? [this.#noMatch()] : []));
+    } else if (text || status) this.#noMatch();
+    else place.replaceChildren();
   }
 
   /** The first minute stands above the list before that is drawn. @param {import("../api/types.js").RunList} answer */
@@ -273,13 +274,18 @@ class RunsPage {
     }
   }
 
-  /** Filters that match nothing: each can be dropped. */
-  #noMatch() {
+  /** Filters that match nothing: each can be dropped, and says how many runs it has alone. */
+  async #noMatch() {
+    const turn = this.#asked;
     const parts = drops(this.#filter.text, this.#filter.status);
-    const hint = parts.length > 1 ? "Remove one of the filters to see more." : "Remove the filter to see every run.";
+    const alone = parts.map((p) => (p.label === `status:${this.#filter.status}` ? { q: "", status: this.#filter.status } : { ...parseQuery(p.label), status: "" }));
+    const totals = await Promise.all(alone.map((q) => listRuns({ ...q, limit: 1 }, this.#ctx.signal).then((a) => a.total ?? a.runs.length))).catch(() => []);
+    if (turn !== this.#asked || this.#ctx.signal.aborted) return;
+    const hint = parts.length > 1 && totals.length ? aloneText(parts.map((p) => p.label), totals) : "Remove the filter to see every run.";
     const acts = parts.map((p) => button(`Drop ${p.label}`, () => this.#change({ text: p.text, status: p.status })));
     const title = `No run matches ${parts.map((p) => p.label).join(" ")}`;
     const wrong = mistakes(this.#filter.text).map((m) => h("p", { class: "errline" }, m));
-    return stateWell(title, ...wrong, h("p", {}, hint), h("div", { class: "acts" }, acts));
+    const state = stateWell(title, ...wrong, h("p", {}, hint), h("div", { class: "acts" }, acts));
+    if (this.#place.textContent !== state.textContent) this.#place.replaceChildren(state); // else its buttons keep the focus
   }
 }

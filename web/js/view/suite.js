@@ -15,7 +15,7 @@ import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
 import { extent, ratioAxis } from "../model/axis.js";
 import { fileStem } from "../model/commands.js";
-import { count, date, plural, stamp } from "../model/format.js";
+import { asSentence, count, date, plural, stamp } from "../model/format.js";
 import { intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
 
@@ -43,7 +43,7 @@ export async function suiteView(ctx) {
   });
   if (!found) {
     ctx.setTitle("Not found");
-    return ctx.main.replaceChildren(nothingHere(`There is no suite #${id}`, ["It may have been removed. Numbers are not used again."]));
+    return ctx.main.replaceChildren(nothingHere(`There is no suite #${id}`, ["It may have been deleted. Numbers are not used again."], [["All suites", "/suites"], ["All runs", "/runs"]]));
   }
   let suite = found;
   let beside = await besideOf(ctx, suite);
@@ -80,6 +80,7 @@ async function besideOf(ctx, suite) {
   const base = ctx.query.get("base") ?? "";
   const { suites } = await listSuites(ctx.signal);
   const others = suites.filter((s) => s.id !== suite.id).map((s) => ({ value: String(s.id), label: `${s.name} #${s.id}` }));
+  if (base && !others.some((o) => o.value === base)) others.push({ value: base, label: `#${base}` });
   const chooser = () =>
     select([{ value: "", label: "no other suite" }, ...others], base, { id: "base" }, (v) =>
       go(`/suites/${encodeURIComponent(suite.id)}${v ? `?base=${encodeURIComponent(v)}` : ""}`),
@@ -95,7 +96,9 @@ async function comparison(ctx, suite, base) {
   try {
     add(place, await comparisonSections(suite.id, base, ctx.signal));
   } catch (e) {
-    add(place, stateWell("The suites cannot be compared", h("p", {}, e instanceof Error ? e.message : String(e))));
+    const why = h("p", {}, asSentence(e instanceof Error ? e.message : String(e)));
+    const alone = h("a", { class: "btn primary", href: `/suites/${encodeURIComponent(suite.id)}` }, "Show it alone");
+    add(place, stateWell("The suites cannot be compared", why, h("div", { class: "acts" }, alone)));
   }
   return place;
 }
@@ -103,7 +106,7 @@ async function comparison(ctx, suite, base) {
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
 function page(suite, order, beside, signal) {
   const how =
-    "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every column that has any.";
+    "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every mode that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, `suite_${fileStem(suite.name)}_${suite.id}`, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);

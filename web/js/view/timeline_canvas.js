@@ -109,8 +109,22 @@ export class TimelineCanvas {
     cancelAnimationFrame(this.#frame);
     this.#scene.width = this.#canvas.clientWidth;
     this.#canvas.style.height = `${heightOf(this.#scene.view, this.#scene.deep)}px`;
-    const { pointed, view, other } = this.#scene;
-    if (this.#scene.width > 0) drawTimeline(this.#canvas, this.#scene, pointed && (partner(view.slices, pointed, view.lanes) ?? other));
+    const g = this.#canvas.getContext("2d");
+    const now = this.drawing();
+    if (!g || !now) return;
+    const ratio = devicePixelRatio || 1;
+    const [width, height] = [Math.round(now.width * ratio), Math.round(now.height * ratio)];
+    if (this.#canvas.width !== width || this.#canvas.height !== height) [this.#canvas.width, this.#canvas.height] = [width, height];
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, now.width, now.height);
+    now.paint(g);
+  }
+
+  /** What it shows. @returns {import("./chart_files.js").Drawing | null} */
+  drawing() {
+    const { pointed, view, other, width, deep } = this.#scene;
+    if (!(width > 0)) return null;
+    return { width, height: heightOf(view, deep), paint: (g) => drawTimeline(g, this.#scene, pointed && (partner(view.slices, pointed, view.lanes) ?? other)) };
   }
 
   /** @param {number} t0 @param {number} t1 */

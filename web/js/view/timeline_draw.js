@@ -91,10 +91,16 @@ export function rowsOf(view, levels) {
     last = lane.pid ?? NaN;
     const deep = levels.get(lane.id) ?? 1;
     const height = deep > 1 ? deep * LEVEL + 6 : lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, deep, label: lane.name[0].toUpperCase() + lane.name.slice(1), process, counter: lane.role === "counter" };
+    const row = { id: lane.id, y, height, deep, label: labelOf(lane), process, counter: lane.role === "counter" };
     y += height + GAP;
     return row;
   });
+}
+
+/** Without the process, which is named above it. @param {LaneInfo} lane */
+function labelOf({ name, pid }) {
+  const own = pid === undefined ? name : name.replace(new RegExp(`(?:, process| of) ${pid}$`), "");
+  return own[0].toUpperCase() + own.slice(1);
 }
 
 /** By process as they came, its GPUs' streams after what its host did. @param {readonly LaneInfo[]} lanes */
@@ -360,17 +366,29 @@ function drawBreakNames(g, s, row) {
   }
 }
 
-/** Its name; on a narrow page in lines, as "GPU 0, stream 7" and "Thread 5 of 4" are.
+/** Its name, in lines where it is wider than there is room and the lane is high enough.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawLabel(g, s, row) {
   const small = isSmall(s.width);
-  const lines = small ? row.label.split(/, | of /) : [row.label];
   const left = small ? 8 : 12;
+  const room = leftOf(s.width) - left - 4;
   g.fillStyle = token("--ink2");
   g.font = `${small ? 11 : 12}px ${token("--font-ui")}`;
-  lines.forEach((text, i) =>
-    g.fillText(fit(g, text, leftOf(s.width) - left - 4), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)),
-  );
+  const lines = inLines(g, row.label, room, Math.max(1, Math.floor(row.height / 15)));
+  lines.forEach((text, i) => g.fillText(fit(g, text, room), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)));
+}
+
+/** Its words in as few lines as they fit into, `most` at most: the last has the rest.
+ * @param {CanvasRenderingContext2D} g @param {string} text @param {number} width @param {number} most */
+function inLines(g, text, width, most) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && lines.length < most && g.measureText(longer).width > width) lines.push(word);
+    else lines[Math.max(0, lines.length - 1)] = longer;
+  }
+  return lines;
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
@@ -437,21 +455,13 @@ function drawFlow(g, s, rows, from, to) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas
+ * All of it, by a pen that has nothing drawn yet.
+ * @param {CanvasRenderingContext2D} g
  * @param {Scene} s
  * @param {Slice | null} other the other end of the pointed slice's launch
  */
-export function drawTimeline(canvas, s, other) {
-  const ratio = devicePixelRatio || 1;
+export function drawTimeline(g, s, other) {
   const height = heightOf(s.view, s.deep);
-  const g = canvas.getContext("2d");
-  if (!g) return;
-  if (canvas.width !== Math.round(s.width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(s.width * ratio);
-    canvas.height = Math.round(height * ratio);
-  }
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, s.width, height);
   g.textBaseline = "middle";
   drawOverview(g, s);
   drawSelection(g, s, height, false);

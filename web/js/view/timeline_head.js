@@ -1,10 +1,12 @@
 // js/view/timeline_head.js -- what is above the canvas of a timeline, and the ledger below it.
 
 import { h, button } from "./dom.js";
+import { chartFiles } from "./chart_files.js";
 import { idleSwatch } from "./timeline_idle.js";
 import { kindName } from "./timeline_slice.js";
 import { swatch } from "./timeline_tables.js";
 import { fileUrl } from "../api/client.js";
+import { fileStem } from "../model/commands.js";
 import { bytes, count, duration, plural } from "../model/format.js";
 import { idleRows, onDevice } from "../model/timeline.js";
 
@@ -18,7 +20,7 @@ const MOST_CAUSES = 4;
 /** @param {View} whole */
 function legend(whole) {
   const kinds = new Set(whole.totals.map((t) => t.kind));
-  const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), kindName(whole, k).toLowerCase()));
+  const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), kindName(whole, k).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase())));
   const { rows } = idleRows(whole.totals, whole, whole.span);
   const causes = [...new Map(rows.map((r) => [r.cause, r.cause === "break" ? "graph break" : r.name]))];
   for (const [cause, name] of causes.slice(0, MOST_CAUSES)) keys.push(h("span", { class: "key" }, idleSwatch(cause), `idle: ${name}`));
@@ -36,21 +38,24 @@ export function heading(whole, { mode }) {
 
 /**
  * What can be done with it.
- * @param {Asked} asked @param {HTMLElement} find @param {{all: () => void, selects: (on: boolean) => void}} acts
+ * @param {Asked} asked @param {HTMLElement} find
+ * @param {{all: () => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
  */
 export function tools({ run, mode, n }, find, acts) {
   const at = n === null ? "" : `&n=${n}`;
   const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
+  const title = `Timeline of ${mode || "all processes"}, run ${run.id}`;
+  const fileName = [fileStem(run.name), run.id, "timeline", mode, n ?? ""].filter((part) => part !== "").join("_");
   const range = button("Select a range", () => {
     const on = range.getAttribute("aria-pressed") !== "true";
     range.setAttribute("aria-pressed", String(on));
     acts.selects(on);
-  }, { "aria-pressed": "false", title: "A drag selects instead of moving; Shift and a drag do so too" });
+  }, { "aria-pressed": "false", title: "Dragging selects instead of panning; Shift and a drag always select" });
   return h(
     "div",
     { class: "bar tools" },
     find,
-    h("div", { class: "acts" }, range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
+    h("div", { class: "acts" }, range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
   );
 }
 
@@ -90,7 +95,7 @@ export function ledger(whole) {
     text(`${count(facts.out_of_range ?? 0)} out of range`),
     facts.api_records ? text("calls of the driver are recorded: a launch takes 0.2 µs more") : null,
     facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
-    facts.processes ? null : text("a run of its own, after the latencies: watching makes calls slower"),
+    facts.processes ? null : text("recorded in a separate run, after the latencies: recording slows calls"),
     (facts.processes ?? []).flatMap(ofProcess),
   );
 }

@@ -29,33 +29,16 @@ export const IDLE_INSET = 10;
 /** The colour of a gap. @param {View} view @param {Slice} e */
 export const idleToken = (view, e) => COLOURS[causeOf(view, e)] ?? "--edge";
 
-/** @type {Map<string, CanvasPattern | string>} by colour and size of a pixel */
-const patterns = new Map();
-
-/** Stripes at 45 degrees. @param {CanvasRenderingContext2D} g @param {string} colour @returns {CanvasPattern | string} */
-function hatch(g, colour) {
-  const ratio = devicePixelRatio || 1;
-  const key = `${colour} ${ratio}`;
-  const known = patterns.get(key);
-  if (known) return known;
-  const tile = document.createElement("canvas");
-  const size = Math.round(STRIPE * ratio);
-  tile.width = tile.height = size;
-  const t = tile.getContext("2d");
-  if (!t) return colour;
-  t.strokeStyle = colour;
-  t.lineWidth = 1.2 * ratio;
-  for (const at of [-size, 0, size]) {
-    t.beginPath();
-    t.moveTo(at - 1, size + 1);
-    t.lineTo(at + size + 1, -1);
-    t.stroke();
+/** Stripes at 45 degrees, which go on from one gap to the next.
+ * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} width @param {number} height */
+function hatch(g, x, y, width, height) {
+  g.beginPath();
+  for (let at = Math.ceil((x + y) / STRIPE) * STRIPE; at < x + width + y + height; at += STRIPE) {
+    const [left, right] = [Math.max(x, at - y - height), Math.min(x + width, at - y)];
+    g.moveTo(left, at - left);
+    g.lineTo(right, at - right);
   }
-  const pattern = g.createPattern(tile, "repeat");
-  if (!pattern) return colour;
-  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
-  patterns.set(key, pattern);
-  return pattern;
+  g.stroke();
 }
 
 /**
@@ -67,14 +50,21 @@ export function drawIdle(g, view, e, x, width, row, pointed, sight) {
   const colour = token(idleToken(view, e));
   const [y, height] = [row.y + IDLE_INSET, row.height - 2 * IDLE_INSET];
   const alpha = g.globalAlpha;
-  g.fillStyle = width > 4 ? hatch(g, colour) : colour;
-  g.globalAlpha = width > 4 ? alpha : alpha / 2;
-  g.fillRect(x, y, width, height);
-  g.globalAlpha = alpha;
-  g.strokeStyle = pointed ? token("--ink") : colour;
-  g.lineWidth = pointed ? 2 : 1;
-  if (width > 4) g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
-  g.lineWidth = 1;
+  if (width > 4) {
+    const [from, to] = [Math.max(x, sight[0]), Math.min(x + width, sight[1])];
+    g.strokeStyle = colour;
+    g.lineWidth = 1.2;
+    if (to > from) hatch(g, from, y, to - from, height);
+    g.strokeStyle = pointed ? token("--ink") : colour;
+    g.lineWidth = pointed ? 2 : 1;
+    g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    g.lineWidth = 1;
+  } else {
+    g.fillStyle = colour;
+    g.globalAlpha = alpha / 2;
+    g.fillRect(x, y, width, height);
+    g.globalAlpha = alpha;
+  }
   if (width < LABELLED) return;
   const text = duration(e.duration / 1000);
   g.font = `600 11px ${token("--font-ui")}`;
@@ -118,7 +108,7 @@ export function fillIdle(place, totals, length, view) {
   place.replaceChildren(title, scroller("Idle by cause", h("table", { class: "idle" }, head, body)));
   const watching = view.idle.watching_ns / Math.max(1, view.t1 - view.t0);
   const said = [
-    watching > 0.01 ? `Watching itself makes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
+    watching > 0.01 ? `Recording itself takes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
     late ? `${plural(late, "event")} came too late in the recording to be assigned to a gap.` : "",
     leftOut ? `Lanes of further devices are not in these sums: ${count(leftOut)}.` : "",
   ].filter(Boolean);

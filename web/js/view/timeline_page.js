@@ -84,6 +84,7 @@ export class TimelinePage {
     const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, 0 shows all. The tables below hold the numbers.";
     const acts = {
       all: () => this.line.show(0, this.#whole.span),
+      drawing: () => this.line.drawing(),
       selects: (/** @type {boolean} */ on) => {
         this.line.selects = on;
         this.#canvas.classList.toggle("selects", on);

@@ -226,6 +226,21 @@ static bool has_even_runs(const struct emit_text *t, const struct access *at)
 	return true;
 }
 
+/* The element of an access that lane j has. */
+static void put_element(struct emit_text *t, const struct access *at, int j)
+{
+	int n = t->c->kernel->n_dims;
+
+	buf_puts(t->out, "(");
+	text_address(t, at, n, "x");
+	buf_printf(t->out, ")[%d", j);
+	if (j > 0) {
+		buf_puts(t->out, " * ");
+		text_number(t, at->stride[n - 1]);
+	}
+	buf_puts(t->out, "]");
+}
+
 /* `to`, an array of the lanes, from memory. */
 static void put_fresh_load(struct emit_text *t, const struct access *at, const char *to)
 {
@@ -246,16 +261,9 @@ static void put_fresh_load(struct emit_text *t, const struct access *at, const c
 			buf_printf(t->out, "\t%s[%d] = %s[0];\n", to, j, to);
 			continue;
 		}
-		buf_printf(t->out, "\t%s[%d] = (", to, j);
-		text_address(t, at, k->n_dims, "x");
-		buf_puts(t->out, ")[");
-		if (j > 0) {
-			buf_printf(t->out, "%d * ", j);
-			text_number(t, at->stride[k->n_dims - 1]);
-		} else {
-			buf_puts(t->out, "0");
-		}
-		buf_puts(t->out, "];\n");
+		buf_printf(t->out, "\t%s[%d] = ", to, j);
+		put_element(t, at, j);
+		buf_puts(t->out, ";\n");
 	}
 }
 
@@ -314,16 +322,9 @@ static void put_store(struct emit_text *t, const struct inst *inst, int id)
 		return;
 	}
 	for (int j = 0; j < t->c->lanes; j++) {
-		buf_puts(t->out, "\t(");
-		text_address(t, &inst->at, k->n_dims, "x");
-		buf_puts(t->out, ")[");
-		if (j > 0) {
-			buf_printf(t->out, "%d * ", j);
-			text_number(t, inst->at.stride[k->n_dims - 1]);
-		} else {
-			buf_puts(t->out, "0");
-		}
-		buf_printf(t->out, "] = o%d[%d];\n", id, j);
+		buf_puts(t->out, "\t");
+		put_element(t, &inst->at, j);
+		buf_printf(t->out, " = o%d[%d];\n", id, j);
 	}
 }
 
@@ -579,33 +580,54 @@ static void put_map_turned(struct emit_text *t)
 	put_turned(t, INST_STORE);
 }
 
+/* Whether a column that is not there may run the stage, on what lies in the first column. */
+static bool may_run_anywhere(const struct cuda_kernel *c, const struct stage *stage)
+{
+	if (c->kernel->form != FORM_COLS)
+		return false;
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_STORE || stage->body[i].lookup)
+			return false;
+	return true;
+}
+
 /* "if (live && p < points) {", as far as that is not known: a load after a branch waits
  * for it, and what compares takes time to compile. */
-static const char *if_there(const struct cuda_kernel *c)
+static const char *if_there(const struct cuda_kernel *c, const struct stage *stage)
 {
-	return c->whole      ? c->all_live ? "{" : "if (live) {"
-	       : c->all_live ? "if (p < points) {"
-			     : "if (live && p < points) {";
+	bool live = c->all_live || may_run_anywhere(c, stage);
+
+	return c->whole ? live ? "{" : "if (live) {"
+	       : live   ? "if (p < points) {"
+			: "if (live && p < points) {";
 }
 
 /* A step of a thread in its row: the point p, if there is one. */
-static void put_step(struct emit_text *t, const char *step, const char *thread)
+static void put_step(struct emit_text *t, const struct stage *stage, const char *step,
+		     const char *thread)
 {
 	const struct kernel *k = t->c->kernel;
 
 	buf_printf(t->out, "\tconst u32 p = (%s%s) * %du;\n\t%s\n", step, thread, t->c->lanes,
-		   if_there(t->c));
+		   if_there(t->c, stage));
 	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
 }
 
-/* For each step of a thread in registers. */
-static void put_unrolled(struct emit_text *t, const char *thread)
+/* For each step of a thread in registers; what is loaded of a column first of all (`stage` NULL) is
+ * of some point of it in each step: no branch is in the way. */
+static void put_unrolled(struct emit_text *t, const struct stage *stage, const char *thread)
 {
+	const struct kernel *k = t->c->kernel;
 	char step[32];
 
 	snprintf(step, sizeof(step), "it * %du + ", t->c->threads);
 	buf_puts(t->out, "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n");
-	put_step(t, step, thread);
+	if (stage) {
+		put_step(t, stage, step, thread);
+		return;
+	}
+	buf_printf(t->out, "\tconst u32 p = min(%s%s, points - 1);\n\t{\n", step, thread);
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
 }
 
 /* All loads that stages share are under way before the first of them waits. */
@@ -615,7 +637,7 @@ static void put_kept_loads(struct emit_text *t, const char *thread)
 	char name[24];
 
 	for (int i = 0; c->registers && c->rows_each == 1 && i < c->n_kept; i++) {
-		put_unrolled(t, thread);
+		put_unrolled(t, c->kernel->form == FORM_COLS ? NULL : c->kernel->stages, thread);
 		snprintf(name, sizeof(name), "h%d[it]", i);
 		put_row_load(t, c->kept[i], name);
 		buf_puts(t->out, "\t}\n\t}\n");
@@ -668,13 +690,13 @@ static void put_points(struct emit_text *t, const struct stage *stage, const cha
 	}
 	if (c->rows_each > 1) {
 		buf_puts(t->out, "\t{\n");
-		put_step(t, "", thread);
+		put_step(t, stage, "", thread);
 	} else if (c->registers) {
-		put_unrolled(t, thread);
+		put_unrolled(t, stage, thread);
 	} else {
 		if (cuda_kernel_is_one_step(c))
 			buf_printf(t->out, "\t{\n\tconst u32 p = %s * %du;\n\t%s\n", thread,
-				   c->lanes, if_there(c));
+				   c->lanes, if_there(c, stage));
 		else
 			buf_printf(t->out,
 				   "\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
@@ -771,91 +793,13 @@ static void put_room(struct emit_text *t)
 	put_slots(t);
 }
 
-/* ---- staged rows: those of a block lie side by side, and come and go in wide accesses, wherever
- * each of them begins.
- */
-
-/* The rest of a block's elements, that is no whole vector. */
-static void put_rest(struct emit_text *t, int lanes, const char *to, const char *from)
-{
-	buf_printf(t->out,
-		   "\tif (place < count %% %d) %s[count / %d * %d + place] = %s[count / %d * %d + "
-		   "place];\n\t}\n",
-		   lanes, to, lanes, lanes, from, lanes, lanes);
-}
-
-/* One access of them, into shared memory or from there. */
-static void put_staged(struct emit_text *t, int index)
-{
-	const struct cuda_kernel *c = t->c;
-	const struct access *at = c->staged[index];
-	const char *type = text_element(c->lowered->buffers[at->buffer].dtype);
-	int lanes = CUDA_VECTOR_BYTES / (int)dtype_bytes(c->lowered->buffers[at->buffer].dtype);
-	int step = cuda_kernel_block(c) * lanes;
-	int steps = (c->rows_a_block * c->staged_points + step - 1) / step;
-	bool in = !c->stored[at->buffer];
-	char room[16];
-
-	snprintf(room, sizeof(room), "t%d", index);
-	buf_printf(t->out, "\t{\n\t%s%s *const all = b%d + ", in ? "const " : "", type,
-		   c->places[at->buffer]);
-	text_number(t, at->offset);
-	buf_printf(t->out,
-		   " + (i64)first_row * points;\n\tpack<%s, %d> v[%d];\n"
-		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++) {\n"
-		   "\tconst u32 e = i * %du + place * %du;\n"
-		   "\tif (e + %du <= count) v[i] = *(const pack<%s, %d> *)(%s + e);\n\t}\n"
-		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++) {\n"
-		   "\tconst u32 e = i * %du + place * %du;\n"
-		   "\tif (e + %du <= count) *(pack<%s, %d> *)(%s + e) = v[i];\n\t}\n",
-		   type, lanes, steps, steps, step, lanes, lanes, type, lanes, in ? "all" : room,
-		   steps, step, lanes, lanes, type, lanes, in ? room : "all");
-	put_rest(t, lanes, in ? room : "all", in ? "all" : room);
-}
-
-static void put_staged_in(struct emit_text *t)
-{
-	const struct cuda_kernel *c = t->c;
-
-	if (c->n_staged == 0)
-		return;
-	for (int i = 0; i < c->n_staged; i++)
-		buf_printf(t->out, "\t__shared__ __align__(16) %s t%d[%d];\n",
-			   text_element(c->lowered->buffers[c->staged[i]->buffer].dtype), i,
-			   c->rows_a_block * c->staged_points);
-	buf_printf(t->out,
-		   "\tconst u32 first_row = blockIdx.x * %du, place = threadIdx.y * %du + "
-		   "threadIdx.x;\n\tconst u32 count = %s%du%s * points;\n",
-		   c->rows_a_block, c->threads, c->all_live ? "" : "min(", c->rows_a_block,
-		   c->all_live ? "" : ", rows - first_row)");
-	for (int i = 0; i < c->n_staged; i++)
-		if (!c->stored[c->staged[i]->buffer])
-			put_staged(t, i);
-	buf_puts(t->out, "\t__syncthreads();\n");
-}
-
-static void put_staged_out(struct emit_text *t)
-{
-	const struct cuda_kernel *c = t->c;
-	bool any = false;
-
-	for (int i = 0; i < c->n_staged; i++) {
-		if (!c->stored[c->staged[i]->buffer])
-			continue;
-		if (!any)
-			buf_puts(t->out, "\t__syncthreads();\n");
-		any = true;
-		put_staged(t, i);
-	}
-}
-
 static void put_stages(struct emit_text *t, const char *thread)
 {
 	put_room(t);
-	put_staged_in(t);
+	cuda_staged_emit(t, true);
 	put_kept_loads(t, thread);
 	put_row(t, thread);
-	put_staged_out(t);
+	cuda_staged_emit(t, false);
 }
 
 /* Which row of the block's share it is, `step` of them after the first ones. */
@@ -882,7 +826,7 @@ static void put_rows_each(struct emit_text *t)
 	put_room(t);
 	buf_puts(t->out, each);
 	put_which_row(t, " + it");
-	put_step(t, "", "threadIdx.x");
+	put_step(t, t->c->kernel->stages, "", "threadIdx.x");
 	for (int i = 0; i < c->n_kept; i++) {
 		snprintf(name, sizeof(name), "h%d[it]", i);
 		put_fresh_load(t, c->kept[i], name);

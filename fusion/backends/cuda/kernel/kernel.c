@@ -220,7 +220,7 @@ static void choose_kept(struct cuda_kernel *c, bool early, int64_t most)
 {
 	const struct kernel *k = c->kernel;
 
-	if (k->form != FORM_ROWS)
+	if (k->form == FORM_MAP || c->pairs)
 		return;
 	for (int s = 0; s + !early < k->n_stages; s++)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
@@ -302,7 +302,9 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 	}
 	if (k->form == FORM_COLS) {
 		bool many = e->rows * e->columns >= CUDA_MANY_BLOCKS * CUDA_COLUMNS;
-		int64_t own = many ? CUDA_MANY_COLUMN_POINTS : CUDA_COLUMN_POINTS;
+		int64_t own = !many             ? CUDA_COLUMN_POINTS
+			      : k->n_stages > 1 ? CUDA_SLOT_POINTS
+						: CUDA_MANY_COLUMN_POINTS;
 
 		c->threads = power_of_two(
 		    clamp((e->points + own - 1) / own, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
@@ -705,17 +707,4 @@ void cuda_kernel_finish(struct cuda_kernel *c)
 	free(c->stored);
 	VEC_FREE(&c->numbers);
 	VEC_FREE(&c->sites);
-}
-
-int64_t cuda_slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e)
-{
-	const struct kernel *k = c->kernel;
-	int64_t bytes = 0;
-
-	for (int s = 0; s < k->n_slots; s++)
-		bytes += ((int64_t)dtype_bytes(k->slot_dtype[s]) * e->points *
-			      (k->form == FORM_COLS ? c->columns : 1) +
-			  15) &
-			 ~(int64_t)15;
-	return bytes;
 }

@@ -210,9 +210,6 @@ bool cuda_is_near(const struct kernel *k, int reg);
 /* bounds.c: the float32 that a narrow register was rounded from; -1: none. */
 int cuda_rounded_from(const struct kernel *k, int reg);
 
-/* Bytes of all slots of a row (COLS: of a block's columns). */
-int64_t cuda_slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e);
-
 /* ---- a kernel with all that a launch needs prepared */
 
 struct cuda_launch {

@@ -157,6 +157,20 @@ void cuda_scratch_finish(struct cuda_scratch *s, struct device *d)
 	cuda_release(d, s->slots, s->slots_bytes);
 }
 
+/* Bytes of all slots of a row (COLS: of a block's columns). */
+static int64_t slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e)
+{
+	const struct kernel *k = c->kernel;
+	int64_t bytes = 0;
+
+	for (int s = 0; s < k->n_slots; s++)
+		bytes += ((int64_t)dtype_bytes(k->slot_dtype[s]) * e->points *
+			      (k->form == FORM_COLS ? c->columns : 1) +
+			  15) &
+			 ~(int64_t)15;
+	return bytes;
+}
+
 bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scratch *s,
 		      const int64_t *vars, struct err *err)
 {
@@ -181,7 +195,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 	}
 	l->shared_bytes = 0;
 	if (k->kernel->n_slots > 0 && !k->registers) {
-		int64_t slot = cuda_slot_bytes(k, &e);
+		int64_t slot = slot_bytes(k, &e);
 		int64_t block = slot * (k->kernel->form == FORM_COLS ? 1 : k->rows_a_block);
 
 		value[0] = 0;

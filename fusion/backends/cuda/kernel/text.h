@@ -53,4 +53,8 @@ void text_sites_end(struct emit_text *t);
 /* pairs.c: the function's body for a COLS of pairs. */
 void cuda_pairs_emit(struct emit_text *t);
 
+/* staged.c: rows that pass through shared memory come there (`in`), or what is stored of them goes.
+ */
+void cuda_staged_emit(struct emit_text *t, bool in);
+
 #endif

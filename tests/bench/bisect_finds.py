@@ -1,6 +1,6 @@
-"""tests/bench/bisect.py [BINARY] -- how often does `breakeven bisect` name the commit that made a program slower?
+"""tests/bench/bisect_finds.py [BINARY] -- how often does `breakeven bisect` name the commit that made a program slower?
 
-    python3 tests/bench/bisect.py [build/breakeven] [--tries 20] [--commits 64] [--slower 1.08] [--metric wall] [--ms 30] [--seed 1]
+    python3 tests/bench/bisect_finds.py [build/breakeven] [--tries 20] [--commits 64] [--slower 1.08] [--metric wall] [--ms 30] [--seed 1]
 
 Each try makes a repository of so many commits, of which one, drawn at random, makes a C program that
 computes for about --ms milliseconds so many times slower, and bisects it.  Prints a line a try: whether
