@@ -98,7 +98,7 @@ PUBLIC = {
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
-    "server/queue": "bounds cgroup sandbox",
+    "server/queue": "bounds cgroup outgoing sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
     "server/http": "access listen route",

@@ -99,7 +99,7 @@ for t in tests/test_*.c; do
 	beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
 for f in build-asan/fuzz/fuzz_*; do
-	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10 1
+	beside "$(basename "$f"), 5 s" sh tests/fuzz/run.sh "$f" 5 1
 done
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)

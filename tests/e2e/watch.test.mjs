@@ -118,7 +118,7 @@ test("who leaves the page of a run no longer watches; of several files the one o
   const save = await picker(page, "lib.py", files["lib.py"]);
   await page.goto(`${server.url}/runs/${many}`);
   await page.getByRole("button", { name: "Watch", exact: true }).click();
-  await page.getByText("lib.py is as it was").waitFor();
+  await page.getByText("lib.py is unchanged").waitFor();
   await save("def act(x):\n    return x.sigmoid()\n");
   await rows(page, 1);
   const [newest] = await runs();
