@@ -65,15 +65,20 @@ static const char *const measure_kinds[METRIC_COUNT] = {
 	[METRIC_latency] = "time",
 	[METRIC_rate] = "rate",
 	[METRIC_amount] = "amount",
+	[METRIC_graphs] = "graphs",
+	[METRIC_breaks] = "breaks",
 };
 
 static void read_measure(struct figure *f, const struct report_measure *m)
 {
 	const char *kind = measure_kinds[f->metric];
 
+	f->value = (struct interval){ NAN, NAN, NAN };
 	if (!kind || strcmp(m->kind, kind) != 0)
 		return;
-	f->value = (struct interval){ NAN, m->value, NAN };
+	f->value.mid = m->value;
+	if (metrics[f->metric].kind == FIGURE_COUNTED)
+		return;
 	if (m->has.ci && !m->written.ci)
 		f->value = timed(m->value, m->ci);
 	f->samples = (int)m->n;
@@ -130,23 +135,18 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	case METRIC_COUNT:
 		break;
 	}
-	if (m->measure)
-		read_measure(f, m->measure);
 }
 
-/* Eager compiles nothing, so it has neither of these; nobody counted what a result captured. */
-static bool applies(enum figure_metric metric, const char *mode, bool of_result)
+/* Eager compiles nothing, so it has neither of these. */
+static bool applies(enum figure_metric metric, const char *mode)
 {
 	bool of_all = metric == METRIC_latency || metric == METRIC_launches ||
 		      metric == METRIC_peak_bytes;
 
-	if (of_result && metric != METRIC_peak_bytes && metrics[metric].kind == FIGURE_COUNTED)
-		return false;
 	return of_all || strcmp(mode, "eager") != 0;
 }
 
-static bool add_mode(struct figures *out, const struct report_point *point, size_t mode,
-		     bool of_result)
+static bool add_mode(struct figures *out, const struct report_point *point, size_t mode)
 {
 	const struct report_mode *m = &point->modes.at[mode];
 	const char *name = point->modes.keys[mode];
@@ -155,9 +155,12 @@ static bool add_mode(struct figures *out, const struct report_point *point, size
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		struct figure f = { .metric = (enum figure_metric)i, .mode = name, .n = point->n };
 
-		if (!applies(f.metric, name, of_result))
+		if (m->measure)
+			read_measure(&f, m->measure);
+		else if (applies(f.metric, name))
+			read_figure(&f, m, paid);
+		else
 			continue;
-		read_figure(&f, m, paid);
 		f.disagrees = m->has.agrees && !m->agrees;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
@@ -171,7 +174,7 @@ bool figures_of(const struct report_run *run, struct figures *out, struct err *e
 		struct report_point point = figures_point(run, i);
 
 		for (size_t k = 0; k < point.modes.n; k++)
-			if (!add_mode(out, &point, k, run->result != NULL))
+			if (!add_mode(out, &point, k))
 				return err_set(err, ERR_MEMORY, "out of memory for figures");
 	}
 	return true;

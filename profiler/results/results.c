@@ -67,8 +67,7 @@ void reading_note(struct reading *r, const char *format, ...)
 		json_array_append_new(r->notes, json_string(text));
 }
 
-/* Whether a word is among words between blanks. */
-static bool among(const char *word, const char *words)
+bool reading_among(const char *word, const char *words)
 {
 	size_t len = strlen(word);
 
@@ -89,7 +88,7 @@ void reading_left(struct reading *r, const char *where, const json_t *object, co
 
 	json_object_foreach((json_t *)object, key, value)
 	{
-		if (!among(key, known) && !json_is_null(value))
+		if (!reading_among(key, known) && !json_is_null(value))
 			reading_note(r, "not kept: %s of %s", key, where);
 	}
 }
@@ -164,8 +163,8 @@ json_t *reading_begin(struct reading *r, const char *whole, struct err *err)
 	return report;
 }
 
-/* A scalar as text; "" of all else. */
-static void scalar_text(const json_t *value, char *out, size_t bytes)
+/* A value as text: of a list or an object its JSON; "" of null. */
+static void fact_text(const json_t *value, char *out, size_t bytes)
 {
 	char number[NUMBER_BYTES];
 
@@ -179,25 +178,53 @@ static void scalar_text(const json_t *value, char *out, size_t bytes)
 	else if (json_is_real(value)) {
 		number_plain(number, json_real_value(value));
 		snprintf(out, bytes, "%s", number);
+	} else if (value && !json_is_null(value)) {
+		char *text = json_dumps(value, JSON_COMPACT);
+
+		snprintf(out, bytes, "%.*s", text ? (int)cut(text, bytes - 1) : 0,
+			 text ? text : "");
+		free(text);
 	}
+}
+
+static void put_fact(json_t *facts, const char *name, const json_t *value)
+{
+	char text[500];
+
+	fact_text(value, text, sizeof(text));
+	if (*text && json_object_size(facts) < MOST_FACTS)
+		put(facts, name, text);
 }
 
 void reading_fact(json_t *report, const char *of, const char *name, const json_t *value)
 {
 	json_t *result = json_object_get(report, "result"), *facts = json_object_get(result, of);
-	char text[500];
 
-	scalar_text(value, text, sizeof(text));
-	if (!*text || json_object_size(facts) >= MOST_FACTS)
-		return;
 	if (!facts) {
 		facts = json_object();
 		json_object_set_new(result, of, facts);
 	}
-	json_object_set_new(facts, name, json_string(text));
+	put_fact(facts, name, value);
+}
+
+void reading_common(struct reading *r, const char *name, const json_t *value)
+{
+	put_fact(r->about, name, value);
 }
 
 /* ---- a figure ---- */
+
+const char *reading_unit(const char *name)
+{
+	static const char *const units[][2] = { { "bytes_per_second", "B/s" },
+						{ "items_per_second", "items/s" },
+						{ "bytes", "B" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strstr(name, units[i][0]))
+			return units[i][1];
+	return "";
+}
 
 const char *reading_kind(const char *name)
 {
@@ -270,6 +297,10 @@ static bool value_of(struct reading *r, const struct reading_figure *f, struct i
 	json_object_set_new(measure, "n", json_integer(f->n));
 	if (!f->samples)
 		return true;
+	r->numbers += json_array_size(f->samples);
+	if (r->numbers > RESULTS_MOST_NUMBERS)
+		return err_set(err, ERR_BOUND, "the file has more than %d samples",
+			       RESULTS_MOST_NUMBERS);
 	x = numbers_of(r, f, &n);
 	if (!x || (n && !stats_median(x, n, v))) {
 		free(x);
@@ -319,6 +350,8 @@ bool reading_add(struct reading *r, json_t *report, const struct reading_figure 
 	show(measure, &v, f->unit);
 	mode = json_pack("{s:[], s:[], s:[], s:o}", "graphs", "breaks", "recompiles", "measure",
 			 measure);
+	if (f->agrees != READING_NOT_HELD)
+		json_object_set_new(mode, "agrees", json_boolean(f->agrees == READING_AGREES));
 	return mode && json_object_set_new(modes, f->mode, mode) == 0;
 }
 
@@ -389,12 +422,29 @@ bool results_recognises(const void *bytes, size_t len)
 	return known;
 }
 
+/* A benchmark that nothing was measured of is none. */
+static void drop_empty(struct reading *r)
+{
+	for (size_t i = json_array_size(r->results); i-- > 0;) {
+		const json_t *report = json_array_get(r->results, i);
+		const json_t *name = json_object_get(json_object_get(report, "workload"), "name");
+
+		if (json_object_size(json_object_get(report, "modes")) > 0)
+			continue;
+		reading_note(r, "%.180s has no figures", report_text(json_string_value(name)));
+		json_array_remove(r->results, i);
+	}
+}
+
 static json_t *whole(struct reading *r, struct err *err)
 {
 	struct arena arena = { 0 };
-	size_t n = json_array_size(r->results);
-	json_t *json, *first = json_array_get(r->results, 0);
+	json_t *json, *first;
+	size_t n;
 
+	drop_empty(r);
+	n = json_array_size(r->results);
+	first = json_array_get(r->results, 0);
 	if (n == 0) {
 		json_t *why = json_array_get(r->notes, 0);
 

@@ -17,7 +17,8 @@
 enum {
 	RESULTS_MOST = 1000,            /* benchmarks of a file */
 	RESULTS_MOST_SAMPLES = 20000,   /* of a figure that are kept, evenly over all */
-	RESULTS_MOST_BYTES = 64 << 20, /* of a file */
+	RESULTS_MOST_NUMBERS = 2000000, /* samples of a file */
+	RESULTS_MOST_BYTES = 64 << 20,  /* of a file */
 };
 
 /* What who imports says; NULL: the file does, or nobody. */
@@ -25,6 +26,7 @@ struct results_request {
 	const char *file; /* its name */
 	const char *name; /* of a single benchmark, or of the suite of several */
 	const char *project, *commit, *branch, *machine;
+	const json_t *benchmarks; /* asv's benchmarks.json, which has units and parameters' names */
 };
 
 /* Whether it looks like the results of a tool that is known. */
