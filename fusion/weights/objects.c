@@ -100,7 +100,8 @@ static bool find_pickle(struct archive *a, const unsigned char **bytes, size_t *
 		*len = e->bytes;
 		return true;
 	}
-	return err_set(err, ERR_OP, "it is an archive without data.pkl: torch.save wrote none such");
+	return err_set(err, ERR_OP,
+		       "it is an archive without data.pkl: torch.save wrote none such");
 }
 
 bool fusion_data_objects(const void *bytes, size_t len, const char *const *classes,
@@ -117,9 +118,10 @@ bool fusion_data_objects(const void *bytes, size_t len, const char *const *class
 	bool ok = true;
 
 	if (len > 9 && memcmp(bytes, before_1_6, 9) == 0)
-		return err_set(err, ERR_OP,
-			       "it is in the format that torch.save had before PyTorch 1.6: load it "
-			       "with PyTorch and save it again");
+		return err_set(
+		    err, ERR_OP,
+		    "it is in the format that torch.save had before PyTorch 1.6: load it "
+		    "with PyTorch and save it again");
 	if (len >= 2 && memcmp(bytes, "PK", 2) == 0)
 		ok = archive_open(&a, bytes, len, err) && find_pickle(&a, &at, &len, err);
 	ok = ok && pickle_read(&reader, at, len, out, err);

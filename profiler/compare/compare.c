@@ -336,7 +336,8 @@ static void let_decide(struct verdicts *j, enum figure_metric metric, bool contr
 		struct compared_figure *row = &j->rows.at[i];
 		bool of_result = row->a.metric == METRIC_rate || row->a.metric == METRIC_amount;
 
-		row->decides = (row->a.metric == metric || (of_result && metric == METRIC_latency)) &&
+		row->decides = (row->a.metric == metric ||
+				(of_result && metric == METRIC_latency)) &&
 			       !(control && is_eager(row));
 	}
 }

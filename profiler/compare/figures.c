@@ -62,11 +62,8 @@ static struct interval timed(double mid, struct report_interval ends)
 
 /* Of a result: what its mode's figure is one of. */
 static const char *const measure_kinds[METRIC_COUNT] = {
-	[METRIC_latency] = "time",
-	[METRIC_rate] = "rate",
-	[METRIC_amount] = "amount",
-	[METRIC_graphs] = "graphs",
-	[METRIC_breaks] = "breaks",
+	[METRIC_latency] = "time",  [METRIC_rate] = "rate",     [METRIC_amount] = "amount",
+	[METRIC_graphs] = "graphs", [METRIC_breaks] = "breaks",
 };
 
 static void read_measure(struct figure *f, const struct report_measure *m)

@@ -31,7 +31,7 @@ static void date_text(char *out, size_t bytes, const json_t *milliseconds)
 		out[0] = '\0';
 }
 
-static void common(struct reading *r, const json_t *file)
+static void common(struct results_reading *r, const json_t *file)
 {
 	const json_t *params = json_object_get(file, "params");
 	const char *key;
@@ -109,7 +109,7 @@ static void combination(const struct row *row, size_t index, char *out, size_t b
 }
 
 /* What kind of figure it is: of its type, or of what the name's last word begins with. */
-static void kind_of(struct reading *r, const char *name, const json_t *facts,
+static void kind_of(struct results_reading *r, const char *name, const json_t *facts,
 		    struct reading_figure *f)
 {
 	const char *type = json_string_value(json_object_get(facts, "type"));
@@ -117,8 +117,8 @@ static void kind_of(struct reading *r, const char *name, const json_t *facts,
 	const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
 
 	if (!type)
-		type = strncasecmp(last, "time", 4) == 0     ? "time"
-		       : strncasecmp(last, "mem", 3) == 0    ? "memory"
+		type = strncasecmp(last, "time", 4) == 0      ? "time"
+		       : strncasecmp(last, "mem", 3) == 0     ? "memory"
 		       : strncasecmp(last, "peakmem", 7) == 0 ? "peakmemory"
 							      : "track";
 	f->mode = strcmp(type, "track") == 0 ? "value" : type;
@@ -161,7 +161,7 @@ static void interval_of(const struct row *row, size_t i, struct reading_figure *
 	f->high = f->value + (high - f->value) * 1.960 / 2.576;
 }
 
-static bool one(struct reading *r, const char *name, const struct row *row, size_t i,
+static bool one(struct results_reading *r, const char *name, const struct row *row, size_t i,
 		struct err *err)
 {
 	struct reading_figure f = READING_ONE(NULL, NULL, NULL, 1, NAN);
@@ -193,7 +193,8 @@ static bool one(struct reading *r, const char *name, const struct row *row, size
 	return reading_add(r, report, &f, err);
 }
 
-static bool all_of(struct reading *r, const char *name, const struct row *row, struct err *err)
+static bool all_of(struct results_reading *r, const char *name, const struct row *row,
+		   struct err *err)
 {
 	const json_t *results = column(row, "result");
 	size_t n = json_is_array(results) ? json_array_size(results) : 1;
@@ -204,7 +205,7 @@ static bool all_of(struct reading *r, const char *name, const struct row *row, s
 	return true;
 }
 
-bool results_of_asv(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_asv(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *columns = json_object_get(file->json, "result_columns");
 	const char *name;
@@ -217,8 +218,7 @@ bool results_of_asv(struct reading *r, const struct results_file *file, struct e
 	common(r, file->json);
 	json_object_foreach(json_object_get(file->json, "results"), name, values)
 	{
-		struct row row = { columns, values,
-				   json_object_get(r->request->benchmarks, name) };
+		struct row row = { columns, values, json_object_get(r->request->benchmarks, name) };
 
 		if (!json_is_array(values))
 			return err_set(err, ERR_WORKLOAD, "the result of %.200s is no list", name);

@@ -9,14 +9,14 @@
 enum { MOST_COLUMNS = 64, MOST_CELL = 400 };
 
 /* A line, cut in place: its cells are texts. */
-struct line {
+struct csv_line {
 	int n;
 	char cell[MOST_COLUMNS][MOST_CELL];
 };
 
-/* What the columns of its runner (benchmarks/dynamo/common.py) are.  Gigabytes are 1e9 bytes
+/* What the columns of its runner (function speedup_experiment there) are.  Gigabytes are 1e9 bytes
  * there. */
-static const struct column {
+static const struct csv_column {
 	const char *name, *kind, *unit;
 	double scale;
 } columns[] = {
@@ -59,7 +59,7 @@ static const char *take_cell(const char *at, const char *end, char out[MOST_CELL
 }
 
 /* Where the next line begins. */
-static const char *take_line(const char *at, const char *end, struct line *line)
+static const char *take_line(const char *at, const char *end, struct csv_line *line)
 {
 	line->n = 0;
 	while (at < end && line->n < MOST_COLUMNS) {
@@ -72,7 +72,7 @@ static const char *take_line(const char *at, const char *end, struct line *line)
 	return at;
 }
 
-static int find(const struct line *head, const char *name)
+static int find(const struct csv_line *head, const char *name)
 {
 	for (int i = 0; i < head->n; i++)
 		if (strcmp(head->cell[i], name) == 0)
@@ -82,8 +82,8 @@ static int find(const struct line *head, const char *name)
 
 bool results_is_dynamo(const struct results_file *file)
 {
-	static struct line const empty;
-	struct line *head = malloc(sizeof(*head));
+	static struct csv_line const empty;
+	struct csv_line *head = malloc(sizeof(*head));
 	const char *at = file->bytes, *end = at + file->len;
 	bool is = false;
 
@@ -100,7 +100,7 @@ bool results_is_dynamo(const struct results_file *file)
 	return is;
 }
 
-static const struct column *column_of(const char *name)
+static const struct csv_column *column_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		if (strcmp(columns[i].name, name) == 0)
@@ -119,7 +119,8 @@ static double number_of(const char *cell)
 
 /* pass, pass_due_to_skip; fail_accuracy, fail_to_run; else nothing was held against eager:
  * infra_error, eager_1st_run_OOM, model_fail_to_load, ... */
-static bool add_accuracy(struct reading *r, json_t *report, const char *cell, struct err *err)
+static bool add_accuracy(struct results_reading *r, json_t *report, const char *cell,
+			 struct err *err)
 {
 	bool passes = strncmp(cell, "pass", 4) == 0, fails = strncmp(cell, "fail", 4) == 0;
 	struct reading_figure f = READING_ONE("accuracy", "rate", "", 1, passes);
@@ -134,10 +135,10 @@ static bool add_accuracy(struct reading *r, json_t *report, const char *cell, st
 	return (!passes && !fails) || reading_add(r, report, &f, err);
 }
 
-static bool add_cell(struct reading *r, json_t *report, const char *name, const char *cell,
+static bool add_cell(struct results_reading *r, json_t *report, const char *name, const char *cell,
 		     struct err *err)
 {
-	const struct column *c = column_of(name);
+	const struct csv_column *c = column_of(name);
 	double value = number_of(cell);
 	struct reading_figure f = READING_ONE(name, c ? c->kind : reading_kind(name),
 					      c ? c->unit : reading_unit(name), c ? c->scale : 1,
@@ -159,7 +160,7 @@ static bool add_cell(struct reading *r, json_t *report, const char *name, const 
 }
 
 /* The runner writes a model that failed with a speedup of zero. */
-static bool failed(const struct line *head, const struct line *row)
+static bool failed(const struct csv_line *head, const struct csv_line *row)
 {
 	int speedup = find(head, "speedup"), accuracy = find(head, "accuracy");
 
@@ -167,7 +168,7 @@ static bool failed(const struct line *head, const struct line *row)
 	       !(number_of(row->cell[speedup]) > 0);
 }
 
-static bool one(struct reading *r, const struct line *head, const struct line *row,
+static bool one(struct results_reading *r, const struct csv_line *head, const struct csv_line *row,
 		struct err *err)
 {
 	const char *name = row->cell[find(head, "name")];
@@ -186,10 +187,10 @@ static bool one(struct reading *r, const struct line *head, const struct line *r
 	return report && ok;
 }
 
-bool results_of_dynamo(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_dynamo(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const char *at = file->bytes, *end = at + file->len;
-	struct line *lines = calloc(2, sizeof(*lines));
+	struct csv_line *lines = calloc(2, sizeof(*lines));
 	bool ok = lines != NULL || err_set(err, ERR_MEMORY, "out of memory for results");
 	int name;
 

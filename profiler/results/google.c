@@ -23,7 +23,7 @@ bool results_is_google(const struct results_file *file)
 	return json_is_array(rows) && json_is_object(json_object_get(file->json, "context"));
 }
 
-static void common(struct reading *r, const json_t *context)
+static void common(struct results_reading *r, const json_t *context)
 {
 	static const char kept[] = "date host_name library_version library_build_type";
 	static const char left[] = "caches load_avg json_schema_version";
@@ -83,19 +83,18 @@ static const char *failed(const json_t *row)
 {
 	if (json_is_true(json_object_get(row, "error_occurred")))
 		return text_of(row, "error_message");
-	return json_is_true(json_object_get(row, "skipped")) ||
-		       *text_of(row, "skipped")
+	return json_is_true(json_object_get(row, "skipped")) || *text_of(row, "skipped")
 		   ? text_of(row, "skip_message")
 		   : NULL;
 }
 
 /* Rows [begin, end) of the file are one benchmark's. */
-struct group {
+struct google_rows {
 	const json_t *rows;
 	size_t begin, end;
 };
 
-static const json_t *aggregate(const struct group *g, const char *which)
+static const json_t *aggregate(const struct google_rows *g, const char *which)
 {
 	for (size_t i = g->begin; i < g->end; i++)
 		if (is_aggregate(json_array_get(g->rows, i), which))
@@ -104,7 +103,7 @@ static const json_t *aggregate(const struct group *g, const char *which)
 }
 
 /* The repetitions' values of a key, new; NULL: no row is a repetition, or memory. */
-static json_t *samples_of(const struct group *g, const char *key)
+static json_t *samples_of(const struct google_rows *g, const char *key)
 {
 	json_t *list = NULL;
 
@@ -122,7 +121,7 @@ static json_t *samples_of(const struct group *g, const char *key)
 
 /* Of aggregates alone: the median (or mean), with half an interval of 95 % from the deviation,
  * 1.2533 times that of a mean for a median. */
-static void from_aggregates(const struct group *g, const char *key, struct reading_figure *f)
+static void from_aggregates(const struct google_rows *g, const char *key, struct reading_figure *f)
 {
 	const json_t *median = aggregate(g, "median"), *mean = aggregate(g, "mean");
 	const json_t *middle = median ? median : mean, *deviation = aggregate(g, "stddev");
@@ -142,7 +141,7 @@ static void from_aggregates(const struct group *g, const char *key, struct readi
 	}
 }
 
-static bool add(struct reading *r, json_t *report, const struct group *g,
+static bool add(struct results_reading *r, json_t *report, const struct google_rows *g,
 		const struct reading_figure *what, const char *key, struct err *err)
 {
 	struct reading_figure f = *what;
@@ -157,7 +156,7 @@ static bool add(struct reading *r, json_t *report, const struct group *g,
 	return ok;
 }
 
-static bool add_counters(struct reading *r, json_t *report, const struct group *g,
+static bool add_counters(struct results_reading *r, json_t *report, const struct google_rows *g,
 			 const json_t *row, struct err *err)
 {
 	const char *key;
@@ -166,8 +165,8 @@ static bool add_counters(struct reading *r, json_t *report, const struct group *
 
 	json_object_foreach((json_t *)row, key, value)
 	{
-		struct reading_figure f =
-		    READING_ONE(key, reading_kind(key), reading_unit(key), 1, NAN);
+		struct reading_figure f = READING_ONE(key, reading_kind(key), reading_unit(key), 1,
+						      NAN);
 
 		if (ok && json_is_number(value) && !reading_among(key, row_keys))
 			ok = add(r, report, g, &f, key, err);
@@ -178,7 +177,7 @@ static bool add_counters(struct reading *r, json_t *report, const struct group *
 }
 
 /* The row whose counters and unit are those of all: a repetition, or the middle aggregate. */
-static const json_t *example(const struct group *g)
+static const json_t *example(const struct google_rows *g)
 {
 	for (int failures = 0; failures < 2; failures++)
 		for (size_t i = g->begin; i < g->end; i++) {
@@ -190,7 +189,7 @@ static const json_t *example(const struct group *g)
 	return aggregate(g, "median") ? aggregate(g, "median") : aggregate(g, "mean");
 }
 
-static bool one(struct reading *r, const struct group *g, struct err *err)
+static bool one(struct results_reading *r, const struct google_rows *g, struct err *err)
 {
 	const json_t *row = example(g);
 	const char *why = failed(row);
@@ -233,10 +232,10 @@ static size_t end_of_group(const json_t *rows, size_t begin)
 	return i;
 }
 
-bool results_of_google(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_google(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *rows = json_object_get(file->json, "benchmarks");
-	struct group g = { rows, 0, 0 };
+	struct google_rows g = { rows, 0, 0 };
 
 	common(r, json_object_get(file->json, "context"));
 	for (; g.begin < json_array_size(rows); g.begin = g.end) {

@@ -1,4 +1,5 @@
-/* profiler/results/json.c -- results in JSON: pytest-benchmark, hyperfine, Bencher Metric Format. */
+/* profiler/results/json.c -- results in JSON: pytest-benchmark, hyperfine, Bencher Metric Format.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ bool results_is_pytest(const struct results_file *file)
 	       json_is_object(json_object_get(file->json, "machine_info"));
 }
 
-static void pytest_common(struct reading *r, const json_t *file)
+static void pytest_common(struct results_reading *r, const json_t *file)
 {
 	const json_t *machine = json_object_get(file, "machine_info"),
 		     *cpu = json_object_get(machine, "cpu"),
@@ -38,8 +39,9 @@ static void pytest_common(struct reading *r, const json_t *file)
 	reading_text(r->version, sizeof(r->version), json_object_get(file, "version"));
 	reading_text(r->measured, sizeof(r->measured), json_object_get(file, "datetime"));
 	reading_text(r->machine, sizeof(r->machine), json_object_get(machine, "node"));
-	reading_text(r->cpu, sizeof(r->cpu),
-		     json_object_get(cpu, json_object_get(cpu, "brand_raw") ? "brand_raw" : "brand"));
+	reading_text(
+	    r->cpu, sizeof(r->cpu),
+	    json_object_get(cpu, json_object_get(cpu, "brand_raw") ? "brand_raw" : "brand"));
 	reading_text(implementation, sizeof(implementation),
 		     json_object_get(machine, "python_implementation"));
 	reading_text(python, sizeof(python), json_object_get(machine, "python_version"));
@@ -54,7 +56,7 @@ static void pytest_common(struct reading *r, const json_t *file)
 		r->branch[0] = '\0';
 }
 
-static bool pytest_one(struct reading *r, const json_t *b, struct err *err)
+static bool pytest_one(struct results_reading *r, const json_t *b, struct err *err)
 {
 	static const char known[] =
 	    "data median q1 q3 iqr rounds iterations min max mean stddev ops total outliers "
@@ -78,8 +80,7 @@ static bool pytest_one(struct reading *r, const json_t *b, struct err *err)
 	reading_fact(report, "about", "group", json_object_get(b, "group"));
 	reading_fact(report, "about", "iterations a round", json_object_get(stats, "iterations"));
 	reading_left(r, "stats", stats, known);
-	reading_left(r, "a benchmark", b,
-		     "group name fullname params param extra_info stats");
+	reading_left(r, "a benchmark", b, "group name fullname params param extra_info stats");
 	if (!data) {
 		f.value = median;
 		f.n = isfinite(rounds) && rounds < 1e9 ? (int64_t)rounds : 0;
@@ -90,7 +91,7 @@ static bool pytest_one(struct reading *r, const json_t *b, struct err *err)
 	return reading_add(r, report, &f, err);
 }
 
-bool results_of_pytest(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_pytest(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *b;
 	bool ok = true;
@@ -114,7 +115,7 @@ bool results_is_hyperfine(const struct results_file *file)
 }
 
 /* Its exit statuses; those of signals are null there. */
-static void exit_codes(struct reading *r, json_t *report, const json_t *codes)
+static void exit_codes(struct results_reading *r, json_t *report, const json_t *codes)
 {
 	json_t *kept = json_array();
 	const json_t *code;
@@ -134,15 +135,16 @@ static void exit_codes(struct reading *r, json_t *report, const json_t *codes)
 	json_object_set_new(json_object_get(report, "result"), "exit_codes", kept);
 }
 
-static bool hyperfine_one(struct reading *r, const json_t *b, struct err *err)
+static bool hyperfine_one(struct results_reading *r, const json_t *b, struct err *err)
 {
 	const char *command = json_string_value(json_object_get(b, "command")), *key;
 	const json_t *times = json_object_get(b, "times"), *value;
 	const json_t *memory = json_object_get(b, "memory_usage_byte");
 	double user = number(b, "user"), system = number(b, "system");
 	struct reading_figure wall = { "wall", "time", "us", NULL, 1e6, times, READING_NONE };
-	struct reading_figure cpu = { "cpu", "time", "us", "the mean of user and system time",
-				      1e6,   NULL,   READING_NONE };
+	struct reading_figure cpu = {
+		"cpu", "time", "us", "the mean of user and system time", 1e6, NULL, READING_NONE
+	};
 	struct reading_figure peak = { "memory", "amount", "B", NULL, 1, memory, READING_NONE };
 	json_t *report = command ? reading_begin(r, command, err) : NULL;
 
@@ -169,7 +171,8 @@ static bool hyperfine_one(struct reading *r, const json_t *b, struct err *err)
 	       (!json_array_size(memory) || reading_add(r, report, &peak, err));
 }
 
-bool results_of_hyperfine(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_hyperfine(struct results_reading *r, const struct results_file *file,
+			  struct err *err)
 {
 	const json_t *b;
 	bool ok = true;
@@ -205,13 +208,15 @@ bool results_is_bmf(const struct results_file *file)
 }
 
 /* Of Bencher's own measures latency is in nanoseconds, throughput in operations a second. */
-static bool bmf_one(struct reading *r, json_t *report, const char *key, const json_t *metric,
-		    struct err *err)
+static bool bmf_one(struct results_reading *r, json_t *report, const char *key,
+		    const json_t *metric, struct err *err)
 {
 	bool time = strcmp(key, "latency") == 0;
 	struct reading_figure f = { .mode = key,
 				    .kind = time ? "time" : reading_kind(key),
-				    .unit = time ? "us" : strcmp(key, "throughput") == 0 ? "ops/s" : "",
+				    .unit = time                             ? "us"
+					    : strcmp(key, "throughput") == 0 ? "ops/s"
+									     : "",
 				    .scale = time ? 1e-3 : 1,
 				    .value = number(metric, "value"),
 				    .low = NAN,
@@ -221,13 +226,14 @@ static bool bmf_one(struct reading *r, json_t *report, const char *key, const js
 				    .n = 1 };
 
 	if (isfinite(f.bound_low) || isfinite(f.bound_high))
-		reading_note(r, "lower_value and upper_value are kept and shown; the format does not "
-				"say what they are, so no verdict rests on them");
+		reading_note(r,
+			     "lower_value and upper_value are kept and shown; the format does not "
+			     "say what they are, so no verdict rests on them");
 	reading_left(r, "a metric", metric, "value lower_value upper_value");
 	return reading_add(r, report, &f, err);
 }
 
-bool results_of_bmf(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_bmf(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *measures, *metric;
 	const char *name, *key;

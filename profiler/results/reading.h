@@ -16,15 +16,14 @@ struct results_file {
 	json_t *json; /* NULL: it is no JSON */
 };
 
-
 /* What is common to all benchmarks of the file is set before the first is begun; NULL or "": it
  * does not say. */
-struct reading {
+struct results_reading {
 	const struct results_request *request;
 	const char *format;
 	json_t *results, *notes, *names; /* lists; names: how often each was met */
-	json_t *about; /* names of facts, of all */
-	size_t numbers; /* samples that were read */
+	json_t *about;                   /* names of facts, of all */
+	size_t numbers;                  /* samples that were read */
 	char version[64], machine[200], cpu[200], build[200], measured[64], commit[80], branch[200];
 };
 
@@ -35,16 +34,19 @@ void reading_text(char *to, size_t bytes, const json_t *from);
 bool reading_among(const char *word, const char *words);
 
 /* Says once what is not kept, or not told. */
-void reading_note(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void reading_note(struct results_reading *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Keys of an object that are not in `known` ("a b c") are not kept, which is said; where: "stats". */
-void reading_left(struct reading *r, const char *where, const json_t *object, const char *known);
+/* Keys of an object that are not in `known` ("a b c") are not kept, which is said; where: "stats".
+ */
+void reading_left(struct results_reading *r, const char *where, const json_t *object,
+		  const char *known);
 
 /* A fact of all benchmarks that are begun after it. */
-void reading_common(struct reading *r, const char *name, const json_t *value);
+void reading_common(struct results_reading *r, const char *name, const json_t *value);
 
 /* A benchmark begins: its report, borrowed.  NULL with BOUND, MEMORY. */
-json_t *reading_begin(struct reading *r, const char *name, struct err *err);
+json_t *reading_begin(struct results_reading *r, const char *name, struct err *err);
 
 /* A parameter or a fact of it by name; `value` of any scalar kind, borrowed. */
 void reading_fact(json_t *report, const char *of, const char *name, const json_t *value);
@@ -53,8 +55,8 @@ void reading_fact(json_t *report, const char *of, const char *name, const json_t
 struct reading_figure {
 	const char *mode, *kind, *unit, *of;
 	double scale;
-	const json_t *samples; /* a list of numbers; NULL: none, but: */
-	double value, low, high; /* low, high: its 95 % interval; NAN: not known */
+	const json_t *samples;        /* a list of numbers; NULL: none, but: */
+	double value, low, high;      /* low, high: its 95 % interval; NAN: not known */
 	double bound_low, bound_high; /* the tool's; NAN: none */
 	int64_t n;
 	enum { READING_NOT_HELD, READING_AGREES, READING_DISAGREES } agrees; /* with eager */
@@ -62,10 +64,12 @@ struct reading_figure {
 #define READING_NONE NAN, NAN, NAN, NAN, NAN, 0, READING_NOT_HELD
 /* One of one measurement. */
 #define READING_ONE(mode, kind, unit, scale, value)                                                \
-	{ mode, kind, unit, NULL, scale, NULL, value, NAN, NAN, NAN, NAN, 1,            \
-	  READING_NOT_HELD }
+	{                                                                                          \
+		mode, kind, unit, NULL, scale, NULL, value, NAN, NAN, NAN, NAN, 1,                 \
+		    READING_NOT_HELD                                                               \
+	}
 
-bool reading_add(struct reading *r, json_t *report, const struct reading_figure *f,
+bool reading_add(struct results_reading *r, json_t *report, const struct reading_figure *f,
 		 struct err *err);
 
 /* B, B/s or items/s where a figure's name says so, else "". */
@@ -76,7 +80,8 @@ const char *reading_kind(const char *name);
 
 #define FORMAT(id, name, what)                                                                     \
 	bool results_is_##id(const struct results_file *file);                                     \
-	bool results_of_##id(struct reading *r, const struct results_file *file, struct err *err);
+	bool results_of_##id(struct results_reading *r, const struct results_file *file,           \
+			     struct err *err);
 #include "profiler/results/formats.def"
 #undef FORMAT
 

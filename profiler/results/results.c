@@ -18,7 +18,7 @@ enum { NAME_BYTES = 180, NOTE_BYTES = 300, MOST_NOTES = 60, MOST_FACTS = 100, MO
 static const struct {
 	const char *name;
 	bool (*is)(const struct results_file *file);
-	bool (*read)(struct reading *r, const struct results_file *file, struct err *err);
+	bool (*read)(struct results_reading *r, const struct results_file *file, struct err *err);
 } formats[] = {
 #define FORMAT(id, name, what) { name, results_is_##id, results_of_##id },
 #include "profiler/results/formats.def"
@@ -47,7 +47,7 @@ void reading_text(char *to, size_t bytes, const json_t *from)
 	snprintf(to, bytes, "%.*s", (int)cut(text, bytes - 1), text);
 }
 
-void reading_note(struct reading *r, const char *format, ...)
+void reading_note(struct results_reading *r, const char *format, ...)
 {
 	char text[NOTE_BYTES];
 	va_list args;
@@ -81,7 +81,8 @@ bool reading_among(const char *word, const char *words)
 	return false;
 }
 
-void reading_left(struct reading *r, const char *where, const json_t *object, const char *known)
+void reading_left(struct results_reading *r, const char *where, const json_t *object,
+		  const char *known)
 {
 	const char *key;
 	json_t *value;
@@ -96,7 +97,7 @@ void reading_left(struct reading *r, const char *where, const json_t *object, co
 /* ---- a benchmark ---- */
 
 /* What lists and histories can show: one that is too long keeps its beginning and a hash. */
-static void name_of(struct reading *r, const char *whole, char out[NAME_BYTES + 40])
+static void name_of(struct results_reading *r, const char *whole, char out[NAME_BYTES + 40])
 {
 	char hash[HASH_HEX_BYTES];
 	size_t len = cut(whole, NAME_BYTES);
@@ -126,10 +127,10 @@ static const char *asked_or(const char *asked, const char *found)
 	return asked && *asked ? asked : found;
 }
 
-json_t *reading_begin(struct reading *r, const char *whole, struct err *err)
+json_t *reading_begin(struct results_reading *r, const char *whole, struct err *err)
 {
-	json_t *report = json_pack("{s:i, s:{}, s:{}, s:{}, s:{}, s:{}}", "breakeven", 1, "workload",
-				   "device", "environment", "result", "modes");
+	json_t *report = json_pack("{s:i, s:{}, s:{}, s:{}, s:{}, s:{}}", "breakeven", 1,
+				   "workload", "device", "environment", "result", "modes");
 	json_t *workload = json_object_get(report, "workload");
 	json_t *result = json_object_get(report, "result");
 	char name[NAME_BYTES + 40];
@@ -207,7 +208,7 @@ void reading_fact(json_t *report, const char *of, const char *name, const json_t
 	put_fact(facts, name, value);
 }
 
-void reading_common(struct reading *r, const char *name, const json_t *value)
+void reading_common(struct results_reading *r, const char *name, const json_t *value)
 {
 	put_fact(r->about, name, value);
 }
@@ -239,7 +240,7 @@ const char *reading_kind(const char *name)
 }
 
 /* The numbers of a list, scaled; those that are none are left out.  The caller frees. */
-static double *numbers_of(struct reading *r, const struct reading_figure *f, int *n)
+static double *numbers_of(struct results_reading *r, const struct reading_figure *f, int *n)
 {
 	double *x = calloc(json_array_size(f->samples) + 1, sizeof(*x));
 	const json_t *item;
@@ -258,7 +259,7 @@ static double *numbers_of(struct reading *r, const struct reading_figure *f, int
 	return x;
 }
 
-static json_t *kept_samples(struct reading *r, const double *x, int n)
+static json_t *kept_samples(struct results_reading *r, const double *x, int n)
 {
 	int step = n / RESULTS_MOST_SAMPLES + 1;
 	json_t *list = json_array();
@@ -286,7 +287,7 @@ static void show(json_t *measure, const struct interval *v, const char *unit)
 }
 
 /* From samples, or from what the tool made of them. */
-static bool value_of(struct reading *r, const struct reading_figure *f, struct interval *v,
+static bool value_of(struct results_reading *r, const struct reading_figure *f, struct interval *v,
 		     json_t *measure, struct err *err)
 {
 	char noise[300];
@@ -318,7 +319,7 @@ static bool value_of(struct reading *r, const struct reading_figure *f, struct i
 	return true;
 }
 
-bool reading_add(struct reading *r, json_t *report, const struct reading_figure *f,
+bool reading_add(struct results_reading *r, json_t *report, const struct reading_figure *f,
 		 struct err *err)
 {
 	json_t *modes = json_object_get(report, "modes"), *measure = json_object(), *mode;
@@ -339,9 +340,8 @@ bool reading_add(struct reading *r, json_t *report, const struct reading_figure 
 	json_object_set_new(measure, "unit", json_string(f->unit));
 	json_object_set_new(measure, "value", json_real(v.mid));
 	json_object_set_new(measure, "ci",
-			    isfinite(v.low) && isfinite(v.high)
-				? json_pack("[f, f]", v.low, v.high)
-				: json_null());
+			    isfinite(v.low) && isfinite(v.high) ? json_pack("[f, f]", v.low, v.high)
+								: json_null());
 	if (isfinite(f->bound_low))
 		json_object_set_new(measure, "low", json_real(f->bound_low * f->scale));
 	if (isfinite(f->bound_high))
@@ -423,7 +423,7 @@ bool results_recognises(const void *bytes, size_t len)
 }
 
 /* A benchmark that nothing was measured of is none. */
-static void drop_empty(struct reading *r)
+static void drop_empty(struct results_reading *r)
 {
 	for (size_t i = json_array_size(r->results); i-- > 0;) {
 		const json_t *report = json_array_get(r->results, i);
@@ -436,7 +436,7 @@ static void drop_empty(struct reading *r)
 	}
 }
 
-static json_t *whole(struct reading *r, struct err *err)
+static json_t *whole(struct results_reading *r, struct err *err)
 {
 	struct arena arena = { 0 };
 	json_t *json, *first;
@@ -452,10 +452,11 @@ static json_t *whole(struct reading *r, struct err *err)
 			why ? ": " : "", why ? json_string_value(why) : "");
 		return NULL;
 	}
-	if (!*report_text(json_string_value(
-		json_object_get(json_object_get(first, "result"), "machine"))))
-		reading_note(r, "the file does not say which machine: name it (machine=, --machine), "
-				"or results of several are taken for one's");
+	if (!*report_text(
+		json_string_value(json_object_get(json_object_get(first, "result"), "machine"))))
+		reading_note(r,
+			     "the file does not say which machine: name it (machine=, --machine), "
+			     "or results of several are taken for one's");
 	json = json_pack("{s:i, s:s, s:O, s:O}", "breakeven_results", 1, "format", r->format,
 			 "results", r->results, "notes", r->notes);
 	if (json)
@@ -476,11 +477,11 @@ json_t *results_read(const void *bytes, size_t len, const struct results_request
 		     struct err *err)
 {
 	struct results_file file = { bytes, len, json_of(bytes, len) };
-	struct reading r = { .request = request,
-			     .results = json_array(),
-			     .notes = json_array(),
-			     .names = json_object(),
-			     .about = json_object() };
+	struct results_reading r = { .request = request,
+				     .results = json_array(),
+				     .notes = json_array(),
+				     .names = json_object(),
+				     .about = json_object() };
 	size_t format = find_format(&file);
 	json_t *json = NULL;
 
@@ -512,10 +513,10 @@ bool results_is_own(const struct results_file *file)
 	return json_integer_value(json_object_get(file->json, "breakeven_results")) == 1;
 }
 
-bool results_of_own(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_own(struct results_reading *r, const struct results_file *file, struct err *err)
 {
-	static const char *const kept[] = { "breakeven", "workload", "device",
-					    "environment", "result", "modes", "break_even" };
+	static const char *const kept[] = { "breakeven", "workload", "device",    "environment",
+					    "result",    "modes",    "break_even" };
 	struct arena arena = { 0 };
 	const struct report_results *from = report_read_results(file->json, &arena, err);
 	bool ok = from != NULL;
@@ -524,9 +525,8 @@ bool results_of_own(struct reading *r, const struct results_file *file, struct e
 		const struct report_run *run = &from->results.at[i];
 		json_t *report = json_object();
 
-		ok = (run->result && run->workload && run->workload->name &&
-		      *run->workload->name && run->modes.n > 0 && run->modes.n <= MOST_FIGURES &&
-		      i < RESULTS_MOST) ||
+		ok = (run->result && run->workload && run->workload->name && *run->workload->name &&
+		      run->modes.n > 0 && run->modes.n <= MOST_FIGURES && i < RESULTS_MOST) ||
 		     err_set(err, ERR_WORKLOAD,
 			     "result %zu of the file lacks a name, figures or `result`, or is one "
 			     "too many",

@@ -1,9 +1,9 @@
 /* profiler/results/results.h -- results of other tools' benchmarks, as reports.
  *
- * A benchmark is a run of a workload of its name; what the tool measured of it (wall time, processor
- * time, counters) is a mode each, with one figure (report_measure).  Times become microseconds.
- * Samples are kept where the file has them: then the figure is their median with its 95 % interval.
- * What a file has and is not kept, and what it does not tell, is in the notes.
+ * A benchmark is a run of a workload of its name; what the tool measured of it (wall time,
+ * processor time, counters) is a mode each, with one figure (report_measure).  Times become
+ * microseconds. Samples are kept where the file has them: then the figure is their median with its
+ * 95 % interval. What a file has and is not kept, and what it does not tell, is in the notes.
  */
 #ifndef PROFILER_RESULTS_RESULTS_H
 #define PROFILER_RESULTS_RESULTS_H

@@ -111,7 +111,7 @@ static json_t *samples_of(struct value times, double calls)
 	return list;
 }
 
-static bool measurement(struct reading *r, struct value m, struct err *err)
+static bool measurement(struct results_reading *r, struct value m, struct err *err)
 {
 	struct value spec = get(m, "task_spec"), times = get(m, "raw_times");
 	struct reading_figure f = { "time", "time", "us", NULL, 1e6, NULL, READING_NONE };
@@ -151,12 +151,12 @@ static bool measurement(struct reading *r, struct value m, struct err *err)
 
 /* ---- what holds them ---- */
 
-struct walk {
-	struct reading *r;
+struct torch_walk {
+	struct results_reading *r;
 	int visited;
 };
 
-static bool visit(struct walk *w, struct value v, int depth, struct err *err)
+static bool visit(struct torch_walk *w, struct value v, int depth, struct err *err)
 {
 	if (++w->visited > MOST_VISITED || depth > MOST_DEPTH)
 		return err_set(err, ERR_BOUND,
@@ -175,10 +175,10 @@ static bool visit(struct walk *w, struct value v, int depth, struct err *err)
 	return true;
 }
 
-bool results_of_torch(struct reading *r, const struct results_file *file, struct err *err)
+bool results_of_torch(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	static const char *const classes[] = { MODULE "Measurement", MODULE "TaskSpec", NULL };
-	struct walk w = { r, 0 };
+	struct torch_walk w = { r, 0 };
 	struct value all;
 	bool ok;
 
