@@ -351,7 +351,7 @@ def model(a, b, c):
 """
 # Sums in the order of their indices.
 ORDERED = "torch.use_deterministic_algorithms(True)\n"
-RECURRENT = ["lstm_written_out", "gru_written_out", "state_between_calls", "cache_of_keys", "until_it_is_small", "data_of_others", "data_swapped", "inputs_of_the_program"]
+RECURRENT = ["lstm_written_out", "gru_written_out", "state_between_calls", "cache_of_keys", "cache_by_index", "until_it_is_small", "data_of_others", "data_swapped", "inputs_of_the_program"]
 # Eager: parameters of its kernels; what is written where it lies.
 WRITES = "caught(a), written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:, 1:]), counted(a)"
 NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
