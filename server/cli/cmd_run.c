@@ -24,6 +24,7 @@
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
+#include "server/cli/commits.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/cli/interrupt.h"
@@ -68,6 +69,7 @@ enum { MOST_BYTES = 64 << 20, TIMELINE_BYTES = 32 << 20 };
 
 struct run_post {
 	struct post *post;
+	json_t *commits; /* of the current folder */
 	VEC(struct buf) blocks;
 	size_t bytes; /* of the blocks */
 };
@@ -84,6 +86,7 @@ static void run_post_destroy(struct run_post *p)
 	if (!p)
 		return;
 	drop_blocks(p);
+	json_decref(p->commits);
 	post_close(p->post);
 	free(p);
 }
@@ -97,6 +100,7 @@ static struct run_post *run_post_create(const char *url, struct err *err)
 		return NULL;
 	}
 	p->post = post_open(url, err);
+	p->commits = p->post ? commits_here() : NULL;
 	if (p->post)
 		return p;
 	run_post_destroy(p);
@@ -388,6 +392,18 @@ static bool send_weights(void *self, const char *path, const char *id, struct er
 	return err->code == ERR_NONE;
 }
 
+/* The run's commit, and those before it: a change that its history shows has its suspects.  A
+ * server that does not take them has the run all the same. */
+static void tell_commits(const struct run_flags *f, const struct report_run *run)
+{
+	struct err err = { 0 };
+
+	if (run->workload && json_array_size(f->post->commits) > 0 &&
+	    !commits_post(f->post->post, report_text(run->workload->project), f->post->commits,
+			  &err))
+		fprintf(stderr, "breakeven run: commits not posted: %s\n", err.message);
+}
+
 /* Into the server, where that is wanted; false after a message.  A run whose weights the server
  * does not take is posted all the same. */
 static bool post_report(struct run_flags *f, const json_t *json, const struct report_run *run)
@@ -404,6 +420,7 @@ static bool post_report(struct run_flags *f, const json_t *json, const struct re
 		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
 	else
 		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
+	tell_commits(f, run);
 	return whole && err.code == ERR_NONE;
 }
 

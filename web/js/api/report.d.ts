@@ -3129,8 +3129,24 @@ export interface ReportHistoryChange {
   how: string[];
   /** each figure that stepped, those that decide first */
   steps: ReportChangeStep[];
+  /** commits that the run after has and the run before has not, as far as they are known, the newest first, at most 50 */
+  suspects: ReportSuspect[];
+  /** how many these are; null where not all of them are known */
+  suspects_total: number | null;
   /** both runs side by side: breaks, kernels, graphs and source that changed; of one change alone */
   comparison?: ReportCompare;
+}
+
+/** a commit of the user's project */
+export interface ReportSuspect {
+  /** its id */
+  id: string;
+  /** the first line of its message */
+  subject: string;
+  /** who made it */
+  author: string;
+  /** ns: when it was committed, since 1970 */
+  committed_ns: number;
 }
 
 /** a run at which a level ends or begins */
