@@ -74,12 +74,12 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 	" known_commit AS c ON c.project = ?1 AND c.id = new.id"                                   \
 	" ORDER BY c.committed_ns DESC, new.id"
 
-bool db_commits_between(struct db *db, const char *project, const char *from, const char *to,
-			struct arena *arena, struct commits_between *out, struct err *err)
+bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
+			struct commits_between *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", project, from, to, (int64_t)MOST_OLD,
-				     (int64_t)MOST_NEW);
+	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", range->project, range->from,
+				     range->to, (int64_t)MOST_OLD, (int64_t)MOST_NEW);
 	int code = SQLITE_ERROR, rows = 0;
 
 	*out = (struct commits_between){

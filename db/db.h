@@ -585,9 +585,12 @@ struct commits_between {
 	int n, total;
 	bool whole; /* false: others lie between that are not known */
 };
+struct commit_range {
+	const char *project, *from, *to; /* ids */
+};
 /* The commits that `to` has and `from` has not. */
-bool db_commits_between(struct db *db, const char *project, const char *from, const char *to,
-			struct arena *arena, struct commits_between *out, struct err *err);
+bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
+			struct commits_between *out, struct err *err);
 
 /* ---- webhooks (hooks.c): who is told of changes and verdicts, and what was sent ---- */
 

@@ -185,12 +185,13 @@ static const char *clean_commit(const struct report_change_end *end, struct aren
 static bool fill_suspects(struct db *db, const struct change_row *c, struct arena *arena,
 			  struct report_history_change *to)
 {
-	const char *from = clean_commit(to->before, arena), *till = clean_commit(to->after, arena);
+	const struct commit_range range = { c->project, clean_commit(to->before, arena),
+					    clean_commit(to->after, arena) };
 	struct commits_between between = { 0 };
 	struct err none = { 0 };
 	struct report_suspect *at;
-	bool known = from && till && *from && *till &&
-		     db_commits_between(db, c->project, from, till, arena, &between, &none);
+	bool known = range.from && range.to && *range.from && *range.to &&
+		     db_commits_between(db, &range, arena, &between, &none);
 
 	at = report_new_suspect((size_t)between.n, arena);
 	for (int i = 0; at && i < between.n; i++) {

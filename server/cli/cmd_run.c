@@ -19,12 +19,12 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
+#include "profiler/bisect/repository.h"
 #include "profiler/export/export.h"
 #include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
-#include "server/cli/commits.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/cli/interrupt.h"
@@ -57,6 +57,58 @@ static void git_describe(json_t *workload)
 	json_object_set_new(workload, "commit", json_string(line));
 	if (ask_command(branch, line, sizeof(line)))
 		json_object_set_new(workload, "branch", json_string(line));
+}
+
+/* ---- the commits before it ---- */
+
+enum { TOLD = 500 };
+
+static json_t *parents_of(const char *ids)
+{
+	json_t *list = json_array();
+
+	while (*ids) {
+		size_t len = strcspn(ids, " ");
+
+		json_array_append_new(list, json_stringn(ids, len));
+		ids += len + (ids[len] == ' ');
+	}
+	return list;
+}
+
+static bool add_commit(void *self, const struct commit *c, const char *parents, int64_t committed_s)
+{
+	return json_array_append_new(
+		   self, json_pack("{s:s, s:o, s:s, s:s, s:I}", "id", c->id, "parents",
+				   parents_of(parents), "subject", c->subject, "author", c->author,
+				   "committed_ns", (json_int_t)committed_s * 1000000000)) == 0;
+}
+
+/* What git says of the newest commits here; empty where the folder is in no repository.  Asked for
+ * before the process confines itself. */
+static json_t *commits_here(void)
+{
+	json_t *list = json_array();
+	struct repository here;
+	struct err none = { 0 };
+
+	if (list && repository_open(&here, ".", &none))
+		repository_log(&here, TOLD, add_commit, list, &none);
+	return list;
+}
+
+static bool commits_post(struct post *p, const char *project, json_t *commits, struct err *err)
+{
+	json_t *request = json_pack("{s:s, s:O}", "project", project, "commits", commits);
+	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	bool ok = text ? post_send(p, "/commits",
+				   (struct post_body){ "application/json", text, strlen(text) },
+				   NULL, err)
+		       : err_set(err, ERR_MEMORY, "out of memory for commits");
+
+	json_decref(request);
+	free(text);
+	return ok;
 }
 
 /* ---- the run, posted to a server as a run of its own.

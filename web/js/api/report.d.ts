@@ -2625,6 +2625,8 @@ export interface ReportSettingDifference {
   b: string;
   /** whether it forbids a comparison */
   matters: boolean;
+  /** whether runs on both sides of it are other histories of a workload */
+  parts: boolean;
 }
 
 /** a figure of two runs, compared */
@@ -3021,7 +3023,7 @@ export interface ReportHistoryPoint {
   level?: number;
   /** the id of the change whose new level begins here */
   change?: number;
-  /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
+  /** why it cannot be held against the one before it that was measured: settings changed (of the newest eight such places with the settings: threads 1, then 4), other point, source changed */
   parting?: string;
 }
 
