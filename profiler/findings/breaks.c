@@ -526,6 +526,9 @@ static void put_break(struct maker *m, const struct broken_list *l, const struct
 	put_words(m, b->first, to);
 	if (on_line)
 		REPORT_SET(to, line_cost, on_line);
+	if (!b->priced && l->all)
+		REPORT_SET(to, cost_open,
+			   "Its cost is not known: the timed calls do not come here.");
 	if (!b->priced)
 		return;
 	/* of a sum the interval is not known; its digits are those of the coarsest part */
