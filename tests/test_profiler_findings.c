@@ -449,30 +449,25 @@ static void memory_of_a_call_is_told_beside_eagers(void **state)
 
 static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 {
-	struct found found = find(
-	    RUN("\"points\": [" POINT("1", BOTH, "") ", " POINT(
-		"2",
-		"\"eager\": " MODE_IN(
-		    "137", "[130, 170]",
-		    SPLIT("0", "9", "10")) ", \"static\": " MODE("2.1",
-								 SPLIT("0.1", "1.4", "2.05")),
-		"") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")),
-			       "") ", " POINT("4",
-					      "\"eager\": " MODE("2", SPLIT("0", "1.6", "1.5")),
-					      "") ", " POINT("5",
-							     "\"eager\": " MODE(
-								 "292",
-								 SPLIT("0", "230",
-								       "10800")) ", "
-										 "\"static\":"
-										 " " MODE("3",
-											  SPLIT(
-											      "0.2",
-											      "1.6",
-											      "3."
-											      "0"
-											      "5")),
-							     "") "]"));
+	struct found found = find(RUN("\"points\": [" POINT("1", BOTH, "") ", " POINT(
+	    "2",
+	    "\"eager\": " MODE_IN("137", "[130, 170]", SPLIT("0", "9", "10")) ", \"static\": " MODE(
+		"2.1", SPLIT("0.1", "1.4", "2.05")),
+	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")),
+			   "") ", " POINT("4", "\"eager\": " MODE("2", SPLIT("0", "1.6", "1.5")),
+					  "") ", " POINT("5",
+							 "\"eager\": " MODE(
+							     "292",
+							     SPLIT("0", "230",
+								   "10800")) ", "
+									     "\"static\":"
+									     " " MODE("3",
+										      SPLIT("0.2",
+											    "1.6",
+											    "3."
+											    "0"
+											    "5")),
+							 "") "]"));
 	const struct report_findings_mode *m;
 
 	(void)state;

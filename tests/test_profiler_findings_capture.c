@@ -369,9 +369,9 @@ static void no_part_claims_more_than_the_sentence_on_all(void **state)
 /* A card without any word on its cost, beside a sentence on what breaks cost, says nothing. */
 static void what_timed_calls_do_not_meet_says_so(void **state)
 {
-	struct found found =
-	    find(BROKEN(COSTLY("host-call", "3", "0", "25", "0") ", " BREAK("9", "capture", "1"),
-			LATENCY COSTS("28", "20", "36", WITHOUT(TIMED, "0"))));
+	struct found found = find(
+	    BROKEN(COSTLY("host-call", "3", "0", "25", "0") ", " BREAK("9", "capture", "1"),
+		   LATENCY COSTS("28", "20", "36", WITHOUT(TIMED, "0"))));
 	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "static");
 
 	(void)state;
