@@ -72,12 +72,12 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 	" ORDER BY c.committed_ns DESC, new.id"
 
 /* How far is looked: so many ancestors of the earlier one, so many commits between. */
-struct reach {
+struct commit_reach {
 	int64_t old, new;
 };
 
 /* *past: a way from the later commit does not end at what is looked at of the earlier one's. */
-static bool find_with(sqlite3 *h, const struct commit_range *range, struct reach reach,
+static bool find_with(sqlite3 *h, const struct commit_range *range, struct commit_reach reach,
 		      struct arena *arena, struct commits_between *out, bool *past, struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", range->project, range->from,
@@ -113,7 +113,7 @@ bool db_commits_between(struct db *db, const struct commit_range *range, struct 
 			struct commits_between *out, struct err *err)
 {
 	/* Mostly every way ends at the earlier commit itself. */
-	const struct reach near = { 1, 300 }, far = { 20000, 2000 };
+	const struct commit_reach near = { 1, 300 }, far = { 20000, 2000 };
 	sqlite3 *h;
 	bool past, ok;
 
