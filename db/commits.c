@@ -72,24 +72,26 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 	" ORDER BY c.committed_ns DESC, new.id"
 
 /* How far is looked: so many ancestors of the earlier one, so many commits between. */
-struct commit_reach {
+struct commit_search {
+	const struct commit_range *range;
 	int64_t old, new;
+	bool past; /* a way from the later one does not end at what is looked at of the earlier
+		      one's */
 };
 
-/* *past: a way from the later commit does not end at what is looked at of the earlier one's. */
-static bool find_with(sqlite3 *h, const struct commit_range *range, struct commit_reach reach,
-		      struct arena *arena, struct commits_between *out, bool *past, struct err *err)
+static bool find_with(sqlite3 *h, struct commit_search *l, struct arena *arena,
+		      struct commits_between *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", range->project, range->from,
-				     range->to, reach.old, reach.new);
+	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", l->range->project, l->range->from,
+				     l->range->to, l->old, l->new);
 	int code = SQLITE_ERROR, rows = 0;
 
 	out->n = out->total = 0;
 	out->whole = true;
-	*past = false;
+	l->past = false;
 	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
 		rows++;
-		*past |= sqlite3_column_int(s, 4) == 0;
+		l->past |= sqlite3_column_int(s, 4) == 0;
 		if (sqlite3_column_type(s, 0) == SQLITE_NULL) {
 			out->whole = false;
 			continue;
@@ -101,8 +103,8 @@ static bool find_with(sqlite3 *h, const struct commit_range *range, struct commi
 						   .author = text_at(s, 2, arena),
 						   .committed_ns = sqlite3_column_int64(s, 3) };
 	}
-	*past |= rows >= reach.new;
-	out->whole &= rows < reach.new;
+	l->past |= rows >= l->new;
+	out->whole &= rows < l->new;
 	if (s && code != SQLITE_DONE)
 		db_fail(h, "look for commits", err);
 	sqlite3_finalize(s);
@@ -113,18 +115,18 @@ bool db_commits_between(struct db *db, const struct commit_range *range, struct 
 			struct commits_between *out, struct err *err)
 {
 	/* Mostly every way ends at the earlier commit itself. */
-	const struct commit_reach near = { 1, 300 }, far = { 20000, 2000 };
+	struct commit_search near = { range, 1, 300, false }, far = { range, 20000, 2000, false };
 	sqlite3 *h;
-	bool past, ok;
+	bool ok;
 
 	*out = (struct commits_between){ .at = ARENA_ARRAY(arena, struct known_commit,
 							   COMMITS_SHOWN) };
 	if (!out->at)
 		return err_set(err, ERR_MEMORY, "out of memory for commits");
 	h = db_reader_take(db);
-	ok = find_with(h, range, near, arena, out, &past, err);
-	if (ok && past)
-		ok = find_with(h, range, far, arena, out, &past, err);
+	ok = find_with(h, &near, arena, out, err);
+	if (ok && near.past)
+		ok = find_with(h, &far, arena, out, err);
 	db_reader_give(db, h);
 	return ok;
 }
