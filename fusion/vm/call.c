@@ -658,9 +658,9 @@ static bool call(struct vm *vm, struct frame *f, struct value *slot, struct argu
 	bool ok;
 
 	if (callee.kind == VALUE_FUNCTION)
-		return __builtin_expect(args->kw && gives_out(callee.function, args), 0) ?
-			       call_writing(vm, f, slot, args, bottom, err) :
-			       call_function(vm, f, callee.function, args, bottom, err);
+		return __builtin_expect(args->kw && gives_out(callee.function, args), 0)
+			   ? call_writing(vm, f, slot, args, bottom, err)
+			   : call_function(vm, f, callee.function, args, bottom, err);
 	if (callee.kind > VALUE_NATIVE && vm_callable(vm, callee, &function, &self)) {
 		if (self.kind != VALUE_UNSET) {
 			store(slot, self);
