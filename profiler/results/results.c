@@ -16,10 +16,11 @@
 enum {
 	NAME_BYTES = 180,
 	NOTE_BYTES = 300,
+	MODE_BYTES = 100,
 	MOST_NOTES = 60,
 	MOST_FACTS = 100,
 	MOST_FIGURES = 60,
-	MODE_BYTES = 100
+	NOISE_FROM = 15, /* samples: of fewer the interval says enough */
 };
 
 static const struct {
@@ -288,8 +289,12 @@ static void show(json_t *measure, const struct interval *v, const char *unit)
 
 	snprintf(suffix, sizeof(suffix), "%s%.60s", time || *unit ? " " : "",
 		 time ? in.name : unit);
-	number_interval(text, v->mid / scale,
-			(struct report_interval){ v->low / scale, v->high / scale }, suffix);
+	if (!time && !(v->low < v->high) && v->mid == round(v->mid) && fabs(v->mid) < 1e15)
+		snprintf(text, sizeof(text), "%.0f%s", v->mid, suffix); /* a count, exact */
+	else
+		number_interval(text, v->mid / scale,
+				(struct report_interval){ v->low / scale, v->high / scale },
+				suffix);
 	put(measure, "shown", text);
 }
 
@@ -320,7 +325,7 @@ static bool value_of(struct results_reading *r, const struct reading_figure *f, 
 		v->low = v->high = NAN;
 	json_object_set_new(measure, "n", json_integer(n));
 	json_object_set_new(measure, "samples", kept_samples(r, x, n));
-	if (n >= STATS_MIN_SAMPLES && stats_noise(x, n, noise, sizeof(noise)))
+	if (n >= NOISE_FROM && stats_noise(x, n, noise, sizeof(noise)))
 		put(measure, "noise", noise);
 	free(x);
 	return true;
