@@ -541,7 +541,7 @@ static const char *format_named(const char *name)
 	for (size_t i = 0; i < FORMATS; i++)
 		if (strcmp(formats[i].name, name) == 0)
 			return formats[i].name;
-	return strcmp(name, "record") == 0 ? "record" : "breakeven";
+	return "breakeven";
 }
 
 /* What a list shows of it, each text cut; the rest of a workload is not a result's. */
