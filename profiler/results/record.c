@@ -11,22 +11,22 @@ bool results_is_record(const struct results_file *file)
 	return json_integer_value(json_object_get(file->json, "breakeven_record")) == 1;
 }
 
-/* The words of a command, with blanks between. */
+/* The words of a command, with blanks between; of a long one the first. */
 static void put_command(json_t *report, const json_t *words)
 {
-	char text[1000];
+	char text[1000] = "", word[300];
 	size_t i, len = 0;
-	const json_t *word;
+	const json_t *item;
 
-	text[0] = '\0';
-	json_array_foreach((json_t *)words, i, word)
+	json_array_foreach((json_t *)words, i, item)
 	{
-		if (json_is_string(word) && len < sizeof(text))
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
-						i ? " " : "", json_string_value(word));
+		reading_text(word, sizeof(word), item);
+		if (len + strlen(word) + sizeof(" ...") >= sizeof(text)) {
+			snprintf(text + len, sizeof(text) - len, " ...");
+			break;
+		}
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i ? " " : "", word);
 	}
-	if (len >= sizeof(text))
-		snprintf(text + sizeof(text) - 4, 4, "...");
 	json_object_set_new(json_object_get(report, "workload"), "command", json_string(text));
 }
 

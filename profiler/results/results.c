@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
+#include "fusion/base/utf8.h"
 #include "profiler/fields/fields.h"
 #include "profiler/measure/stats.h"
 #include "profiler/numbers/numbers.h"
@@ -55,6 +56,16 @@ void reading_text(char *to, size_t bytes, const json_t *from)
 	snprintf(to, bytes, "%.*s", (int)cut(text, bytes - 1), text);
 }
 
+/* What was cut within a character by a format stays a text. */
+static void make_valid(char *text)
+{
+	if (utf8_valid(text, strlen(text)))
+		return;
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			*text = '?';
+}
+
 void reading_note(struct results_reading *r, const char *format, ...)
 {
 	char text[NOTE_BYTES];
@@ -65,7 +76,7 @@ void reading_note(struct results_reading *r, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	text[cut(text, sizeof(text) - 4)] = '\0';
+	make_valid(text);
 	json_array_foreach(r->notes, i, note)
 	{
 		if (strcmp(json_string_value(note), text) == 0)
@@ -112,6 +123,7 @@ static void name_of(struct results_reading *r, const char *whole, char out[NAME_
 	json_int_t times;
 
 	snprintf(out, NAME_BYTES + 20, "%.*s", (int)len, whole);
+	make_valid(out);
 	if (whole[len]) {
 		hash_hex(whole, strlen(whole), hash);
 		snprintf(out + len, 20, "... %.8s", hash);

@@ -148,6 +148,34 @@ test('results without a server', (t) => {
     assert.equal(history.status, 0, history.stderr);
     assert.match(history.stdout, /c2/);
 
+    // The gate judges a file of results as it is: beside another file, or a branch of a store.
+    const [then, now] = [join(folder, 'then.json'), join(folder, 'now.json')];
+    const two = (seconds, seed) => JSON.stringify({ results: [...JSON.parse(hyperfine('sort', 0.1, seed)).results, ...JSON.parse(hyperfine('grep', seconds, seed + 1)).results] });
+    writeFileSync(then, two(0.1, 1));
+    writeFileSync(now, two(0.12, 5));
+    const files = breakeven('gate', now, '--baseline', then);
+    assert.equal(files.status, 1, files.stderr);
+    assert.match(files.stdout, /passed +sort +SAME[^]*failed +grep +SLOWER/);
+    assert.equal(breakeven('import', then, '--db', db, '--machine', 'ci', '--branch', 'main').status, 0);
+    assert.equal(breakeven('gate', then, '--baseline', 'main', '--db', db, '--machine', 'ci').status, 0);
+    const unlike = breakeven('gate', then, '--baseline', 'main', '--db', db);
+    assert.deepEqual([unlike.status, /not comparable: machine ci against none/.test(unlike.stdout) || unlike.stdout], [3, true]);
+    assert.match(breakeven('gate', then, '--baseline', then, '--modes', 'static').stderr, /has results, which are not run/);
+
+    // Any command, a process each.
+    const record = (...words) => breakeven('record', 'nap', '--db', db, '--seconds', '1', ...words);
+    const nap = record('--commit', 'c9', '--', 'sleep', '0.005');
+    assert.equal(nap.status, 0, nap.stderr);
+    assert.match(nap.stdout, /^nap\n {2}wall +[\d.,]+ [mµ]s .*\n {2}cpu +/);
+    assert.match(breakeven('history', 'nap', '--db', db).stdout, /c9/);
+    const failed = record('--', 'sh', '-c', 'echo so what; exit 3');
+    assert.deepEqual([failed.status, failed.stderr.split(': ').slice(1).join(': ').trim()], [1, 'it ended with status 3, which --allow-failure allows: so what']);
+    const kept = JSON.parse(breakeven('record', 'nap', '--json', '--samples', '7', '--warm-up', '0', '--allow-failure', '--', 'sh', '-c', 'exit 3').stdout).results[0];
+    assert.deepEqual([kept.result.exit_codes, kept.result.warm_ups, kept.modes.wall.measure.n, kept.result.stopped], [Array(7).fill(3), 0, 7, '7 samples were asked for']);
+    assert.match(record('--timeout', '1', '--', 'sleep', '9').stderr, /it ran longer than 1 s/);
+    assert.equal(record().status, 2);
+    assert.equal(record('--', 'no-such-program').status, 1);
+
     const mixed = breakeven('import', asv, 'tests/import/kineto.json');
     assert.deepEqual([mixed.status, /imported apart/.test(mixed.stderr)], [2, true]);
     const log = breakeven('import', 'tests/import/kineto.json', '--db', db);
