@@ -42,7 +42,7 @@ struct record_flags {
 	double precision;
 };
 
-struct sample {
+struct record_sample {
 	double wall_s, cpu_s;
 	int status;
 };
@@ -50,7 +50,7 @@ struct sample {
 struct recording {
 	const struct record_flags *f;
 	const volatile sig_atomic_t *stop;
-	struct sample *at;
+	struct record_sample *at;
 	double *wall; /* of all samples, for the rule */
 	int n;
 	char stopped[100];
@@ -127,7 +127,7 @@ static const char *last_line(struct buf *out)
 	return at ? at + 1 : text;
 }
 
-static bool run_once(const struct recording *r, struct sample *out, struct err *err)
+static bool run_once(const struct recording *r, struct record_sample *out, struct err *err)
 {
 	const struct timed_program p = { .argv = (const char *const *)r->f->command,
 					 .folder = ".",
@@ -149,7 +149,7 @@ static bool run_once(const struct recording *r, struct sample *out, struct err *
 		ok = err_set(err, ERR_WORKER,
 			     "it ended with status %d, which --allow-failure allows: %.300s",
 			     end.status, last_line(&output));
-	*out = (struct sample){ end.wall_s, end.cpu_s, end.status };
+	*out = (struct record_sample){ end.wall_s, end.cpu_s, end.status };
 	buf_finish(&output);
 	return ok;
 }
@@ -182,7 +182,7 @@ static bool is_enough(struct recording *r, int64_t begin_ns)
 
 static bool record_all(struct recording *r, struct err *err)
 {
-	struct sample warm;
+	struct record_sample warm;
 	int64_t begin_ns;
 	bool ok = true;
 
