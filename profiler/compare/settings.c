@@ -321,7 +321,8 @@ static bool add_setting(struct search *s, const struct setting *setting)
 						   .a = describe(s->arena, setting->key, a),
 						   .b = describe(s->arena, setting->key, b),
 						   .matters = setting->matters &&
-							      (strict || (known(a) && known(b))) });
+							      (strict || (known(a) && known(b))),
+						   .parts = setting->parts });
 }
 
 static bool add_sweep(struct search *s, const struct setting *setting)
