@@ -442,7 +442,8 @@ static bool infer_one_attention(struct infer *in)
 static bool infer_attention_back(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
-	const struct node *v = infer_tensor(in, 2), *g = infer_tensor(in, 5), *o = infer_tensor(in, 7);
+	const struct node *v = infer_tensor(in, 2), *g = infer_tensor(in, 5),
+			  *o = infer_tensor(in, 7);
 	struct symtab *t = in->g->syms;
 	struct shape *out = &in->out->shape;
 	int rank = q->shape.rank;

@@ -181,7 +181,8 @@ bool passes_decompose(struct graph *g, struct err *err)
 		const struct arg *out = node_arg(g->nodes[i], "out");
 
 		if (g->nodes[i]->op == OP_attention_back)
-			kept[out->node] = g->nodes[out->node]->op == OP_scaled_dot_product_attention;
+			kept[out->node] = g->nodes[out->node]->op ==
+					  OP_scaled_dot_product_attention;
 	}
 	return rewrite_run(g, expand_node, kept, &changed, err);
 }

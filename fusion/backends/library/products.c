@@ -262,9 +262,7 @@ static double score_of(const struct product_row *r, int64_t key)
 	of_mask = element(r, ARG_MASK, r->at[ARG_MASK] + key * mask_step(mask, 0));
 	if (mask->dtype != DTYPE_BOOL)
 		return how & ATTENTION_ROUNDS ? rounded(q->dtype, sum + of_mask) : sum + of_mask;
-	return (of_mask != 0) == ((how & ATTENTION_FILLS) == 0)
-		   ? sum
-		   : rounded(q->dtype, fill);
+	return (of_mask != 0) == ((how & ATTENTION_FILLS) == 0) ? sum : rounded(q->dtype, fill);
 }
 
 static void attend(const struct product_row *r, double *powers)
@@ -393,11 +391,11 @@ static void share_out(const struct product_row *r, int64_t g, double slope, cons
 
 	for (int64_t key = 0; key < keys; key++) {
 		int64_t k_at = r->at[ARG_K] + key * k->stride[last - 1];
-		double change = share[key] == 0
-				    ? 0
-				    : share[key] * scale *
-					  (meet(r, g, ARG_V, r->at[ARG_V] + key * v->stride[last - 1]) -
-					   slope);
+		double change =
+		    share[key] == 0
+			? 0
+			: share[key] * scale *
+			      (meet(r, g, ARG_V, r->at[ARG_V] + key * v->stride[last - 1]) - slope);
 
 		for (int64_t i = 0; share[key] != 0 && i < width; i++) {
 			rows[i] += change * element(r, ARG_K, k_at + i * k->stride[last]);
@@ -442,8 +440,8 @@ static void run_attention_back(const struct library_call *call, void *const *buf
 
 			seek(&row, i);
 			share_row(&row, share, keys);
-			share_out(&row, g, meet(&row, g, ARG_OUT, row_start(&row, ARG_OUT, i)), share,
-				  sums);
+			share_out(&row, g, meet(&row, g, ARG_OUT, row_start(&row, ARG_OUT, i)),
+				  share, sums);
 		}
 		for (int64_t i = 0; i < each; i++)
 			dtype_put_double(out->dtype, operand_start(out, buffers), m * each + i,

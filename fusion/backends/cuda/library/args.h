@@ -160,11 +160,11 @@ struct attention_args {
 	unsigned *arrived;
 };
 
-/* Its gradients: `a` has q, k, v and the mask; its result is that of q, then of k, then of v, row by
- * row without gaps. */
+/* Its gradients: `a` has q, k, v and the mask; its result is that of q, then of k, then of v, row
+ * by row without gaps. */
 struct attention_back_args {
 	struct attention_args a;
-	struct walk_args more; /* of the matrices of a.batch; 0: g, 1: o */
+	struct walk_args more;         /* of the matrices of a.batch; 0: g, 1: o */
 	struct attention_operand g, o; /* the gradient of attention's result, and the result */
 	float *shift, *slope;          /* a number for each row of each matrix (attention.cu) */
 	unsigned key_tiles;            /* of each matrix */

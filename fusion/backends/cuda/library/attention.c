@@ -673,7 +673,7 @@ static enum placing bind_back(const struct cuda_call *c, void **state, struct er
 	s->key_blocks = a->batch.points * s->args.key_tiles;
 	s->shared_bytes = room_of(call, 2 * rows);
 	return take_left(c, s, err) && share(c, s->rows, s->shared_bytes) &&
-			       share(c, s->keys, s->shared_bytes)
+		       share(c, s->keys, s->shared_bytes)
 		   ? ON_DEVICE
 		   : NOWHERE;
 }
@@ -711,6 +711,8 @@ static void drop_back(struct device *d, void *state)
 	free(s);
 }
 
-const struct cuda_library cuda_attention_back = {
-	.part = PART_ATTENTION, .emit = emit_back, .bind = bind_back, .run = run_back, .drop = drop_back
-};
+const struct cuda_library cuda_attention_back = { .part = PART_ATTENTION,
+						  .emit = emit_back,
+						  .bind = bind_back,
+						  .run = run_back,
+						  .drop = drop_back };
