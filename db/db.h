@@ -240,7 +240,8 @@ struct run_outcome {
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
 	int points_kept, points_of; /* of a run that is not done alone: see struct run_row */
-	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
+	const char
+	    *about; /* of db_trace_become() and db_runs_measured(), likewise; NULL: nothing */
 };
 
 /* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the
@@ -370,6 +371,12 @@ struct suite {
  * db_run_insert() reads, workload and policy; sets the ids. */
 bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *members, size_t n,
 		     struct err *err);
+
+/* Stores runs that were measured elsewhere, each done with its outcome (without blocks), all or
+ * none; outcomes[i] is that of members[i].  Of a suite, where one is given, as db_suite_insert();
+ * NULL: each stands alone.  Sets the ids. */
+bool db_runs_measured(struct db *db, struct suite *suite, struct suite_member *members,
+		      const struct run_outcome *outcomes, size_t n, struct err *err);
 
 bool db_suite_get(struct db *db, int64_t id, struct arena *arena, struct suite *out,
 		  struct err *err);
@@ -564,6 +571,33 @@ struct change_said {
 };
 /* NOT_FOUND. */
 bool db_change_say(struct db *db, int64_t id, const struct change_said *said, struct err *err);
+
+/* ---- commits of users' projects (commits.c) ---- */
+
+enum { COMMITS_SHOWN = 50, COMMIT_PARENTS = 16 };
+
+struct known_commit {
+	const char *id, *subject, *author;
+	int64_t committed_ns;
+	const char *parents[COMMIT_PARENTS]; /* not read */
+	int n_parents;
+};
+
+/* Adds those that are not known; *added: how many these were.  CONFLICT: the store is full. */
+bool db_commits_put(struct db *db, const char *project, const struct known_commit *commits, int n,
+		    int *added, struct err *err);
+
+struct commits_between {
+	struct known_commit *at; /* the newest first, at most COMMITS_SHOWN */
+	int n, total;
+	bool whole; /* false: others lie between that are not known */
+};
+struct commit_range {
+	const char *project, *from, *to; /* ids */
+};
+/* The commits that `to` has and `from` has not. */
+bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
+			struct commits_between *out, struct err *err);
 
 /* ---- webhooks (hooks.c): who is told of changes and verdicts, and what was sent ---- */
 

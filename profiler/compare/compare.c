@@ -380,6 +380,7 @@ static struct report_setting_difference_list differences_of(const struct pair *p
 		REPORT_SET(&all[i], a, row->a);
 		REPORT_SET(&all[i], b, row->b);
 		REPORT_SET(&all[i], matters, row->matters);
+		REPORT_SET(&all[i], parts, row->parts);
 	}
 	return (struct report_setting_difference_list){ all, n };
 }

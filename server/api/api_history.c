@@ -11,6 +11,7 @@
 enum {
 	LIST_DEFAULT = 200,
 	LIST_MOST = 1000,
+	PARTINGS_NAMED = 8,
 	NAMES_MOST = 200,
 	CATCH_UP = 20,
 	HASH_SHOWN = 12,
@@ -101,6 +102,19 @@ static const char *mode_for(const struct figure_list *k, const char *metric)
 	return "static";
 }
 
+/* What is asked for; speedup where it is not said, of what has none the first that there is. */
+static enum figure_metric metric_for(const struct figure_list *k, enum figure_metric asked)
+{
+	enum figure_metric first = METRIC_speedup;
+
+	if (asked != METRIC_COUNT || has_metric(k, metric_info(first)->name))
+		return asked == METRIC_COUNT ? first : asked;
+	for (int i = METRIC_COUNT; i-- > 0;)
+		if (has_metric(k, metric_info((enum figure_metric)i)->name))
+			first = (enum figure_metric)i;
+	return first;
+}
+
 static const char *shortened(const char *hash, struct arena *arena)
 {
 	return arena_printf(arena, "%.*s", HASH_SHOWN, hash);
@@ -176,7 +190,7 @@ static bool read_filter(struct req *req, struct history_asked *asked, struct err
 	struct history_query *f = &asked->query;
 	int64_t limit;
 
-	*asked = (struct history_asked){ .metric = METRIC_speedup };
+	*asked = (struct history_asked){ .metric = METRIC_COUNT };
 	*f = (struct history_query){ .name = req_query(req, "workload"),
 				     .project = req_query(req, "project"),
 				     .source_hash = req_query(req, "source"),
@@ -203,20 +217,73 @@ static enum history_lack lack_of(const struct history_point *p)
 		   : HISTORY_UNMEASURED;
 }
 
+static const char settings_changed[] = "settings changed";
+
 /* Why the line between two runs is broken; NULL where it goes on. */
 static const char *parting(const struct history_point *p, const struct history_point *q)
 {
 	bool one_n = p->figure.n == q->figure.n || (isnan(p->figure.n) && isnan(q->figure.n));
 
 	if (strncmp(p->run.settings_hash, q->run.settings_hash, HASH_SHOWN) != 0)
-		return "settings changed";
+		return settings_changed;
 	if (!one_n)
 		return "other point";
 	return strncmp(p->run.source_hash, q->run.source_hash, HASH_SHOWN) != 0 ? "source changed"
 										: NULL;
 }
 
-static void put_partings(struct report_history *to, const struct history *found)
+/* "settings changed: threads 1, then 4; policy dynamo, then native"; NULL where that is not known.
+ */
+static const char *named_parting(struct app *app, int64_t a, int64_t b, struct arena *arena)
+{
+	const struct compare_options all = { .force = true };
+	struct loaded_runs runs = { 0 };
+	struct err none = { 0 };
+	const char *text = NULL;
+	json_t *json = NULL, *list, *row;
+	size_t i;
+
+	if (loaded_add_run(&runs, app->db, a, &none) && loaded_add_run(&runs, app->db, b, &none))
+		json = compare_runs(runs.at, runs.n, &all, &none);
+	list = json_object_get(json_array_get(json_object_get(json, "comparisons"), 0),
+			       "differences");
+	json_array_foreach(list, i, row)
+		if (json_is_true(json_object_get(row, "parts")))
+			text = arena_printf(arena, "%s%s %s, then %s",
+					    text ? arena_printf(arena, "%s; ", text)
+						 : "settings changed: ",
+					    json_string_value(json_object_get(row, "title")),
+					    json_string_value(json_object_get(row, "a")),
+					    json_string_value(json_object_get(row, "b")));
+	json_decref(json);
+	loaded_finish(&runs);
+	return text;
+}
+
+/* Both reports are read for the name of a setting: of the newest places alone. */
+static void name_partings(struct report_history *to, struct app *app, const struct history *found,
+			  struct arena *arena)
+{
+	int left = PARTINGS_NAMED, next = found->n;
+
+	for (int i = found->n - 1; i >= 0 && left > 0; i--) {
+		const char *why = next < found->n ? to->points.at[next].parting : NULL;
+
+		if (!isfinite(found->points[i].figure.value))
+			continue;
+		if (why && strcmp(why, settings_changed) == 0) {
+			why = named_parting(app, found->points[i].run.id,
+					    found->points[next].run.id, arena);
+			if (why)
+				REPORT_SET(&to->points.at[next], parting, why);
+			left--;
+		}
+		next = i;
+	}
+}
+
+static void put_partings(struct report_history *to, struct app *app, const struct history *found,
+			 struct arena *arena)
 {
 	const struct history_point *last = NULL;
 
@@ -229,6 +296,7 @@ static void put_partings(struct report_history *to, const struct history *found)
 		REPORT_SET_IF(&to->points.at[i], parting, why != NULL, why);
 		last = p;
 	}
+	name_partings(to, app, found, arena);
 }
 
 /* What the runs say, and of each point what is shown. */
@@ -348,16 +416,17 @@ static bool find_pending(struct db *db, const struct history_asked *asked, bool 
 static bool put_history(struct app *app, const struct history_asked *asked,
 			struct report_draft *draft, struct report_history *to, struct err *err)
 {
-	const struct metric_info *m = metric_info(asked->metric);
+	const struct metric_info *m;
 	struct history_query query = asked->query;
 	struct figure_list known = { 0 };
-	struct history_runs said = { .metric = m };
+	struct history_runs said = { 0 };
 	struct arena *arena = &draft->arena;
 	struct history found;
 
 	if (!find_pending(app->db, asked, &said.pending, err) ||
 	    !db_figures_known(app->db, query.name, arena, &known, err))
 		return false;
+	m = said.metric = metric_info(metric_for(&known, asked->metric));
 	query.metric = m->name;
 	if (!query.mode || !*query.mode)
 		query.mode = mode_for(&known, query.metric);
@@ -375,7 +444,7 @@ static bool put_history(struct app *app, const struct history_asked *asked,
 	REPORT_SET(to, pending, said.pending);
 	if (!to->known || !put_points(app, &found, draft, to, err))
 		return false;
-	put_partings(to, &found);
+	put_partings(to, app, &found, arena);
 	if (!put_changes(app, &query, &found, to, arena, err))
 		return false;
 	return put_findings(to, &said, &found, arena, err);

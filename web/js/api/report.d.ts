@@ -2625,6 +2625,8 @@ export interface ReportSettingDifference {
   b: string;
   /** whether it forbids a comparison */
   matters: boolean;
+  /** whether runs on both sides of it are other histories of a workload */
+  parts: boolean;
 }
 
 /** a figure of two runs, compared */
@@ -3021,7 +3023,7 @@ export interface ReportHistoryPoint {
   level?: number;
   /** the id of the change whose new level begins here */
   change?: number;
-  /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
+  /** why it cannot be held against the one before it that was measured: settings changed (of the newest eight such places with the settings: threads 1, then 4), other point, source changed */
   parting?: string;
 }
 
@@ -3129,8 +3131,24 @@ export interface ReportHistoryChange {
   how: string[];
   /** each figure that stepped, those that decide first */
   steps: ReportChangeStep[];
+  /** commits that the run after has and the run before has not, as far as they are known, the newest first, at most 50 */
+  suspects: ReportSuspect[];
+  /** how many these are; null where not all of them are known */
+  suspects_total: number | null;
   /** both runs side by side: breaks, kernels, graphs and source that changed; of one change alone */
   comparison?: ReportCompare;
+}
+
+/** a commit of the user's project */
+export interface ReportSuspect {
+  /** its id */
+  id: string;
+  /** the first line of its message */
+  subject: string;
+  /** who made it */
+  author: string;
+  /** ns: when it was committed, since 1970 */
+  committed_ns: number;
 }
 
 /** a run at which a level ends or begins */
