@@ -237,12 +237,14 @@ static void put_lines(struct maker *m, const struct report_memory *memory, struc
 static const char *of_eager(struct maker *m, const struct report_memory *memory,
 			    const struct report_memory *eager)
 {
+	double ratio;
+
 	if (!eager || eager == memory)
 		return "baseline";
-	return added(eager)
-		   ? maker_text(m, "%sx",
-				figure_text(m, (double)added(memory) / (double)added(eager)))
-		   : "nothing to compare";
+	if (!added(eager))
+		return "nothing to compare";
+	ratio = (double)added(memory) / (double)added(eager);
+	return ratio > 0 && ratio < 0.001 ? "<0.001x" : maker_text(m, "%sx", figure_text(m, ratio));
 }
 
 /* Units that the columns of all modes share. */

@@ -101,5 +101,5 @@ export function whoOf(t) {
 export function inUnit(b, unit) {
   if (b > 0 && b < unit.scale / 1000) return "<0.001";
   const x = b / unit.scale;
-  return toStep(x, Math.max(stepOf(x), Number.isInteger(x) ? 1 : 1 / unit.scale));
+  return toStep(x, unit.scale > 1 ? Math.max(stepOf(x), Number.isInteger(x) ? 1 : 1 / unit.scale) : 1);
 }
