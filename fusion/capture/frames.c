@@ -420,7 +420,7 @@ static bool holds_tensor(struct value v, int depth)
 		return v.class->is_module;
 	case VALUE_INSTANCE: /* a named tuple has its fields there */
 		return v.instance->class->is_module ||
-		       strcmp(v.instance->class->name, "ndarray") == 0 ||
+		       value_is_array(v) ||
 		       (v.instance->class->names && holds_tensor(v.instance->payload, depth));
 	default:
 		return false;

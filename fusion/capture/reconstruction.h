@@ -35,6 +35,7 @@ enum reconstruction_kind {
 	RECONSTRUCT_FUNCTION, /* defaults, kwdefaults, closure: None or a container */
 	RECONSTRUCT_METHOD,   /* function, self */
 	RECONSTRUCT_NATIVE,   /* self */
+	RECONSTRUCT_NUMBER,   /* NumPy's, of the one element of the next step */
 	RECONSTRUCT_INSTANCE, /* class, attributes (None or a dict), payload (n 3: it has one) */
 	RECONSTRUCT_COUNT
 };
@@ -74,6 +75,7 @@ struct reconstruction_builder {
 	VEC(int) viewed;        /* nodes of views that are handed out */
 	struct pointers made;   /* objects of the capture: their step */
 	VEC(struct value) kept; /* made while building: references */
+	bool of_method;         /* what a method is called on is added */
 	bool returns;           /* the frame is left: its own cells are not those of the call */
 	struct err *err;
 };

@@ -89,6 +89,8 @@ static struct value number(const struct tensor *t)
 		return value_int(*(const int64_t *)tensor_data(t));
 	if (t->dtype == DTYPE_BOOL)
 		return value_bool(tensor_get_double(t, 0) != 0);
+	if (dtype_category(t->dtype) != CATEGORY_FLOAT)
+		return value_int((int64_t)tensor_get_double(t, 0));
 	return value_float(tensor_get_double(t, 0));
 }
 
@@ -372,6 +374,23 @@ static void fill(struct follower *f, const struct reconstruction_step *step, str
 	}
 }
 
+/* NumPy's number of the element of a tensor, or of the array that holds it. */
+static struct value make_number(struct follower *f)
+{
+	struct value whole = part(f), v = { .kind = VALUE_UNSET }, t = whole;
+
+	if (t.kind == VALUE_INSTANCE) /* one that an earlier piece left */
+		t = *value_dict_find(t.instance->attributes, "_tensor");
+	if (t.kind == VALUE_TENSOR && tensor_check_memory(t, NULL))
+		v = number(t.tensor->memory);
+	for (int i = SCALAR_PYTHON + 1; v.kind != VALUE_UNSET && i < SCALAR_COUNT; i++)
+		if (strcmp(strchr(scalar_infos[i].name, '.') + 1,
+			   dtype_name(t.tensor->memory->dtype)) == 0)
+			v.scalar = (enum scalar_type)i;
+	value_unref(whole);
+	return v;
+}
+
 /* Borrowed: r->made holds the reference.  UNSET: a local that is unset, or
  * out of memory, and then f->failed. */
 static struct value follow(struct follower *f)
@@ -381,6 +400,8 @@ static struct value follow(struct follower *f)
 
 	if (step->kind == RECONSTRUCT_INSTANCE) {
 		make_instance(f, step, made);
+	} else if (step->kind == RECONSTRUCT_NUMBER) {
+		*made = make_number(f);
 	} else if (step->kind == RECONSTRUCT_VIEW) {
 		*made = make_view(f, step);
 	} else if (step->kind == RECONSTRUCT_CHOICE) {
