@@ -308,12 +308,12 @@ static bool add_function(struct reconstruction_builder *b, struct value v, int d
 	       add(b, or_none(VALUE_DICT, f->attributes), depth + 1);
 }
 
-/* What the prelude's numpy keeps of a number in a graph leaves it as the number, but for one whose
- * method is about to be called. */
-static bool is_number_in_graph(const struct reconstruction_builder *b, struct value v)
+/* What the prelude's numpy keeps of a number in a graph leaves it as the number, but for a local
+ * that the next piece goes on with, and for one whose method is about to be called. */
+static bool is_number_in_graph(const struct reconstruction_builder *b, struct value v, int depth)
 {
-	return !b->of_method && value_is_array_number(v) && v.instance->attributes &&
-	       v.instance->attributes->len == 1;
+	return (b->returns || depth > 0) && !b->of_method && value_is_array_number(v) &&
+	       v.instance->attributes && v.instance->attributes->len == 1;
 }
 
 static bool add_instance(struct reconstruction_builder *b, struct value v, int depth)
@@ -322,8 +322,9 @@ static bool add_instance(struct reconstruction_builder *b, struct value v, int d
 	struct reconstruction_step step = { .kind = RECONSTRUCT_INSTANCE, .n = payload ? 3 : 2 };
 	struct instance *i = v.instance;
 
-	if (is_number_in_graph(b, v))
-		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_NUMBER, .n = 1 }) &&
+	if (is_number_in_graph(b, v, depth))
+		return push(b,
+			    (struct reconstruction_step){ .kind = RECONSTRUCT_NUMBER, .n = 1 }) &&
 		       add(b, i->attributes->values[0], depth + 1);
 	return push_object(b, v, step) && add(b, value_of(i->class), depth + 1) &&
 	       add(b, or_none(VALUE_DICT, i->attributes), depth + 1) &&
@@ -470,7 +471,7 @@ static bool add(struct reconstruction_builder *b, struct value v, int depth)
 	if (v.kind == VALUE_TENSOR)
 		return add_tensor(b, v);
 	source = variables_source(b->trace, v);
-	if (source >= 0 && is_number_in_graph(b, b->trace->sources->at[source].value) &&
+	if (source >= 0 && is_number_in_graph(b, b->trace->sources->at[source].value, depth) &&
 	    !push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_NUMBER, .n = 1 }))
 		return false;
 	if (source >= 0 && !is_own_cell(b, v, source))

@@ -83,17 +83,6 @@ static struct value copy_set(const struct dict *from)
 	return v;
 }
 
-static struct value number(const struct tensor *t)
-{
-	if (t->dtype == DTYPE_I64)
-		return value_int(*(const int64_t *)tensor_data(t));
-	if (t->dtype == DTYPE_BOOL)
-		return value_bool(tensor_get_double(t, 0) != 0);
-	if (dtype_category(t->dtype) != CATEGORY_FLOAT)
-		return value_int((int64_t)tensor_get_double(t, 0));
-	return value_float(tensor_get_double(t, 0));
-}
-
 static bool place_on_tape(const struct reconstruction_call *call,
 			  const struct reconstruction_step *step, struct value v)
 {
@@ -118,7 +107,7 @@ static struct value output(struct follower *f, const struct reconstruction_step 
 			f->failed |= !place_on_tape(f->call, step, v);
 		return v;
 	}
-	v = number(t);
+	v = reconstruction_element(t);
 	tensor_unref(t);
 	return v;
 }
@@ -374,19 +363,10 @@ static void fill(struct follower *f, const struct reconstruction_step *step, str
 	}
 }
 
-/* NumPy's number of the element of a tensor, or of the array that holds it. */
 static struct value make_number(struct follower *f)
 {
-	struct value whole = part(f), v = { .kind = VALUE_UNSET }, t = whole;
+	struct value whole = part(f), v = reconstruction_number(whole);
 
-	if (t.kind == VALUE_INSTANCE) /* one that an earlier piece left */
-		t = *value_dict_find(t.instance->attributes, "_tensor");
-	if (t.kind == VALUE_TENSOR && tensor_check_memory(t, NULL))
-		v = number(t.tensor->memory);
-	for (int i = SCALAR_PYTHON + 1; v.kind != VALUE_UNSET && i < SCALAR_COUNT; i++)
-		if (strcmp(strchr(scalar_infos[i].name, '.') + 1,
-			   dtype_name(t.tensor->memory->dtype)) == 0)
-			v.scalar = (enum scalar_type)i;
 	value_unref(whole);
 	return v;
 }

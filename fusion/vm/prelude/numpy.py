@@ -243,7 +243,7 @@ def attribute_of_number(x, name):
         return None
     found = getattr(ndarray(torch.tensor(x, dtype=of.torch)), name, None)
     if not callable(found):
-        return found
+        return wrap(found._tensor) if isinstance(found, ndarray) else found
 
     def method(*args, **keywords):
         made = found(*args, **keywords)
@@ -934,6 +934,8 @@ def _rows(texts, shape, indent, between, width):
 class _Scalar(ndarray):
     """A number that a graph computes and keeps, as torch's own numpy does; outside of the graph it
     does what the number does."""
+
+    __builtin__ = ndarray  # as a key it is its number
 
     def _number(self):
         return as_number(self._tensor.item(), self._tensor.dtype)
