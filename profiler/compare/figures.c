@@ -60,6 +60,37 @@ static struct interval timed(double mid, struct report_interval ends)
 	return (struct interval){ ends.low, mid, ends.high };
 }
 
+static int processes_of(const struct report_latency *latency)
+{
+	int n = 0;
+
+	for (size_t i = 0; latency && i < latency->of_process.n; i++)
+		n += latency->of_process.at[i] > 0;
+	return n > 1 ? n : 1;
+}
+
+static const double judged_quantile = 0.25;
+
+/* False without memory; `out` is not touched where the report has no samples. */
+static bool judged_of(const struct report_latency *latency, struct interval *out)
+{
+	size_t n = latency->samples_ns.n, of_all = 0;
+	int of[STATS_PROCESSES] = { (int)n };
+	double *us = malloc((n + 1) * sizeof(*us));
+	bool ok = us != NULL;
+
+	for (size_t p = 0; p < latency->of_process.n && p < STATS_PROCESSES; p++)
+		of_all += (size_t)(latency->of_process.at[p] > 0 ? latency->of_process.at[p] : 0);
+	for (size_t p = 0; of_all == n && p < latency->of_process.n && p < STATS_PROCESSES; p++)
+		of[p] = (int)latency->of_process.at[p];
+	for (size_t i = 0; ok && i < n; i++)
+		us[i] = (double)latency->samples_ns.at[i] / 1000;
+	if (ok && n >= STATS_MIN_SAMPLES)
+		ok = stats_processes(us, of, judged_quantile, out);
+	free(us);
+	return ok;
+}
+
 /* `paid` is NULL where nothing was compared with eager. */
 static void read_figure(struct figure *f, const struct report_mode *m,
 			const struct report_comparison *paid)
@@ -68,6 +99,7 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	double *value = &f->value.mid;
 
 	f->value = (struct interval){ NAN, NAN, NAN };
+	f->processes = processes_of(latency);
 	switch (f->metric) {
 	case METRIC_latency:
 		if (latency)
@@ -133,6 +165,9 @@ static bool add_mode(struct figures *out, const struct report_point *point, size
 			continue;
 		read_figure(&f, m, paid);
 		f.disagrees = m->has.agrees && !m->agrees;
+		f.judged = f.value;
+		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))
+			return false;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
 	}

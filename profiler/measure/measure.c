@@ -288,10 +288,13 @@ static bool narrow(const struct candidate *candidates, int n_candidates)
 	return true;
 }
 
-static bool done(const struct candidate *candidates, int n_candidates, int rounds, double elapsed_s,
-		 double budget_s)
+/* Where a second process samples: as many rounds as it is asked for, or the time is up. */
+static bool done(const struct candidate *candidates, int n_candidates, int most_rounds,
+		 double elapsed_s, double budget_s)
 {
-	if (rounds >= MEASURE_MAX_ROUNDS)
+	int rounds = candidates[0].n_samples;
+
+	if (rounds >= MEASURE_MAX_ROUNDS || (most_rounds && rounds >= most_rounds))
 		return true;
 	if (elapsed_s >= budget_s)
 		return rounds >= STATS_MIN_SAMPLES ||
@@ -300,9 +303,52 @@ static bool done(const struct candidate *candidates, int n_candidates, int round
 	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(candidates, n_candidates);
 }
 
-bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
-			const struct measure_watch *watch, struct err *err)
+/* The samples of rounds that are set aside go to aside_us of each candidate. */
+static bool set_aside(struct candidate *candidates, int n_candidates, const bool *aside,
+		      int n_aside, struct err *err)
 {
+	for (int k = 0; k < n_candidates; k++) {
+		struct candidate *c = &candidates[k];
+		int kept = 0;
+
+		c->aside_us = calloc((size_t)n_aside + 1, sizeof(*c->aside_us));
+		if (!c->aside_us)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		for (int i = 0; i < c->n_samples; i++)
+			if (aside[i])
+				c->aside_us[c->n_aside++] = c->sample_us[i];
+			else
+				c->sample_us[kept++] = c->sample_us[i];
+		c->n_samples = kept;
+	}
+	return true;
+}
+
+/* What the rounds leave once all are taken. */
+static bool settle(struct candidate *candidates, int n_candidates, const bool *aside,
+		   struct measure_watch *watch, struct err *err)
+{
+	int rounds = candidates[0].n_samples, n_aside = 0;
+
+	for (int i = 0; i < rounds; i++)
+		n_aside += aside[i];
+	watch->rounds_aside = 0;
+	if (n_aside && rounds - n_aside >= STATS_MIN_SAMPLES) {
+		if (!set_aside(candidates, n_candidates, aside, n_aside, err))
+			return false;
+		watch->rounds_aside = n_aside;
+	}
+	for (int k = 0; k < n_candidates; k++) {
+		candidates[k].of_process[0] = candidates[k].n_samples;
+		candidate_drop_sets(&candidates[k]);
+	}
+	return true;
+}
+
+bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
+			struct measure_watch *watch, struct err *err)
+{
+	bool aside[MEASURE_MAX_ROUNDS] = { false };
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
 	int order[MEASURE_MAX_CANDIDATES] = { 0 };
 	uint64_t position = 0;
@@ -322,7 +368,10 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 	}
 	wall_to(watch->wall, WALL_MEASURING);
 	begin = clock_ns();
-	for (int round = 0; !done(candidates, n_candidates, round, elapsed, budget_s); round++) {
+	for (int round = 0; !done(candidates, n_candidates, watch->most_rounds, elapsed, budget_s);
+	     round++) {
+		if (watch->machine && machine_look(watch->machine))
+			aside[round] = aside[round ? round - 1 : 0] = true;
 		shuffle(order, n_candidates, &position);
 		for (int k = 0; k < n_candidates; k++) {
 			double share = fmax(elapsed / budget_s, (double)round / MEASURE_MAX_ROUNDS);
@@ -335,7 +384,5 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		}
 		elapsed = (double)(clock_ns() - begin) * 1e-9;
 	}
-	for (int k = 0; k < n_candidates; k++)
-		candidate_drop_sets(&candidates[k]);
-	return true;
+	return settle(candidates, n_candidates, aside, watch, err);
 }

@@ -73,6 +73,72 @@ bool stats_median(const double *x, int n, struct interval *out)
 	return true;
 }
 
+/* Ranks whose order statistics hold the quantile: of n draws that lie below it with chance q each,
+ * fewer than `low` + 1 are with a chance of 2.5 % at most, and more than `high` likewise. */
+static void quantile_ranks(int n, double q, int *low, int *high)
+{
+	double below = 0;
+
+	*low = 0;
+	*high = n - 1;
+	for (int i = 0; i < n; i++) {
+		below += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(q) +
+			     (n - i) * log1p(-q));
+		if (below <= 0.025)
+			*low = i;
+		if (below >= 0.975) {
+			*high = i;
+			return;
+		}
+	}
+}
+
+bool stats_quantile_of(const double *x, int n, double q, struct interval *out)
+{
+	double *sorted;
+	int low, high;
+
+	if (q == 0.5)
+		return stats_median(x, n, out);
+	sorted = malloc((size_t)n * sizeof(*sorted));
+	if (!sorted)
+		return false;
+	memcpy(sorted, x, (size_t)n * sizeof(*sorted));
+	stats_sort(sorted, n);
+	quantile_ranks(n, q, &low, &high);
+	out->mid = stats_quantile(sorted, n, q);
+	out->low = fmin(sorted[low], out->mid);
+	out->high = fmax(sorted[high], out->mid);
+	free(sorted);
+	return true;
+}
+
+bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
+		     struct interval *out)
+{
+	struct interval all = { INFINITY, 0, -INFINITY };
+	int had = 0;
+
+	for (int p = 0; p < STATS_PROCESSES; p++) {
+		struct interval i;
+
+		if (of_process[p] == 0)
+			continue;
+		if (!stats_quantile_of(x, of_process[p], q, &i))
+			return false;
+		all.low = fmin(all.low, i.low);
+		all.high = fmax(all.high, i.high);
+		all.mid += i.mid;
+		x += of_process[p];
+		had++;
+	}
+	if (had) {
+		all.mid /= had;
+		*out = all;
+	}
+	return true;
+}
+
 static void noise_add(char *text, size_t bytes, const char *sentence)
 {
 	size_t len = strlen(text);

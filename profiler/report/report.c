@@ -151,17 +151,36 @@ static const char *noise_of(const struct report_samples *s, struct report_draft 
 	return noisy ? arena_strdup(&draft->arena, noise) : NULL;
 }
 
+static struct report_integers whole_ns(const double *us, int n, struct report_draft *draft)
+{
+	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);
+
+	for (int k = 0; ns && k < n; k++)
+		ns[k] = llround(us[k] * 1000);
+	return (struct report_integers){ ns, ns ? (size_t)n : 0 };
+}
+
+/* Sets of_process where more than one took samples. */
+static void report_processes(struct report_latency *l, const struct report_samples *s,
+			     struct report_draft *draft)
+{
+	int64_t *of = ARENA_ARRAY(&draft->arena, int64_t, STATS_PROCESSES);
+
+	for (int p = 0; of && p < STATS_PROCESSES; p++)
+		of[p] = s->of_process[p];
+	REPORT_SET_IF(l, of_process, of && of[1], (struct report_integers){ of, STATS_PROCESSES });
+}
+
 struct report_latency *report_latency_of(const struct report_samples *s, struct report_draft *draft)
 {
 	struct report_latency *l = report_new_latency(1, &draft->arena);
-	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, (size_t)s->n + 1);
 	const char *noise = noise_of(s, draft);
 	struct interval i = { 0 };
+	int whole[STATS_PROCESSES] = { s->n };
+	bool parts = s->of_process[0] > 0;
 
-	for (int k = 0; ns && k < s->n; k++)
-		ns[k] = llround(s->us[k] * 1000);
 	if (s->n > 0)
-		stats_median(s->us, s->n, &i);
+		stats_processes(s->us, parts ? s->of_process : whole, 0.5, &i);
 	if (!l)
 		return NULL;
 	REPORT_SET(l, median_us, i.mid);
@@ -169,7 +188,9 @@ struct report_latency *report_latency_of(const struct report_samples *s, struct 
 	REPORT_SET(l, n, s->n);
 	REPORT_SET(l, calls_a_sample, s->calls_a_sample);
 	REPORT_SET(l, compiled, s->compiled);
-	REPORT_SET(l, samples_ns, (struct report_integers){ ns, (size_t)s->n });
+	REPORT_SET(l, samples_ns, whole_ns(s->us, s->n, draft));
+	report_processes(l, s, draft);
+	REPORT_SET_IF(l, aside_ns, s->n_aside, whole_ns(s->aside_us, s->n_aside, draft));
 	REPORT_SET_OR_NULL(l, noise, noise, noise);
 	return l;
 }
@@ -273,11 +294,15 @@ static struct report_split *split_of(const struct split *split, double median_us
 bool report_latency(struct report_mode *m, const struct candidate *candidate,
 		    const struct split *split, struct report_draft *draft)
 {
-	const struct report_samples samples = { .us = candidate->sample_us,
-						.n = candidate->n_samples,
-						.calls_a_sample = candidate->cycles *
-								  candidate->n_timed,
-						.compiled = candidate->compiled };
+	const struct report_samples samples = {
+		.us = candidate->sample_us,
+		.n = candidate->n_samples,
+		.calls_a_sample = candidate->cycles * candidate->n_timed,
+		.compiled = candidate->compiled,
+		.of_process = { candidate->of_process[0], candidate->of_process[1] },
+		.aside_us = candidate->aside_us,
+		.n_aside = candidate->n_aside
+	};
 	struct report_latency *latency = report_latency_of(&samples, draft);
 
 	if (!latency)

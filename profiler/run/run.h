@@ -41,9 +41,12 @@ struct run {
 	int64_t checks_ns;         /* that finding the cost of breaks has taken */
 	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
 	struct wall wall;
-	struct inputs inputs; /* of the point that was last asked for */
-	int inputs_of;        /* that point; -1: there is none */
-	size_t passes_bytes;  /* of texts of graphs that the report may still hold */
+	struct machine machine;
+	int64_t rounds_aside;    /* of all points */
+	const char *one_process; /* why a point has the samples of one alone; NULL: none has */
+	struct inputs inputs;    /* of the point that was last asked for */
+	int inputs_of;           /* that point; -1: there is none */
+	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
 	struct report_run *report;
 	struct report_point *places; /* what the report has of each point that is run; of a workload
 				      * without a sweep it goes to the top */
