@@ -565,6 +565,96 @@ struct change_said {
 /* NOT_FOUND. */
 bool db_change_say(struct db *db, int64_t id, const struct change_said *said, struct err *err);
 
+/* ---- webhooks (hooks.c): who is told of changes and verdicts, and what was sent ---- */
+
+enum { HOOKS_MOST = 50, HOOK_URL_BYTES = 2000, HOOK_SAID_BYTES = 200, HOOK_LOG_KEPT = 200 };
+
+struct hook_row {
+	int64_t id;
+	const char *project, *url, *secret, *events, *author; /* project "": of all */
+	int64_t created_ns;
+	int64_t waiting;  /* of its deliveries */
+	const char *last; /* state of its last delivery that was tried; "": none was */
+	int64_t last_ns;  /* when; 0 */
+};
+
+/* CONFLICT where there are HOOKS_MOST.  Reads project, url, secret, events and author. */
+bool db_hook_add(struct db *db, const struct hook_row *row, int64_t *id, struct err *err);
+bool db_hook_remove(struct db *db, int64_t id, struct err *err); /* NOT_FOUND */
+
+/* Oldest first; project NULL or "": of all, else that one's alone. */
+bool db_hook_list(struct db *db, const char *project, struct arena *arena, struct hook_row **out,
+		  int *n, struct err *err);
+
+/* Whether there is one of that id, among those that db_hook_list gives; else NOT_FOUND. */
+bool db_hook_find(struct db *db, const char *project, int64_t id, struct arena *arena,
+		  struct err *err);
+
+enum delivery_state { DELIVERY_WAITING, DELIVERY_DELIVERED, DELIVERY_FAILED };
+const char *delivery_state_name(enum delivery_state state); /* "waiting", ... */
+
+struct delivery_row {
+	int64_t id, hook;
+	const char *event, *body;
+	int64_t subject; /* the change or the run; 0: none */
+	enum delivery_state state;
+	int64_t tries, created_ns, due_ns, tried_ns; /* 0: not yet */
+	int64_t status;                              /* of the answer; 0: there was none */
+	const char *said;                            /* why the last try failed; "" */
+	const char *url, *secret; /* of its webhook; of db_delivery_due() alone */
+};
+
+struct delivery_list {
+	struct delivery_row *at;
+	int n;
+};
+
+/* For each hook of the project (of all, where the hook is for all) that wants the event; with
+ * `hook` for that one alone, whatever it wants.  Reads hook, event, subject and body.  Of a hook
+ * the newest HOOK_LOG_KEPT that do not wait are kept; where 500 wait, it has failed at once.  *id
+ * is that of the last; 0: nobody is told. */
+bool db_delivery_add(struct db *db, const char *project, const struct delivery_row *row,
+		     int64_t *id, struct err *err);
+
+/* The one that is due first, with its hook's address, where it is due by `now_ns`; else its id is
+ * 0, and due_ns is when the next will be, 0 for never. */
+bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct delivery_row *out,
+		     struct err *err);
+
+/* Stores a try: state, due_ns, status and said are read, and the id. */
+bool db_delivery_tried(struct db *db, const struct delivery_row *row, struct err *err);
+
+/* Of a hook, the newest first; without `body`. */
+bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *arena,
+		      struct delivery_list *out, struct err *err);
+
+/* A change that somebody wants to hear of and that was not told. */
+struct alert_row {
+	int64_t change, run; /* run: that it waits for; 0: it waits for none yet */
+	int64_t newest;      /* with `run` 0: the newest run of the same that this server made;
+			      * 0: there is none */
+	const char *name, *project;
+};
+enum { ALERTS_AT_ONCE = 20 };
+
+/* Those that are SLOWER, FASTER, MORE or LESS, neither gone nor acknowledged, found since a hook
+ * was made that wants them; up to ALERTS_AT_ONCE, oldest first. */
+bool db_alerts(struct db *db, struct arena *arena, struct alert_row **out, int *n, struct err *err);
+bool db_alert_set(struct db *db, int64_t change, int64_t run, bool told, struct err *err);
+
+/* A run that ended since the last that was looked at. */
+struct ended_run {
+	int64_t id, before; /* before: the run of the same that ended before it; 0 */
+	const char *name, *project;
+	const char *verdict, *was; /* of both; "" where one has none */
+	int64_t finished_ns;
+};
+
+/* Up to ALERTS_AT_ONCE, oldest first; none where there are no hooks.  db_ended_mark(): up to then
+ * they were. */
+bool db_ended(struct db *db, struct arena *arena, struct ended_run **out, int *n, struct err *err);
+bool db_ended_mark(struct db *db, int64_t finished_ns, struct err *err);
+
 /* ---- who may ask (tokens.c) ---- */
 
 /* Each may do what those before it may. */

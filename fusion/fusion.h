@@ -42,13 +42,13 @@ const char *fusion_policy_name(enum fusion_policy policy);
 bool fusion_policy_from_name(const char *name, enum fusion_policy *out);
 
 struct fusion_options {
-	const char *backend;             /* "interp", "cpu"; NULL: the best that works here */
-	int threads;                     /* 0: one per core */
-	const char *cache_dir;           /* compiled kernels; NULL: no cache on disk */
-	size_t cache_bytes;              /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
-	bool cache_rebuild;              /* kernels are compiled even where it has them */
-	enum autotune autotune;          /* of kernels on a device */
-	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
+	const char *backend;    /* "interp", "cpu"; NULL: the best that works here */
+	int threads;            /* 0: one per core */
+	const char *cache_dir;  /* compiled kernels; NULL: no cache on disk */
+	size_t cache_bytes;     /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
+	bool cache_rebuild;     /* kernels are compiled even where it has them */
+	enum autotune autotune; /* of kernels on a device */
+	size_t memory_bytes;    /* limit for tensors; 0: 4 GiB, or all that a device has free */
 	const struct registry *registry; /* NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: fusion_pass_disable() */
 	int recompile_limit;             /* 0: 8, as torch._dynamo.config.recompile_limit */

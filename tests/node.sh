@@ -10,17 +10,18 @@ trap 'rm -rf "$logs"' EXIT
 export logs
 
 run_file() { # FILE: its log is .passed or .failed
-	log=$logs/$(basename "$1")
+	log=$logs/${1//\//_}
 	node --test --test-reporter=tap "$1" >"$log" 2>&1 && mv "$log" "$log.passed" || mv "$log" "$log.failed"
 }
 export -f run_file
 
-jobs=$(($(nproc) > 2 ? $(nproc) - 1 : 1))
-printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" bash -c 'run_file "$0"'
+# Long files are long tests, as a rule: they come first, so that none is left alone at the end.
+jobs=$(($(nproc) + 1))
+ls -S -- "$@" | tr '\n' '\0' | xargs -0 -n 1 -P "$jobs" bash -c 'run_file "$0"'
 
 failed=0
 for file in "$@"; do
-	log=$logs/$(basename "$file")
+	log=$logs/${file//\//_}
 	[ -f "$log.failed" ] || continue
 	mv "$log.failed" "$log.first"
 	run_file "$file"

@@ -2,9 +2,9 @@
 # tests/run.sh BUILD -- every suite, one line each, and a count at the end.
 #
 # A suite's output is shown only when it fails.  What cannot run here is
-# skipped, counted, and named at the end.  Suites run side by side, the long ones first.  Those
-# that start servers and browsers wait for half of their time: they run beside those
-# that compute, from the start.
+# skipped, counted, and named at the end.  Suites run side by side, the long ones first.  Files
+# that start servers and browsers wait for half of their time: they stand in one queue (tests/node.sh)
+# that runs beside what computes, from the start.
 #
 # FULL=1 in the environment: nothing is thinned.  Without it sanitized suites
 # take a part of their random and repeated cases (tests/effort.h), axe sees each width and each
@@ -52,9 +52,16 @@ suite() {
 	fi
 }
 
-# beside NAME COMMAND...: a suite, with as many others as there are cores, and the servers' two.
+# beside NAME COMMAND...: a suite, with as many others as there are cores, and one more; half as many beside the queue.
+queue=
 beside() {
-	while [ "$(jobs -rp | wc -l)" -gt $((cores + 1)) ]; do wait -n; done
+	while :; do
+		running=$(jobs -rp)
+		most=$((cores + 1))
+		! grep -qx "${queue:-none}" <<<"$running" || most=$((cores / 2))
+		[ "$(wc -w <<<"$running")" -gt "$most" ] || break
+		wait -n
+	done
 	suite "$@" &
 }
 
@@ -65,9 +72,8 @@ export XDG_CACHE_HOME="$PWD/$B/cache" XDG_CONFIG_HOME="$logs/config"
 export TEST_KERNELS="$logs/kernels"
 mkdir -m 700 "$TEST_KERNELS"
 
-beside "e2e: a real browser, a to l" bash tests/node.sh tests/e2e/[a-l]*.test.mjs
-beside "api: a real server" bash tests/node.sh tests/api/*.test.mjs
-beside "e2e: a real browser, m to z" bash tests/node.sh tests/e2e/[m-z]*.test.mjs
+beside "api, e2e: real servers, a real browser" bash tests/node.sh tests/e2e/*.test.mjs tests/api/*.test.mjs
+queue=$!
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "gate: the examples beside the merge base" sh tests/gate/examples.sh
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
@@ -93,7 +99,7 @@ for t in tests/test_*.c; do
 	beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
 for f in build-asan/fuzz/fuzz_*; do
-	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10 1
+	beside "$(basename "$f"), 5 s" sh tests/fuzz/run.sh "$f" 5 1
 done
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)

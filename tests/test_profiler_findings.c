@@ -76,6 +76,45 @@ static void what_cannot_be_told_is_not(void **state)
 	    "the sweep.");
 }
 
+#define BROKEN(kind)                                                                               \
+	"\"eager\": " MODE(                                                                        \
+	    "10",                                                                                  \
+	    "") ", \"static\": {\"graphs\": [], \"recompiles\": [], "                              \
+		"\"launches\": 1, \"compile_ms\": 0, \"peak_bytes\": 1024, "                       \
+		"\"latency\": {\"median_us\": "                                                    \
+		"10, \"ci_us\": [10, 10], \"n\": 20}, \"breaks\": "                                \
+		"[{\"stage\": \"capture\", \"kind\": \"" kind                                      \
+		"\", \"outcome\": \"skip\", \"call\": 0, \"count\": 1, \"subject\": \"gate\", "    \
+		"\"message\": \"m\", \"stack\": []}]}"
+
+static void a_mode_that_runs_in_eager_says_so(void **state)
+{
+	static const char *const cases[][2] = {
+		{ BROKEN("recompile-limit"),
+		  "gate hit the recompile limit: later calls ran in eager." },
+		{ BROKEN("scalar-read"),
+		  "It captured no graph: a break leaves the whole of it in eager." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct found found;
+		char text[8192], want[512];
+
+		snprintf(
+		    text, sizeof(text),
+		    RUN("\"points\": [{\"n\": 1, \"modes\": {%s}, \"break_even\": {\"static\": "
+			"{\"speedup\": 1.0, \"speedup_ci\": [0.99, 1.01], \"verdict\": "
+			"\"SAME\"}}}]"),
+		    cases[i][0]);
+		snprintf(want, sizeof(want),
+			 "static is as fast as eager: 1.00x (0.99–1.01) at n = 1. %s", cases[i][1]);
+		found = find(text);
+		says(&found.f->answer, want);
+		done(&found);
+	}
+}
+
 /* A report from before verdicts were kept has them too, by the same rule. */
 static void a_verdict_follows_from_the_interval(void **state)
 {
@@ -414,7 +453,9 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 	    "2",
 	    "\"eager\": " MODE_IN("137", "[130, 170]", SPLIT("0", "9", "10")) ", \"static\": " MODE(
 		"2.1", SPLIT("0.1", "1.4", "2.05")),
-	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")), "") "]"));
+	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")),
+			   "") ", " POINT("4", "\"eager\": " MODE("2", SPLIT("0", "1.6", "1.5")),
+					  "") "]"));
 	const struct report_findings_mode *m;
 
 	(void)state;
@@ -430,6 +471,8 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 			    "0.400 µs (guards, dispatch, allocation, launch). "
 			    "30 % is not attributed to any phase. The watched calls took 0.200x "
 			    "the median latency: this is the split of quicker calls than usual.");
+	/* No part is larger than its whole. */
+	assert_non_null(strstr(found.f->points.at[3].split, "eager spends 80 % of a call"));
 	done(&found);
 }
 
@@ -497,6 +540,7 @@ int main(void)
 		cmocka_unit_test(a_faster_mode_says_when_it_pays_and_where),
 		cmocka_unit_test(a_slower_mode_says_by_how_much_and_that_it_never_pays),
 		cmocka_unit_test(what_cannot_be_told_is_not),
+		cmocka_unit_test(a_mode_that_runs_in_eager_says_so),
 		cmocka_unit_test(a_verdict_follows_from_the_interval),
 		cmocka_unit_test(figures_share_units_and_have_the_digits_of_their_intervals),
 		cmocka_unit_test(what_is_alone_is_compared_with_nothing),

@@ -170,11 +170,11 @@ static void breaks_are_told_once_each_with_what_they_cost(void **state)
 {
 #define LATENCY ", \"latency\": {\"median_us\": 40, \"ci_us\": [39, 41], \"n\": 20}"
 	(void)state;
-	breaks_say(BROKEN("", ""), "static captured without a break: 0 graphs.",
+	breaks_say(BROKEN("", ""), "static captured without a break: no graph.",
 		   "A break is where a graph has to end: what follows is captured as another "
 		   "graph, or runs in eager.");
 	breaks_say(BROKEN(TWO ", " BREAK("3", "capture", "4") ", " BREAK("9", "lowering", "1"), ""),
-		   "2 breaks in static, hit 6 times; static captured 0 graphs. 1 op fell back to a "
+		   "2 breaks in static, hit 6 times; static captured no graph. 1 op fell back to a "
 		   "library call in lowering.",
 		   NULL);
 	breaks_say(

@@ -115,6 +115,14 @@ static void samples_begin_when_nothing_compiles_any_more(void **state)
 
 	(void)state;
 	assert_int_equal(number(limited, "modes.static.latency.compiled"), 0);
+	/* The one call of the workload met no limit: the calls that were timed did. */
+	assert_string_equal(json_string_value(at(limited, "modes.static.breaks.0.kind")),
+			    "recompile-limit");
+	assert_int_equal(number(limited, "modes.static.counts.breaks"), 1);
+	assert_int_equal(number(limited, "modes.static.counts.captured"),
+			 json_array_size(at(limited, "modes.static.graphs")));
+	assert_true(json_array_size(at(limited, "modes.static.recompiles")) >=
+		    json_array_size(at(limited, "modes.static.graphs")) - 1);
 	assert_int_equal(number(lazy, "modes.lazy.latency.compiled"), 0);
 	assert_int_equal(json_array_size(at(lazy, "modes.lazy.graphs")), 1);
 	assert_true(number(endless, "modes.lazy.latency.compiled") > 0);

@@ -405,7 +405,7 @@ static void a_history_says_the_newest_figure_and_the_baselines(void **state)
 			    "static speedup over eager at n = 30: 6.00x (5.94–6.06) in the newest "
 			    "of 1 run.");
 	assert_string_equal(joined(&history_of(&none, 1, 1, false)->sentence),
-			    "No run of it measured this figure.");
+			    "No run of this workload has this figure.");
 }
 
 static void what_a_history_does_not_know_is_said(void **state)

@@ -311,10 +311,9 @@ static void a_report_counts_and_means_over_the_common_set(void **state)
 	near(number(report, "results.failed"), 2);
 	near(number(report, "results.waiting"), 1);
 	assert_int_equal(json_array_size(json_object_get(report, "workloads")), 4);
-	assert_said(report,
-		    "dynamic is the fastest: 4.0x (3.6–4.4) over eager, the geometric mean "
-		    "of the 1 workload that all columns have in common. 2 columns of 2 have "
-		    "workloads that did not pass.");
+	assert_said(report, "dynamic is the fastest: 4.0x (3.6–4.4) over eager, the geometric mean "
+			    "of the 1 workload that all modes have in common. Workloads did "
+			    "not pass in 2 of 2 modes.");
 	json_decref(report);
 }
 
@@ -333,8 +332,8 @@ static void columns_whose_intervals_meet_are_not_told_apart(void **state)
 	assert_said(
 	    report,
 	    "dynamic has the highest speedup: 4.0x (3.6–4.4) over eager, the geometric mean "
-	    "of the 1 workload that all columns have in common; lazy and auto cannot be "
-	    "told apart from it. Every workload passes in every column.");
+	    "of the 1 workload that all modes have in common; lazy and auto cannot be "
+	    "told apart from it. Every workload passes in every mode.");
 	json_decref(report);
 }
 
@@ -354,8 +353,7 @@ static void nothing_measured_has_no_geomean(void **state)
 	assert_true(json_is_null(json_object_get(s, "quantiles")));
 	assert_true(json_is_null(
 	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
-	assert_said(report, "No speedup to compare. 1 column of 1 has workloads that did not "
-			    "pass.");
+	assert_said(report, "No speedup to compare. Workloads did not pass in 1 of 1 mode.");
 	json_decref(report);
 }
 
@@ -402,10 +400,10 @@ static void what_did_not_run_and_what_passes_is_said(void **state)
 	const struct {
 		const struct suite_result *results;
 		const char *end;
-	} rows[] = { { passes, "Every workload passes in every column." },
+	} rows[] = { { passes, "Every workload passes in every mode." },
 		     { cut, "Every workload that ran passes; 1 of 2 did not run." },
 		     { half, "Every workload that has ended passes; 1 of 2 is to come." },
-		     { waits, "No speedup to compare yet. No workload has run in every column." } };
+		     { waits, "No speedup to compare yet. No workload has run in every mode." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -244,6 +244,14 @@ static void stop_at_rounds(struct attempt *a, const struct entry_source *from)
 	a->n_rounds = a->n_stops;
 }
 
+static bool takes_symbol(const struct frame *f)
+{
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (f->locals[i].kind >= VALUE_SYMINT && f->locals[i].kind <= VALUE_SYMFLOAT)
+			return true;
+	return false;
+}
+
 /* Functions that must run in eager end the graph before their call; those that
  * torch.no_grad() decorates have their marks. */
 static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
@@ -258,6 +266,13 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	    (t->native && f->function->disabled != DISABLED_DRAWS &&
 	     (f->function->disabled >= DISABLED_SKIP || f->unit->hidden)))
 		return true;
+	if (f->function->disabled == DISABLED_FOR_SYMBOLS) {
+		if (!takes_symbol(f))
+			return true;
+		trace_break_at(t, BREAK_UNSUPPORTED, "a lookup by a number that is a symbol",
+			       f->up);
+		return err_set(err, ERR_BREAK, "the graph ends here");
+	}
 	if (f->function->disabled >= DISABLED_SKIP) {
 		char name[64];
 
@@ -511,7 +526,7 @@ static enum attempt_verdict after_failure(struct attempt *a, const struct entry_
 /* A piece that must end early but computes next to nothing is not worth it. */
 static bool is_worth(const struct attempt *a)
 {
-	return !a->rest_eager || a->trace.n_ops >= 2;
+	return !a->rest_eager || a->trace.n_ops + a->trace.n_number_ops >= 2;
 }
 
 /* What only shows at the end of a capture is at the frame's place. */

@@ -153,12 +153,10 @@ static struct arg narrow_scores(const struct expand *e)
 /* `base` and `even` as class_loss in ops.def has them. */
 static struct arg class_loss(struct expand *e, struct arg base, struct arg even, double smooth)
 {
-	struct arg x = even.kind == ARG_NODE ? e->n->args[0] : narrow_scores(e);
-
 	return expand_op(e, OP_class_loss,
-			 (struct arg[]){ x, e->n->args[1], expand_arg(e, "weight"), base, even,
-					 expand_arg(e, "ignore_index"), arg_float(smooth),
-					 expand_arg(e, "reduction") },
+			 (struct arg[]){ narrow_scores(e), e->n->args[1], expand_arg(e, "weight"),
+					 base, even, expand_arg(e, "ignore_index"),
+					 arg_float(smooth), expand_arg(e, "reduction") },
 			 8);
 }
 

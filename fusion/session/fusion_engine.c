@@ -68,13 +68,17 @@ static bool take_memory(struct fusion *f, struct err *err)
 {
 	const struct backend *backend = f->backend;
 	const struct device_memory *memory = NULL;
-	size_t bytes = f->options.memory_bytes ? f->options.memory_bytes : DEFAULT_MEMORY_BYTES;
+	size_t bytes = f->options.memory_bytes ? f->options.memory_bytes : DEFAULT_MEMORY_BYTES,
+	       has;
 
 	if (backend->open) {
 		f->env.backend_env.device = backend->open(err);
 		if (!f->env.backend_env.device)
 			return false;
 		memory = backend->memory(f->env.backend_env.device);
+		has = memory->free_bytes(memory->self);
+		if (!f->options.memory_bytes && has > bytes)
+			bytes = has; /* what a device has is for the program alone */
 		f->env.device = backend;
 		f->random.gpu.threads = backend->draw_threads(f->env.backend_env.device);
 	}

@@ -116,7 +116,8 @@ enum disable_mark {
 	DISABLED_ONCE,  /* recursive=False: not what it calls */
 	DISABLED_SKIP,  /* of a file of torch's that TorchDynamo skips */
 	DISABLED_READS, /* reads values of tensors: TorchDynamo calls it as an op, and fails */
-	DISABLED_DRAWS, /* draws random numbers of Python's: under no policy captured */
+	DISABLED_FOR_SYMBOLS, /* TorchDynamo traces it where its arguments are constants */
+	DISABLED_DRAWS,       /* draws random numbers of Python's: under no policy captured */
 };
 enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
 

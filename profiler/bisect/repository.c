@@ -1,103 +1,14 @@
-/* profiler/bisect/repository.c -- commits of a git repository, trees of them, and programs that are
- * timed in a tree. */
+/* profiler/bisect/repository.c -- commits of a git repository, and trees of them. */
 #include "profiler/bisect/repository.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "fusion/base/clock.h"
-#include "fusion/base/scratch.h"
-#include "fusion/base/spawn.h"
-
-extern char **environ;
-
-/* ---- programs ---- */
+#include "profiler/measure/program.h"
 
 enum { GIT_TIMEOUT_S = 600, GIT_OUTPUT_BYTES = 32 << 20, MOST_WORDS = 600 };
-
-/* Until it ends, is stopped or takes too long: poll() on the process wakes at its end, so that
- * its time holds no sleep of this one. */
-static void wait_for(pid_t pid, const struct tree_program *p, int64_t begin_ns,
-		     struct tree_program_end *end)
-{
-	struct pollfd fd = { .fd = pidfd_open(pid, 0), .events = POLLIN };
-	struct rusage used = { 0 };
-	int status = 0;
-	pid_t ended = 0;
-
-	while (ended == 0) {
-		double left_s = p->timeout_s - (double)(clock_ns() - begin_ns) / 1e9;
-
-		end->stopped = p->stop && *p->stop;
-		end->timed_out = left_s <= 0;
-		if (end->stopped || end->timed_out)
-			break;
-		/* Without a descriptor (an old kernel), a look each millisecond. */
-		poll(&fd, 1, fd.fd < 0 ? 1 : left_s < 0.1 ? 1 + (int)(left_s * 1e3) : 100);
-		ended = wait4(pid, &status, WNOHANG, &used);
-	}
-	end->wall_s = (double)(clock_ns() - begin_ns) / 1e9;
-	kill(-pid, SIGKILL); /* and what it started, where that still runs */
-	if (ended == 0)
-		wait4(pid, &status, 0, &used);
-	if (fd.fd >= 0)
-		close(fd.fd);
-	end->cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-		     (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-	end->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static void take_output(int fd, struct buf *out)
-{
-	char block[65536];
-	ssize_t n;
-
-	lseek(fd, 0, SEEK_SET);
-	while (!out->failed && (n = read(fd, block, sizeof(block))) > 0)
-		buf_add(out, block, (size_t)n);
-}
-
-bool program_run(const struct tree_program *p, struct buf *out, struct tree_program_end *end,
-		 struct err *err)
-{
-	int fd = scratch_file("the output of a program", err), code;
-	posix_spawn_file_actions_t files;
-	int64_t begin_ns;
-	pid_t pid;
-
-	*end = (struct tree_program_end){ 0 };
-	if (fd < 0)
-		return false;
-	posix_spawn_file_actions_init(&files);
-	code = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (code == 0)
-		code = posix_spawn_file_actions_adddup2(&files, fd, STDOUT_FILENO);
-	if (code == 0 && p->errors_too)
-		code = posix_spawn_file_actions_adddup2(&files, fd, STDERR_FILENO);
-	if (code == 0)
-		code = posix_spawn_file_actions_addchdir_np(&files, p->folder);
-	begin_ns = clock_ns();
-	if (code == 0)
-		code = spawn_apart(&pid, p->argv[0], &files, p->argv, (const char *const *)environ);
-	posix_spawn_file_actions_destroy(&files);
-	if (code == 0) {
-		wait_for(pid, p, begin_ns, end);
-		take_output(fd, out);
-	}
-	close(fd);
-	return code == 0 ||
-	       err_set(err, ERR_IO, "%.200s cannot be started: %s", p->argv[0], strerror(code));
-}
 
 /* ---- git ---- */
 
@@ -118,10 +29,10 @@ static bool git(const char *folder, const char *const *words, struct buf *out, i
 		struct err *err)
 {
 	const char *argv[MOST_WORDS] = { "git" };
-	const struct tree_program p = {
+	const struct timed_program p = {
 		.argv = argv, .folder = folder, .timeout_s = GIT_TIMEOUT_S, .errors_too = true
 	};
-	struct tree_program_end end;
+	struct timed_program_end end;
 	int n = 1;
 
 	for (; *words && n < MOST_WORDS - 1; words++)

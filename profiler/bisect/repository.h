@@ -1,5 +1,4 @@
-/* profiler/bisect/repository.h -- commits of a git repository, trees of them, and programs that are
- * timed in a tree.
+/* profiler/bisect/repository.h -- commits of a git repository, and trees of them.
  *
  * Git itself does the work: which commit halves what is left is what `git rev-list --bisect-all`
  * says, trees are those of `git worktree`.  For one thread.
@@ -7,7 +6,6 @@
 #ifndef PROFILER_BISECT_REPOSITORY_H
 #define PROFILER_BISECT_REPOSITORY_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -59,27 +57,5 @@ bool repository_checkout(const struct repository *r, const char *tree, const cha
 
 /* Removes a tree, if it is there. */
 void repository_remove(const struct repository *r, const char *tree);
-
-/* A program, to be run in a folder; it and what it starts are killed after timeout_s, and when
- * *stop is set. */
-struct tree_program {
-	const char *const *argv;
-	const char *folder;
-	double timeout_s;
-	const volatile sig_atomic_t *stop; /* NULL: nothing stops it */
-	bool errors_too; /* its standard error is kept with its output; else it goes
-			  * where ours goes */
-};
-
-struct tree_program_end {
-	int status; /* its exit status; 128 + N of signal N */
-	bool timed_out, stopped;
-	double wall_s, cpu_s; /* cpu_s: of it and of those children that it waited for */
-};
-
-/* Runs it to its end and appends what it printed to `out`, as much as that takes: of more, the
- * beginning.  IO: it cannot be started. */
-bool program_run(const struct tree_program *p, struct buf *out, struct tree_program_end *end,
-		 struct err *err);
 
 #endif

@@ -97,12 +97,13 @@ static void draw(struct out *o, const struct report_bisect *log)
 	}
 	c.low -= 0.1 * (c.high - c.low) + 0.005;
 	c.high += 0.1 * (c.high - c.low) + 0.005;
-	out_printf(o,
-		   "<figure><figcaption>Each commit's figure over that of GOOD</figcaption>"
-		   "<svg style=\"max-width:760px\" viewBox=\"0 0 %d %d\" role=\"img\" "
-		   "aria-label=\"Ratios of the commits; the "
-		   "table below has them.\">\n",
-		   WIDTH, HEIGHT);
+	out_printf(
+	    o,
+	    "<figure tabindex=\"0\"><figcaption>Each commit's figure over that of GOOD</figcaption>"
+	    "<svg style=\"max-width:760px\" viewBox=\"0 0 %d %d\" role=\"img\" "
+	    "aria-label=\"Ratios of the commits; the "
+	    "table below has them.\">\n",
+	    WIDTH, HEIGHT);
 	draw_grid(o, &c);
 	draw_place(o, &c, &ends[0]);
 	draw_place(o, &c, &ends[1]);
@@ -149,7 +150,8 @@ static void put_steps(struct out *o, const struct report_bisect *log)
 
 	out_puts(
 	    o,
-	    "<section><h2>Steps</h2><div class=\"scroll\"><table><thead><tr><th "
+	    "<section><h2>Steps</h2><div class=\"scroll\" role=\"region\" "
+	    "aria-label=\"Steps, table\" tabindex=\"0\"><table><thead><tr><th "
 	    "scope=\"col\">Step</th>"
 	    "<th scope=\"col\">Commit</th><th scope=\"col\">Date</th><th scope=\"col\">Author</th>"
 	    "<th scope=\"col\">Subject</th><th scope=\"col\" class=\"r\">Of GOOD's</th>"

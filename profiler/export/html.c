@@ -193,11 +193,12 @@ static void draw(struct export_job *job, bool is_speedup)
 	job_modes(job, gather, &c);
 	if (c.series.len && c.most > 0) {
 		place_labels(&c);
-		out_printf(o,
-			   "<figure><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" "
-			   "role=\"img\" aria-label=\"%s over n; the table below has the "
-			   "figures\">\n",
-			   title, WIDTH, HEIGHT, title);
+		out_printf(
+		    o,
+		    "<figure tabindex=\"0\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" "
+		    "role=\"img\" aria-label=\"%s over n; the table below has the "
+		    "figures\">\n",
+		    title, WIDTH, HEIGHT, title);
 		draw_grid(&c, o);
 		for (size_t i = 0; i < c.series.len; i++)
 			draw_series(&c, &c.series.at[i], o);

@@ -66,7 +66,9 @@ static const char style[] =
     "details{margin-top:8px}summary{cursor:pointer}\n"
     "footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);color:var(--ink3)}"
     "@media(max-width:900px){.two{grid-template-columns:minmax(0,1fr)}}"
-    "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}}"
+    "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}"
+    /* Texts of a chart have 11 px at this width: it scrolls. */
+    "figure{overflow-x:auto}figure svg{width:760px}}"
     "@media print{body{background:#fff}}\n";
 
 void html_begin(struct out *o, const char *title)

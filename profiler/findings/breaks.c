@@ -338,7 +338,8 @@ static const char *cost_method(struct maker *m, const struct report_break_costs 
 static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
 		       const struct report_mode *at, struct break_tally t)
 {
-	const char *graphs = plural(m, (int64_t)at->graphs.n, "graph", "graphs");
+	const char *graphs = at->graphs.n ? plural(m, (int64_t)at->graphs.n, "graph", "graphs")
+					  : "no graph";
 
 	if (at->break_cost) {
 		say_cost(m, s, mode, at, t.captured + t.lowering);

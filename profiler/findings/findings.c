@@ -92,6 +92,24 @@ static void say_open(struct sentence *s, const char *mode, const struct report_c
 	sentence_interval(s, f);
 }
 
+/* Why a mode is no faster, where calls ran op by op in it as they do in eager. */
+static void say_eager_calls(struct sentence *s, const struct report_mode *at)
+{
+	for (size_t i = 0; at && i < at->breaks.n; i++) {
+		const struct report_break *b = &at->breaks.at[i];
+
+		if (strcmp(b->kind, "recompile-limit") != 0)
+			continue;
+		sentence_add(s, PART_PLAIN,
+			     " %s hit the recompile limit: later calls ran in eager.",
+			     b->subject ? b->subject : "A function");
+		return;
+	}
+	if (at && at->graphs.n == 0 && at->breaks.n > 0)
+		sentence_add(s, PART_PLAIN,
+			     " It captured no graph: a break leaves the whole of it in eager.");
+}
+
 /* A mode against eager: the verdict with its figures, and when compiling is repaid. */
 static void say_verdict(struct maker *m, struct sentence *s, const struct report_point *p,
 			const char *mode)
@@ -117,6 +135,8 @@ static void say_verdict(struct maker *m, struct sentence *s, const struct report
 	if (!is(verdict, VERDICT_SAME) && !is(verdict, VERDICT_AMBIGUOUS))
 		say_repaid(m, s, b);
 	sentence_add(s, PART_PLAIN, ".");
+	if (!is(verdict, VERDICT_FASTER))
+		say_eager_calls(s, report_get(p->modes, mode));
 }
 
 /* Where the curves of a sweep cross. */

@@ -63,14 +63,18 @@ static const char *guards_method(struct maker *m, const struct report_mode *at,
 				 const struct version_tally *t)
 {
 	const char *looking = "";
+	bool timed = false;
 
+	for (size_t i = 0; i < at->graphs.n; i++)
+		timed = timed || at->graphs.at[i].later;
 	if (at->split_us && at->split_us->has.guards)
 		looking = maker_text(m, " Looking up a cache entry takes %s µs of a call.",
 				     figure_text(m, at->split_us->guards));
 	return maker_text(m,
 			  "A cache entry is used where all its guards hold; where none matches, "
-			  "the frame is recompiled. %s in all. Counts cover warm-up calls only.%s",
-			  plural(m, t->guards, "guard", "guards"), looking);
+			  "the frame is recompiled. %s in all. Counts cover %s.%s",
+			  plural(m, t->guards, "guard", "guards"),
+			  timed ? "the calls that were timed, too" : "warm-up calls only", looking);
 }
 
 /* ---- why a version was compiled ---- */

@@ -488,7 +488,7 @@ static void say_split(struct maker *m, const struct report_point *p,
 	const char *name, *rest = "";
 	const struct report_mode *at = watched_mode(p, &name);
 	const struct report_split *s = at ? at->split_us : NULL;
-	double kernel, overhead, whole;
+	double kernel, overhead, whole, parts;
 	char text[NUMBER_BYTES];
 	int percents[3];
 
@@ -498,7 +498,8 @@ static void say_split(struct maker *m, const struct report_point *p,
 	overhead = (s->has.guards ? s->guards : 0) + (s->has.dispatch ? s->dispatch : 0) +
 		   (s->has.alloc ? s->alloc : 0) + (s->has.launch ? s->launch : 0);
 	whole = s->has.observed ? s->observed : fmax(kernel + overhead, at->latency->median_us);
-	shares_of((double[]){ kernel, overhead, whole - kernel - overhead }, 3, whole, percents);
+	parts = fmax(whole, kernel + overhead); /* what is watched may take longer than its call */
+	shares_of((double[]){ kernel, overhead, parts - kernel - overhead }, 3, parts, percents);
 	number_duration(text, overhead);
 	if (percents[2] >= 10)
 		rest = maker_text(m, " %d %% is not attributed to any phase.", percents[2]);

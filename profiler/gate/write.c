@@ -90,7 +90,7 @@ static void put_picture(struct buf *out, const struct report_gate_row *r, double
 	buf_puts(out, "| `");
 	for (int i = 0; i < CELLS; i++)
 		buf_puts(out, i == mid                ? "●"
-			      : low <= i && i <= high ? "━"
+			      : low <= i && i <= high ? (i == HALF_CELLS ? "┿" : "━")
 			      : i == HALF_CELLS       ? "│"
 						      : "·");
 	buf_puts(out, "` ");

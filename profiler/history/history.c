@@ -48,7 +48,7 @@ static void say(struct sentence *s, const struct history_runs *h, const struct t
 	struct report_figure *newest = t->newest ? shown(s->wording, h, t->newest) : NULL, *base;
 
 	if (!newest) {
-		sentence_add(s, PART_CLAIM, "No run of it measured this figure");
+		sentence_add(s, PART_CLAIM, "No run of this workload has this figure");
 		sentence_add(s, PART_PLAIN, ".");
 		return;
 	}
@@ -82,11 +82,14 @@ static struct report_texts how(struct wording *w, const struct history_runs *h,
 	w->failed |= !at;
 	if (!at)
 		return (struct report_texts){ 0 };
-	at[n++] = t->steps ? wording_text(w, "%s, seen in two runs at least.",
-					  wording_plural(w, t->steps, "step", "steps"))
-			   : "No step: a change has to come back in a second run, and to be 2 % or "
-			     "more, before it is told.";
-	if (!t->baseline)
+	if (t->newest)
+		at[n++] =
+		    t->steps
+			? wording_text(w, "%s, seen in two runs at least.",
+				       wording_plural(w, t->steps, "step", "steps"))
+			: "No step: a change has to come back in a second run, and to be 2 % or "
+			  "more, before it is told.";
+	if (t->newest && !t->baseline)
 		at[n++] = "No run is marked as the baseline.";
 	if (t->failed)
 		at[n++] = wording_text(w, "%s failed.",

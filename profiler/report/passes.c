@@ -89,25 +89,30 @@ static void fill_part(struct report_pass_part *to, const struct watched *w, int 
 	REPORT_SET(to, left_out_bytes, (int64_t)part.left_out_bytes);
 }
 
+static void set_passes(struct report_graph *graph, int index, const struct candidate *candidate,
+		       size_t *left_bytes, struct report_draft *draft)
+{
+	size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
+	struct err err = { 0 };
+	struct watched *w = fusion_watch_passes(candidate->session, index, &bytes, &err);
+	int n = w ? fusion_watched_count(w) : 1;
+	struct report_pass_part *parts = report_new_pass_part((size_t)n, &draft->arena);
+
+	if (parts && !w) {
+		REPORT_SET(&parts[0], part, "");
+		REPORT_SET(&parts[0], error, report_draft_text(draft, err.message));
+	}
+	for (int k = 0; parts && w && k < n; k++)
+		fill_part(&parts[k], w, k, draft);
+	*left_bytes -= bytes;
+	REPORT_SET(graph, passes, (struct report_pass_part_list){ parts, (size_t)n });
+	fusion_watched_destroy(w);
+}
+
 void report_passes(struct report_graph_list graphs, const struct candidate *candidate,
 		   size_t *left_bytes, struct report_draft *draft)
 {
-	for (size_t i = 0; i < graphs.n; i++) {
-		size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
-		struct err err = { 0 };
-		struct watched *w = fusion_watch_passes(candidate->session, (int)i, &bytes, &err);
-		int n = w ? fusion_watched_count(w) : 1;
-		struct report_pass_part *parts = report_new_pass_part((size_t)n, &draft->arena);
-
-		if (parts && !w) {
-			REPORT_SET(&parts[0], part, "");
-			REPORT_SET(&parts[0], error, report_draft_text(draft, err.message));
-		}
-		for (int k = 0; parts && w && k < n; k++)
-			fill_part(&parts[k], w, k, draft);
-		*left_bytes -= bytes;
-		REPORT_SET(&graphs.at[i], passes,
-			   (struct report_pass_part_list){ parts, (size_t)n });
-		fusion_watched_destroy(w);
-	}
+	for (size_t i = 0; i < graphs.n; i++)
+		if (!graphs.at[i].has.passes)
+			set_passes(&graphs.at[i], (int)i, candidate, left_bytes, draft);
 }

@@ -11,9 +11,9 @@ enum {
 	PASSES_PLACES = 50,                /* of one rule in one pass */
 };
 
-/* Sets `passes` of every graph; they are the candidate's.  *left_bytes is what the report may still
- * hold; texts past it are left out, and their bytes counted.  A pass that fails
- * now, as a plugin's may, leaves its message in `error`. */
+/* Sets `passes` of every graph that has none yet; they are the candidate's.  *left_bytes is what
+ * the report may still hold; texts past it are left out, and their bytes counted.  A pass that
+ * fails now, as a plugin's may, leaves its message in `error`. */
 void report_passes(struct report_graph_list graphs, const struct candidate *candidate,
 		   size_t *left_bytes, struct report_draft *draft);
 

@@ -291,30 +291,6 @@ static struct report_split *split_of(const struct split *split, double median_us
 	return parts;
 }
 
-bool report_latency(struct report_mode *m, const struct candidate *candidate,
-		    const struct split *split, struct report_draft *draft)
-{
-	const struct report_samples samples = {
-		.us = candidate->sample_us,
-		.n = candidate->n_samples,
-		.calls_a_sample = candidate->cycles * candidate->n_timed,
-		.compiled = candidate->compiled,
-		.of_process = { candidate->of_process[0], candidate->of_process[1] },
-		.aside_us = candidate->aside_us,
-		.n_aside = candidate->n_aside
-	};
-	struct report_latency *latency = report_latency_of(&samples, draft);
-
-	if (!latency)
-		return false;
-	REPORT_SET(m, latency, latency);
-	REPORT_SET(m, split_us, split_of(split, latency->median_us, draft));
-	REPORT_SET(m, launches, candidate->launches);
-	if (candidate->writes)
-		REPORT_SET(m, restored, restored(candidate, draft));
-	return add_later_graphs(m, candidate, draft);
-}
-
 /* Both stages side by side, and what mode lazy did. */
 static struct report_mode_counts *counts_of(const struct fusion_session *s,
 					    const struct report_break_list *breaks,
@@ -350,6 +326,57 @@ static struct report_recompile_list recompiles_of(const struct fusion_session *s
 		REPORT_SET(&all[i], reason, report_draft_text(draft, r.reason));
 	}
 	return (struct report_recompile_list){ all, (size_t)n };
+}
+
+/* What guards that failed while calls were timed compiled, and why, with the breaks that came of
+ * it: a counter that each call changes hits the recompile limit only then.  What is there stays. */
+static bool add_later_recompiles(struct report_mode *m, const struct candidate *candidate,
+				 struct report_draft *draft)
+{
+	const struct fusion_session *s = candidate->session;
+	struct report_break_list breaks;
+
+	if (fusion_recompile_count(s) <= (int)m->recompiles.n)
+		return true;
+	REPORT_SET(m, recompiles, recompiles_of(s, draft));
+	REPORT_SET(m, tree, tree_of_session(s, draft));
+	breaks = breaks_of_session(s, draft);
+	if (breaks.n && !breaks.at)
+		return false;
+	for (size_t i = 0; i < m->breaks.n && i < breaks.n; i++)
+		breaks.at[i] = m->breaks.at[i];
+	REPORT_SET(m, breaks, breaks);
+	if (m->counts) {
+		REPORT_SET(m->counts, captured, fusion_counts(s).graphs);
+		REPORT_SET(m->counts, lowered, fusion_counts(s).lowered);
+		REPORT_SET(m->counts, breaks, break_distinct(&breaks, "capture"));
+		REPORT_SET(m->counts, fallbacks, break_distinct(&breaks, "lowering"));
+	}
+	return true;
+}
+
+bool report_latency(struct report_mode *m, const struct candidate *candidate,
+		    const struct split *split, struct report_draft *draft)
+{
+	const struct report_samples samples = {
+		.us = candidate->sample_us,
+		.n = candidate->n_samples,
+		.calls_a_sample = candidate->cycles * candidate->n_timed,
+		.compiled = candidate->compiled,
+		.of_process = { candidate->of_process[0], candidate->of_process[1] },
+		.aside_us = candidate->aside_us,
+		.n_aside = candidate->n_aside
+	};
+	struct report_latency *latency = report_latency_of(&samples, draft);
+
+	if (!latency)
+		return false;
+	REPORT_SET(m, latency, latency);
+	REPORT_SET(m, split_us, split_of(split, latency->median_us, draft));
+	REPORT_SET(m, launches, candidate->launches);
+	if (candidate->writes)
+		REPORT_SET(m, restored, restored(candidate, draft));
+	return add_later_graphs(m, candidate, draft) && add_later_recompiles(m, candidate, draft);
 }
 
 bool report_graphs(struct report_mode *m, const struct candidate *candidate, bool brief,

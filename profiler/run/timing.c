@@ -9,6 +9,7 @@
 
 #include "fusion/base/clock.h"
 #include "profiler/measure/memory.h"
+#include "profiler/report/passes.h"
 #include "profiler/report/report.h"
 #include "profiler/run/run.h"
 #include "profiler/workload/value_json.h"
@@ -439,6 +440,8 @@ static bool watch_calls(struct run *r, struct candidate *candidate, struct err *
 		return false;
 	if (!report_latency(m, candidate, &split, r->draft))
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	if (r->options->passes) /* of graphs that timed calls compiled */
+		report_passes(m->graphs, candidate, &r->passes_bytes, r->draft);
 	REPORT_SET(m, reproduce,
 		   report_reproduce(r->w, &r->w->points[r->point], candidate->mode, r->draft));
 	return true;

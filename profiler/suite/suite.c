@@ -454,11 +454,10 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 		waiting = c->waiting > waiting ? c->waiting : waiting;
 	}
 	if (bad)
-		return wording_text(w, "%s of %zu %s workloads that did not pass.",
-				    wording_plural(w, bad, "column", "columns"), n,
-				    bad == 1 ? "has" : "have");
+		return wording_text(w, "Workloads did not pass in %lld of %s.", (long long)bad,
+				    wording_plural(w, (int64_t)n, "mode", "modes"));
 	if (most && ran == most)
-		return "Every workload passes in every column.";
+		return "Every workload passes in every mode.";
 	if (n && ran && waiting)
 		return wording_text(
 		    w, "Every workload that has ended passes; %lld of %lld %s to come.",
@@ -466,7 +465,7 @@ static const char *passing(struct wording *w, const struct report_suite *suite)
 	return n && most && ran
 		   ? wording_text(w, "Every workload that ran passes; %lld of %lld did not run.",
 				  (long long)(most - ran), (long long)most)
-		   : "No workload has run in every column.";
+		   : "No workload has run in every mode.";
 }
 
 const char *suite_rate_text(struct wording *w, double rate)
@@ -629,7 +628,7 @@ static bool say(struct report_suite *suite, struct arena *arena)
 		sentence_add(&s, PART_CLAIM, " over eager");
 		sentence_add(
 		    &s, PART_PLAIN,
-		    ", the geometric mean of the %s that all columns have in common%s%s%s. %s",
+		    ", the geometric mean of the %s that all modes have in common%s%s%s. %s",
 		    wording_plural(&w, suite->common->n, "workload", "workloads"),
 		    *others ? "; " : "", others, *others ? " cannot be told apart from it" : "",
 		    passes);

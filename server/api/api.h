@@ -15,6 +15,10 @@ extern const struct route_table routes;
 /* events_describe_fn: the run's state as a server-sent event; `self` is the struct app. */
 size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last);
 
+/* hook_describe_fn of server/queue/queue.h; `self` is the struct app. */
+struct hook_news;
+json_t *hook_body(void *self, const struct hook_news *news, struct err *err);
+
 /* The workload that a first start runs, of web/examples/; new. */
 json_t *examples_first(struct err *err);
 

@@ -16,6 +16,7 @@
 #include "profiler/bisect/bisection.h"
 #include "profiler/bisect/repository.h"
 #include "profiler/export/export.h"
+#include "profiler/measure/program.h"
 #include "profiler/numbers/numbers.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
@@ -170,10 +171,10 @@ static bool save(const struct bisecting *b, struct err *err)
 static bool find_log(struct bisecting *b, struct err *err)
 {
 	const char *const argv[] = { "git", "rev-parse", "--absolute-git-dir", NULL };
-	const struct tree_program p = { .argv = argv,
-					.folder = b->found.repository.folder,
-					.timeout_s = 60 };
-	struct tree_program_end end;
+	const struct timed_program p = { .argv = argv,
+					 .folder = b->found.repository.folder,
+					 .timeout_s = 60 };
+	struct timed_program_end end;
 
 	if (b->words.log) {
 		snprintf(b->log_path, sizeof(b->log_path), "%s", b->words.log);
@@ -302,7 +303,7 @@ static bool of_report(const struct bisecting *b, double *value, struct err *err)
 }
 
 /* What the tree's program ended with, as a figure above 0. */
-static bool figure_of(const struct bisecting *b, const struct tree_program_end *end, double *value,
+static bool figure_of(const struct bisecting *b, const struct timed_program_end *end, double *value,
 		      struct err *err)
 {
 	const char *metric = b->request->metric;
@@ -325,10 +326,10 @@ static bool time_once(struct bisecting *b, enum tree tree, double *value, struct
 		"/proc/self/exe", "run", r->workload, "--modes", modes, "--json", NULL
 	};
 	const char **command = calloc(r->command.n + 1, sizeof(*command));
-	struct tree_program p = { .folder = b->tree[tree],
-				  .timeout_s = r->timeout_seconds,
-				  .stop = b->stop };
-	struct tree_program_end end = { 0 };
+	struct timed_program p = { .folder = b->tree[tree],
+				   .timeout_s = r->timeout_seconds,
+				   .stop = b->stop };
+	struct timed_program_end end = { 0 };
 	char self[4096];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	bool ok = command != NULL && len > 0;
@@ -362,12 +363,12 @@ static bool prepare(struct bisecting *b, enum tree tree, const struct commit *c,
 {
 	const struct report_bisect_request *r = b->request;
 	const char *const shell[] = { "/bin/sh", "-c", r->build, NULL };
-	const struct tree_program p = { .argv = shell,
-					.folder = b->tree[tree],
-					.timeout_s = r->timeout_seconds,
-					.stop = b->stop,
-					.errors_too = true };
-	struct tree_program_end end = { 0 };
+	const struct timed_program p = { .argv = shell,
+					 .folder = b->tree[tree],
+					 .timeout_s = r->timeout_seconds,
+					 .stop = b->stop,
+					 .errors_too = true };
+	struct timed_program_end end = { 0 };
 	char tail[300];
 	double value;
 

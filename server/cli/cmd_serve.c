@@ -43,15 +43,15 @@ static const struct bound {
 
 enum {
 	N_BOUNDS = sizeof(bound_rows) / sizeof(bound_rows[0]),
-	N_FLAGS = 12,
+	N_FLAGS = 13,
 	NUMBER_CHARS = 24,
 };
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config;
-	struct flag_texts allow_hosts, proxies, admin_users;
+	struct flag_texts allow_hosts, proxies, admin_users, hook_hosts;
 	const char *allow_host_texts[MOST_NAMES], *proxy_texts[MOST_NAMES],
-	    *admin_user_texts[MOST_NAMES];
+	    *admin_user_texts[MOST_NAMES], *hook_host_texts[MOST_NAMES];
 	bool first_run, insecure;
 	struct serve_bounds bounds;
 	const char *bound_texts[N_BOUNDS];
@@ -74,6 +74,7 @@ static void fill_table(struct serve_options *o)
 		{ "--trust-proxy", .many = &o->proxies },
 		{ "--user-header", .value = &o->user_header },
 		{ "--admin-user", .many = &o->admin_users },
+		{ "--hook-host", .many = &o->hook_hosts },
 		{ "--insecure", .on = &o->insecure },
 	};
 
@@ -93,6 +94,7 @@ static void set_defaults(struct serve_options *o)
 	o->allow_hosts = (struct flag_texts){ .at = o->allow_host_texts, .most = MOST_NAMES };
 	o->proxies = (struct flag_texts){ .at = o->proxy_texts, .most = MOST_NAMES };
 	o->admin_users = (struct flag_texts){ .at = o->admin_user_texts, .most = MOST_NAMES };
+	o->hook_hosts = (struct flag_texts){ .at = o->hook_host_texts, .most = MOST_NAMES };
 	if (default_cache_dir(o->usual_cache, sizeof(o->usual_cache)))
 		o->cache = o->usual_cache;
 	fill_table(o);
@@ -316,7 +318,17 @@ static bool start_queue(const struct serve_options *o, struct app *app, struct a
 						       .files_folder = app->files_folder,
 						       .run_seconds = (int)o->bounds.run_seconds },
 			       err);
-	return app->jobs != NULL;
+	if (app->jobs)
+		app->hooks = hooks_start(
+		    app->db, app->jobs,
+		    &(struct hooks_options){ .describe = hook_body,
+					     .self = app,
+					     .registry = app->registry,
+					     .retry_seconds = (int)o->bounds.hook_seconds,
+					     .inside = o->hook_hosts.at,
+					     .n_inside = o->hook_hosts.n },
+		    err);
+	return app->hooks != NULL;
 }
 
 static bool serve(const struct serve_options *o, const struct registry *registry,
@@ -357,6 +369,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	if (app.events)
 		events_stop(app.events);
 	http_stop(http);
+	hooks_stop(app.hooks);
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
 	exports_destroy(app.exports);

@@ -101,7 +101,7 @@ bool flags_one_of(const char *command, const char *name, const char *text,
 			return true;
 	if (!text)
 		return true;
-	fprintf(stderr, "breakeven %s: %s %s: one of", command, name, text);
+	fprintf(stderr, "breakeven %s: %s%s%s: one of", command, name, *name ? " " : "", text);
 	for (int i = 0; allowed[i]; i++)
 		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
 	fprintf(stderr, " is needed\n");

@@ -8,49 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fusion/base/buf.h"
 #include "profiler/fields/fields.h"
-
-#if __has_include(<curl/curl.h>)
-#include <curl/curl.h>
-#include <dlfcn.h>
+#include "server/queue/outgoing.h"
 
 enum { ANSWER_BYTES = 1 << 20, CONNECT_MS = 5000, SEND_MS = 60000 };
 
 struct post {
-	void *library;
-	typeof(&curl_easy_init) init;
-	typeof(&curl_easy_setopt) set;
-	typeof(&curl_easy_perform) perform;
-	typeof(&curl_easy_getinfo) info;
-	typeof(&curl_easy_cleanup) cleanup;
-	typeof(&curl_easy_strerror) text;
-	typeof(&curl_slist_append) append;
-	typeof(&curl_slist_free_all) free_all;
-	CURL *handle;
+	struct outgoing *out;
 	char *url;
-	struct buf answer;
 };
-
-static bool load(struct post *p)
-{
-	p->library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-	if (!p->library)
-		return false;
-	p->init = (typeof(p->init))dlsym(p->library, "curl_easy_init");
-	p->set = (typeof(p->set))dlsym(p->library, "curl_easy_setopt");
-	p->perform = (typeof(p->perform))dlsym(p->library, "curl_easy_perform");
-	p->info = (typeof(p->info))dlsym(p->library, "curl_easy_getinfo");
-	p->cleanup = (typeof(p->cleanup))dlsym(p->library, "curl_easy_cleanup");
-	p->text = (typeof(p->text))dlsym(p->library, "curl_easy_strerror");
-	p->append = (typeof(p->append))dlsym(p->library, "curl_slist_append");
-	p->free_all = (typeof(p->free_all))dlsym(p->library, "curl_slist_free_all");
-	return p->init && p->set && p->perform && p->info && p->cleanup && p->text && p->append &&
-	       p->free_all;
-}
 
 struct post *post_open(const char *url, struct err *err)
 {
+	static const struct outgoing_options options = { .connect_ms = CONNECT_MS,
+							 .send_ms = SEND_MS,
+							 .answer_bytes = ANSWER_BYTES };
 	struct post *p = calloc(1, sizeof(*p));
 	size_t len = strlen(url);
 
@@ -61,15 +33,10 @@ struct post *post_open(const char *url, struct err *err)
 	}
 	while (len > 0 && p->url[len - 1] == '/')
 		p->url[--len] = '\0';
-	buf_init(&p->answer, ANSWER_BYTES);
 	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
 		err_set(err, ERR_IO, "%.200s is no server's address; http://127.0.0.1:8080 is one",
 			url);
-	else if (!load(p))
-		err_set(err, ERR_IO, "posting wants libcurl.so.4, which is not installed");
-	else if (!(p->handle = p->init()))
-		err_set(err, ERR_MEMORY, "out of memory for a connection");
-	else
+	else if ((p->out = outgoing_open(&options, err)))
 		return p;
 	post_close(p);
 	return NULL;
@@ -79,21 +46,9 @@ void post_close(struct post *p)
 {
 	if (!p)
 		return;
-	if (p->handle)
-		p->cleanup(p->handle);
-	if (p->library)
-		dlclose(p->library);
-	buf_finish(&p->answer);
+	outgoing_close(p->out);
 	free(p->url);
 	free(p);
-}
-
-static size_t take(char *bytes, size_t size, size_t n, void *self)
-{
-	struct post *p = self;
-
-	buf_add(&p->answer, bytes, size * n);
-	return p->answer.failed ? 0 : size * n;
 }
 
 /* What the server says is wrong. */
@@ -116,69 +71,30 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 	       struct err *err)
 {
 	const char *token = getenv("BREAKEVEN_TOKEN");
-	char url[1024], header[128], bearer[128];
-	struct curl_slist *headers;
-	long status = 0;
-	CURLcode code;
+	char url[1024], type[128], bearer[128];
+	const char *const headers[] = { type, token && *token ? bearer : NULL, NULL };
+	struct outgoing_answer got;
+	struct err why = { 0 };
 	json_t *json;
 	bool ok;
 
 	snprintf(url, sizeof(url), "%.600s/api/v1%.300s", p->url, path);
-	snprintf(header, sizeof(header), "Content-Type: %.100s", body.type);
-	headers = p->append(p->append(NULL, header), "Expect:");
-	if (token && *token) {
-		snprintf(bearer, sizeof(bearer), "Authorization: Bearer %.100s", token);
-		headers = p->append(headers, bearer);
-	}
-	buf_clear(&p->answer);
-	p->set(p->handle, CURLOPT_URL, url);
-	p->set(p->handle, CURLOPT_HTTPHEADER, headers);
-	p->set(p->handle, CURLOPT_POST, 1L);
-	p->set(p->handle, CURLOPT_POSTFIELDS, body.bytes);
-	p->set(p->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
-	p->set(p->handle, CURLOPT_WRITEFUNCTION, take);
-	p->set(p->handle, CURLOPT_WRITEDATA, p);
-	p->set(p->handle, CURLOPT_NOSIGNAL, 1L);
-	p->set(p->handle, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	p->set(p->handle, CURLOPT_TIMEOUT_MS, (long)SEND_MS);
-	code = p->perform(p->handle);
-	p->info(p->handle, CURLINFO_RESPONSE_CODE, &status);
-	p->free_all(headers);
-	if (code != CURLE_OK)
-		return err_set(err, ERR_IO, "%.200s: %s", p->url, p->text(code));
-	json = json_loadb(p->answer.data ? p->answer.data : "", p->answer.len, 0, NULL);
-	ok = status / 100 == 2 || refused(p, json, status, err);
+	snprintf(type, sizeof(type), "Content-Type: %.100s", body.type);
+	snprintf(bearer, sizeof(bearer), "Authorization: Bearer %.100s", token ? token : "");
+	if (!outgoing_post(
+		p->out,
+		&(struct outgoing_post){
+		    .url = url, .headers = headers, .bytes = body.bytes, .len = body.len },
+		&got, &why))
+		return err_set(err, ERR_IO, "%.200s: %s", p->url, why.message);
+	json = json_loadb(got.bytes, got.len, 0, NULL);
+	ok = got.status / 100 == 2 || refused(p, json, got.status, err);
 	if (ok && answer)
 		*answer = json;
 	else
 		json_decref(json);
 	return ok;
 }
-
-#else
-
-struct post *post_open(const char *url, struct err *err)
-{
-	(void)url;
-	err_set(err, ERR_IO,
-		"this program was built without libcurl; install libcurl4-openssl-dev and build "
-		"again");
-	return NULL;
-}
-
-void post_close(struct post *p)
-{
-	(void)p;
-}
-
-bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
-	       struct err *err)
-{
-	(void)p, (void)path, (void)body, (void)answer;
-	return err_set(err, ERR_IO, "this program was built without libcurl");
-}
-
-#endif
 
 bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
 		 struct err *err)

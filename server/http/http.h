@@ -21,6 +21,7 @@
 
 struct events;
 struct exports;
+struct hooks;
 struct asset;
 struct http;
 struct jobs;
@@ -33,6 +34,7 @@ struct app {
 	const char *store; /* the file of db */
 	struct jobs *jobs;
 	struct events *events;
+	struct hooks *hooks;             /* NULL: none are sent, as where no server runs */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	const char *no_torch;            /* why it does not work here; NULL: it does */

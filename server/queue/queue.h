@@ -158,6 +158,57 @@ bool outcome_findings(struct db *db, int64_t run, const struct buf *report, stru
  * *left is whether there is more to do. */
 bool changes_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
 
+/* ---- hooks.c: webhooks.  A thread looks for changes that were found and verdicts that became
+ * others, and sends what was stored for those who want to hear of it, signed, again and again until
+ * it is taken or has failed.  Before a change is told, its workload runs once more, where this
+ * server ran it: what does not come back is not told. ---- */
+
+struct hooks;
+
+/* What is told. */
+struct hook_news {
+	const char *event; /* "change" or "verdict" */
+	int64_t subject;   /* the change or the run */
+	int64_t again;     /* of a change: the run that showed it once more; 0: none could */
+	int64_t before;    /* of a verdict: the run that it is another than that of */
+	const char *was;
+};
+
+/* The body of a delivery, new; NULL with NOT_FOUND, MEMORY or STORAGE. */
+typedef json_t *hook_describe_fn(void *self, const struct hook_news *news, struct err *err);
+
+struct hooks_options {
+	hook_describe_fn *describe;
+	void *self; /* what describe() gets */
+	const struct registry *registry;
+	int retry_seconds;         /* until a second try; each later wait is five times as long */
+	const char *const *inside; /* hosts that may be of this machine or its network */
+	int n_inside;
+};
+
+/* Starts the thread.  `jobs` is woken where a run is queued; what the options name is borrowed. */
+struct hooks *hooks_start(struct db *db, struct jobs *jobs, const struct hooks_options *options,
+			  struct err *err);
+void hooks_stop(struct hooks *h); /* NULL is fine */
+void hooks_wake(struct hooks *h); /* there may be something to send; thread-safe */
+
+enum { HOOK_TRIES = 7 };
+
+/* Whether it is an address that posts go to: http or https, a host, no user and no password in it.
+ * BAD_REQUEST with what is wrong. */
+bool hook_url_check(const char *url, struct err *err);
+
+/* "change,verdict", in that order, of a list in any; in `arena`.  NULL with BAD_REQUEST. */
+const char *hook_events_check(const char *events, struct arena *arena, struct err *err);
+
+/* "t=SECONDS,v1=HEX": the HMAC-SHA256 of "SECONDS.BODY" under the secret. */
+enum { HOOK_SIGNATURE_BYTES = 112 };
+void hook_sign(const char *secret, int64_t seconds, const char *body,
+	       char out[HOOK_SIGNATURE_BYTES]);
+
+/* Stores a delivery that tests a webhook; *delivery is its id.  NOT_FOUND. */
+bool hook_test(struct db *db, int64_t hook, int64_t *delivery, struct err *err);
+
 /* ---- events.c: server-sent events.  A stream is a suspended connection.  Publishing wakes the
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */

@@ -52,7 +52,7 @@ test('without a baseline it is not enough; the reports are kept, and are a basel
 });
 
 test('a baseline that was much quicker: SLOWER fails, unless times are only reported', () => {
-    save('quicker', 0.2);
+    save('quicker', 0.001); // by more than a busy machine makes of its interval
     const slow = gate(folder, 'bench', '--baseline', 'quicker');
     assert.equal(slow.status, 1, slow.stdout);
     assert.match(slow.stdout, /failed +chain +SLOWER +static (latency|speedup over eager) [\d.,]+x \(/);
@@ -97,8 +97,10 @@ test('Markdown has a picture of each ratio on one scale, in characters that ever
     const ratio = Number(/^([\d.]+)x/.exec(rows[0][4])[1]);
     const cells = [...code[0][0]];
     assert.equal(cells.length, 21);
-    assert.equal(cells[10], '│');
-    assert.equal(cells.indexOf('●'), 10 + Math.round(10 * Math.log(ratio) / Math.log(high)), `${ratio}: ${code[0][0]}`);
+    const at = 10 + Math.round(10 * Math.log(ratio) / Math.log(high));
+    assert.equal(cells.indexOf('●'), at, `${ratio}: ${code[0][0]}`);
+    // Where the machine is busy, the interval may reach over the middle.
+    assert.ok((at === 10 ? '●' : '│┿').includes(cells[10]), code[0][0]);
 });
 
 test('a baseline of what is the same on every machine: kept as one file, judged without times, refused where it does not fit', () => {

@@ -35,7 +35,7 @@ const commands = [
     ['gate', 'tests/faults/programs/prints.py', '--modes', 'eager', '--baseline', 'none', ...store],
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['bisect', '--resume', '--repo', repository],
-    ['audit', ...store], ['token', 'list', ...store],
+    ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
 ];
 // serve, worker and confine write no result; trace writes a file.
 const others = ['serve', 'worker', 'confine', 'trace'];

@@ -65,8 +65,6 @@ export async function readWorkflow(file, folder) {
 
 /** A pipeline of GitLab, held against GitLab's own schema by gitlab-ci-local: its jobs as that prints them. */
 export function readPipeline(file, folder) {
-    // What it is written for has this of newer versions of Node.
-    const newer = `data:text/javascript,${encodeURIComponent('Set.prototype.union ??= function (other) { return new Set([...this, ...other]); }')}`;
-    const out = execFileSync('node', ['--import', newer, join(modules, 'gitlab-ci-local/dist/index.js'), '--file', file, '--preview'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    const out = execFileSync('node', [join(modules, 'gitlab-ci-local/src/index.js'), '--file', file, '--preview'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     return require('yaml').parse(out);
 }

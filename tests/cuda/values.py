@@ -221,10 +221,17 @@ PROGRAMS = {
     "losses": ("F.cross_entropy(a, b), F.cross_entropy(a, b, reduction='none'), F.cross_entropy(a, b, label_smoothing=0.1), F.nll_loss(a, b, ignore_index=2), "
                "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
                [tensor(20, 7), ints(20, high=7), tensor(7)]),
+    # Losses that several blocks add up, in order: of planes, with weights, of what is ignored; a second time in the same memory.
+    "losses_many": ("F.cross_entropy(a, b), F.cross_entropy(a, b, c, reduction='sum', ignore_index=2) / 1000, F.nll_loss(a * 2, b), F.cross_entropy(a, b, label_smoothing=0.1), F.cross_entropy(a[:1], b[:1]), F.cross_entropy(a.bfloat16(), b, label_smoothing=0.2, reduction='none')",
+                    [tensor(3, 5, 90, 41), ints(3, 90, 41, high=5), tensor(5, kind="rand")]),
     "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
                  "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2), a.half() @ b.half(), a.bfloat16() @ b.bfloat16()",
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
     # In one call of cuBLASLt each, but where something else is after the product.
+    # Rows and columns of several dims that no one step walks: the channels of a picture are summed.
+    "linears_of_pictures": ("F.linear(a.permute(0, 2, 3, 1), b, c), F.linear(a.flatten(2).transpose(1, 2), b, c) * 2, F.linear(a.permute(0, 3, 2, 1)[:, 1:], b), a.flatten(2).transpose(1, 2) @ b.t(), F.linear(a[:, :, ::2].permute(0, 2, 3, 1), b, c).relu(), "
+                            "torch.einsum('bchw,oc->bohw', a, b), torch.einsum('bchw,bchv->bwv', a, a[..., :3]), F.linear(a[:0].permute(0, 2, 3, 1), b, c)",
+                            [tensor(3, 8, 6, 5), tensor(16, 8, seed=2), tensor(16, seed=3)]),
     "linears": ("F.linear(a, b, c), a + F.linear(a, b + 1, c), F.linear(a, b + 2, c) + a, F.linear(a.reshape(2, 3, 8), b + 3, c), a @ (b + 4) + a, "
                 "(a @ (b + 5).t() + c).relu(), F.linear(a, b + 6, c) * 2, F.linear(a[:, 1:], b[:, 1:], c), F.linear(a[:, :4], b[:, :4], c)",
                 [tensor(6, 8), tensor(8, 8), tensor(8)]),
@@ -352,7 +359,7 @@ OUT_OF_BOUNDS = {
     "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
     "fused": ("a[b] * 2", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
     "of_a_row": ("torch.softmax(a, 1) - torch.gather(a, 1, b[:, :1])", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(1)]),
-    "of_a_sum": ("(F.embedding(b, a) + 1).sum(0)", [tensor(4, 3), ints(2, 3, high=-2, low=-9), tensor(1)]),
+    "of_a_sum": ("(F.embedding(b, a) + 1).sum(0)", [tensor(4, 3), ints(2, 3, high=-8, low=-9), tensor(1)]),
     "of_no_rows": ("a[:0][b] * 2", [tensor(4, 3), ints(2, high=1), tensor(1)]),
     "scatter_add": ("torch.scatter_add(a, 1, b, c)", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(4, 3)]),
     "loss": ("F.nll_loss(a, b)", [tensor(4, 3), ints(4, high=9, low=8), tensor(1)]),

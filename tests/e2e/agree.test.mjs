@@ -3,7 +3,7 @@
 //
 // Each reader takes what a place says as rows: the run, the thing, the words.  Times are compared as
 // microseconds and bytes as bytes, whatever unit a place has chosen; all else is compared as it is written.
-// FULL=1 in the environment: all places of every run; without it those that take long are of every third.
+// FULL=1 in the environment: all places of every run; without it those that take long are of every third, or sixth.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -144,6 +144,7 @@ async function readOverview(said, { id, summary }) {
     said.add(id, `median of ${mode}, without its interval`, plain(cellOf(row, "Median"), time).split(" ")[0], "overview");
     said.add(id, `speedup of ${mode}`, row.Speedup, "overview");
     said.add(id, `peak of ${mode}`, plain(cellOf(row, "Peak"), bytes), "overview");
+    said.add(id, `launches of ${mode}`, row.Launches, "overview");
     if (mode === "eager") continue;
     said.add(id, `repaid of ${mode}`, cellOf(row, "Repaid"), "overview");
     if (mode === summary?.mode) said.add(id, "verdict", row.Verdict, "overview");
@@ -216,6 +217,55 @@ async function readGraphs(said, { id, modes }) {
   }
 }
 
+const count = (/** @type {string} */ text, /** @type {RegExp} */ what) => text.match(what)?.[1].replaceAll(",", "");
+const sum = (/** @type {(string | undefined)[]} */ all) => String(all.reduce((n, t) => n + Number((t ?? "0").replaceAll(",", "")), 0));
+
+/** Kernels, passes and cache entries: how many of each, and what they took. */
+async function readCompiled(said, { id, modes }) {
+  for (const mode of modes.filter((m) => m !== "eager")) {
+    await visit(`/runs/${id}/kernels?mode=${mode}`);
+    if (await page.locator("#kernels-table").count()) {
+      said.add(id, `kernels of ${mode}`, String(await page.locator("#kernels-table tbody tr").count()), "table of kernels");
+      said.add(id, `kernels of ${mode}`, count(await page.locator(".verdict p").first().innerText(), /([\d,]+) kernels?/), "sentence of kernels");
+    }
+    await visit(`/runs/${id}/passes?mode=${mode}`);
+    if (await page.locator(".verdict p").count()) {
+      const sentence = await page.locator(".verdict p").first().innerText();
+      const facts = await page.locator("section[aria-label^='Passes over'] header p").allInnerTexts();
+      said.add(id, `kernels after passes of ${mode}`, count(sentence, /in ([\d,]+) kernels?/), "sentence of passes");
+      said.add(id, `kernels after passes of ${mode}`, sum(facts.map((f) => count(f, /([\d,]+) kernels?/))), "graphs of passes");
+      said.add(id, `graphs of ${mode}`, String(facts.length), "passes");
+    }
+    await visit(`/runs/${id}/guards?mode=${mode}`);
+    if (!(await page.locator(".versions").count())) continue;
+    const [sentence, how] = await page.locator(".verdict p").allInnerTexts();
+    const entries = await page.locator(".versions .vrow").evaluateAll((rows) => rows.map((r) => ({ id: r.children[0].textContent, guards: r.children[3].firstChild?.textContent, causes: r.querySelectorAll(".why > p > code + .dim").length })));
+    said.add(id, `cache entries of ${mode}`, String(entries.length), "rows of entries");
+    said.add(id, `cache entries of ${mode}`, count(sentence, /([\d,]+) cache entr/), "sentence of entries");
+    said.add(id, `cache entries of ${mode}`, sum((await page.locator(".frame > header p").allInnerTexts()).map((f) => count(f, /([\d,]+) cache entr/))), "frames");
+    said.add(id, `guards of ${mode}`, sum(entries.map((e) => e.guards)), "rows of entries");
+    said.add(id, `guards of ${mode}`, count(how ?? "", /([\d,]+) guards? in all/), "how entries are used");
+  }
+}
+
+/** One call on the timeline: its launches, its kernels, and the lines where it broke. */
+async function readTimeline(said, { id, modes }) {
+  for (const mode of modes.filter((m) => m !== "lazy")) {
+    await visit(`/runs/${id}/timeline?mode=${mode}`);
+    const text = await page.locator("#main").innerText();
+    if (!/^Visible range$/m.test(text) || !/^1 call\t/m.test(text)) continue;
+    const row = (/** @type {string} */ name) => count(text, new RegExp(`^${name}\\t([\\d,]+)\\t`, "m"));
+    said.add(id, `launches of ${mode}`, row("Launches"), "phases of the timeline");
+    said.add(id, `launches of ${mode}`, row("Kernels"), "lane of kernels");
+    said.add(id, `launches of ${mode}`, sum([...text.matchAll(/^\w+ kernels\t([\d,]+)\t/gm)].map((m) => m[1])), "kinds of kernels");
+    if (mode === "eager") continue;
+    const where = new Set([...text.matchAll(/^break, line (\d+)/gm)].map((m) => m[1]));
+    await visit(`/runs/${id}/breaks?mode=${mode}`);
+    const cards = new Set([...(await page.locator(".brks").allInnerTexts()).join("\n").matchAll(/line (\d+)/g)].map((m) => m[1]));
+    assert.deepEqual([...where].filter((l) => !cards.has(l)), [], `run ${id}, ${mode}: the timeline breaks where Breaks has no card`);
+  }
+}
+
 async function readCompare(said, { id, modes, summary }) {
   if (!modes.includes("static") || !modes.includes("eager")) return;
   const n = summary?.at_n ?? null;
@@ -273,6 +323,10 @@ test("no two places contradict each other", async () => {
     if (i % 3 && !process.env.FULL) continue;
     await readGraphs(said, run);
     await readMemory(said, run);
+    if (i % 6 === 0 || process.env.FULL) {
+      await readCompiled(said, run);
+      await readTimeline(said, run);
+    }
     await readCompare(said, run);
     await readHistory(said, run);
     await readTexts(said, run);

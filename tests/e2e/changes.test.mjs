@@ -64,6 +64,24 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await context.close();
   });
 
+test("a run is selected while the list is read again", async () => {
+  const { page, complaints, context } = await open();
+  await rows(page, 3);
+  const waiting = [];
+  await page.route("**/api/v1/runs?*", (route) => waiting.push(route));
+  await page.locator("input.pick").nth(0).check();
+  await page.getByRole("button", { name: "Pin", exact: true }).click();
+  await until(async () => waiting.length > 0, "the list to be asked for");
+  await page.locator("input.pick").nth(1).check();
+  await page.getByText("is selected; select what to compare it with").waitFor();
+  for (const route of waiting) await route.continue();
+  await page.unroute("**/api/v1/runs?*");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await runs()).every((r) => !r.pinned), "the pin to go");
+  await sound(page, complaints);
+  await context.close();
+});
+
 test("several are tagged, pinned and deleted by keys, and each is undone", async () => {
   const { page, complaints, context } = await open();
   await rows(page, 3);

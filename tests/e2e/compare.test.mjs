@@ -20,10 +20,12 @@ after(async () => {
   await server?.stop();
 });
 
-test("nothing to compare yet: what a comparison takes", async () => {
+test("nothing to compare yet: what the page is for, and the way to a run", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/compare`);
-  await page.getByRole("heading", { name: "Choose two runs to compare" }).waitFor();
+  await page.getByRole("heading", { name: "No runs to compare yet" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Choose runs" }).count(), 0);
+  assert.ok(await page.locator(".state a[href='/new']").isVisible());
   await sound(page, complaints);
 });
 
@@ -81,9 +83,9 @@ test("what is not comparable is refused with the field, and shown where one insi
   assert.match(await page.locator("#verdict").innerText(), /^REFUSED B and A are not comparable: threads 1 against 2\.$/);
   assert.equal(await page.locator("#metrics").count(), 0);
   await sound(page, complaints);
-  await page.getByRole("link", { name: "Compare all the same" }).click();
+  await page.getByRole("link", { name: "Compare anyway" }).click();
   await page.locator("#metrics").waitFor();
-  assert.match(await page.locator(".notice").innerText(), /Compared all the same\. They are not comparable: threads 1 against 2/);
+  assert.match(await page.locator(".notice").innerText(), /Compared anyway\. They are not comparable: threads 1 against 2/);
   await sound(page, complaints);
 });
 
@@ -114,7 +116,7 @@ test("runs are chosen by search and keyboard: A, B, another B, one more, one les
   await search.press("ArrowUp");
   assert.equal(await search.getAttribute("aria-activedescendant"), await first.getAttribute("id"));
   await search.press("Enter");
-  await page.getByRole("link", { name: "Compare all the same" }).waitFor();
+  await page.getByRole("link", { name: "Compare anyway" }).waitFor();
   assert.match(page.url(), new RegExp(`a=${ids[0]}&b=${ids[2]}$`));
   await page.getByRole("button", { name: "Add a run" }).click();
   await search.fill("abcdef");

@@ -64,7 +64,7 @@ test("what is no page is answered by 404, and says where the pages are", async (
   assert.equal((await fetch(`${server.url}/assets/docs/nothing.json`)).status, 404);
   const { page } = await openPage(browser, { allow: /status of 404/ });
   await page.goto(`${server.url}/docs/nothing`);
-  await page.getByText("No page of the documentation has this address").waitFor();
+  await page.getByText("The documentation has no page nothing").waitFor();
   await page.locator("main").getByRole("link", { name: "The documentation" }).click();
   await page.locator(".doc h1").waitFor();
   assert.equal(new URL(page.url()).pathname, "/docs");

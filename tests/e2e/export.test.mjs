@@ -102,7 +102,7 @@ test("the menu says how far an export is, and cancels it", async () => {
   const { answer } = await stoppedExport(server, id);
   await page.getByText("Export", { exact: true }).click();
   await row.waitFor();
-  assert.match(await row.innerText(), /^Chrome trace, for Perfetto: (it begins|(\d+ % of the timeline read)?(, )?([\d.]+ (B|kB|MB) written)?)\s+Cancel$/);
+  assert.match(await row.innerText(), /^Chrome trace, for Perfetto: (starting|(\d+ % of the timeline read)?(, )?([\d.]+ (B|kB|MB) written)?)\s+Cancel$/);
   assert.ok((await sideways(page)) <= 0);
   await row.getByRole("button", { name: "Cancel Chrome trace, for Perfetto" }).click();
   await row.waitFor({ state: "detached" });

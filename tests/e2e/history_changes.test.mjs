@@ -65,7 +65,7 @@ test("the list, the first page and a comparison name it", async () => {
   await since.getByRole("link", { name: "chain" }).click();
   await page.locator("#history-changes article").waitFor();
   await page.goto(`${server.url}/compare?a=${ids[8]}&b=${ids[9]}`);
-  await page.getByRole("heading", { name: "Steps of the history" }).waitFor();
-  assert.match(await page.locator("section[aria-label='Steps of the history']").innerText(), /SLOWER B: static latency went from/);
+  await page.getByRole("heading", { name: "Steps in the history" }).waitFor();
+  assert.match(await page.locator("section[aria-label='Steps in the history']").innerText(), /SLOWER B: static latency went from/);
   await sound(page, complaints);
 });

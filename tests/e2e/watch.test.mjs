@@ -85,7 +85,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.goto(`${server.url}/runs/${id}`);
     await page.getByRole("button", { name: "Watch", exact: true }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText("mine.py is as it was: it runs when it changes.").waitFor();
+    await page.getByText("mine.py is unchanged: it runs when it changes.").waitFor();
     assert.equal((await runs()).length, before, "the file is what the run has");
     await save(program("(x.sin() + x.cos()).sum()"));
     await rows(page, 1);
@@ -118,7 +118,7 @@ test("who leaves the page of a run no longer watches; of several files the one o
   const save = await picker(page, "lib.py", files["lib.py"]);
   await page.goto(`${server.url}/runs/${many}`);
   await page.getByRole("button", { name: "Watch", exact: true }).click();
-  await page.getByText("lib.py is as it was").waitFor();
+  await page.getByText("lib.py is unchanged").waitFor();
   await save("def act(x):\n    return x.sigmoid()\n");
   await rows(page, 1);
   const [newest] = await runs();

@@ -11,7 +11,7 @@ from own_programs import value
 
 AUTO = True  # what torch.compile() does without dynamic= is recorded, too
 # Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
-AUTO_ALONE = {"rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "time_that_is_kept", "time_of_no_use"}
+AUTO_ALONE = {"percent_of_a_loss", "rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "rate_that_grows", "time_that_is_kept", "time_of_no_use"}
 
 PROGRAMS = [
     ("nothing_at_first", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def model(x, n):
@@ -285,6 +285,65 @@ model = Attn(8).eval()
     for _ in range(n):
         x = x.sin()
     return x * 2 if flag else x
+"""),
+    ("grad_mode_of_a_number", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """w = nn.Parameter(torch.ones(4))
+def model(x, k):
+    with torch.set_grad_enabled(k != 0):
+        y = (x * w).sin()
+    return y.requires_grad, y * k
+"""),
+    ("rate_that_grows", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 3], ["f 4", 4], ["f 4", 5], ["f 4", 2]], """def model(x, step):
+    return x * min(1.0, (step + 1) / 4) + max((step - 4) / 2, 0.0)
+"""),
+    ("member_of_a_number", [["f 4", 0], ["f 4", 1], ["f 4", 0]], """from enum import Enum
+class Mode(Enum):
+    TRAIN = 0
+    TEST = 1
+def model(x, i):
+    mode = Mode(i)
+    return x.sin() if mode is Mode.TRAIN else x.cos()
+"""),
+    ("gradients_are_clipped", [["f 8,4", "f 8,3"], ["f 8,4", "f 8,3"], ["f 8,4", "f 8,3"]], """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def model(x, y):
+    loss = F.cross_entropy(net(x), y.argmax(1))
+    opt.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    nn.utils.clip_grad_value_(net.parameters(), 0.2)
+    opt.step()
+    return loss.item(), norm
+"""),
+    ("percent_of_a_loss", [["f 6,4"], ["f 6,4"], ["f 6,4"]], """net = nn.Linear(4, 1)
+def model(x):
+    loss = net(x).pow(2).sum()
+    print('loss %.3f' % (loss.item() / len(x)))
+    return loss.detach() * 2
+"""),
+    ("row_by_a_number", [["f 5,4"], ["f 5,4"]], """def model(x):
+    i = x.sum(1).argmax()
+    y = x.clone()
+    y[i] = 0
+    return x[i] * 2, y, x[torch.tensor(2)], x[i.view(1)]
+"""),
+    ("rows_in_a_loop", [["f 5,4"], ["f 5,4"]], """def model(x):
+    order = x.sum(1).argsort()
+    found = []
+    for k in range(2):
+        found.append(x[order[k], 1:3])
+    return torch.stack(found)
+"""),
+    ("row_that_is_given", [["f 5,4"], ["f 5,4"]], """at = torch.tensor(3)
+def model(x):
+    return x[at] * 2, x[:, at]
+"""),
+    ("data_of_a_parameter", [["f 8,4", "f 8,1"], ["f 8,4", "f 8,1"], ["f 8,4", "f 8,1"]], """w = nn.Parameter(torch.zeros(4, 1))
+def model(x, y):
+    loss = F.mse_loss(x @ w, y)
+    w.grad = None
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    return loss.detach(), w.detach() + 0
 """),
 ]
 

@@ -94,6 +94,12 @@ test("the margin of a file has what is in it: its breaks, calls from it that bre
   assert.deepEqual(marks("other.py"), []);
 });
 
+test("what to do around a break stands beside what to write instead of it", () => {
+  const because = { message: "the whole function runs in eager, because the break is in a loop", hint: "move the body of the loop" };
+  const rows = rowsOf([{ ...branch, because }, { ...branch, hint: null, because }]);
+  assert.deepEqual(rows.map((r) => [r.hint, r.around]), [["Write torch.where(condition, a, b).", "Move the body of the loop."], ["Move the body of the loop.", ""]]);
+});
+
 test("a check's breaks are allowed problems, its diagnostics errors", () => {
   const found = problemsOf({ diagnostics: [{ message: "m", line: 2 }], breaks: [{ ...branch, line: 3 }] });
   assert.deepEqual(found.map((p) => [p.line, p.allowed ?? false]), [[2, false], [3, true]]);

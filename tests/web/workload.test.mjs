@@ -350,7 +350,7 @@ test("policy and gradient go through the form", () => {
 test("what a mode handed to a GPU is counted in words; a mode on the CPU has none", () => {
   const order = { streams: 2, events: 1, launches: 1200, graph_launches: 0, library_calls: 1, copies: 1, sets: 3, waits: 2 };
   assert.deepEqual(orderFacts({ eager: {}, static: { order } }), [
-    ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 waits of the host"],
+    ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 host waits"],
   ]);
 });
 

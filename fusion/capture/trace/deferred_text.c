@@ -224,12 +224,23 @@ static bool host_repr(void *self, struct value tensor, struct buf *text, struct 
 	return known || trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
 }
 
+/* TorchDynamo does not trace the % operator of a str where it is given a symbol. */
+static bool is_by_percent(const struct trace *t, struct value v)
+{
+	const struct lang_inst *inst = t->vm->frame->inst;
+
+	return !t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
+	       (inst->op == CODE_BINARY_OP || inst->op == CODE_INPLACE_OP) && inst->arg == BIN_MOD;
+}
+
 /* The text of a number that is no constant, or of a text inside another value. */
 static bool host_number_text(void *self, struct value v, bool *known, struct buf *text,
 			     struct err *err)
 {
 	struct text_gap gap = { .kind = GAP_REPR, .value = v };
 
+	if (is_by_percent(self, v))
+		return trace_break(self, BREAK_NUMBER_PERCENT, NULL, err);
 	return deferred_text_gap(self, gap, known, text, err) &&
 	       (*known || v.kind != VALUE_DEFERRED_TEXT || deferred_text_need(self, v, err));
 }
@@ -250,6 +261,8 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 	*known = false;
 	if (v.kind == VALUE_TENSOR && (t->native || !trace_is_single(t, v)))
 		return true; /* natively it is formatted as its number, which is deferred */
+	if (is_by_percent(t, v))
+		return trace_break(t, BREAK_NUMBER_PERCENT, NULL, err);
 	if (!t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
 	    t->vm->frame->inst->op == CODE_FORMAT_VALUE && is_for_numbers(spec))
 		return trace_break(t, BREAK_NUMBER_FORMAT, NULL, err);

@@ -640,6 +640,17 @@ static bool is_fresh(const struct trace *t, struct value v)
 	       t->graph->nodes[made->node]->op != OP_input;
 }
 
+/* x.data -= y: what is stored is x.data itself. */
+static bool is_own_memory(const struct trace *t, struct value tensor, struct value v)
+{
+	const struct traced_view *view = v.kind == VALUE_TENSOR && v.tensor->owner == t->serial
+					     ? v.tensor->view
+					     : NULL;
+
+	return view && view->base.object == tensor.object && view->n_steps == 1 &&
+	       view->steps[0].op == OP_detach;
+}
+
 /* x.data = y of a tensor from outside: it has y's memory from then on, and views that were made
  * before keep the old one. */
 static bool store_data(struct trace *t, struct value tensor, struct value v, struct err *err)
@@ -651,6 +662,8 @@ static bool store_data(struct trace *t, struct value tensor, struct value v, str
 	     done;
 	int before = plain ? trace_node(t, tensor, err) : 0;
 
+	if (is_own_memory(t, tensor, v))
+		return true;
 	if (before < 0 || (plain && !fits(t, tensor, v, &plain, err)))
 		return false;
 	if (!plain || is_recorded(t, before))

@@ -411,8 +411,14 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 		return torch_control_derivative(f, args, &t->derivatives, out, err);
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		*out = value_bool(!t->grad_off);
-	if (f->id == CONTROL_GRAD_MODE && args->n == 1 && args->at[0].kind == VALUE_BOOL)
-		return trace_mark_grad(t, args->at[0].b, err);
+	if (f->id == CONTROL_GRAD_MODE && args->n == 1) {
+		bool enabled = args->at[0].kind == VALUE_BOOL && args->at[0].b;
+
+		if (value_is_hosted(args->at[0]) && !t->host.truth(t, args->at[0], &enabled, err))
+			return false;
+		return (args->at[0].kind != VALUE_BOOL && !value_is_hosted(args->at[0])) ||
+		       trace_mark_grad(t, enabled, err);
+	}
 	if (f->id == CONTROL_GRAD_MODE && args->n == 2 && args->at[0].kind == VALUE_BOOL) {
 		t->grad_off = !args->at[0].b;
 		return trace_mark_inference(t, args->at[1].b, err);
@@ -836,11 +842,41 @@ static bool pin_items(struct trace *t, struct value index, struct err *err)
 	return true;
 }
 
+/* As torch: a number that the graph computes is read where it is the index; one that comes in is
+ * known at the capture. */
+static bool reads_number(struct trace *t, struct value index, bool *reads, struct err *err)
+{
+	int n = index.kind == VALUE_TUPLE ? index.list->len : 1;
+
+	*reads = false;
+	for (int i = 0; i < n && !*reads; i++) {
+		struct value v = index.kind == VALUE_TUPLE ? index.list->at[i] : index, number;
+		struct shape shape;
+		enum dtype dtype;
+		int node;
+
+		if (v.kind != VALUE_TENSOR)
+			continue;
+		node = trace_node(t, v, err);
+		if (node < 0 || !trace_shape(t, v, &shape, &dtype, err))
+			return false;
+		*reads = shape.rank == 0 && dtype != DTYPE_U8 &&
+			 dtype_category(dtype) == CATEGORY_INT &&
+			 t->graph->nodes[node]->op != OP_input && !is_literal(t, v, &number);
+	}
+	return true;
+}
+
 static bool host_subscript(void *self, struct value tensor, struct value index, struct value *out,
 			   struct err *err)
 {
 	struct trace *t = self;
+	bool reads = false;
 
+	if (!t->native && !t->vm->frame->unit->hidden && !reads_number(t, index, &reads, err))
+		return false;
+	if (reads)
+		return trace_break(t, BREAK_INDEX_READ, NULL, err);
 	return pin_items(t, index, err) &&
 	       decompose_subscript(&t->decomposer, tensor, index, out, err);
 }

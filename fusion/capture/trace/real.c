@@ -96,6 +96,7 @@ static bool give(struct trace *t, const struct symreal *r, struct value a, struc
 	if (symreal_may_fail(r) && !guard_failure(t, r, err))
 		return false;
 	t->computes_sizes = true;
+	t->n_number_ops++;
 	*out = trace_real_value(r);
 	return true;
 }
@@ -156,6 +157,7 @@ static bool trace_whole(struct trace *t, enum symreal_whole how, struct value v,
 	if (!whole)
 		return trace_pin_value(t, v, err);
 	t->computes_sizes = true;
+	t->n_number_ops++;
 	*out = trace_size_value(whole);
 	return true;
 }
@@ -318,6 +320,27 @@ static bool tensor_extreme(struct trace *t, bool least, const struct value *two,
 	    out, err);
 }
 
+/* As torch: the symbol comes first, so it is the result where both are equal, and the guard is for
+ * which of them it is. */
+static bool real_extreme(struct trace *t, bool least, const struct value *two, bool *known,
+			 struct value *out, struct err *err)
+{
+	bool second = value_is_number(two[0]);
+	struct value first = two[second], other = two[!second], v;
+	bool replaced;
+
+	*known = two[0].kind != VALUE_BOOL && two[1].kind != VALUE_BOOL &&
+		 two[0].kind != VALUE_SYMBOOL && two[1].kind != VALUE_SYMBOOL &&
+		 (value_is_number(other) || value_is_hosted(other));
+	if (!*known)
+		return true;
+	if (!trace_size_compare(t, least ? CMP_LT : CMP_GT, other, first, &v, err) ||
+	    !trace_size_truth(t, v, &replaced, err))
+		return false;
+	*out = replaced ? other : first;
+	return true;
+}
+
 bool trace_extreme(void *self, bool least, const struct value *two, bool *known, struct value *out,
 		   struct err *err)
 {
@@ -331,7 +354,9 @@ bool trace_extreme(void *self, bool least, const struct value *two, bool *known,
 	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR)
 		return tensor_extreme(t, least, two, known, out, err);
 	/* of an int and a float, which type it is depends on which is more */
-	*known = is_int(a) && is_int(b) && a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
+	if (!is_int(a) || !is_int(b))
+		return real_extreme(t, least, two, known, out, err);
+	*known = a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
 	if (!*known)
 		return true;
 	s = least ? sym_min(syms, trace_size(t, a), trace_size(t, b))

@@ -98,6 +98,7 @@ static bool symbolic_float(struct trace *t, int source, struct value *out, struc
 	    !graph_set_name(t->graph, node, t->sources->at[source].name))
 		return trace_no_memory(err);
 	t->computes_sizes = true; /* FX reads it from a tensor: item */
+	t->n_number_ops++;
 	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
 	return true;
 }
@@ -498,6 +499,7 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	if (!expect_fits(t, z, err))
 		return false;
 	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
+	t->n_number_ops++;
 	*out = trace_size_value(z);
 	return true;
 }

@@ -169,7 +169,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->asserts.len = 0;
 	t->restart = false;
-	t->n_ops = t->n_tensors = t->n_writes = 0;
+	t->n_ops = t->n_number_ops = t->n_tensors = t->n_writes = 0;
 	t->derivatives = vm->modes.derivatives;
 	t->grad_off = t->grad_off_first = vm->modes.grad_off;
 	t->erased_marks = false;

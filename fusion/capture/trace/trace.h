@@ -266,6 +266,7 @@ struct trace {
 	VEC(struct trace_home) homes; /* by symbol */
 	bool restart;                 /* the attempt failed, but taught the sources something */
 	int n_ops;                    /* nodes that FX would call */
+	int n_number_ops;             /* nodes of FX that read symbols and compute with them */
 	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
 	bool specialises;             /* ... of which this attempt, or one before, pinned one */
 	bool told_of_capture;         /* it asked torch.compiler.is_compiling(): eager differs */

@@ -75,6 +75,7 @@ class Enum:
     def __class_len__(cls):
         return len(cls.__class_iter__())
 
+    @_prelude.of_constants
     def __class_call__(cls, value):
         for member in cls.__members__.values():
             if member.value == value:

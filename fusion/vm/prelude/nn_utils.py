@@ -23,6 +23,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     return total
 
 
+# TorchDynamo ends the graph where these three group the gradients by device and dtype.
+@torch._C._skip
 def clip_grad_norm_(
     parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
 ):
@@ -38,6 +40,7 @@ def clip_grad_norm_(
 clip_grad_norm = clip_grad_norm_
 
 
+@torch._C._skip
 def clip_grad_value_(parameters, clip_value, foreach=None):
     with torch.no_grad():
         for p in _listed(parameters):

@@ -9,7 +9,7 @@ import { placesOf } from "./places.js";
 /**
  * @typedef
  *   {{kind: string, gb: string, line: number, file: string, column: number, endColumn: number, lowering: boolean,
- *   said: import("../api/report.js").ReportFindingsBreak, message: string, because: string, then: string, hint: string,
+ *   said: import("../api/report.js").ReportFindingsBreak, message: string, because: string, then: string, hint: string, around: string,
  *   rewrite: Rewrite | null, stage: string, stack: string, graph: number | null, callers: Place[]}}
  *   BreakRow
  */
@@ -84,6 +84,7 @@ function rowOf(b, said, source) {
     because: sentence(b.because?.message),
     then: said.then ?? "",
     hint: sentence(b.hint ?? b.because?.hint),
+    around: b.hint ? sentence(b.because?.hint) : "",
     rewrite: rewriteOf(b, said.gain ?? "", source),
     stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
     stack: stack.map((s) => (s.file ? `${s.function} (${s.file}:${s.line})` : `${s.function}:${s.line}`)).join(", "),

@@ -65,7 +65,7 @@ const ORDERED = [
   ["library_calls", "library call"],
   ["copies", "copy", "copies"],
   ["sets", "fill"],
-  ["waits", "wait of the host", "waits of the host"],
+  ["waits", "host wait", "host waits"],
 ];
 
 /**

@@ -203,6 +203,7 @@ function breakCard(r, i, shown) {
   if (r.said.cost_open) add(body, h("p", {}, r.said.cost_open));
   else if (r.said.cost && r.said.parts) add(body, costParts(r.said.cost, r.said.parts, i));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
+  if (r.around) add(body, h("p", { class: "instead" }, h("b", {}, "Or, around it: "), prose(r.around)));
   add(body, r.rewrite ? fix(r.rewrite, r.line, i, shown) : byHand(r, shown));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
   if (r.graph !== null) {

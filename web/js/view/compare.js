@@ -40,11 +40,11 @@ export async function compareView(ctx) {
   if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, asSentence(asked.message)), chosen.mend()));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   show(ctx, asked, ids);
-  const steps = h("section", { class: "sec", "aria-label": "Steps of the history", hidden: true });
+  const steps = h("section", { class: "sec", "aria-label": "Steps in the history", hidden: true });
   add(ctx.main, steps);
   stepsOf(asked.runs, ctx.signal).then((lines) => {
     if (!lines.length || ctx.signal.aborted) return;
-    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps of the history")), h("ul", { class: "plain" }, lines));
+    steps.replaceChildren(h("header", {}, h("h2", {}, "Steps in the history")), h("ul", { class: "plain" }, lines));
     steps.hidden = false;
   }, () => {});
   return undefined;
@@ -139,11 +139,11 @@ function besideOf(all, pair, signal) {
 function verdict(ctx, pair, ids) {
   const parts = spoken(pair.sentence);
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
-  if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
+  if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared anyway. "), `They are ${pair.refused}.`));
   add(el, h("p", { class: "how" }, pair.how.join(" ")));
   const forced = new URLSearchParams(ctx.query);
   forced.set("force", "1");
-  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare all the same")));
+  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare anyway")));
   return el;
 }
 

@@ -57,7 +57,7 @@ export function kernelsPart(pair) {
   });
   const same = pair.kernels_same ?? 0;
   const note = `${tally(all, ["added", "gone", "slower", "faster"])}, ${same} as before${all.length ? at(all[0].n) : ""}`;
-  const none = same ? same === 1 ? "The one kernel is as it was." : `All ${same} kernels are as they were.` : "Neither has kernels.";
+  const none = same ? same === 1 ? "The one kernel is unchanged." : `All ${same} kernels are unchanged.` : "Neither has kernels.";
   return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, µs", "r"], [`${pair.b}, µs`, "r"], "What changed"], none);
 }
 

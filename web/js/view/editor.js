@@ -4,9 +4,9 @@
 // in a shadow root CodeMirror adopts style sheets, which it allows.  Variables of css/tokens.css
 // reach into the root; form.css sets --editor-height.
 
-import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, completeFromList, completionKeymap, ifNotIn } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
-import { globalCompletion, localCompletionSource, pythonLanguage } from "@codemirror/lang-python";
+import { localCompletionSource, pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
@@ -20,6 +20,12 @@ import { tags } from "@lezer/highlight";
 const INDENT = "    ";
 const UNTIL_ANOTHER_KEY_MS = 1e9;
 const KEYS = "What completes a name is listed as you type: arrows choose, Enter takes, Escape closes. Tab indents. Escape, then Tab, leaves the editor. F8 goes to the next problem, Control F searches, Control Enter runs.";
+
+/** Keywords and builtins of Python; the package's own list has templates of statements with it. */
+const WORDS =
+  "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield " +
+  "ArithmeticError AssertionError AttributeError Exception IndexError KeyError NotImplementedError RuntimeError StopIteration TypeError ValueError __name__ abs all any bool bytes callable chr complex dict dir divmod enumerate filter float format frozenset getattr hasattr hash id int isinstance issubclass iter len list map max min next object open ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip";
+const general = ifNotIn(["String", "FormatString", "Comment", "PropertyName"], completeFromList(WORDS.split(" ")));
 
 const look = EditorView.theme({
   "&": { height: "var(--editor-height)", color: "var(--ink)", background: "transparent" },
@@ -89,8 +95,7 @@ async function complete(at, names) {
   const word = at.matchBefore(/[A-Za-z_]\w*/);
   if (at.matchBefore(/\.\w*/) || (!word && !at.explicit)) return null;
   const own = await localCompletionSource(at);
-  const general = await globalCompletion(at);
-  const options = [...(own?.options ?? []), ...(general?.options ?? [])].filter((o) => o.label !== word?.text || at.explicit);
+  const options = [...(own?.options ?? []), ...((await general(at))?.options ?? [])].filter((o) => o.label !== word?.text || at.explicit);
   return { from: word?.from ?? at.pos, options, validFor: /^\w*$/ };
 }
 

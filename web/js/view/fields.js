@@ -73,7 +73,7 @@ export function inputsPart(f, changed, proposed) {
  * @param {import("../api/types.js").Proposal} p @param {() => void} take
  */
 export function proposalPart(p, take) {
-  const head = p.line ? ["Line ", String(p.line), " calls ", h("code", {}, p.entry), " so:"] : ["The text tells inputs for ", h("code", {}, p.entry), ":"];
+  const head = p.line ? ["Line ", String(p.line), " calls ", h("code", {}, p.entry), " so:"] : ["The source suggests inputs for ", h("code", {}, p.entry), ":"];
   const items = p.inputs.map((input) => h("li", {}, h("code", {}, `${input.name} = ${input.text}`), p.line ? null : h("span", { class: "hint" }, input.because)));
   const group = { class: "proposal", role: "group", "aria-label": "Proposed inputs" };
   return h("div", group, h("p", {}, head), h("ul", {}, items), button("Use these inputs", take, { class: "btn" }));

@@ -31,7 +31,7 @@ function parse(name, text) {
   if (/\.json$/i.test(name)) {
     const parsed = JSON.parse(text);
     const w = parsed?.breakeven ? parsed.workload : parsed;
-    if (!w || (typeof w.source !== "string" && !w.files)) throw new Error("it has no text `source` and no `files`");
+    if (!w || (typeof w.source !== "string" && !w.files)) throw new Error("it has neither a string `source` nor `files`");
     return w;
   }
   if (/\.ipynb$/i.test(name)) return fromSource(name, notebookSource(text));

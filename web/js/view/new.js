@@ -211,7 +211,7 @@ class NewPage {
         this.#problems(found, called ? "with its calls" : "without calls");
         this.#propose(proposals);
       },
-      (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
+      (why) => (this.#found.textContent = `Not checked yet; trying again: ${why}`),
     );
     const onInput = () => {
       this.#untouched = false;
@@ -342,7 +342,7 @@ class NewPage {
     this.#diags.replaceChildren();
     this.#shown = [];
     this.#editor.mark([]);
-    this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs for it." : "";
+    this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs yet." : "";
     this.#checker.later(() => ({ ...fromForm(this.#form), free: freeOf(this.#form) }), pauseMs);
   }
 
@@ -495,7 +495,7 @@ class NewPage {
     const breaks = found.filter((p) => p.allowed).length;
     const warnings = found.filter((p) => p.severity === "warning").length;
     const errors = found.length - breaks - warnings;
-    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, for a field needs another value: no error in the source."; // a break is met by a call
+    const none = checked === "with its calls" ? "Checked: no error, and no break in these calls." : "Checked without calls, because a field needs another value: no error in the source."; // a break is met by a call
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));

@@ -60,7 +60,7 @@ function notTold(run) {
   const href = `/new?from=${encodeURIComponent(run.id)}`;
   const more = h("a", { class: "btn primary", href }, "Edit and run again");
   const why = h("p", {}, "An older version made it, without a record of the passes. Run it again to see them.");
-  return stateWell("This report has no passes", why, h("div", { class: "acts" }, more));
+  return stateWell("This report has no record of passes", why, h("div", { class: "acts" }, more));
 }
 
 /** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */

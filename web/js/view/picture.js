@@ -234,7 +234,7 @@ export class GraphPicture {
     } catch (e) {
       if (signal.aborted || this.asked.signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
-      this.#tell(`The picture was not laid out: ${e.message}`);
+      this.#tell(`The picture could not be laid out: ${e.message}`);
     } finally {
       if (!signal.aborted) this.stage.el.removeAttribute("aria-busy");
     }

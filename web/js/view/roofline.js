@@ -70,6 +70,6 @@ export function rooflineFigure(rows, device, name) {
   const line = r.roof
     ? "A kernel on the line is as fast as memory allows; above it, its data was in a faster cache. "
     : "Copies were not timed here, so there is no memory roof. ";
-  const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: what ${left === 1 ? "it computes" : "they compute"} is no arithmetic, or unknown.` : "";
+  const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: ${left === 1 ? "it does" : "they do"} no arithmetic, or how much is unknown.` : "";
   return h("figure", { class: "roofline" }, h("div", { class: "bar" }, h("h4", {}, "Roofline"), h("div", { class: "acts" }, chartFiles(`${name}_roofline`, said, ofElement(() => chart)))), scroller("Roofline, chart", chart), h("figcaption", { class: "small dim" }, line + more));
 }

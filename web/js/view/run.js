@@ -200,7 +200,7 @@ function head(ctx, run, tab) {
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
-    run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs again with these settings" }) : null,
+    run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs it again with these settings" }) : null,
     run.report ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null,
     link("History", `/history?workload=${encodeURIComponent(run.name)}`, ""),
     exportMenu(run),

@@ -37,6 +37,8 @@ export class RunList {
   #total = 0;
   /** @type {Map<number, RunRow[]>} */
   #pages = new Map();
+  /** @type {RunRow[]} still in sight, until the list that is asked for comes */
+  #old = [];
   /** @type {Set<number>} */
   #asked = new Set();
   #above = h("tr", { class: "space", "aria-hidden": "true" });
@@ -82,6 +84,7 @@ export class RunList {
     const total = list.total ?? list.runs.length;
     if (total !== this.#total) this.#pages.clear();
     this.#total = total;
+    this.#old = [];
     for (let i = 0; i < list.runs.length; i += PAGE) this.#pages.set((offset + i) / PAGE, list.runs.slice(i, i + PAGE));
     this.#share();
     this.draw();
@@ -89,6 +92,7 @@ export class RunList {
 
   /** Rows of before are others now. */
   forget() {
+    if (this.#pages.size) this.#old = [...this.#pages.values()].flat();
     this.#pages.clear();
     this.#turn++;
   }
@@ -106,7 +110,7 @@ export class RunList {
 
   /** @param {string} id @returns {RunRow | undefined} */
   find(id) {
-    return [...this.#pages.values()].flat().find((r) => String(r.id) === id && !r.suite);
+    return [...this.#pages.values(), this.#old].flat().find((r) => String(r.id) === id && !r.suite);
   }
 
   #range() {
@@ -143,7 +147,7 @@ export class RunList {
     const old = this.#rows.get(index);
     if (old && old.run === run && old.columns === this.#columns) return old;
     if (old && old.run?.id === run?.id && old.tr.querySelector(".rename")) return old; // it is being edited
-    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
+    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id)), this.#open.has(String(run.suite_id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, loading`));
     tr.setAttribute("aria-rowindex", String(index + 2));
     tr.dataset.row = String(index);
     if (run) tr.dataset.id = run.suite ? `suite ${run.suite_id}` : String(run.id);

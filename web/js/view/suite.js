@@ -106,7 +106,7 @@ async function comparison(ctx, suite, base) {
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
 function page(suite, order, beside, signal) {
   const how =
-    "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every column that has any.";
+    "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every mode that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, `suite_${fileStem(suite.name)}_${suite.id}`, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);

@@ -54,7 +54,7 @@ export async function tears(of, place) {
     } catch (e) {
       if (of.signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
-      add(place, h("p", { class: "small sub" }, `Graph ${g.id} was not laid out: ${e.message}`));
+      add(place, h("p", { class: "small sub" }, `Graph ${g.id} could not be laid out: ${e.message}`));
     }
   }
   if (of.signal.aborted) return;

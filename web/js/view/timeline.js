@@ -91,12 +91,12 @@ async function load(place, asked, query) {
 /** A run of an earlier version, or one that was not timed. @param {Asked} asked */
 function nothing({ run, mode }) {
   if (run.workload?.trace) {
-    const none = run.report?.import ? "The log holds none that have a time." : "No process of the command used a GPU.";
+    const none = run.report?.import ? "The log has no event with a time." : "No process of the command used a GPU.";
     const why = run.status === "running" ? "They are shown as they come." : none;
     return stateWell(run.status === "running" ? "No events yet" : "No events were recorded", h("p", {}, why));
   }
   const href = `/new?from=${encodeURIComponent(run.id)}`;
-  const why = h("p", {}, `This run holds no events of ${mode}. Run it again to record some calls.`);
+  const why = h("p", {}, `This run has no events of ${mode}. Run it again to record some calls.`);
   const again = h("a", { class: "btn primary", href }, "Edit and run again");
   return stateWell("No timeline was recorded", why, h("div", { class: "acts" }, again));
 }

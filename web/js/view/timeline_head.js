@@ -50,7 +50,7 @@ export function tools({ run, mode, n }, find, acts) {
     const on = range.getAttribute("aria-pressed") !== "true";
     range.setAttribute("aria-pressed", String(on));
     acts.selects(on);
-  }, { "aria-pressed": "false", title: "A drag selects instead of moving; Shift and a drag do so too" });
+  }, { "aria-pressed": "false", title: "Dragging selects instead of panning; Shift and a drag always select" });
   return h(
     "div",
     { class: "bar tools" },
@@ -95,7 +95,7 @@ export function ledger(whole) {
     text(`${count(facts.out_of_range ?? 0)} out of range`),
     facts.api_records ? text("calls of the driver are recorded: a launch takes 0.2 µs more") : null,
     facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
-    facts.processes ? null : text("a run of its own, after the latencies: watching makes calls slower"),
+    facts.processes ? null : text("recorded in a separate run, after the latencies: recording slows calls"),
     (facts.processes ?? []).flatMap(ofProcess),
   );
 }

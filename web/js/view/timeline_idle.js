@@ -108,7 +108,7 @@ export function fillIdle(place, totals, length, view) {
   place.replaceChildren(title, scroller("Idle by cause", h("table", { class: "idle" }, head, body)));
   const watching = view.idle.watching_ns / Math.max(1, view.t1 - view.t0);
   const said = [
-    watching > 0.01 ? `Watching itself makes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
+    watching > 0.01 ? `Recording itself takes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
     late ? `${plural(late, "event")} came too late in the recording to be assigned to a gap.` : "",
     leftOut ? `Lanes of further devices are not in these sums: ${count(leftOut)}.` : "",
   ].filter(Boolean);

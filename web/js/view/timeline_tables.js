@@ -69,7 +69,7 @@ export function fillKernels(place, { totals, view }, asked) {
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));
   place.replaceChildren(title, scroller("Kernels in the visible range", h("table", { class: "kernels" }, head, body)));
-  if (!kernels.length) place.replaceChildren(title, h("p", { class: "sub" }, "None runs in this part of the timeline."));
+  if (!kernels.length) place.replaceChildren(title, h("p", { class: "sub" }, "None ran in this part of the timeline."));
   if (kernels.length > MOST_ROWS)
     add(place, h("p", { class: "small sub" }, `${plural(kernels.length - MOST_ROWS, "more name")} with less time.`));
 }

@@ -79,7 +79,7 @@ export class Watch {
     this.toggle.setAttribute("aria-pressed", String(on));
     this.el.hidden = !on && !this.#rows.childElementCount;
     clearTimeout(this.#still);
-    this.#state.textContent = on ? `${this.#name || "The program"} is as it was: it runs when it changes.` : "No longer watching.";
+    this.#state.textContent = on ? `${this.#name || "The program"} is unchanged: it runs when it changes.` : "No longer watching.";
     if (on) this.#run();
   }
 
@@ -150,7 +150,7 @@ export class Watch {
   #showCommand() {
     const { line, without } = this.#of.command();
     const pre = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The command that watches a file" }, line);
-    const lacks = without.length ? ` No flag of it says ${without.join(", nor ")}.` : "";
+    const lacks = without.length ? ` It has no flag for ${without.join(" or ")}.` : "";
     const words = `This browser gives pages no access to files. In a terminal this command does the same: it runs the file again at each save, with these settings.${lacks}`;
     this.#help.replaceChildren(h("p", {}, words), h("div", { class: "well" }, pre), h("div", { class: "acts" }, copyButton(() => line)));
     this.#help.hidden = false;

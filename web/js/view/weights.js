@@ -54,7 +54,7 @@ export function weightsPart(form, changed) {
       put({ ...weightsOf(form), [chosen.name]: id });
     } catch (e) {
       if (e instanceof ApiError && e.status === 404) begun.delete(key);
-      said.textContent = `${chosen.name} was not sent: ${e instanceof Error ? e.message : e}${begun.has(key) ? " Attach it again: it goes on where it broke off." : ""}`;
+      said.textContent = `${chosen.name} was not sent: ${e instanceof Error ? e.message : e}${begun.has(key) ? " Attach it again: it resumes where it stopped." : ""}`;
     } finally {
       attach.removeAttribute("disabled");
     }

@@ -25,13 +25,14 @@ enum {
 	SORT_RADIX = 256,    /* digits, and threads of a block that sorts a tile by them */
 	SORT_ITEMS = 8,      /* of a tile, a thread */
 	SORT_TILE = SORT_RADIX * SORT_ITEMS,
-	SORT_LOOKS = 8,      /* tiles before it that a tile looks at together */
-	SORT_CHUNK = 4,      /* tiles whose digits a block counts */
-	SORT_OWN = 1,        /* what a tile says: how many it has of a digit, times 4, */
-	SORT_UP_TO = 2,      /* or how many there are up to its end */
-	TOP_THREADS = 1024,  /* of the block that chooses a few of a line, */
-	TOP_ROOM = 4096,     /* and has room for so many */
-	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
+	SORT_LOOKS = 8,     /* tiles before it that a tile looks at together */
+	SORT_CHUNK = 4,     /* tiles whose digits a block counts */
+	SORT_OWN = 1,       /* what a tile says: how many it has of a digit, times 4, */
+	SORT_UP_TO = 2,     /* or how many there are up to its end */
+	TOP_THREADS = 1024, /* of the block that chooses a few of a line, */
+	TOP_ROOM = 4096,    /* and has room for so many */
+	LOSS_THREADS = 512, /* of a block that adds up losses, each of which has so many */
+	LOSS_POINTS = 4 * LOSS_THREADS,
 	DEPTHWISE_THREADS = 128,
 	POOL_ROWS = 4, /* windows of a thread, one below the other, where there are many */
 	ATTEND_THREADS = 128,
@@ -168,6 +169,8 @@ struct loss_args {
 	const long long *target;
 	void *out;
 	struct cuda_fault *fault;
+	double *left; /* of several blocks: two sums of each, and how many have left them */
+	unsigned *arrived;
 };
 
 /* Numbers of PyTorch's generator of a GPU (backends/library/library.h): `calls` of Philox, each by

@@ -187,6 +187,27 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 	return true;
 }
 
+/* Rows or columns that no one step walks, as those of a picture whose channels are summed: all but
+ * their innermost dim are a batch, through which the other operand stays.  False: too many dims. */
+static bool plan_in_batches(struct product *p, const struct axis_dims axes[KINDS])
+{
+	struct axis_dims cut[KINDS], *batch = &cut[BATCH];
+
+	memcpy(cut, axes, sizeof(cut));
+	for (int kind = 0; kind < KINDS; kind++)
+		while ((kind == ROW || kind == COLUMN) && cut[kind].n > 1) {
+			struct axis_dims *from = &cut[kind];
+
+			if (batch->n == AXIS_DIMS || from->at[0].size == 0)
+				return false;
+			batch->at[batch->n++] = from->at[0];
+			batch->size *= from->at[0].size;
+			from->size /= from->at[0].size;
+			memmove(from->at, from->at + 1, (size_t)--from->n * sizeof(*from->at));
+		}
+	return plan(p, cut);
+}
+
 enum { WORTH_TRIALS = 1 << 20 }; /* multiplications */
 
 /* What cuBLAS has no call for is added up by a kernel of our own. */
@@ -329,7 +350,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 		return NOWHERE;
 	p = &s->product;
 	planned = y->buffer >= 0 && x->dtype == call->out.dtype && y->dtype == call->out.dtype &&
-		  type_of(p, call->out.dtype) && plan(p, axes);
+		  type_of(p, call->out.dtype) && (plan(p, axes) || plan_in_batches(p, axes));
 	if (planned && !(p->blas = open_blas(c->device, err)))
 		return NOWHERE;
 	if (planned)

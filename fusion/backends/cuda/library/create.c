@@ -156,7 +156,10 @@ enum { ARG_X, ARG_TARGET, ARG_WEIGHT, ARG_BASE, ARG_EVEN, ARG_IGNORE, ARG_SMOOTH
 struct losses {
 	CUfunction function;
 	struct loss_args args;
+	int64_t blocks; /* that add up */
 };
+
+enum { MOST_LOSS_BLOCKS = 264 };
 
 static const char *element_of(const struct graph *g, const struct node *n, int arg)
 {
@@ -202,6 +205,29 @@ static void fill_targets(struct loss_args *a, const struct library_call *call)
 	cuda_walk_fold(w, 4);
 }
 
+static const size_t LEFT_BYTES = 2 * MOST_LOSS_BLOCKS * sizeof(double);
+
+/* Many losses have several blocks, which leave what they find. */
+static bool share_losses(const struct cuda_call *c, struct losses *s, struct err *err)
+{
+	struct loss_args *a = &s->args;
+
+	s->blocks = (a->targets.points + LOSS_POINTS - 1) / LOSS_POINTS;
+	s->blocks = s->blocks > MOST_LOSS_BLOCKS ? MOST_LOSS_BLOCKS : s->blocks;
+	if (s->blocks <= 1) {
+		s->blocks = 1;
+		return true;
+	}
+	a->left = (double *)cuda_take(c->device, LEFT_BYTES);
+	a->arrived = (unsigned *)cuda_take(c->device, sizeof(unsigned));
+	if (!a->left || !a->arrived)
+		return err_set(err, ERR_MEMORY,
+			       "There is no memory left on the device for %s; use smaller inputs.",
+			       c->call->node->fx);
+	c->device->memory.clear(c->device, a->arrived, sizeof(unsigned));
+	return true;
+}
+
 static enum placing bind_loss(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
@@ -225,7 +251,20 @@ static enum placing bind_loss(const struct cuda_call *c, void **state, struct er
 	a->reduction = (unsigned char)call->node->args[ARG_REDUCTION].str[0];
 	a->call = c->call;
 	a->fault = c->device->fault;
-	return ON_DEVICE;
+	return a->reduction == 'n' || share_losses(c, s, err) ? ON_DEVICE : NOWHERE;
+}
+
+static void drop_loss(struct device *d, void *state)
+{
+	struct losses *s = state;
+
+	if (!s)
+		return;
+	if (s->args.left)
+		cuda_release(d, (uint64_t)s->args.left, LEFT_BYTES);
+	if (s->args.arrived)
+		cuda_release(d, (uint64_t)s->args.arrived, sizeof(unsigned));
+	free(s);
 }
 
 static void *place(const struct library_call *call, int arg, void *const *buffers)
@@ -247,9 +286,12 @@ static void run_loss(const struct cuda_call *c, void *state, void *const *buffer
 	if (a->reduction == 'n')
 		cuda_start(c, s->function, cuda_blocks(c, a->targets.points), ARGS_THREADS, a);
 	else
-		cuda_start(c, s->function, 1, LOSS_THREADS, a);
+		cuda_start(c, s->function, s->blocks, LOSS_THREADS, a);
 }
 
-const struct cuda_library cuda_losses = {
-	.part = PART_CREATE, .emit = emit_loss, .bind = bind_loss, .run = run_loss, .looks_up = true
-};
+const struct cuda_library cuda_losses = { .part = PART_CREATE,
+					  .emit = emit_loss,
+					  .bind = bind_loss,
+					  .run = run_loss,
+					  .drop = drop_loss,
+					  .looks_up = true };

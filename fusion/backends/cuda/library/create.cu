@@ -110,11 +110,37 @@ WORD f64 loss_of(const loss_args &a, i64 i, f64 *weight)
 struct loss_sum {
 	static __device__ f64 join(f64 a, f64 b) { return a + b; }
 };
+// What blocks have found is joined by the last one to finish, in their order.
+WORD bool join_blocks(const loss_args &a, f64 *loss, f64 *weights)
+{
+	__shared__ bool last;
+
+	if (threadIdx.x == 0) {
+		a.left[2 * blockIdx.x] = *loss;
+		a.left[2 * blockIdx.x + 1] = *weights;
+		__threadfence();
+		last = atomicInc(a.arrived, gridDim.x - 1) == gridDim.x - 1;
+	}
+	__syncthreads();
+	if (!last)
+		return false;
+	__threadfence();
+	*loss = *weights = 0;
+	for (u32 i = threadIdx.x; i < gridDim.x; i += LOSS_THREADS) {
+		*loss += *(volatile f64 *)&a.left[2 * i];
+		*weights += *(volatile f64 *)&a.left[2 * i + 1];
+	}
+	*loss = join_row<LOSS_THREADS, 1, loss_sum>(*loss);
+	__syncthreads();
+	*weights = join_row<LOSS_THREADS, 1, loss_sum>(*weights);
+	return true;
+}
 template <class X, class W, class B, class V, class Y> WORD void add_losses(const loss_args &a)
 {
 	f64 loss = 0, weights = 0;
 
-	for (i64 i = threadIdx.x; i < a.targets.points; i += LOSS_THREADS) {
+	for (i64 i = blockIdx.x * LOSS_THREADS + threadIdx.x; i < a.targets.points;
+	     i += (i64)gridDim.x * LOSS_THREADS) {
 		f64 weight;
 
 		loss += loss_of<X, W, B, V>(a, i, &weight);
@@ -123,6 +149,8 @@ template <class X, class W, class B, class V, class Y> WORD void add_losses(cons
 	loss = join_row<LOSS_THREADS, 1, loss_sum>(loss);
 	__syncthreads();
 	weights = join_row<LOSS_THREADS, 1, loss_sum>(weights);
+	if (gridDim.x > 1 && !join_blocks(a, &loss, &weights))
+		return;
 	if (threadIdx.x == 0)
 		((typename Y::mem *)a.out)[0] = put_f64<Y>(a.reduction == 's' ? loss : loss / weights);
 }
