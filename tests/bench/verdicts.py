@@ -1,6 +1,6 @@
 """tests/bench/verdicts.py [BINARY] -- do verdicts of `breakeven compare` hold?
 
-    python3 tests/bench/verdicts.py [build/breakeven] [--sets 200] [--device cpu] [--seconds-limit 1200] [--seed 1]
+    python3 tests/bench/verdicts.py [build/breakeven] [--sets 200] [--device cpu] [--seconds-limit 1200] [--seed 1] [--keep FOLDER]
 
 A set is five runs of a small program, in an order drawn at random: A and B are the same, C does 5 % more
 of the same work than A, D does 2 % more than E.  A program is a loop, and more work is more turns of it: the
@@ -37,12 +37,14 @@ def workload(program, turns, device):
 
 def run(args, program, turns, path):
     """Its report goes to path; launches of eager a call."""
-    done = subprocess.run([args.binary, "run", "-", "--json"], input=json.dumps(workload(program, turns, args.device)), capture_output=True, text=True, timeout=120)
-    if done.returncode:
-        raise SystemExit(f"{program[0]}: {done.stderr[-400:]}")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(done.stdout)
-    report = json.loads(done.stdout)
+    if not os.path.exists(path):
+        done = subprocess.run([args.binary, "run", "-", "--json"], input=json.dumps(workload(program, turns, args.device)), capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise SystemExit(f"{program[0]}: {done.stderr[-400:]}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
     return report["modes"]["eager"]["launches"], report["seconds"], report.get("one_process")
 
 
@@ -53,13 +55,16 @@ def compare(args, a, b, margin=None):
     return compared["verdict"], (compared.get("headline") or {}).get("ratio"), (compared.get("drift") or {}).get("moved")
 
 
-def one_set(args, program, draw, home):
+def one_set(args, program, draw, prefix):
     names = list(TURNS)
     draw.shuffle(names)
-    runs = {n: run(args, program, TURNS[n], os.path.join(home, n)) for n in names}
+    at = {n: prefix + n + ".json" for n in names}
+    for n in names if not args.keep else ():
+        if os.path.exists(at[n]):
+            os.unlink(at[n])
+    runs = {n: run(args, program, TURNS[n], at[n]) for n in names}
     if runs["C"][0] * 60 != runs["A"][0] * 63 or runs["D"][0] * 50 != runs["E"][0] * 51:
         return None
-    at = {n: os.path.join(home, n) for n in names}
     return {
         "unchanged": compare(args, at["A"], at["B"]),
         "5 % more": compare(args, at["A"], at["C"]),
@@ -78,13 +83,15 @@ def main():
     parse.add_argument("--device", default="cpu")
     parse.add_argument("--seconds-limit", type=float, default=1200)
     parse.add_argument("--seed", type=int, default=1)
+    parse.add_argument("--keep")
     args = parse.parse_args()
     args.binary = os.path.abspath(args.binary)
     draw, counts, seconds, drifts, alone = random.Random(args.seed), collections.defaultdict(collections.Counter), [], 0, collections.Counter()
     begin, sets, skipped = time.monotonic(), 0, 0
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as scratch:
+        home = args.keep or scratch
         while sets < args.sets and time.monotonic() - begin < args.seconds_limit:
-            found = one_set(args, PROGRAMS[sets % len(PROGRAMS)], draw, home)
+            found = one_set(args, PROGRAMS[sets % len(PROGRAMS)], draw, os.path.join(home, f"{sets}-" if args.keep else ""))
             sets += 1
             if found is None:
                 skipped += 1
