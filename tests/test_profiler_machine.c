@@ -57,7 +57,7 @@ static int drop_root(void **state)
 	return 0;
 }
 
-static void look_again(struct machine *m)
+static void look_again(struct machine_watch *m)
 {
 	m->next_ns = 0; /* as if a tenth of a second had gone by */
 	machine_look(m);
@@ -67,7 +67,7 @@ static void what_proc_says_is_kept(void **state)
 {
 	struct report_draft draft = { 0 };
 	struct report_machine *to;
-	struct machine m;
+	struct machine_watch m;
 
 	(void)state;
 	put("stat", "cpu  100 0 100 700 50 0 0 50 0 0\ncpu0 1 2 3\n");
@@ -99,7 +99,7 @@ static void what_is_not_told_is_said(void **state)
 {
 	struct report_draft draft = { 0 };
 	struct report_machine *to;
-	struct machine m;
+	struct machine_watch m;
 
 	(void)state;
 	machine_begin(&m, "/nowhere", false);
@@ -118,7 +118,7 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	int64_t others[] = { 900000, 900000, 900000, 900000, 900000, 900000, 900000 };
 	struct report_control other = { .samples_ns = { others, 7 } }, *c;
 	struct report_draft draft = { 0 };
-	struct machine m;
+	struct machine_watch m;
 
 	(void)state;
 	machine_begin(&m, root, false);

@@ -172,7 +172,12 @@ static bool in_family(const struct compared_figure *j)
 	       rounds_of(j) >= STATS_MIN_SAMPLES;
 }
 
-/* Whether a ratio is as far from 1 as half the margin, and its interval does not hold 1. */
+static bool within(const struct interval *gain, double margin)
+{
+	return gain->low >= 1 / (1 + margin) && gain->high <= 1 + margin;
+}
+
+/* Whether its interval does not hold 1, and the ratio is as far from 1 as half the margin. */
 static bool stands_alone(const struct interval *gain, double least, double margin)
 {
 	return fabs(log(least)) >= log1p(margin) / 2 && (gain->low > 1 || gain->high < 1);
@@ -185,10 +190,11 @@ static enum verdict verdict_on(const struct compared_figure *row, double margin)
 	if (rounds_of(row) < STATS_MIN_SAMPLES)
 		return VERDICT_NOT_ENOUGH;
 	gain = gain_of(row);
+	if (within(&gain, margin))
+		return VERDICT_SAME;
 	if (stands_alone(&gain, row->points ? gain.mid : row->least, margin))
 		return gain.mid > 1 ? VERDICT_FASTER : VERDICT_SLOWER;
-	return gain.low >= 1 / (1 + margin) && gain.high <= 1 + margin ? VERDICT_SAME
-								       : VERDICT_AMBIGUOUS;
+	return VERDICT_AMBIGUOUS;
 }
 
 /* Those that hold alone, and those of them that hold among all. */

@@ -9,7 +9,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/measure/machine.h"
 
-/* NVML's own numbers (nvml.h). */
+/* NVML's own numbers. */
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
 
 static const struct {

@@ -28,7 +28,7 @@ static void work(double *x, int passes)
 			x[i] = x[i] * 0.999 + 0.002;
 }
 
-static void keep_sample(struct machine *m, double us, int process)
+static void keep_sample(struct machine_watch *m, double us, int process)
 {
 	int *n = &m->n[process], *room = &m->room[process];
 
@@ -46,7 +46,7 @@ static void keep_sample(struct machine *m, double us, int process)
 	m->sample_us[process][(*n)++] = us;
 }
 
-static void sample_control(struct machine *m)
+static void sample_control(struct machine_watch *m)
 {
 	int64_t begin;
 
@@ -58,13 +58,13 @@ static void sample_control(struct machine *m)
 	keep_sample(m, (double)(clock_ns() - begin) / 1000, 0);
 }
 
-void machine_join(struct machine *m, const struct report_control *control)
+void machine_join(struct machine_watch *m, const struct report_control *control)
 {
 	for (size_t i = 0; control && i < control->samples_ns.n; i++)
 		keep_sample(m, (double)control->samples_ns.at[i] / 1000, 1);
 }
 
-struct report_control *machine_control(const struct machine *m, struct report_draft *draft)
+struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft)
 {
 	struct report_control *to = report_new_control(1, &draft->arena);
 	size_t all = (size_t)m->n[0] + (size_t)m->n[1], had = 0;
@@ -100,7 +100,7 @@ static void widen(struct seen_range *s, double x)
 	s->high = fmax(s->high, x);
 }
 
-static FILE *open_in(const struct machine *m, const char *path)
+static FILE *open_in(const struct machine_watch *m, const char *path)
 {
 	char whole[512];
 
@@ -109,7 +109,7 @@ static FILE *open_in(const struct machine *m, const char *path)
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal ...": all since the machine started. */
-static bool read_ticks(const struct machine *m, double ticks[3])
+static bool read_ticks(const struct machine_watch *m, double ticks[3])
 {
 	FILE *f = open_in(m, "/proc/stat");
 	double of[8] = { 0 };
@@ -126,7 +126,7 @@ static bool read_ticks(const struct machine *m, double ticks[3])
 	return ok;
 }
 
-static void look_at_clocks(struct machine *m)
+static void look_at_clocks(struct machine_watch *m)
 {
 	FILE *f = open_in(m, "/proc/cpuinfo");
 	char line[256];
@@ -141,7 +141,7 @@ static void look_at_clocks(struct machine *m)
 		fclose(f);
 }
 
-static void look_at_load(struct machine *m)
+static void look_at_load(struct machine_watch *m)
 {
 	FILE *f = open_in(m, "/proc/loadavg");
 	double load;
@@ -152,25 +152,25 @@ static void look_at_load(struct machine *m)
 		fclose(f);
 }
 
-void machine_begin(struct machine *m, const char *root, bool gpu)
+void machine_begin(struct machine_watch *m, const char *root, bool gpu)
 {
-	*m = (struct machine){ .root = root,
-			       .load = { INFINITY, -INFINITY },
-			       .mhz = { INFINITY, -INFINITY },
-			       .data = calloc(CONTROL_ELEMENTS, sizeof(*m->data)),
-			       .gpu = gpu ? gpu_state_open() : NULL };
+	*m = (struct machine_watch){ .root = root,
+				     .load = { INFINITY, -INFINITY },
+				     .mhz = { INFINITY, -INFINITY },
+				     .data = calloc(CONTROL_ELEMENTS, sizeof(*m->data)),
+				     .gpu = gpu ? gpu_state_open() : NULL };
 }
 
-void machine_finish(struct machine *m)
+void machine_finish(struct machine_watch *m)
 {
 	gpu_state_close(m->gpu);
 	free(m->data);
 	for (int p = 0; p < STATS_PROCESSES; p++)
 		free(m->sample_us[p]);
-	*m = (struct machine){ 0 };
+	*m = (struct machine_watch){ 0 };
 }
 
-bool machine_look(struct machine *m)
+bool machine_look(struct machine_watch *m)
 {
 	bool slowed = gpu_state_look(m->gpu);
 
@@ -248,7 +248,7 @@ static const char *text_of(const struct report_machine *r, struct report_draft *
 	return text;
 }
 
-struct report_machine *machine_state(const struct machine *m, struct report_draft *draft)
+struct report_machine *machine_state(const struct machine_watch *m, struct report_draft *draft)
 {
 	struct report_machine *to = report_new_machine(1, &draft->arena);
 	const char **unknown = ARENA_ARRAY(&draft->arena, const char *, 4), *no_gpu = NULL;

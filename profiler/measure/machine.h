@@ -17,7 +17,7 @@ struct seen_range {
 	double low, high; /* low > high: nothing is known */
 };
 
-struct machine {
+struct machine_watch {
 	const char *root; /* before /proc and /sys; "": this machine */
 	struct gpu_state *gpu;
 	double *data;                       /* that the control works on */
@@ -30,18 +30,18 @@ struct machine {
 };
 
 /* `root` is borrowed.  `gpu`: the workload runs on one. */
-void machine_begin(struct machine *m, const char *root, bool gpu);
-void machine_finish(struct machine *m); /* zeroed is fine */
+void machine_begin(struct machine_watch *m, const char *root, bool gpu);
+void machine_finish(struct machine_watch *m); /* zeroed is fine */
 
 /* Between two rounds: one sample of the control and, at most ten times a second, a look at the
  * state.  Whether a GPU ran below its clocks since the last call. */
-bool machine_look(struct machine *m);
+bool machine_look(struct machine_watch *m);
 
 /* Samples of the control that another process took. */
-void machine_join(struct machine *m, const struct report_control *control);
+void machine_join(struct machine_watch *m, const struct report_control *control);
 
 /* NULL: nothing was sampled, or out of memory. */
-struct report_control *machine_control(const struct machine *m, struct report_draft *draft);
-struct report_machine *machine_state(const struct machine *m, struct report_draft *draft);
+struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft);
+struct report_machine *machine_state(const struct machine_watch *m, struct report_draft *draft);
 
 #endif

@@ -13,8 +13,9 @@
 
 enum {
 	WARM_UP_NS = 25 * 1000 * 1000,
-	SLOW_CYCLE_NS = 500 * 1000 * 1000, /* one cycle warms enough */
-	SLOW_CALL_NS = 50 * 1000 * 1000,   /* needs no call to warm the caches */
+	WARM_UP_AGAIN_NS = 5 * 1000 * 1000, /* where the machine has just done the same */
+	SLOW_CYCLE_NS = 500 * 1000 * 1000,  /* one cycle warms enough */
+	SLOW_CALL_NS = 50 * 1000 * 1000,    /* needs no call to warm the caches */
 	/* Calls that each meet a new value compile until their frame has as many versions
 	 * as it may have (8). */
 	COMPILING_CYCLES = 12,
@@ -188,7 +189,8 @@ static bool use_sets(struct candidate *candidate, double clock_cost, struct err 
 
 /* Runs until nothing is compiled any more, and caches, branch predictors and clock
  * speed have settled; sets how many cycles make a sample. */
-static bool warm_up(struct candidate *candidate, double clock_cost, struct err *err)
+static bool warm_up(struct candidate *candidate, int64_t warm_up_ns, double clock_cost,
+		    struct err *err)
 {
 	int64_t begin = clock_ns(), settled = begin;
 	double best = INFINITY, sample_ns = MEASURE_TARGET_SAMPLE_NS;
@@ -212,7 +214,7 @@ static bool warm_up(struct candidate *candidate, double clock_cost, struct err *
 			settled = clock_ns();
 			continue;
 		}
-		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > WARM_UP_NS))
+		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > warm_up_ns))
 			break;
 	}
 	best = fmax(best, 1);
@@ -362,7 +364,8 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		if (!watch->tick(watch->self, &candidates[k], 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
 		had_ns = compile_ns(&candidates[k]);
-		if (!warm_up(&candidates[k], clock_cost, err))
+		if (!warm_up(&candidates[k], watch->most_rounds ? WARM_UP_AGAIN_NS : WARM_UP_NS,
+			     clock_cost, err))
 			return false;
 		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
 	}

@@ -30,7 +30,7 @@ struct measure_watch {
 	struct wall *wall; /* NULL: nobody counts */
 	/* Looked at between rounds: those in which a GPU ran below its clocks are set aside, unless
 	 * fewer than STATS_MIN_SAMPLES would be left.  NULL: nobody looks. */
-	struct machine *machine;
+	struct machine_watch *machine;
 	int most_rounds;  /* 0: MEASURE_MAX_ROUNDS */
 	int rounds_aside; /* set by measure_candidates() */
 };

@@ -113,29 +113,39 @@ bool stats_quantile_of(const double *x, int n, double q, struct interval *out)
 	return true;
 }
 
+/* The mean of the processes' estimates; its error is theirs and what they differ by. */
+static struct interval mean_of(const struct interval *of, int n)
+{
+	struct interval out = { 0, 0, 0 };
+	double below = 0, above = 0, apart = 0;
+
+	for (int p = 0; p < n; p++)
+		out.mid += of[p].mid / n;
+	for (int p = 0; p < n; p++) {
+		below = hypot(below, (of[p].mid - of[p].low) / n);
+		above = hypot(above, (of[p].high - of[p].mid) / n);
+		apart = hypot(apart, (of[p].mid - out.mid) / sqrt(n * (n - 1.0)));
+	}
+	out.low = out.mid - hypot(below, apart);
+	out.high = out.mid + hypot(above, apart);
+	return out;
+}
+
 bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
 		     struct interval *out)
 {
-	struct interval all = { INFINITY, 0, -INFINITY };
-	int had = 0;
+	struct interval of[STATS_PROCESSES];
+	int n = 0;
 
 	for (int p = 0; p < STATS_PROCESSES; p++) {
-		struct interval i;
-
 		if (of_process[p] == 0)
 			continue;
-		if (!stats_quantile_of(x, of_process[p], q, &i))
+		if (!stats_quantile_of(x, of_process[p], q, &of[n++]))
 			return false;
-		all.low = fmin(all.low, i.low);
-		all.high = fmax(all.high, i.high);
-		all.mid += i.mid;
 		x += of_process[p];
-		had++;
 	}
-	if (had) {
-		all.mid /= had;
-		*out = all;
-	}
+	if (n)
+		*out = n == 1 ? of[0] : mean_of(of, n);
 	return true;
 }
 

@@ -41,7 +41,7 @@ struct run {
 	int64_t checks_ns;         /* that finding the cost of breaks has taken */
 	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
 	struct wall wall;
-	struct machine machine;
+	struct machine_watch machine;
 	int64_t rounds_aside;    /* of all points */
 	const char *one_process; /* why a point has the samples of one alone; NULL: none has */
 	struct inputs inputs;    /* of the point that was last asked for */

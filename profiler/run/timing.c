@@ -235,7 +235,7 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 
 /* It holds as much again of memory as this one does meanwhile. */
 static const int64_t most_held_bytes = INT64_C(1) << 30;
-enum { AGAIN_SHARE = 2, AGAIN_LEAST_ROUNDS = 20 };
+enum { AGAIN_SHARE = 8, AGAIN_LEAST_ROUNDS = 24 };
 
 /* Why there is none; NULL: there is one. */
 static const char *no_second(const struct run *r, const struct candidate *candidates,

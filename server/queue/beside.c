@@ -146,19 +146,24 @@ struct beside *beside_start(const struct worker_options *options)
 	return b;
 }
 
+struct question {
+	enum message_type job;
+	const json_t *order;
+	const volatile sig_atomic_t *interrupted; /* may be NULL */
+};
+
 /* False with *err; `*answer` lives in the reader. */
-static bool ask(struct beside *b, enum message_type job, const json_t *order,
-		struct message_reader *reader, char **answer,
-		const volatile sig_atomic_t *interrupted, struct err *err)
+static bool ask(struct beside *b, const struct question *q, struct message_reader *reader,
+		char **answer, struct err *err)
 {
 	enum message_type type = MESSAGE_PROGRESS;
-	char *text = json_dumps(order, JSON_COMPACT);
-	bool ok = text && message_send(b->fd, job, text, strlen(text), err);
+	char *text = json_dumps(q->order, JSON_COMPACT);
+	bool ok = text && message_send(b->fd, q->job, text, strlen(text), err);
 
 	free(text);
 	while (ok && type == MESSAGE_PROGRESS)
-		ok = next_message(reader, b->fd, &type, answer, interrupted);
-	if (!ok && interrupted && *interrupted)
+		ok = next_message(reader, b->fd, &type, answer, q->interrupted);
+	if (!ok && q->interrupted && *q->interrupted)
 		return err_set(err, ERR_CANCELLED, "the run was cancelled");
 	if (!ok)
 		return err->code ? false : err_set(err, ERR_WORKER, "it gave no answer");
@@ -178,7 +183,7 @@ void beside_locate(struct beside *b, const json_t *workload, struct err *err)
 	if (!b || err->code != ERR_DEVICE || err->line > 0 ||
 	    (blocking && strcmp(blocking, "1") == 0))
 		return;
-	ask(b, MESSAGE_WORKLOAD, workload, &reader, &answer, NULL, &said);
+	ask(b, &(struct question){ MESSAGE_WORKLOAD, workload, NULL }, &reader, &answer, &said);
 	message_reader_finish(&reader);
 	if (said.code == ERR_DEVICE)
 		*err = said;
@@ -199,7 +204,8 @@ const struct report_run *beside_again(struct beside *b, const json_t *workload,
 		err_set(err, ERR_WORKER, "no process could be started for it");
 	else if (!order)
 		err_set(err, ERR_MEMORY, "out of memory");
-	else if (ask(b, MESSAGE_AGAIN, order, &reader, &answer, what->interrupted, err))
+	else if (ask(b, &(struct question){ MESSAGE_AGAIN, order, what->interrupted }, &reader,
+		     &answer, err))
 		run = report_read_run(report_draft_value(draft, json_loads(answer, 0, NULL)),
 				      &draft->arena, err);
 	json_decref(order);

@@ -1,5 +1,5 @@
 /* tests/cuda/nvml.c -- a libnvidia-ml.so.1 for machines without a GPU: one GPU, which does as it is
- * told.  Its numbers are NVML's (nvml.h). */
+ * told.  Its numbers are NVML's. */
 enum { NOT_FOUND = 6, CLOCK_SM = 1 };
 
 static struct {

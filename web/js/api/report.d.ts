@@ -195,7 +195,7 @@ export interface ReportEnvironment {
 export interface ReportControl {
   /** us: its time: the mean of the processes' medians */
   median_us: number;
-  /** us: from the lowest end of the processes' 95 % intervals to the highest */
+  /** us: its 95 % interval: the processes' errors and what they differ by */
   ci_us: [number, number];
   /** samples */
   n: number;
@@ -541,7 +541,7 @@ export interface ReportLatency {
   compiled?: number;
   /** ns: the samples in the order they were taken */
   samples_ns?: number[];
-  /** how many of the samples each process took, the first process' first: the median is the mean of theirs, the interval goes from the lowest end of theirs to the highest */
+  /** how many of the samples each process took, the first process' first: the median is the mean of theirs, the interval holds their errors and what they differ by */
   of_process?: number[];
   /** ns: samples that were set aside: a GPU ran below its clocks while they were taken */
   aside_ns?: number[];
