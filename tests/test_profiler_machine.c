@@ -124,7 +124,7 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	machine_begin(&m, root, false);
 	for (int i = 0; i < 9; i++)
 		machine_look(&m);
-	machine_join(&m, &other);
+	machine_join(&m, &other, 1);
 	c = machine_control(&m, &draft);
 	assert_non_null(c);
 	assert_int_equal(c->n, 16);

@@ -13,7 +13,7 @@
 #include "profiler/workload/random.h"
 #include "tests/complete.h"
 
-enum { FIRST = 60, SECOND = 30, PAIRS = 200 };
+enum { FIRST = 90, OTHERS = 30, PAIRS = 200 };
 
 static uint64_t position;
 
@@ -36,14 +36,14 @@ struct truth {
 	int rounds;        /* of the first process; 0: FIRST */
 };
 
-static json_t *samples(const struct truth *t, double us, int n, int second)
+static json_t *samples(const struct truth *t, double us, int n, int others)
 {
 	json_t *list = json_array();
 
-	for (int p = 0; p < 2; p++) {
+	for (int p = 0; p < STATS_PROCESSES; p++) {
 		double process = us * t->drift * exp(t->process_sd * normal());
 
-		for (int i = 0; i < (p ? second : n); i++) {
+		for (int i = 0; i < (p ? others : n); i++) {
 			double x = process * (1 + 0.004 * -log(uniform()));
 
 			if (uniform() < t->busy)
@@ -56,11 +56,11 @@ static json_t *samples(const struct truth *t, double us, int n, int second)
 
 static json_t *timed(const struct truth *t, double us)
 {
-	int n = t->rounds ? t->rounds : FIRST, second = t->rounds ? 0 : SECOND;
+	int n = t->rounds ? t->rounds : FIRST, others = t->rounds ? 0 : OTHERS;
 
-	return json_pack("{s:f, s:[f,f], s:i, s:[i,i], s:o}", "median_us", us, "ci_us", us * 0.99,
-			 us * 1.01, "n", n + second, "of_process", n, second, "samples_ns",
-			 samples(t, us, n, second));
+	return json_pack("{s:f, s:[f,f], s:i, s:[i,i,i], s:o}", "median_us", us, "ci_us", us * 0.99,
+			 us * 1.01, "n", n + 2 * others, "of_process", n, others, others,
+			 "samples_ns", samples(t, us, n, others));
 }
 
 /* One mode, static, so that no eager is there as a control. */
@@ -103,7 +103,9 @@ static int count(const struct truth *a, const struct truth *b, double margin, co
 	return n;
 }
 
-static const struct truth quiet = { 100, 0.008, 0.1, 1, 0 }, noisy = { 100, 0.008, 0.4, 1, 0 };
+static const struct truth quiet = { 100, 0.01, 0.1, 1, 0 }, noisy = { 100, 0.01, 0.4, 1, 0 };
+
+static const struct truth busy = { 100, 0.01, 0.6, 1, 0 };
 
 static void what_did_not_change_is_the_same(void **state)
 {
@@ -114,6 +116,9 @@ static void what_did_not_change_is_the_same(void **state)
 		    0.02 * PAIRS);
 	/* one is quiet and the other is not */
 	assert_true(count(&quiet, &noisy, 0, "SLOWER") <= 0.02 * PAIRS);
+	/* most samples are disturbed: little is known, and nothing wrong is said */
+	assert_true(count(&busy, &busy, 0, "SLOWER") + count(&busy, &busy, 0, "FASTER") <=
+		    0.02 * PAIRS);
 }
 
 static void a_change_as_large_as_the_margin_is_found(void **state)
@@ -124,6 +129,17 @@ static void a_change_as_large_as_the_margin_is_found(void **state)
 	slower.us = 105;
 	assert_true(count(&quiet, &slower, 0, "SLOWER") >= 0.95 * PAIRS);
 	assert_true(count(&slower, &quiet, 0, "FASTER") >= 0.95 * PAIRS);
+}
+
+static void what_is_smaller_than_the_margin_is_the_same(void **state)
+{
+	struct truth slower = quiet;
+
+	(void)state;
+	slower.us = 104; /* surely more, and surely less than 10 % */
+	assert_true(count(&quiet, &slower, 0.1, "SAME") >= 0.95 * PAIRS);
+	assert_true(count(&quiet, &slower, 0.03, "SLOWER") >= 0.8 * PAIRS);
+	assert_int_equal(count(&quiet, &slower, 0.03, "SAME"), 0);
 }
 
 static void same_within_1_percent_is_not_said_of_2(void **state)
@@ -171,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_did_not_change_is_the_same),
 		cmocka_unit_test(a_change_as_large_as_the_margin_is_found),
+		cmocka_unit_test(what_is_smaller_than_the_margin_is_the_same),
 		cmocka_unit_test(same_within_1_percent_is_not_said_of_2),
 		cmocka_unit_test(a_machine_that_drifted_makes_nothing_slower),
 		cmocka_unit_test(processes_that_lie_apart_are_no_verdict),

@@ -373,13 +373,14 @@ static const char *spread_said(struct wording *w, const struct report_compared_f
 				    wording_plural(w, a > b ? a : b, "run", "runs"));
 	a = headline->a->processes;
 	b = headline->b->processes;
+	a = a < b ? a : b;
 	return wording_text(w,
 			    "Ratios of latencies are of lower quartiles, since what else runs on "
 			    "a machine makes samples longer only. %s of each run took samples: the "
-			    "intervals hold what %s, and what "
-			    "processes of the same are known to differ by.",
-			    (a < b ? a : b) > 1 ? "Two processes" : "One process",
-			    (a < b ? a : b) > 1 ? "they differ by" : "its rounds differ by");
+			    "intervals hold what %s by, and what processes of the same are known to "
+			    "differ by.",
+			    wording_plural(w, a > 1 ? a : 1, "process", "processes"),
+			    a > 1 ? "they differ" : "its rounds differ");
 }
 
 static const char *rule_said(struct wording *w, const struct report_compared *c, double margin)
@@ -388,10 +389,9 @@ static const char *rule_said(struct wording *w, const struct report_compared *c,
 
 	number_plain(percent, 100 * margin);
 	return wording_text(w,
-			    "FASTER or SLOWER is a change of half of %s %% at least whose interval "
-			    "does not hold 1, among the %s judged (Holm, 5 %%); SAME, an interval "
-			    "within %s %%.",
-			    percent, wording_plural(w, c->family, "figure", "figures"), percent);
+			    "SAME is an interval within %s %%; FASTER or SLOWER, one that reaches "
+			    "beyond and does not hold 1, among the %s judged (Holm, 5 %%).",
+			    percent, wording_plural(w, c->family, "figure", "figures"));
 }
 
 static const char *only_said(struct wording *w, const char *side, struct report_texts names)

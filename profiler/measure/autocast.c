@@ -110,7 +110,7 @@ static bool fill_mode(struct report_autocast_mode *to, const struct candidate *w
 		return true;
 	if (!break_even_compare(&(struct paired_samples){ without->sample_us,
 							  with->sample_us,
-							  { with->n_samples } },
+							  (int[STATS_PROCESSES]){ with->n_samples } },
 				0, &c))
 		return false;
 	REPORT_SET(to, speedup, c.speedup.mid);

@@ -51,7 +51,7 @@ struct comparison {
  * process' first; without a second process the others are 0. */
 struct paired_samples {
 	const double *eager_us, *mode_us;
-	int of_process[STATS_PROCESSES];
+	const int *of_process; /* STATS_PROCESSES */
 };
 
 /* Compares them.  NEVER: the mode is not faster;

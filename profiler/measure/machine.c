@@ -58,16 +58,25 @@ static void sample_control(struct machine_watch *m)
 	keep_sample(m, (double)(clock_ns() - begin) / 1000, 0);
 }
 
-void machine_join(struct machine_watch *m, const struct report_control *control)
+void machine_join(struct machine_watch *m, const struct report_control *control, int process)
 {
 	for (size_t i = 0; control && i < control->samples_ns.n; i++)
-		keep_sample(m, (double)control->samples_ns.at[i] / 1000, 1);
+		keep_sample(m, (double)control->samples_ns.at[i] / 1000, process);
+}
+
+static size_t samples_of(const struct machine_watch *m)
+{
+	size_t all = 0;
+
+	for (int p = 0; p < STATS_PROCESSES; p++)
+		all += (size_t)m->n[p];
+	return all;
 }
 
 struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft)
 {
 	struct report_control *to = report_new_control(1, &draft->arena);
-	size_t all = (size_t)m->n[0] + (size_t)m->n[1], had = 0;
+	size_t all = samples_of(m), had = 0;
 	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, all + 1);
 	int64_t *of = ARENA_ARRAY(&draft->arena, int64_t, STATS_PROCESSES);
 	double *us = ARENA_ARRAY(&draft->arena, double, all + 1);

@@ -37,8 +37,8 @@ void machine_finish(struct machine_watch *m); /* zeroed is fine */
  * state.  Whether a GPU ran below its clocks since the last call. */
 bool machine_look(struct machine_watch *m);
 
-/* Samples of the control that another process took. */
-void machine_join(struct machine_watch *m, const struct report_control *control);
+/* Samples of the control that another process took, 1 to STATS_PROCESSES - 1. */
+void machine_join(struct machine_watch *m, const struct report_control *control, int process);
 
 /* NULL: nothing was sampled, or out of memory. */
 struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft);

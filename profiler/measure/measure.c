@@ -265,44 +265,49 @@ static void shuffle(int *order, int n, uint64_t *position)
 	}
 }
 
+static double share_of(const struct measure_watch *watch)
+{
+	return watch->share > 0 ? watch->share : 1;
+}
+
 /* Half the interval's width over its median. */
 static double stats_half_width(const struct interval *i)
 {
 	return i->mid > 0 ? (i->high - i->low) / 2 / i->mid : INFINITY;
 }
 
-/* Whether every interval has the wanted width. */
-static bool narrow(const struct candidate *candidates, int n_candidates)
+/* Whether every interval has the wanted half-width. */
+static bool narrow(const struct candidate *candidates, int n_candidates, double wanted)
 {
 	int n = candidates[0].n_samples;
 	double ratio[MEASURE_MAX_ROUNDS];
 	struct interval i;
 
 	for (int k = 0; k < n_candidates; k++) {
-		if (!stats_median(candidates[k].sample_us, n, &i) ||
-		    stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+		if (!stats_median(candidates[k].sample_us, n, &i) || stats_half_width(&i) > wanted)
 			return false;
 		for (int r = 0; r < n; r++)
 			ratio[r] = candidates[0].sample_us[r] / candidates[k].sample_us[r];
-		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > wanted)
 			return false;
 	}
 	return true;
 }
 
-/* Where a second process samples: as many rounds as it is asked for, or the time is up. */
-static bool done(const struct candidate *candidates, int n_candidates, int most_rounds,
-		 double elapsed_s, double budget_s)
+/* Another process takes the rounds that it is asked for, or the time is up. */
+static bool done(const struct candidate *candidates, int n_candidates,
+		 const struct measure_watch *watch, double elapsed_s, double budget_s)
 {
 	int rounds = candidates[0].n_samples;
 
-	if (rounds >= MEASURE_MAX_ROUNDS || (most_rounds && rounds >= most_rounds))
+	if (rounds >= (watch->most_rounds ? watch->most_rounds : MEASURE_MAX_ROUNDS))
 		return true;
 	if (elapsed_s >= budget_s)
 		return rounds >= STATS_MIN_SAMPLES ||
 		       elapsed_s >= fmax(3 * budget_s, MEASURE_PATIENCE_S);
-	return rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
-	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(candidates, n_candidates);
+	return !watch->most_rounds && rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
+	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS * share_of(watch) &&
+	       narrow(candidates, n_candidates, MEASURE_TARGET_HALF_WIDTH / sqrt(share_of(watch)));
 }
 
 /* The samples of rounds that are set aside go to aside_us of each candidate. */
@@ -370,9 +375,9 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
 	}
 	wall_to(watch->wall, WALL_MEASURING);
+	budget_s *= share_of(watch);
 	begin = clock_ns();
-	for (int round = 0; !done(candidates, n_candidates, watch->most_rounds, elapsed, budget_s);
-	     round++) {
+	for (int round = 0; !done(candidates, n_candidates, watch, elapsed, budget_s); round++) {
 		if (watch->machine && machine_look(watch->machine))
 			aside[round] = aside[round ? round - 1 : 0] = true;
 		shuffle(order, n_candidates, &position);

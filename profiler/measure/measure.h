@@ -31,7 +31,9 @@ struct measure_watch {
 	/* Looked at between rounds: those in which a GPU ran below its clocks are set aside, unless
 	 * fewer than STATS_MIN_SAMPLES would be left.  NULL: nobody looks. */
 	struct machine_watch *machine;
-	int most_rounds;  /* 0: MEASURE_MAX_ROUNDS */
+	int most_rounds;  /* of another process that is asked for them; 0: MEASURE_MAX_ROUNDS */
+	double share;     /* of the time and of what is asked of the intervals: others do the
+			   * rest; 0: all of it */
 	int rounds_aside; /* set by measure_candidates() */
 };
 

@@ -15,8 +15,8 @@
 /* Fewer samples than this give no 95 % interval: 1 - 2 * 0.5^n < 0.95. */
 enum { STATS_MIN_SAMPLES = 6 };
 
-/* That time a point: this one, and one more. */
-enum { STATS_PROCESSES = 2 };
+/* That time a point at most: this one, and others. */
+enum { STATS_PROCESSES = 3 };
 
 struct interval {
 	double low, mid, high;

@@ -165,10 +165,12 @@ static void report_processes(struct report_latency *l, const struct report_sampl
 			     struct report_draft *draft)
 {
 	int64_t *of = ARENA_ARRAY(&draft->arena, int64_t, STATS_PROCESSES);
+	size_t n = 0;
 
-	for (int p = 0; of && p < STATS_PROCESSES; p++)
-		of[p] = s->of_process[p];
-	REPORT_SET_IF(l, of_process, of && of[1], (struct report_integers){ of, STATS_PROCESSES });
+	for (int p = 0; of && s->of_process && p < STATS_PROCESSES; p++)
+		if (s->of_process[p])
+			of[n++] = s->of_process[p];
+	REPORT_SET_IF(l, of_process, n > 1, (struct report_integers){ of, n });
 }
 
 struct report_latency *report_latency_of(const struct report_samples *s, struct report_draft *draft)
@@ -177,10 +179,9 @@ struct report_latency *report_latency_of(const struct report_samples *s, struct 
 	const char *noise = noise_of(s, draft);
 	struct interval i = { 0 };
 	int whole[STATS_PROCESSES] = { s->n };
-	bool parts = s->of_process[0] > 0;
 
 	if (s->n > 0)
-		stats_processes(s->us, parts ? s->of_process : whole, 0.5, &i);
+		stats_processes(s->us, s->of_process ? s->of_process : whole, 0.5, &i);
 	if (!l)
 		return NULL;
 	REPORT_SET(l, median_us, i.mid);
@@ -363,7 +364,7 @@ bool report_latency(struct report_mode *m, const struct candidate *candidate,
 		.n = candidate->n_samples,
 		.calls_a_sample = candidate->cycles * candidate->n_timed,
 		.compiled = candidate->compiled,
-		.of_process = { candidate->of_process[0], candidate->of_process[1] },
+		.of_process = candidate->of_process,
 		.aside_us = candidate->aside_us,
 		.n_aside = candidate->n_aside
 	};

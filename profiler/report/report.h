@@ -47,7 +47,7 @@ struct report_samples {
 	int n;
 	int64_t calls_a_sample;
 	int64_t compiled;                /* graphs and kernels, while they were taken */
-	int of_process[STATS_PROCESSES]; /* of n, each process' */
+	const int *of_process;           /* of n, each process', STATS_PROCESSES; NULL: one's */
 	const double *aside_us;          /* what was set aside */
 	int n_aside;
 };

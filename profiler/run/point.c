@@ -299,6 +299,7 @@ bool run_point(struct run *r, struct err *err)
 	bool ok;
 
 	wall_to(&r->wall, WALL_SETUP);
+	r->ready_ns = r->wall.ns[WALL_SETUP] + r->wall.ns[WALL_WARM_UP];
 	inputs = run_inputs(r, err);
 	if (!inputs || !open_place(r, err))
 		return false;

@@ -14,8 +14,6 @@
 #include "profiler/run/run.h"
 #include "profiler/workload/value_json.h"
 
-/* Seconds of sampling: for a point, and for all of them together. */
-static const double point_budget_s = 2, total_budget_s = 30;
 /* Functions without their breaks are timed as long as that has taken less. */
 static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
 /* The same for each second of sampling, where the workload gives those. */
@@ -193,13 +191,7 @@ static bool run_agree_after(struct run *r, struct candidate *candidates, struct 
 	return true;
 }
 
-/* ---- the rounds */
-
-static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
-{
-	return run_tell(self, fusion_mode_name(candidate->mode), round,
-			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
-}
+/* ---- what the rounds tell */
 
 static bool compare_modes(const struct run *r, const struct candidate *candidates, int n,
 			  struct err *err)
@@ -209,6 +201,9 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 	for (int k = 1; k < n && candidates[0].mode == FUSION_EAGER; k++) {
 		double compile_us = candidates[k].timed_compile_us;
 		struct comparison c = { .verdict = VERDICT_DISAGREES };
+		const struct paired_samples pairs = { candidates[0].sample_us,
+						      candidates[k].sample_us,
+						      candidates[0].of_process };
 
 		if (compile_us <= 0) /* they found what other calls had compiled */
 			compile_us = report_compile_us(&candidates[k]);
@@ -217,115 +212,10 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 					  compile_us);
 			continue;
 		}
-		if (!break_even_compare(&(struct paired_samples){ candidates[0].sample_us,
-								  candidates[k].sample_us,
-								  { candidates[0].of_process[0],
-								    candidates[0].of_process[1] } },
-					compile_us, &c))
+		if (!break_even_compare(&pairs, compile_us, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		report_comparison(run_comparison(break_even, candidates[k].mode), &c, compile_us);
 	}
-	return true;
-}
-
-/* ---- a second process
- *
- * Where code and pages lie makes a process as a whole quicker or slower by 1 to 2 %, which no
- * number of its own samples shows.  So another one takes some too. */
-
-/* It holds as much again of memory as this one does meanwhile. */
-static const int64_t most_held_bytes = INT64_C(1) << 30;
-enum { AGAIN_SHARE = 8, AGAIN_LEAST_ROUNDS = 24 };
-
-/* Why there is none; NULL: there is one. */
-static const char *no_second(const struct run *r, const struct candidate *candidates,
-			     const struct autocast_effect *autocast)
-{
-	int64_t held = 0;
-
-	for (int k = 0; k < r->w->n_modes; k++)
-		held += candidates[k].held_bytes + candidates[k].peak_bytes;
-	if (autocast->n)
-		return "each mode was timed with autocast and without, in one process";
-	if (candidates[0].n_samples < STATS_MIN_SAMPLES)
-		return "the time was up";
-	if (held > most_held_bytes)
-		return "the modes hold more than 1 GiB, which a second process would hold again";
-	return NULL;
-}
-
-/* Its samples of a mode; NULL: not of as many rounds as those of the others. */
-static const struct report_latency *again_latency(const struct report_run *again,
-						  enum fusion_mode mode, size_t rounds)
-{
-	const struct report_point *at = again->points.n ? again->points.at : NULL;
-	const struct report_mode *m = report_get(at ? at->modes : again->modes,
-						 fusion_mode_name(mode));
-
-	if (!m || !m->latency || (rounds && m->latency->samples_ns.n != rounds))
-		return NULL;
-	return m->latency;
-}
-
-static bool append_samples(struct candidate *c, const struct report_latency *from)
-{
-	size_t n = from->samples_ns.n;
-	double *all = realloc(c->sample_us, ((size_t)c->n_samples + n) * sizeof(*all));
-
-	if (!all)
-		return false;
-	c->sample_us = all;
-	for (size_t i = 0; i < n; i++)
-		c->sample_us[c->n_samples++] = fmax((double)from->samples_ns.at[i] / 1000, 1e-3);
-	c->of_process[1] = (int)n;
-	return true;
-}
-
-/* All modes or none, so that samples stay pairs. */
-static bool join_samples(struct run *r, struct candidate *candidates,
-			 const struct report_run *again, struct err *err)
-{
-	const struct report_latency *of[FUSION_MODE_COUNT];
-	size_t rounds = 0;
-
-	for (int k = 0; k < r->w->n_modes; k++) {
-		of[k] = again_latency(again, candidates[k].mode, rounds);
-		if (!of[k] || of[k]->samples_ns.n < STATS_MIN_SAMPLES) {
-			r->one_process = "the second process took too few samples in its time";
-			return true;
-		}
-		rounds = of[k]->samples_ns.n;
-	}
-	for (int k = 0; k < r->w->n_modes; k++)
-		if (!append_samples(&candidates[k], of[k]))
-			return err_set(err, ERR_MEMORY, "out of memory for the run");
-	machine_join(&r->machine, again->control);
-	return true;
-}
-
-static bool time_again(struct run *r, struct candidate *candidates,
-		       const struct autocast_effect *autocast, struct err *err)
-{
-	int rounds = candidates[0].n_samples / AGAIN_SHARE;
-	struct profiler_again what = { r->w->sweep.kind != SWEEP_NONE, r->w->points[r->point].n,
-				       rounds < AGAIN_LEAST_ROUNDS ? AGAIN_LEAST_ROUNDS : rounds };
-	const char *none = no_second(r, candidates, autocast);
-	const struct report_run *again;
-	struct err why = { 0 };
-
-	if (!r->options->again)
-		return true;
-	if (none) {
-		r->one_process = none;
-		return true;
-	}
-	again = r->options->again(r->options->self, &what, r->draft, &why);
-	if (again)
-		return join_samples(r, candidates, again, err);
-	if (why.code == ERR_CANCELLED)
-		return err_set(err, why.code, "%s", why.message);
-	r->one_process = arena_printf(&r->draft->arena, "the second process failed: %s",
-				      why.message);
 	return true;
 }
 
@@ -447,35 +337,11 @@ static bool watch_calls(struct run *r, struct candidate *candidate, struct err *
 	return true;
 }
 
-/* Samples of all modes, by this process and another. */
-static bool take_samples(struct run *r, struct candidate *candidates,
-			 const struct autocast_effect *autocast, struct err *err)
-{
-	struct measure_watch watch = { .tick = on_tick,
-				       .self = r,
-				       .wall = &r->wall,
-				       .machine = &r->machine,
-				       .most_rounds = r->options->rounds };
-	int n = r->w->n_modes, all = n + autocast->n;
-	double budget_s = r->w->seconds > 0
-			      ? r->w->seconds
-			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
-
-	wall_to(&r->wall, WALL_WARM_UP);
-	for (int k = 0; k < all; k++)
-		if (!candidate_forget(&candidates[k], err))
-			return false;
-	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
-		return false;
-	r->rounds_aside += watch.rounds_aside;
-	return time_again(r, candidates, autocast, err);
-}
-
 /* What a second process is for: the samples alone. */
 static bool run_only_samples(struct run *r, struct candidate *candidates,
 			     const struct autocast_effect *autocast, struct err *err)
 {
-	if (!take_samples(r, candidates, autocast, err))
+	if (!run_take_samples(r, candidates, autocast, err))
 		return false;
 	for (int k = 0; k < r->w->n_modes; k++) {
 		struct report_mode *m = run_mode(r, candidates[k].mode);
@@ -504,7 +370,7 @@ bool run_time_point(struct run *r, struct candidate *candidates, struct autocast
 	wall_to(&r->wall, WALL_COMPARING);
 	if (!run_agree_before(r, candidates, err))
 		return false;
-	if (!take_samples(r, candidates, autocast, err))
+	if (!run_take_samples(r, candidates, autocast, err))
 		return false;
 	wall_to(&r->wall, WALL_COMPARING);
 	if (!run_agree_after(r, candidates, err))

@@ -17,11 +17,12 @@ import subprocess
 import tempfile
 import time
 
-# name, what a turn does, shapes of x and w
+# name, what a turn does, shapes of x and w: what is in the nearest caches, so that others who use the same
+# memory are not what is measured
 PROGRAMS = [
     ("products", "x = torch.matmul(x, w)", [32, 64], [64, 64]),
     ("narrow", "x = torch.matmul(x, w)", [8, 96], [96, 96]),
-    ("products of large", "x = torch.matmul(x, w)", [64, 128], [128, 128]),
+    ("wide", "x = torch.matmul(x, w)", [16, 128], [128, 128]),
     ("vectors", "x = torch.matmul(x, w)", [2, 128], [128, 128]),
 ]
 # of the loop: A and B are the same, C is A and 5 % more, D is E and 2 % more
