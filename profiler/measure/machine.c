@@ -76,7 +76,7 @@ static size_t samples_of(const struct machine_watch *m)
 struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft)
 {
 	struct report_control *to = report_new_control(1, &draft->arena);
-	size_t all = samples_of(m), had = 0;
+	size_t all = samples_of(m), had = 0, n = 0;
 	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, all + 1);
 	int64_t *of = ARENA_ARRAY(&draft->arena, int64_t, STATS_PROCESSES);
 	double *us = ARENA_ARRAY(&draft->arena, double, all + 1);
@@ -85,7 +85,8 @@ struct report_control *machine_control(const struct machine_watch *m, struct rep
 	if (!to || !ns || !of || !us || m->n[0] == 0)
 		return NULL;
 	for (int p = 0; p < STATS_PROCESSES; p++) {
-		of[p] = m->n[p];
+		if (m->n[p])
+			of[n++] = m->n[p];
 		for (int k = 0; k < m->n[p]; k++)
 			us[had++] = m->sample_us[p][k];
 	}
@@ -96,7 +97,7 @@ struct report_control *machine_control(const struct machine_watch *m, struct rep
 	REPORT_SET(to, median_us, i.mid);
 	REPORT_SET(to, ci_us, (struct report_interval){ i.low, i.high });
 	REPORT_SET(to, n, (int64_t)all);
-	REPORT_SET(to, of_process, (struct report_integers){ of, STATS_PROCESSES });
+	REPORT_SET(to, of_process, (struct report_integers){ of, n });
 	REPORT_SET(to, samples_ns, (struct report_integers){ ns, all });
 	return to;
 }

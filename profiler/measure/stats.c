@@ -113,7 +113,8 @@ bool stats_quantile_of(const double *x, int n, double q, struct interval *out)
 	return true;
 }
 
-/* The mean of the processes' estimates; its error is theirs and what they differ by. */
+/* The mean of the processes' estimates; its error is theirs and what they differ by: 1.96 standard
+ * errors of their mean. */
 static struct interval mean_of(const struct interval *of, int n)
 {
 	struct interval out = { 0, 0, 0 };
@@ -124,11 +125,25 @@ static struct interval mean_of(const struct interval *of, int n)
 	for (int p = 0; p < n; p++) {
 		below = hypot(below, (of[p].mid - of[p].low) / n);
 		above = hypot(above, (of[p].high - of[p].mid) / n);
-		apart = hypot(apart, (of[p].mid - out.mid) / sqrt(n * (n - 1.0)));
+		apart = hypot(apart, 1.96 * (of[p].mid - out.mid) / sqrt(n * (n - 1.0)));
 	}
 	out.low = out.mid - hypot(below, apart);
 	out.high = out.mid + hypot(above, apart);
 	return out;
+}
+
+/* Of logs, where nothing is 0 or less: so the interval stays above 0. */
+static struct interval mean_of_processes(const struct interval *of, int n)
+{
+	struct interval logs[STATS_PROCESSES], out;
+
+	for (int p = 0; p < n; p++) {
+		if (of[p].low <= 0)
+			return mean_of(of, n);
+		logs[p] = (struct interval){ log(of[p].low), log(of[p].mid), log(of[p].high) };
+	}
+	out = mean_of(logs, n);
+	return (struct interval){ exp(out.low), exp(out.mid), exp(out.high) };
 }
 
 bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
@@ -145,7 +160,7 @@ bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], dou
 		x += of_process[p];
 	}
 	if (n)
-		*out = n == 1 ? of[0] : mean_of(of, n);
+		*out = n == 1 ? of[0] : mean_of_processes(of, n);
 	return true;
 }
 
