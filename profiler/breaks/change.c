@@ -187,10 +187,10 @@ static bool time_both(struct change *c, struct report_change *to, struct err *er
 		return false;
 	if (!stats_median(before->sample_us, before->n_samples, &median[BEFORE]) ||
 	    !stats_median(after->sample_us, after->n_samples, &median[AFTER]) ||
-	    !break_even_compare(&(struct paired_samples){ before->sample_us,
-							  after->sample_us,
-							  (int[STATS_PROCESSES]){ after->n_samples } },
-				0, &found))
+	    !break_even_compare(
+		&(struct paired_samples){ before->sample_us, after->sample_us,
+					  (int[STATS_PROCESSES]){ after->n_samples } },
+		0, &found))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (!c->agrees)
 		found.verdict = VERDICT_DISAGREES;

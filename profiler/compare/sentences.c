@@ -374,13 +374,14 @@ static const char *spread_said(struct wording *w, const struct report_compared_f
 	a = headline->a->processes;
 	b = headline->b->processes;
 	a = a < b ? a : b;
-	return wording_text(w,
-			    "Ratios of latencies are of lower quartiles, since what else runs on "
-			    "a machine makes samples longer only. %s of each run took samples: the "
-			    "intervals hold what %s by, and what processes of the same are known to "
-			    "differ by.",
-			    wording_plural(w, a > 1 ? a : 1, "process", "processes"),
-			    a > 1 ? "they differ" : "its rounds differ");
+	return wording_text(
+	    w,
+	    "Ratios of latencies are of lower quartiles, since what else runs on "
+	    "a machine makes samples longer only. %s of each run took samples: the "
+	    "intervals hold what %s by, and what processes of the same are known to "
+	    "differ by.",
+	    wording_plural(w, a > 1 ? a : 1, "process", "processes"),
+	    a > 1 ? "they differ" : "its rounds differ");
 }
 
 static const char *rule_said(struct wording *w, const struct report_compared *c, double margin)

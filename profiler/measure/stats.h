@@ -41,9 +41,9 @@ bool stats_median(const double *x, int n, struct interval *out);
 bool stats_quantile_of(const double *x, int n, double q, struct interval *out);
 
 /* The same over samples that several processes took, the first process' first, so many each: the
- * mean of their quantiles, of logs where none is 0 or less.  Its interval holds the errors of theirs
- * and 1.96 standard errors of what they differ by, as squares: what differs from process to process
- * (where code and pages lie) is no noise within one. */
+ * mean of their quantiles, of logs where none is 0 or less.  Its interval holds the errors of
+ * theirs and 1.96 standard errors of what they differ by, as squares: what differs from process to
+ * process (where code and pages lie) is no noise within one. */
 bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
 		     struct interval *out);
 

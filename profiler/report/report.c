@@ -359,15 +359,14 @@ static bool add_later_recompiles(struct report_mode *m, const struct candidate *
 bool report_latency(struct report_mode *m, const struct candidate *candidate,
 		    const struct split *split, struct report_draft *draft)
 {
-	const struct report_samples samples = {
-		.us = candidate->sample_us,
-		.n = candidate->n_samples,
-		.calls_a_sample = candidate->cycles * candidate->n_timed,
-		.compiled = candidate->compiled,
-		.of_process = candidate->of_process,
-		.aside_us = candidate->aside_us,
-		.n_aside = candidate->n_aside
-	};
+	const struct report_samples samples = { .us = candidate->sample_us,
+						.n = candidate->n_samples,
+						.calls_a_sample = candidate->cycles *
+								  candidate->n_timed,
+						.compiled = candidate->compiled,
+						.of_process = candidate->of_process,
+						.aside_us = candidate->aside_us,
+						.n_aside = candidate->n_aside };
 	struct report_latency *latency = report_latency_of(&samples, draft);
 
 	if (!latency)

@@ -46,9 +46,9 @@ struct run {
 	const char *one_process; /* why a point has the samples of one alone; NULL: none has */
 	int64_t ready_ns; /* that had gone to setting up and warming up before the point at work */
 	int64_t most_ready_ns; /* that went to it at a point */
-	struct inputs inputs;    /* of the point that was last asked for */
-	int inputs_of;           /* that point; -1: there is none */
-	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
+	struct inputs inputs;  /* of the point that was last asked for */
+	int inputs_of;         /* that point; -1: there is none */
+	size_t passes_bytes;   /* of texts of graphs that the report may still hold */
 	struct report_run *report;
 	struct report_point *places; /* what the report has of each point that is run; of a workload
 				      * without a sweep it goes to the top */

@@ -43,7 +43,8 @@ static double ready_s(struct run *r)
 
 	wall_to(&r->wall, r->wall.part);
 	ns = r->wall.ns[WALL_SETUP] + r->wall.ns[WALL_WARM_UP];
-	r->most_ready_ns = ns - r->ready_ns > r->most_ready_ns ? ns - r->ready_ns : r->most_ready_ns;
+	r->most_ready_ns = ns - r->ready_ns > r->most_ready_ns ? ns - r->ready_ns
+							       : r->most_ready_ns;
 	return (double)r->most_ready_ns * 1e-9;
 }
 
@@ -123,13 +124,12 @@ static bool join_samples(struct run *r, struct candidate *candidates, int proces
 static bool time_again(struct run *r, struct candidate *candidates, int process, struct err *err)
 {
 	int rounds = candidates[0].of_process[0] / OTHERS_ROUNDS;
-	const struct profiler_again what = {
-		r->w->sweep.kind != SWEEP_NONE, r->w->points[r->point].n,
-		rounds < OTHERS_LEAST_ROUNDS ? OTHERS_LEAST_ROUNDS : rounds
-	};
+	const struct profiler_again what = { r->w->sweep.kind != SWEEP_NONE,
+					     r->w->points[r->point].n,
+					     rounds < OTHERS_LEAST_ROUNDS ? OTHERS_LEAST_ROUNDS
+									  : rounds };
 	struct err why = { 0 };
-	const struct report_run *again =
-	    r->options->again(r->options->self, &what, r->draft, &why);
+	const struct report_run *again = r->options->again(r->options->self, &what, r->draft, &why);
 
 	if (again)
 		return join_samples(r, candidates, process, again, err);

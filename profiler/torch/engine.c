@@ -124,8 +124,7 @@ static bool torch_point_even(const struct report_torch_sent_mode_map *rows,
 		ok = samples_read(row, &s) &&
 		     (s.n != eager.n || s.n == 0 ||
 		      break_even_compare(
-			  &(struct paired_samples){
-			      eager.us, s.us, (int[STATS_PROCESSES]){ s.n } },
+			  &(struct paired_samples){ eager.us, s.us, (int[STATS_PROCESSES]){ s.n } },
 			  compile_us, &c));
 		if (ok && s.n == eager.n && s.n > 0)
 			report_comparison(even_add(out, rows->keys[i]), &c, compile_us);

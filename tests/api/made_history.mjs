@@ -28,6 +28,7 @@ export async function madeHistory(server, w, runs) {
             const m = report.modes[name];
             m.latency.median_us = at;
             m.latency.ci_us = [at * 0.995, at * 1.005];
+            for (const key of ['samples_ns', 'of_process']) delete m.latency[key];
             scaled(m, by[name]);
         }
         for (const [k, key] of ['compile_ms', 'peak_bytes'].entries()) report.modes.static[key] = Math.round(1000 * (1 + 0.01 * jitter(i + 30 * k)));
