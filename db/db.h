@@ -565,6 +565,33 @@ struct change_said {
 /* NOT_FOUND. */
 bool db_change_say(struct db *db, int64_t id, const struct change_said *said, struct err *err);
 
+/* ---- commits of users' projects (commits.c) ---- */
+
+enum { COMMITS_SHOWN = 50, COMMIT_PARENTS = 16 };
+
+struct known_commit {
+	const char *id, *subject, *author;
+	int64_t committed_ns;
+	const char *parents[COMMIT_PARENTS]; /* not read */
+	int n_parents;
+};
+
+/* Adds those that are not known; *added: how many these were.  CONFLICT: the store is full. */
+bool db_commits_put(struct db *db, const char *project, const struct known_commit *commits, int n,
+		    int *added, struct err *err);
+
+struct commits_between {
+	struct known_commit *at; /* the newest first, at most COMMITS_SHOWN */
+	int n, total;
+	bool whole; /* false: others lie between that are not known */
+};
+struct commit_range {
+	const char *project, *from, *to; /* ids */
+};
+/* The commits that `to` has and `from` has not. */
+bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
+			struct commits_between *out, struct err *err);
+
 /* ---- webhooks (hooks.c): who is told of changes and verdicts, and what was sent ---- */
 
 enum { HOOKS_MOST = 50, HOOK_URL_BYTES = 2000, HOOK_SAID_BYTES = 200, HOOK_LOG_KEPT = 200 };

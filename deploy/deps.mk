@@ -9,7 +9,9 @@ APT_WEB   := nodejs npm
 APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
 APT_POST  := libcurl4-openssl-dev
-APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
+APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 procps
+# The browser of the tests: without its windows, or else whole.
+APT_BROWSER := chromium-headless-shell
 # Not needed: it counts what an import costs.
 APT_COUNT := valgrind
 
@@ -25,6 +27,7 @@ deps:
 	@sh deploy/install-deps.sh $(APT_POST) || echo "make: going on without $(APT_POST): breakeven trace --post is not there"
 deps-test: deps
 	@sh deploy/install-deps.sh $(APT_TEST)
+	@sh deploy/install-deps.sh $(APT_BROWSER) || sh deploy/install-deps.sh chromium
 	@sh deploy/install-deps.sh $(APT_COUNT) || echo "make: going on without $(APT_COUNT): what an import costs is not counted"
 .PHONY: deps deps-test check-deps
 

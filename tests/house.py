@@ -20,7 +20,7 @@ import sys
 ARROWS = {
     "server": "profiler db fusion.h base",
     # The profiler's rooms; profiler.h, which declares what they do for server, is the face of them all.
-    "profiler": "profiler/lists profiler/history profiler/gate profiler/export profiler/suite profiler/layout profiler/bisect",
+    "profiler": "profiler/lists profiler/history profiler/gate profiler/export profiler/suite profiler/layout profiler/bisect profiler/results",
     "profiler/bisect": "profiler/findings",
     "profiler/lists": "profiler/torch",
     "profiler/torch": "profiler/run profiler/import",
@@ -32,6 +32,7 @@ ARROWS = {
     "profiler/compare": "profiler/report profiler/findings",
     "profiler/export": "profiler/report profiler/import profiler/findings profiler/layout",
     "profiler/suite": "profiler/findings",
+    "profiler/results": "profiler/findings",
     "profiler/roofline": "profiler/recorder",
     "profiler/allclose": "profiler/measure",
     "profiler/report": "profiler/measure",

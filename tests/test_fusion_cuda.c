@@ -599,6 +599,36 @@ static void a_view_is_written_where_it_lies(void **state)
 }
 
 /* A program that cannot see the difference gets the error of an index out of bounds later. */
+/* A fault of an index is seen when all has run, as PyTorch sees it: nothing is kept for it. */
+static void what_an_index_writes_is_written_where_it_lies(void **state)
+{
+	static const char source[] = "import torch\ndef model(x, i, y):\n"
+				     "    x.index_copy_(1, i, y)\n    return x.sum()\n";
+	static const enum fusion_mode modes[] = { FUSION_STATIC, FUSION_GRAPHS };
+	struct stand_in gpu = stand_in_open();
+
+	(void)state;
+	for (size_t m = 0; m < sizeof(modes) / sizeof(*modes); m++) {
+		struct engine e = engine_open("cuda", modes[m], source);
+		struct allocator *a = fusion_allocator(e.f);
+		struct value args[] = { FLOATS(&e, 0, 64, 64),
+					engine_tensor(&e, DTYPE_I64, 1, (int64_t[]){ 1 }),
+					FLOATS(&e, 1, 64, 1) };
+		size_t used;
+
+		value_unref(engine_call(&e, args, 3)); /* which compiles it */
+		used = allocator_used_bytes(a);
+		allocator_reset_peak(a);
+		gpu.clear();
+		value_unref(engine_call(&e, args, 3));
+		assert_true(allocator_peak_bytes(a) - used < 64 * 64 * 4);
+		assert_non_null(strstr(gpu.log(), "put"));
+		assert_null(strstr(gpu.log(), "claim")); /* one index names one place */
+		engine_drop(args, 3);
+		engine_close(&e);
+	}
+}
+
 static void a_look_up_is_waited_for_where_that_can_be_told(void **state)
 {
 	static const char *const bodies[] = {
@@ -640,6 +670,7 @@ int main(void)
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_count_that_the_host_knows_is_counted_there),
 		cmocka_unit_test(a_view_is_written_where_it_lies),
+		cmocka_unit_test(what_an_index_writes_is_written_where_it_lies),
 		cmocka_unit_test(a_look_up_is_waited_for_where_that_can_be_told),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),

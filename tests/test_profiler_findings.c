@@ -455,7 +455,19 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 		"2.1", SPLIT("0.1", "1.4", "2.05")),
 	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")),
 			   "") ", " POINT("4", "\"eager\": " MODE("2", SPLIT("0", "1.6", "1.5")),
-					  "") "]"));
+					  "") ", " POINT("5",
+							 "\"eager\": " MODE(
+							     "292",
+							     SPLIT("0", "230",
+								   "10800")) ", "
+									     "\"static\":"
+									     " " MODE("3",
+										      SPLIT("0.2",
+											    "1.6",
+											    "3."
+											    "0"
+											    "5")),
+							 "") "]"));
 	const struct report_findings_mode *m;
 
 	(void)state;
@@ -473,6 +485,16 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 			    "the median latency: this is the split of quicker calls than usual.");
 	/* No part is larger than its whole. */
 	assert_non_null(strstr(found.f->points.at[3].split, "eager spends 80 % of a call"));
+	m = report_get(found.f->points.at[3].modes, "eager");
+	assert_string_equal(m->split->rest, "0.00");
+	assert_string_equal(m->split->watched, "1.50");
+	/* The report has the parts of a call that was watched in a bad moment by their shares. */
+	m = report_get(found.f->points.at[4].modes, "eager");
+	assert_string_equal(m->split->kernel, "8,500");
+	assert_string_equal(m->split->rest, "2,300");
+	m = report_get(found.f->points.at[4].modes, "static");
+	assert_string_equal(m->split->kernel, "1.63");
+	assert_string_equal(found.f->points.at[4].split_unit, "µs");
 	done(&found);
 }
 

@@ -211,6 +211,11 @@ static void a_cost_has_its_evidence_beside_it(void **state)
 	    "What 2 breaks cost cannot be told apart from 0: at most 4 µs of every 40 µs call "
 	    "in static, as timed beside the same function without them.",
 	    NULL);
+	breaks_say(BROKEN(TWO, LATENCY COSTS("1", "-200", "3300", WITHOUT(TIMED, "0"))),
+		   "What 2 breaks cost cannot be told apart from 0 in static, as timed beside the "
+		   "same function without them: from round to round it varies by more than a call "
+		   "takes.",
+		   NULL);
 	breaks_say(BROKEN(TWO, LATENCY COSTS("-3", "-4", "-2", WITHOUT(TIMED, "0"))),
 		   "2 breaks cost nothing in static: without them a call is 3 µs (2–4) longer, as "
 		   "timed beside the same function without them.",
@@ -359,6 +364,22 @@ static void no_part_claims_more_than_the_sentence_on_all(void **state)
 	check_parts(LATENCY COSTS("28", "20", "36", WITHOUT(TIMED, "0")), NULL,
 		    "Its cost cannot be told apart from 0: at most 9 µs a call.",
 		    "1 break, 25 µs a call");
+}
+
+/* A card without any word on its cost, beside a sentence on what breaks cost, says nothing. */
+static void what_timed_calls_do_not_meet_says_so(void **state)
+{
+	struct found found = find(
+	    BROKEN(COSTLY("host-call", "3", "0", "25", "0") ", " BREAK("9", "capture", "1"),
+		   LATENCY COSTS("28", "20", "36", WITHOUT(TIMED, "0"))));
+	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "static");
+
+	(void)state;
+	assert_null(m->distinct.at[0].cost_open);
+	assert_string_equal(m->distinct.at[1].cost_open,
+			    "Its cost is not known: the timed calls do not come here.");
+	assert_null(m->distinct.at[1].cost);
+	done(&found);
 }
 
 static void what_follows_a_break_and_what_a_rewrite_gains_is_said(void **state)
@@ -565,6 +586,7 @@ int main(void)
 		cmocka_unit_test(distinct_breaks_have_their_costs_and_kinds_the_dearest_first),
 		cmocka_unit_test(a_cost_whose_interval_holds_0_is_no_figure),
 		cmocka_unit_test(no_part_claims_more_than_the_sentence_on_all),
+		cmocka_unit_test(what_timed_calls_do_not_meet_says_so),
 		cmocka_unit_test(what_follows_a_break_and_what_a_rewrite_gains_is_said),
 		cmocka_unit_test(recompiles_are_told_with_what_they_took),
 		cmocka_unit_test(what_would_fit_depends_on_what_failed_and_on_the_mode),

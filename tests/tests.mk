@@ -126,7 +126,9 @@ archives_safetensors := $(archives_weights)
 archives_pickle := $(archives_weights)
 libs_safetensors := $(libs_weights)
 libs_pickle := $(libs_weights)
-# gather, a file of profiler: the programs in archives.
+# gather, a file of profiler: the programs in archives; results, a room of it: what other tools measured.
+archives_results := $(archives_profiler)
+libs_results := $(libs_profiler)
 archives_gather := $(archives_profiler)
 libs_gather := $(libs_profiler)
 # The whole server.
@@ -139,7 +141,7 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,vm import gather lang profiler fusion safetensors pickle http,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import gather results lang profiler fusion safetensors pickle http,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

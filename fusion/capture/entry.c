@@ -28,14 +28,24 @@ bool entry_no_memory(struct err *err)
  * held together they are more than all activations.  Where the kernel that makes one
  * is the last to read the argument, each element at its own point, it writes into the
  * argument's memory.  Nothing may go wrong after that: so not in a graph with an
- * assertion, or an index that may be out of bounds. */
+ * assertion, or, on the host, with an index that may be out of bounds.  A device tells of
+ * such an index when all kernels have run, as PyTorch's does, whose memory is lost then. */
 
 /* A kernel of another kind may find a fault when some have been written. */
+static bool may_fail(const struct node *library, bool on_device)
+{
+	if (op_is_product(library->op))
+		return false;
+	return !on_device || (!op_has(library->op, FACT_UPDATES) && library->op != OP_attention);
+}
+
 static bool cannot_fail(const struct exec *x)
 {
+	bool on_device = allocator_device(x->env->allocator) != NULL;
+
 	for (int k = 0; k < x->lowered->n_kernels; k++)
 		if (x->lowered->kernels[k].library &&
-		    !op_is_product(x->lowered->kernels[k].library->op))
+		    may_fail(x->lowered->kernels[k].library, on_device))
 			return false;
 	return true;
 }

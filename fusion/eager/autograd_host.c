@@ -315,6 +315,10 @@ static bool parse_grad(const struct native *f, const struct arguments *args,
 	    !take_tensors(&(struct tensors_param){ f->name, "grad_outputs", true }, &v[2],
 			  &b->seeds, &n_seeds, err))
 		return false;
+	if (b->n_inputs == 0)
+		return err_set(err, ERR_VALUE, "grad requires non-empty inputs.");
+	if (n_seeds > 0 && n_seeds != b->n)
+		return err_set(err, ERR_OP, "got %d tensors and %d gradients", b->n, n_seeds);
 	if (truth(v[7], false))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s: is_grads_batched is not in the language: call it for each "

@@ -78,6 +78,8 @@ struct node {
 					     * graph_set_fx() said otherwise */
 	int input;                          /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
+	int64_t pitch;                      /* pass views: its rows begin so many elements apart,
+					     * which may be more than they have; 0: as many */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool detached;                      /* capture: made while gradients are off */

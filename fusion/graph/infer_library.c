@@ -318,6 +318,10 @@ static bool infer_channels(struct infer *in)
 			    "group_norm: the channels must be divisible by num_groups, and "
 			    "the sizes are %s",
 			    shape_text(x, text));
+		if (sym_is_const(x->size[0]) &&
+		    x->size[0]->value * (x->size[1]->value / groups->value) == 1 &&
+		    !more_than_one_value(in, x, 2, "value per channel"))
+			return false;
 	} else if (in->op == OP_batch_norm && !infer_arg(in, "training")->b &&
 		   (infer_arg(in, "running_mean")->kind != ARG_NODE ||
 		    infer_arg(in, "running_var")->kind != ARG_NODE)) {

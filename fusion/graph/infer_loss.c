@@ -26,6 +26,27 @@ static enum dtype pair_loss_dtype(struct infer *in)
 	return infer_promote(in, 0, 2);
 }
 
+/* Where a loss turns from squares to lines, and sizes that do not broadcast. */
+static bool check_pair_loss(struct infer *in)
+{
+	const struct shape *x = &infer_tensor(in, 0)->shape, *y = &infer_tensor(in, 1)->shape;
+	char a[SHAPE_TEXT_BYTES], b[SHAPE_TEXT_BYTES];
+
+	if (in->op == OP_smooth_l1_loss && !(infer_arg(in, "beta")->f >= 0))
+		return err_set(in->err, ERR_OP,
+			       "smooth_l1_loss does not support negative values for beta.");
+	if (in->op == OP_huber_loss && !(infer_arg(in, "delta")->f > 0))
+		return err_set(in->err, ERR_OP,
+			       "huber_loss does not support non-positive values for delta.");
+	if (in->op != OP_binary_cross_entropy_with_logits || shape_equal(x, y))
+		return true;
+	shape_conflict(x, y, in->out->conflict);
+	return err_set(
+	    in->err, ERR_VALUE,
+	    "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
+	    shape_text(y, a), shape_text(x, b));
+}
+
 /* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */
 static bool infer_pair_loss(struct infer *in)
 {
@@ -33,7 +54,8 @@ static bool infer_pair_loss(struct infer *in)
 	struct shape *out = &in->out->shape;
 
 	in->out->dtype = in->out->compute = pair_loss_dtype(in);
-	if (!check_reduction(in, &whole) || !op_accepts(in->op, in->out->dtype, in->err))
+	if (!check_reduction(in, &whole) || !check_pair_loss(in) ||
+	    !op_accepts(in->op, in->out->dtype, in->err))
 		return false;
 	if ((in->op == OP_kl_div || in->op == OP_binary_cross_entropy_with_logits) &&
 	    (!op_accepts(in->op, infer_tensor(in, 0)->dtype, in->err) ||
@@ -150,8 +172,15 @@ static bool infer_two_float(struct infer *in)
 
 static bool infer_two_bool(struct infer *in)
 {
+	static const char *const bounds[] = { "rtol", "atol" };
+
 	if (!infer_operands(in, 2, false))
 		return false;
+	for (int i = 0; i < 2 && in->op == OP_isclose; i++)
+		if (!(infer_arg(in, bounds[i])->f >= 0))
+			return err_set(in->err, ERR_OP,
+				       "%s must be greater than or equal to zero, but got %g",
+				       bounds[i], infer_arg(in, bounds[i])->f);
 	in->out->dtype = DTYPE_BOOL;
 	return true;
 }

@@ -30,6 +30,15 @@ bool view_row_major(const struct graph *g, const struct shape *s,
 	return step != NULL;
 }
 
+struct shape view_memory(const struct graph *g, const struct node *n)
+{
+	struct shape s = n->shape;
+
+	if (n->pitch && s.rank > 0)
+		s.size[s.rank - 1] = sym_const(g->syms, n->pitch);
+	return s;
+}
+
 bool view_contiguous(const struct graph *g, const struct view_layout *l)
 {
 	const struct sym *step = sym_const(g->syms, 1);
@@ -348,11 +357,13 @@ static bool layout(const struct graph *g, int node, int stop, bool strided, stru
 	const struct node *n = g->nodes[node];
 
 	if (node == stop || (stop < 0 && !is_view(n))) {
+		struct shape memory = strided ? view_memory(g, n) : n->shape;
+
 		*l = (struct view_layout){ .base = node,
 					   .shape = n->shape,
 					   .offset = sym_const(g->syms, 0) };
 		if (!strided || n->op != OP_input)
-			return view_row_major(g, &n->shape, l->stride) && l->offset;
+			return view_row_major(g, &memory, l->stride) && l->offset;
 		memcpy(l->stride, n->stride, sizeof(l->stride));
 		return l->offset != NULL;
 	}

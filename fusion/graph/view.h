@@ -50,4 +50,7 @@ bool view_repeats(const struct view_layout *l);
 bool view_row_major(const struct graph *g, const struct shape *s,
 		    const struct sym *stride[MAX_RANK]);
 
+/* The shape that a node's own memory has: its own, but for rows that lie apart. */
+struct shape view_memory(const struct graph *g, const struct node *n);
+
 #endif

@@ -36,10 +36,11 @@ static void set_strides(struct build *b, int buffer, const struct node *n)
 	struct symtab *syms = b->g->syms;
 	const struct sym **stride = b->strides[buffer];
 	const struct sym *step = sym_const(syms, 1);
+	const struct shape memory = view_memory(b->g, n);
 
 	for (int d = n->shape.rank - 1; d >= 0; d--) {
 		stride[d] = n->op == OP_input ? n->stride[d] : step;
-		step = step ? sym_mul(syms, step, n->shape.size[d]) : NULL;
+		step = step ? sym_mul(syms, step, memory.size[d]) : NULL;
 		if (!stride[d])
 			b->failed = true;
 	}
@@ -49,13 +50,14 @@ static int add_buffer(struct build *b, const struct node *n, enum buffer_kind ki
 {
 	int id = b->l->n_buffers++;
 	struct buffer *buffer = &b->l->buffers[id];
+	const struct shape memory = view_memory(b->g, n);
 
 	*buffer = (struct buffer){ .kind = kind,
 				   .index = index,
 				   .node = n->id,
 				   .dtype = n->dtype,
 				   .shape = n->shape,
-				   .numel = shape_numel(b->g->syms, &n->shape),
+				   .numel = shape_numel(b->g->syms, &memory),
 				   .data = kind == BUFFER_CONST ? n->data : NULL,
 				   .first_kernel = -1,
 				   .last_kernel = -1 };

@@ -100,7 +100,7 @@ enum { TILE_ELEMENTS = 1024, REDUCE_RUN = 32 };
 enum buffer_kind {
 	BUFFER_INPUT,  /* memory of graph input `index`, with its strides */
 	BUFFER_OUTPUT, /* memory of graph output `index`, row-major */
-	BUFFER_TEMP,   /* between two kernels, row-major */
+	BUFFER_TEMP,   /* between two kernels, row-major; rows may lie apart (node.pitch) */
 	BUFFER_CONST,  /* `data`, row-major */
 };
 
@@ -110,7 +110,7 @@ struct buffer {
 	int node;  /* the graph node whose value it holds */
 	enum dtype dtype;
 	struct shape shape;
-	const struct sym *numel;
+	const struct sym *numel;       /* of its memory: with what rows have after them */
 	const void *data;              /* BUFFER_CONST: borrowed from the graph */
 	int first_kernel, last_kernel; /* who writes it first, who uses it last; else -1 */
 };

@@ -10,6 +10,7 @@
  * A register is `u` (one value), `r` (one for the row) or `p` (for each point);
  * a buffer in an access is called after the node whose value it holds.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "fusion/lower/lower.h"
@@ -200,6 +201,9 @@ void lower_print(struct buf *out, const struct lowered *l)
 			buf_printf(out, " %d", b->index);
 		buf_printf(out, " %s: %s", l->graph->nodes[b->node]->name, dtype_name(b->dtype));
 		shape_print(out, &b->shape);
+		if (l->graph->nodes[b->node]->pitch)
+			buf_printf(out, ", rows %" PRId64 " apart",
+				   l->graph->nodes[b->node]->pitch);
 		if (b->kind == BUFFER_TEMP && b->first_kernel >= 0)
 			buf_printf(out, "  # kernels %d to %d", b->first_kernel, b->last_kernel);
 		buf_putc(out, '\n');

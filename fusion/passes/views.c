@@ -4,6 +4,9 @@
  * which a kernel computes like any other.  A join reads its parts as they lie,
  * so they get its dtype first.  A write to a run of one dim's indices is a join
  * of what lies before it, the value, and the rest: that fuses, a write does not.
+ *
+ * Rows of 16 bits that a product of a GPU reads or writes begin at multiples of 16 bytes: units for
+ * matrices load that many at once, and of odd rows they would load elements one by one.
  */
 #include "fusion/graph/view.h"
 #include "fusion/passes/fold.h"
@@ -176,9 +179,86 @@ static int settle(struct rewrite *rw, struct node *n, struct err *err)
 	}
 }
 
+/* ---- rows of products */
+
+enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14 };
+
+static bool is_narrow_product(const struct node *n)
+{
+	return (n->op == OP_matmul || n->op == OP_matmul_nt) && n->dtype != dtype_wide(n->dtype);
+}
+
+/* Whether it has memory of its own in which rows of an odd length lie. */
+static bool has_odd_rows(const struct graph *g, const struct node *n)
+{
+	const struct shape *s = &n->shape;
+	int64_t all = 1, lanes = ROW_BYTES / (int64_t)dtype_bytes(n->dtype);
+
+	for (int d = 0; d < s->rank; d++)
+		all *= sym_hint(g->syms, s->size[d]);
+	return n->dtype != dtype_wide(n->dtype) && s->rank >= 2 && all >= LEAST_ELEMENTS &&
+	       sym_is_const(s->size[s->rank - 1]) && s->size[s->rank - 1]->value >= LEAST_ROW &&
+	       s->size[s->rank - 1]->value % lanes != 0 &&
+	       (is_narrow_product(n) || op_info(n->op)->kind == KIND_POINTWISE);
+}
+
+/* By node: whether a product writes it or reads a view of it, and no output of the graph is one. */
+static bool *find_rows(const struct graph *g)
+{
+	bool *odd = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
+
+	for (int i = 0; odd && i < g->n_nodes; i++) {
+		const struct node *n = g->nodes[i];
+
+		odd[i] |= is_narrow_product(n) && has_odd_rows(g, n);
+		for (int a = 0; op_is_product(n->op) && a < n->n_args; a++) {
+			int base = n->args[a].kind == ARG_NODE ? view_base(g, n->args[a].node) : -1;
+
+			if (base >= 0 && has_odd_rows(g, g->nodes[base]))
+				odd[base] = true;
+		}
+	}
+	for (int i = 0; odd && i < g->n_outputs; i++)
+		odd[view_base(g, g->outputs[i])] = false;
+	return odd;
+}
+
+static void set_pitch(struct node *n)
+{
+	int64_t lanes = ROW_BYTES / (int64_t)dtype_bytes(n->dtype);
+
+	n->pitch = (n->shape.size[n->shape.rank - 1]->value + lanes - 1) / lanes * lanes;
+}
+
+/* Where no view has to copy because of it. */
+static bool lay_rows(struct graph *g, struct err *err)
+{
+	bool *odd = g->calls ? find_rows(g) : NULL;
+	struct view_layout l;
+
+	if (!odd)
+		return !g->calls || pass_out_of_memory(err);
+	for (int i = 0; i < g->n_nodes; i++) {
+		int base = view_base(g, i);
+
+		if (base == i || !odd[base] || !view_layout(g, i, &l))
+			continue;
+		set_pitch(g->nodes[base]);
+		odd[base] = view_layout(g, i, &l);
+		g->nodes[base]->pitch = 0;
+	}
+	for (int i = 0; i < g->n_nodes; i++) {
+		if (!odd[i])
+			continue;
+		set_pitch(g->nodes[i]);
+		pass_fired(g, "rows begin at multiples of 16 bytes", g->nodes[i], NULL);
+	}
+	return true;
+}
+
 /* needs: nothing; keeps: values; makes: a graph where view_layout() holds for
  * every node */
 bool pass_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(run->g, settle, NULL, changed, err);
+	return lay_rows(run->g, err) && rewrite_run(run->g, settle, NULL, changed, err);
 }

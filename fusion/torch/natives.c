@@ -679,6 +679,21 @@ static bool write_resized(const struct decomposer *c, const struct native *f, st
 	return c->host->store_attr(c->host->self, into, "data", made, err);
 }
 
+/* No gradient goes through what is written into another tensor. */
+static bool no_gradient(const struct decomposer *c, const struct native *f, struct value x,
+			struct err *err)
+{
+	struct value wants = value_none();
+
+	if (!c->host->tensor_attr(c->host->self, x, "requires_grad", &wants, err))
+		return false;
+	return wants.kind != VALUE_BOOL || !wants.b ||
+	       err_set(err, ERR_OP,
+		       "%s(): functions with out=... arguments don't support automatic "
+		       "differentiation, but one of the arguments requires grad.",
+		       f->name);
+}
+
 static bool write_tensor(const struct decomposer *c, const struct native *f, struct value into,
 			 struct value made, struct err *err)
 {
@@ -690,7 +705,7 @@ static bool write_tensor(const struct decomposer *c, const struct native *f, str
 	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s: out must be as many tensors as the result is",
 			       f->name);
-	if (!c->type(c->self, into, &rank, &dtype, err) ||
+	if (!no_gradient(c, f, made, err) || !c->type(c->self, into, &rank, &dtype, err) ||
 	    !c->type(c->self, made, &wanted, &from, err))
 		return false;
 	if (dtype_category(from) > dtype_category(dtype))
@@ -710,6 +725,22 @@ static bool write_tensor(const struct decomposer *c, const struct native *f, str
 	return true;
 }
 
+/* Of several results, say values and indices, none is converted. */
+static bool same_dtype(const struct decomposer *c, const struct native *f, struct value into,
+		       struct value made, struct err *err)
+{
+	enum dtype has, wants;
+	int rank;
+
+	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
+		return true; /* write_tensor() says so */
+	return c->type(c->self, into, &rank, &has, err) &&
+	       c->type(c->self, made, &rank, &wants, err) &&
+	       (has == wants ||
+		err_set(err, ERR_OP, "%s: Expected out tensor to have dtype %s, but got %s instead",
+			f->name, dtype_name(wants), dtype_name(has)));
+}
+
 static bool write_all(const struct decomposer *c, const struct native *f, struct value into,
 		      struct value made, struct err *err)
 {
@@ -721,7 +752,8 @@ static bool write_all(const struct decomposer *c, const struct native *f, struct
 		return err_set(err, ERR_TYPE, "%s: out must be as many tensors as the result is",
 			       f->name);
 	for (int i = 0; ok && i < made.list->len; i++)
-		ok = write_tensor(c, f, into.list->at[i], made.list->at[i], err);
+		ok = same_dtype(c, f, into.list->at[i], made.list->at[i], err) &&
+		     write_tensor(c, f, into.list->at[i], made.list->at[i], err);
 	return ok;
 }
 

@@ -372,7 +372,9 @@ static bool call(struct machine *m)
 	    !m->reader->call(m->reader->self, callee->v, args->v, &out, m->err))
 		return false;
 	drop(m, 2);
-	return push_item(m, (struct pickled){ out, depth, NOT_KEPT, out.kind == VALUE_INSTANCE });
+	return push_item(m,
+			 (struct pickled){ out, depth, NOT_KEPT,
+					   out.kind == VALUE_INSTANCE || out.kind == VALUE_DICT });
 }
 
 static bool build(struct machine *m)

@@ -8,7 +8,12 @@
 
 #include "profiler/measure/program.h"
 
-enum { GIT_TIMEOUT_S = 600, GIT_OUTPUT_BYTES = 32 << 20, MOST_WORDS = 600 };
+enum {
+	GIT_TIMEOUT_S = 600,
+	GIT_OUTPUT_BYTES = 32 << 20,
+	MOST_WORDS = 600,
+	COMMIT_PARENTS_BYTES = 16 * 65
+};
 
 /* ---- git ---- */
 
@@ -119,6 +124,38 @@ bool repository_commit(const struct repository *r, const char *name, struct comm
 		take_line(&at, out->date, sizeof(out->date));
 		take_line(&at, out->author, sizeof(out->author));
 		take_line(&at, out->subject, sizeof(out->subject));
+	}
+	buf_finish(&text);
+	return ok;
+}
+
+bool repository_log(const struct repository *r, int most, repository_each_fn *each, void *self,
+		    struct err *err)
+{
+	char count[16];
+	const char *const words[] = {
+		"log", "-n", count, "--encoding=UTF-8", "--format=%H%n%P%n%ct%n%cs%n%an%n%s", NULL
+	};
+	char parents[COMMIT_PARENTS_BYTES], seconds[24];
+	struct commit one;
+	struct buf text;
+	const char *at;
+	bool ok;
+
+	snprintf(count, sizeof(count), "%d", most);
+	buf_init(&text, GIT_OUTPUT_BYTES);
+	ok = git(r->folder, words, &text, NULL, err);
+	at = ok && text.data ? text.data : "";
+	while (*at) {
+		one = (struct commit){ 0 };
+		take_line(&at, one.id, sizeof(one.id));
+		take_line(&at, parents, sizeof(parents));
+		take_line(&at, seconds, sizeof(seconds));
+		take_line(&at, one.date, sizeof(one.date));
+		take_line(&at, one.author, sizeof(one.author));
+		take_line(&at, one.subject, sizeof(one.subject));
+		if (!each(self, &one, parents, strtoll(seconds, NULL, 10)))
+			break;
 	}
 	buf_finish(&text);
 	return ok;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
@@ -30,6 +31,13 @@ bool repository_open(struct repository *r, const char *folder, struct err *err);
 /* The commit that a name, tag or id stands for.  BAD_REQUEST where there is none. */
 bool repository_commit(const struct repository *r, const char *name, struct commit *out,
 		       struct err *err);
+
+/* The newest commits that HEAD has, at most `most`, each to `each`, which ends it by false.
+ * *parents are ids with a blank between them.  IO. */
+typedef bool repository_each_fn(void *self, const struct commit *commit, const char *parents,
+				int64_t committed_s);
+bool repository_log(const struct repository *r, int most, repository_each_fn *each, void *self,
+		    struct err *err);
 
 /* How many commits BAD has that GOOD has not.  BAD_REQUEST where GOOD is no ancestor of BAD, or
  * there are more than REPOSITORY_MOST_COMMITS. */

@@ -328,13 +328,17 @@ static bool has_speedup(const struct verdicts *j)
 	return false;
 }
 
-/* The figures of a metric decide; eager does not where it is the control of others. */
+/* The figures of a metric decide, with latencies what else a result is of; eager does not where it
+ * is the control of others. */
 static void let_decide(struct verdicts *j, enum figure_metric metric, bool control)
 {
 	for (size_t i = 0; i < j->rows.len; i++) {
 		struct compared_figure *row = &j->rows.at[i];
+		bool of_result = row->a.metric == METRIC_rate || row->a.metric == METRIC_amount;
 
-		row->decides = row->a.metric == metric && !(control && is_eager(row));
+		row->decides = (row->a.metric == metric ||
+				(of_result && metric == METRIC_latency)) &&
+			       !(control && is_eager(row));
 	}
 }
 
@@ -376,6 +380,7 @@ static struct report_setting_difference_list differences_of(const struct pair *p
 		REPORT_SET(&all[i], a, row->a);
 		REPORT_SET(&all[i], b, row->b);
 		REPORT_SET(&all[i], matters, row->matters);
+		REPORT_SET(&all[i], parts, row->parts);
 	}
 	return (struct report_setting_difference_list){ all, n };
 }

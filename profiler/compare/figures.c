@@ -91,6 +91,28 @@ static bool judged_of(const struct report_latency *latency, struct interval *out
 	return ok;
 }
 
+/* Of a result: what its mode's figure is one of. */
+static const char *const measure_kinds[METRIC_COUNT] = {
+	[METRIC_latency] = "time",  [METRIC_rate] = "rate",     [METRIC_amount] = "amount",
+	[METRIC_graphs] = "graphs", [METRIC_breaks] = "breaks",
+};
+
+static void read_measure(struct figure *f, const struct report_measure *m)
+{
+	const char *kind = measure_kinds[f->metric];
+
+	f->value = (struct interval){ NAN, NAN, NAN };
+	f->processes = 1;
+	if (!kind || strcmp(m->kind, kind) != 0)
+		return;
+	f->value.mid = m->value;
+	if (metrics[f->metric].kind == FIGURE_COUNTED)
+		return;
+	if (m->has.ci && !m->written.ci)
+		f->value = timed(m->value, m->ci);
+	f->samples = (int)m->n;
+}
+
 /* `paid` is NULL where nothing was compared with eager. */
 static void read_figure(struct figure *f, const struct report_mode *m,
 			const struct report_comparison *paid)
@@ -138,6 +160,8 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	case METRIC_guards:
 		*value = m->has.guards ? (double)m->guards.n : (double)NAN;
 		break;
+	case METRIC_rate:
+	case METRIC_amount:
 	case METRIC_COUNT:
 		break;
 	}
@@ -161,9 +185,12 @@ static bool add_mode(struct figures *out, const struct report_point *point, size
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		struct figure f = { .metric = (enum figure_metric)i, .mode = name, .n = point->n };
 
-		if (!applies(f.metric, name))
+		if (m->measure)
+			read_measure(&f, m->measure);
+		else if (applies(f.metric, name))
+			read_figure(&f, m, paid);
+		else
 			continue;
-		read_figure(&f, m, paid);
 		f.disagrees = m->has.agrees && !m->agrees;
 		f.judged = f.value;
 		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))

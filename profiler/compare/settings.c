@@ -319,7 +319,8 @@ static bool add_setting(struct search *s, const struct setting *setting)
 			  .title = setting->title,
 			  .a = describe(s->arena, setting->key, a),
 			  .b = describe(s->arena, setting->key, b),
-			  .matters = setting->matters && (of_workload || (known(a) && known(b))) });
+			  .matters = setting->matters && (of_workload || (known(a) && known(b))),
+			  .parts = setting->parts });
 }
 
 static bool add_sweep(struct search *s, const struct setting *setting)

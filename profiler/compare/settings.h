@@ -15,6 +15,7 @@ struct setting_difference {
 	const char *key, *title;
 	const char *a, *b; /* what each side has, in words */
 	bool matters;      /* it forbids a comparison */
+	bool parts;        /* it begins another history of the workload */
 };
 
 /* Texts are the arena's, or of the program. */

@@ -28,7 +28,14 @@ struct broken_list {
 	struct broken *at;
 	size_t n;
 	const struct report_break_costs *all; /* what they cost together; NULL: not known */
+	double call_us;                       /* of the mode; infinite where that is not known */
 };
+
+/* In us; infinite where that is not known. */
+static double call_of(const struct report_mode *at)
+{
+	return at->latency ? at->latency->median_us : (double)INFINITY;
+}
 
 static void add_parts(const struct report_break_cost *c, double parts[PARTS])
 {
@@ -98,7 +105,8 @@ static struct broken_list distinct_of(struct maker *m, const struct report_mode 
 {
 	const struct report_break_list *breaks = &at->breaks;
 	struct broken_list l = { .at = ARENA_ARRAY(m->wording.arena, struct broken, breaks->n + 1),
-				 .all = at->break_cost };
+				 .all = at->break_cost,
+				 .call_us = call_of(at) };
 	size_t k;
 
 	m->wording.failed |= !l.at;
@@ -164,9 +172,11 @@ static bool holds_zero(const struct report_figure *f)
 	return f && f->low && (*f->low == '-' || !f->low[strspn(f->low, "0.")]) && *f->high != '-';
 }
 
-/* What is known where the interval of a cost holds 0. */
-static const char *open_text(struct maker *m, double high)
+/* What is known where the interval of a cost holds 0.  A bound beyond the call itself is none. */
+static const char *open_text(struct maker *m, double high, double call_us)
 {
+	if (high >= call_us)
+		high = 0;
 	return maker_text(m, "cannot be told apart from 0%s%s%s", high > 0 ? ": at most " : "",
 			  high > 0 ? figure_text(m, high) : "", high > 0 ? " µs" : "");
 }
@@ -194,8 +204,8 @@ static const char *untold_text(struct maker *m, const struct broken_list *l, con
 	double most = l->all ? fmin(b->ci.high, l->all->ci_us.high) : b->ci.high;
 
 	if (known_of(m, l, b) == KNOWN_OPEN)
-		return maker_text(m, "Its cost %s%s.", open_text(m, most),
-				  most > 0 ? " a call" : "");
+		return maker_text(m, "Its cost %s%s.", open_text(m, most, l->call_us),
+				  most > 0 && most < l->call_us ? " a call" : "");
 	if (!l->all || l->all->ci_us.high >= 0)
 		return "It costs nothing: a call without it would be no shorter.";
 	return l->n == 1
@@ -229,12 +239,17 @@ static void say_claim(struct maker *m, struct sentence *s, const char *mode,
 	struct report_figure *f = us_figure(m, c->us, c->ci);
 
 	if (holds_zero(f)) {
-		sentence_add(s, PART_CLAIM, "What %s %s", c->subject, open_text(m, c->ci.high));
-		if (c->ci.high > 0)
+		bool noisy = c->ci.high >= call_of(at);
+
+		sentence_add(s, PART_CLAIM, "What %s %s", c->subject,
+			     open_text(m, c->ci.high, call_of(at)));
+		if (c->ci.high > 0 && !noisy)
 			say_of_call(m, s, mode, at);
 		else
 			sentence_add(s, PART_PLAIN, " in %s", mode);
-		sentence_add(s, PART_PLAIN, "%s.", c->evidence);
+		sentence_add(s, PART_PLAIN, "%s%s.", c->evidence,
+			     noisy ? ": from round to round it varies by more than a call takes"
+				   : "");
 	} else if (c->ci.high < 0) {
 		f = turned(m, c->us, c->ci);
 		sentence_add(s, PART_CLAIM, "%s nothing", c->subject);
@@ -511,6 +526,9 @@ static void put_break(struct maker *m, const struct broken_list *l, const struct
 	put_words(m, b->first, to);
 	if (on_line)
 		REPORT_SET(to, line_cost, on_line);
+	if (!b->priced && l->all)
+		REPORT_SET(to, cost_open,
+			   "Its cost is not known: the timed calls do not come here.");
 	if (!b->priced)
 		return;
 	/* of a sum the interval is not known; its digits are those of the coarsest part */

@@ -481,25 +481,55 @@ static const char *other_pace(struct maker *m, double ratio)
 			  figure_text(m, ratio), ratio > 1 ? "slower" : "quicker");
 }
 
+/* ---- each mode's parts */
+
+enum { PARTS = 6 /* the last: what no part claims */ };
+
+static double part(bool known, double us)
+{
+	return known ? us : 0;
+}
+
+/* Of the watched call, in us, which is returned.  The report has them by their shares of the median
+ * where that call was slower; no part is larger than its whole. */
+static double parts_of(const struct report_mode *at, double parts[PARTS])
+{
+	const struct report_split *s = at->split_us;
+	double named = 0, median = at->latency->median_us, watched, pace = 1;
+
+	parts[0] = part(s->has.guards, s->guards);
+	parts[1] = part(s->has.dispatch, s->dispatch);
+	parts[2] = part(s->has.alloc, s->alloc);
+	parts[3] = part(s->has.launch, s->launch);
+	parts[4] = part(s->has.kernel, s->kernel);
+	for (int i = 0; i < PARTS - 1; i++)
+		named += parts[i];
+	watched = s->has.observed ? s->observed : fmax(named, median);
+	if (watched > median && median > 0)
+		pace = watched / median;
+	if (named * pace > watched)
+		pace = watched / named;
+	for (int i = 0; i < PARTS - 1; i++)
+		parts[i] *= pace;
+	parts[PARTS - 1] = fmax(watched - named * pace, 0);
+	return watched;
+}
+
 /* Of the mode that is spoken of. */
 static void say_split(struct maker *m, const struct report_point *p,
 		      struct report_findings_point *to)
 {
 	const char *name, *rest = "";
 	const struct report_mode *at = watched_mode(p, &name);
-	const struct report_split *s = at ? at->split_us : NULL;
-	double kernel, overhead, whole, parts;
+	double parts[PARTS], overhead, whole;
 	char text[NUMBER_BYTES];
 	int percents[3];
 
-	if (!s)
+	if (!at)
 		return;
-	kernel = s->has.kernel ? s->kernel : 0;
-	overhead = (s->has.guards ? s->guards : 0) + (s->has.dispatch ? s->dispatch : 0) +
-		   (s->has.alloc ? s->alloc : 0) + (s->has.launch ? s->launch : 0);
-	whole = s->has.observed ? s->observed : fmax(kernel + overhead, at->latency->median_us);
-	parts = fmax(whole, kernel + overhead); /* what is watched may take longer than its call */
-	shares_of((double[]){ kernel, overhead, parts - kernel - overhead }, 3, parts, percents);
+	whole = parts_of(at, parts);
+	overhead = parts[0] + parts[1] + parts[2] + parts[3];
+	shares_of((double[]){ parts[4], overhead, parts[PARTS - 1] }, 3, whole, percents);
 	number_duration(text, overhead);
 	if (percents[2] >= 10)
 		rest = maker_text(m, " %d %% is not attributed to any phase.", percents[2]);
@@ -509,33 +539,6 @@ static void say_split(struct maker *m, const struct report_point *p,
 			      "%s spends %d %% of a call in kernels. Fixed overhead per call: %s "
 			      "(guards, dispatch, allocation, launch).%s",
 			      name, percents[0], text, rest));
-}
-
-/* ---- and each mode's parts */
-
-enum { PARTS = 6 /* the last: what no part claims */ };
-
-static double part(bool known, double us)
-{
-	return known ? us : 0;
-}
-
-/* In us. */
-static double parts_of(const struct report_mode *at, double parts[PARTS])
-{
-	const struct report_split *s = at->split_us;
-	double named = 0, watched;
-
-	parts[0] = part(s->has.guards, s->guards);
-	parts[1] = part(s->has.dispatch, s->dispatch);
-	parts[2] = part(s->has.alloc, s->alloc);
-	parts[3] = part(s->has.launch, s->launch);
-	parts[4] = part(s->has.kernel, s->kernel);
-	for (int i = 0; i < PARTS - 1; i++)
-		named += parts[i];
-	watched = s->has.observed ? s->observed : fmax(named, at->latency->median_us);
-	parts[PARTS - 1] = watched - named;
-	return watched;
 }
 
 static void put_parts(struct maker *m, const struct report_mode *at, double scale,
@@ -573,13 +576,13 @@ static bool is_watched(const struct report_mode *at)
 static void put_split(struct maker *m, const struct report_point *p,
 		      struct report_findings_point *to)
 {
-	double parts[PARTS], most = 0;
+	double most = 0; /* a call that was watched in a bad moment does not choose the unit */
 	struct number_unit unit;
 
 	say_split(m, p, to);
 	for (size_t i = 0; i < p->modes.n; i++)
 		if (is_watched(&p->modes.at[i]))
-			most = fmax(most, parts_of(&p->modes.at[i], parts));
+			most = fmax(most, p->modes.at[i].latency->median_us);
 	unit = number_time_unit(most);
 	for (size_t i = 0; i < p->modes.n; i++) {
 		if (!is_watched(&p->modes.at[i]))

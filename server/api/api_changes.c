@@ -135,7 +135,11 @@ static struct report_texts how(struct wording *w, const struct change_row *c,
 				     (long long)head->run)
 		      : wording_text(w, "It begins between runs #%lld and #%lld (95 %%).",
 				     (long long)head->earliest, (long long)head->latest);
-	if (a && b && strcmp(a, b) != 0)
+	if (a && b && strcmp(a, b) != 0 && to->has.suspects_total)
+		at[n++] = wording_text(
+		    w, "%s between the two.",
+		    wording_plural(w, to->suspects_total, "commit lies", "commits lie"));
+	else if (a && b && strcmp(a, b) != 0)
 		at[n++] = wording_text(w, "Suspects: git log %.12s..%.12s.", a, b);
 	else if (a && b)
 		at[n++] = wording_text(w,
@@ -168,6 +172,38 @@ static struct report_change_end *end_of(struct db *db, int64_t id, struct arena 
 	REPORT_SET_OR_NULL(to, commit, is && *run.commit, run.commit);
 	REPORT_SET_OR_NULL(to, created_ns, is, run.created_ns);
 	return to;
+}
+
+/* Changes that are not committed have the commit that they were made on. */
+static const char *clean_commit(const struct report_change_end *end, struct arena *arena)
+{
+	const char *commit = end && end->commit ? end->commit : "";
+
+	return arena_printf(arena, "%.*s", (int)strcspn(commit, "-"), commit);
+}
+
+static bool fill_suspects(struct db *db, const struct change_row *c, struct arena *arena,
+			  struct report_history_change *to)
+{
+	const struct commit_range range = { c->project, clean_commit(to->before, arena),
+					    clean_commit(to->after, arena) };
+	struct commits_between between = { 0 };
+	struct err none = { 0 };
+	struct report_suspect *at;
+	bool known = range.from && range.to && *range.from && *range.to &&
+		     db_commits_between(db, &range, arena, &between, &none);
+
+	at = report_new_suspect((size_t)between.n, arena);
+	for (int i = 0; at && i < between.n; i++) {
+		REPORT_SET(&at[i], id, between.at[i].id);
+		REPORT_SET(&at[i], subject, between.at[i].subject);
+		REPORT_SET(&at[i], author, between.at[i].author);
+		REPORT_SET(&at[i], committed_ns, between.at[i].committed_ns);
+	}
+	REPORT_SET(to, suspects, ((struct report_suspect_list){ at, (size_t)between.n }));
+	REPORT_SET_OR_NULL(to, suspects_total, known && between.whole && between.total > 0,
+			   between.total);
+	return at != NULL;
 }
 
 static struct report_change_step_list steps_of(struct wording *w, const struct change_row *c)
@@ -205,6 +241,8 @@ static bool change_fill(struct db *db, const struct change_row *c, struct arena 
 	REPORT_SET_OR_NULL(to, said_ns, c->said_ns > 0, c->said_ns);
 	REPORT_SET(to, steps, steps_of(&w, c));
 	REPORT_SET(to, sentence, say(&w, c, &to->steps));
+	if (!fill_suspects(db, c, arena, to))
+		return false;
 	REPORT_SET(to, how, how(&w, c, to));
 	return !w.failed;
 }

@@ -11,6 +11,7 @@
 enum {
 	LIST_DEFAULT = 200,
 	LIST_MOST = 1000,
+	PARTINGS_NAMED = 8,
 	NAMES_MOST = 200,
 	CATCH_UP = 20,
 	HASH_SHOWN = 12,
@@ -203,20 +204,73 @@ static enum history_lack lack_of(const struct history_point *p)
 		   : HISTORY_UNMEASURED;
 }
 
+static const char settings_changed[] = "settings changed";
+
 /* Why the line between two runs is broken; NULL where it goes on. */
 static const char *parting(const struct history_point *p, const struct history_point *q)
 {
 	bool one_n = p->figure.n == q->figure.n || (isnan(p->figure.n) && isnan(q->figure.n));
 
 	if (strncmp(p->run.settings_hash, q->run.settings_hash, HASH_SHOWN) != 0)
-		return "settings changed";
+		return settings_changed;
 	if (!one_n)
 		return "other point";
 	return strncmp(p->run.source_hash, q->run.source_hash, HASH_SHOWN) != 0 ? "source changed"
 										: NULL;
 }
 
-static void put_partings(struct report_history *to, const struct history *found)
+/* "settings changed: threads 1, then 4; policy dynamo, then native"; NULL where that is not known.
+ */
+static const char *named_parting(struct app *app, int64_t a, int64_t b, struct arena *arena)
+{
+	const struct compare_options all = { .force = true };
+	struct loaded_runs runs = { 0 };
+	struct err none = { 0 };
+	const char *text = NULL;
+	json_t *json = NULL, *list, *row;
+	size_t i;
+
+	if (loaded_add_run(&runs, app->db, a, &none) && loaded_add_run(&runs, app->db, b, &none))
+		json = compare_runs(runs.at, runs.n, &all, &none);
+	list = json_object_get(json_array_get(json_object_get(json, "comparisons"), 0),
+			       "differences");
+	json_array_foreach(list, i, row)
+		if (json_is_true(json_object_get(row, "parts")))
+			text = arena_printf(arena, "%s%s %s, then %s",
+					    text ? arena_printf(arena, "%s; ", text)
+						 : "settings changed: ",
+					    json_string_value(json_object_get(row, "title")),
+					    json_string_value(json_object_get(row, "a")),
+					    json_string_value(json_object_get(row, "b")));
+	json_decref(json);
+	loaded_finish(&runs);
+	return text;
+}
+
+/* Both reports are read for the name of a setting: of the newest places alone. */
+static void name_partings(struct report_history *to, struct app *app, const struct history *found,
+			  struct arena *arena)
+{
+	int left = PARTINGS_NAMED, next = found->n;
+
+	for (int i = found->n - 1; i >= 0 && left > 0; i--) {
+		const char *why = next < found->n ? to->points.at[next].parting : NULL;
+
+		if (!isfinite(found->points[i].figure.value))
+			continue;
+		if (why && strcmp(why, settings_changed) == 0) {
+			why = named_parting(app, found->points[i].run.id,
+					    found->points[next].run.id, arena);
+			if (why)
+				REPORT_SET(&to->points.at[next], parting, why);
+			left--;
+		}
+		next = i;
+	}
+}
+
+static void put_partings(struct report_history *to, struct app *app, const struct history *found,
+			 struct arena *arena)
 {
 	const struct history_point *last = NULL;
 
@@ -229,6 +283,7 @@ static void put_partings(struct report_history *to, const struct history *found)
 		REPORT_SET_IF(&to->points.at[i], parting, why != NULL, why);
 		last = p;
 	}
+	name_partings(to, app, found, arena);
 }
 
 /* What the runs say, and of each point what is shown. */
@@ -375,7 +430,7 @@ static bool put_history(struct app *app, const struct history_asked *asked,
 	REPORT_SET(to, pending, said.pending);
 	if (!to->known || !put_points(app, &found, draft, to, err))
 		return false;
-	put_partings(to, &found);
+	put_partings(to, app, &found, arena);
 	if (!put_changes(app, &query, &found, to, arena, err))
 		return false;
 	return put_findings(to, &said, &found, arena, err);

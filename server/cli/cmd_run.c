@@ -19,6 +19,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
+#include "profiler/bisect/repository.h"
 #include "profiler/export/export.h"
 #include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
@@ -58,6 +59,58 @@ static void git_describe(json_t *workload)
 		json_object_set_new(workload, "branch", json_string(line));
 }
 
+/* ---- the commits before it ---- */
+
+enum { TOLD = 500 };
+
+static json_t *parents_of(const char *ids)
+{
+	json_t *list = json_array();
+
+	while (*ids) {
+		size_t len = strcspn(ids, " ");
+
+		json_array_append_new(list, json_stringn(ids, len));
+		ids += len + (ids[len] == ' ');
+	}
+	return list;
+}
+
+static bool add_commit(void *self, const struct commit *c, const char *parents, int64_t committed_s)
+{
+	return json_array_append_new(
+		   self, json_pack("{s:s, s:o, s:s, s:s, s:I}", "id", c->id, "parents",
+				   parents_of(parents), "subject", c->subject, "author", c->author,
+				   "committed_ns", (json_int_t)committed_s * 1000000000)) == 0;
+}
+
+/* What git says of the newest commits here; empty where the folder is in no repository.  Asked for
+ * before the process confines itself. */
+static json_t *commits_here(void)
+{
+	json_t *list = json_array();
+	struct repository here;
+	struct err none = { 0 };
+
+	if (list && repository_open(&here, ".", &none))
+		repository_log(&here, TOLD, add_commit, list, &none);
+	return list;
+}
+
+static bool commits_post(struct post *p, const char *project, json_t *commits, struct err *err)
+{
+	json_t *request = json_pack("{s:s, s:O}", "project", project, "commits", commits);
+	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	bool ok = text ? post_send(p, "/commits",
+				   (struct post_body){ "application/json", text, strlen(text) },
+				   NULL, err)
+		       : err_set(err, ERR_MEMORY, "out of memory for commits");
+
+	json_decref(request);
+	free(text);
+	return ok;
+}
+
 /* ---- the run, posted to a server as a run of its own.
  *
  * It goes as the export that a server would write of it, and comes back by the same way: what
@@ -68,6 +121,7 @@ enum { MOST_BYTES = 64 << 20, TIMELINE_BYTES = 32 << 20 };
 
 struct run_post {
 	struct post *post;
+	json_t *commits; /* of the current folder */
 	VEC(struct buf) blocks;
 	size_t bytes; /* of the blocks */
 };
@@ -84,6 +138,7 @@ static void run_post_destroy(struct run_post *p)
 	if (!p)
 		return;
 	drop_blocks(p);
+	json_decref(p->commits);
 	post_close(p->post);
 	free(p);
 }
@@ -97,6 +152,7 @@ static struct run_post *run_post_create(const char *url, struct err *err)
 		return NULL;
 	}
 	p->post = post_open(url, err);
+	p->commits = p->post ? commits_here() : NULL;
 	if (p->post)
 		return p;
 	run_post_destroy(p);
@@ -403,6 +459,18 @@ static bool send_weights(void *self, const char *path, const char *id, struct er
 	return err->code == ERR_NONE;
 }
 
+/* The run's commit, and those before it: a change that its history shows has its suspects.  A
+ * server that does not take them has the run all the same. */
+static void tell_commits(const struct run_flags *f, const struct report_run *run)
+{
+	struct err err = { 0 };
+
+	if (run->workload && json_array_size(f->post->commits) > 0 &&
+	    !commits_post(f->post->post, report_text(run->workload->project), f->post->commits,
+			  &err))
+		fprintf(stderr, "breakeven run: commits not posted: %s\n", err.message);
+}
+
 /* Into the server, where that is wanted; false after a message.  A run whose weights the server
  * does not take is posted all the same. */
 static bool post_report(struct run_flags *f, const json_t *json, const struct report_run *run)
@@ -419,6 +487,7 @@ static bool post_report(struct run_flags *f, const json_t *json, const struct re
 		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
 	else
 		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
+	tell_commits(f, run);
 	return whole && err.code == ERR_NONE;
 }
 

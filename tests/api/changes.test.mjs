@@ -1,7 +1,9 @@
 // tests/api/changes.test.mjs -- where figures of a workload stepped: found, stored, acknowledged.
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binary, getJson, startServer, workload } from './harness.mjs';
 import { madeHistory } from './made_history.mjs';
@@ -144,5 +146,50 @@ test('a token of one project sees the changes of its own, and says who acknowled
         assert.deepEqual([gate.status, gate.body.rows?.[0].verdict], [200, 'NO BASELINE'], 'a run of another project is none');
     } finally {
         await other.stop();
+    }
+});
+
+test('a change names its suspects where the commits between are known, and says what is missing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-commits-'));
+    const git = (...args) => execFileSync('git', ['-C', folder, '-c', 'user.name=Ada', '-c', 'user.email=a@b.c', '-c', 'init.defaultBranch=main', '-c', 'commit.gpgsign=false', ...args], { encoding: 'utf8' }).trim();
+    const commit = (subject) => { git('commit', '-q', '--allow-empty', '-m', subject); return git('rev-parse', 'HEAD'); };
+    git('init', '-q');
+    commit('zero');
+    const from = commit('one');
+    git('checkout', '-q', '-b', 'side');
+    commit('on the side');
+    git('checkout', '-q', 'main');
+    commit('two');
+    git('merge', '-q', '--no-ff', '-m', 'merged', 'side');
+    const to = commit('three');
+    commit('after it');
+    await madeHistory(server, workload(body, { ...quick, name: 'told' }), Array.from({ length: 10 }, (_, i) => ({ static: i >= 5 ? 1.4 : 1, commit: i >= 5 ? to : `${from}-dirty` })));
+    const change = async () => (await api('/history/changes?workload=told')).body.changes[0];
+    const before = await change();
+    assert.deepEqual([before.suspects, before.suspects_total], [[], null]);
+    assert.match(before.how.join(' '), /Suspects: git log/);
+
+    writeFileSync(join(folder, 'w.json'), JSON.stringify(workload(body, { ...quick, modes: ['eager'], name: 'posted' })));
+    const posted = spawnSync(binary, ['run', 'w.json', '--post', server.url], { cwd: folder, encoding: 'utf8' });
+    assert.equal(posted.status, 0, posted.stderr);
+    const after = await change();
+    assert.deepEqual(after.suspects.map((s) => s.subject).sort(), ['merged', 'on the side', 'three', 'two']);
+    assert.equal(after.suspects_total, 4);
+    assert.deepEqual([after.suspects[0].author, after.suspects.find((s) => s.subject === 'three').id], ['Ada', to]);
+    assert.match(after.how.join(' '), /4 commits lie between the two\./);
+    rmSync(folder, { recursive: true });
+});
+
+test('commits are bounded, and what is no commit is refused by its place', async () => {
+    const post = (json) => api('/commits', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(json) });
+    const one = { id: 'abcdef1', parents: ['abcdef0'], subject: 's', author: 'a', committed_ns: 1 };
+    assert.deepEqual((await post({ commits: [one] })).body, { added: 1 });
+    assert.deepEqual((await post({ commits: [one, { ...one, id: 'abcdef2' }] })).body, { added: 1 });
+    for (const bad of [[], {}, { commits: [] }, { commits: [one], more: 1 }, { project: 7, commits: [one] }, { commits: Array(1001).fill(one) }])
+        assert.equal((await post(bad)).status, 400, JSON.stringify(bad).slice(0, 60));
+    for (const wrong of [{ id: 'main' }, { id: 'abc' }, { parents: 'x' }, { parents: ['HEAD'] }, { parents: Array(17).fill('abcdef0') }, { subject: 'x'.repeat(501) }, { author: null }, { committed_ns: -1 }, { committed_ns: 1.5 }, { more: 1 }]) {
+        const { status, body: refused } = await post({ commits: [one, { ...one, ...wrong }] });
+        assert.equal(status, 400, JSON.stringify(wrong).slice(0, 60));
+        assert.match(refused.error.message, /commits\[1\]: /);
     }
 });

@@ -178,5 +178,5 @@ test('runs under two policies are no repeats of each other', async () => {
     for (const policy of ['dynamo', undefined, 'native'])
         await waitFor(server, (await postRun(server, workload(body, { ...quick, name: 'policies', policy }))).body.id);
     const { points } = (await history('workload=policies')).body;
-    assert.deepEqual(points.map((p) => p.parting ?? null), [null, null, 'settings changed']);
+    assert.deepEqual(points.map((p) => p.parting ?? null), [null, null, 'settings changed: policy none, then native']);
 });

@@ -136,6 +136,23 @@ def model(q, k, v):
     scores = scores.masked_fill(torch.arange(8) > t, -1e9)
     return torch.einsum("bt,btd->bd", torch.softmax(scores, -1), values)
 """, [randn(2, 16), randn(2, 16, seed=1), randn(2, 16, seed=2)]),
+    # Large enough to be written where it lies: one place, several, the same one twice.
+    "cache_by_index": ("""
+keys, values, sums = torch.zeros(2, 3, 40, 16), torch.zeros(2, 3, 40, 16), torch.zeros(40, 48)
+
+
+def model(q, k, v, place, places):
+    at = place + places[:1]
+    keys.index_copy_(2, at, k)
+    values.index_copy_(2, at, v)
+    seen = torch.arange(40) <= at
+    y = F.scaled_dot_product_attention(q, keys, values, attn_mask=seen[None, None, None])
+    keys.index_copy_(2, places, torch.cat([k, v, q], 2))
+    sums[places] = q[0].reshape(1, 48).expand(3, 48) + places[:, None]
+    sums.index_add_(0, places[:2], v.reshape(2, 48))
+    place.add_(1)
+    return y, keys * 1, values.sum(2), sums * 1
+""", [randn(2, 3, 1, 16), randn(2, 3, 1, 16, seed=1), randn(2, 3, 1, 16, seed=2), randint(1, high=9), randint(3, high=2)]),
     "written_in_a_loop": ("""
 def model(x, index):
     y = x.clone()

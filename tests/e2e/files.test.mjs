@@ -106,6 +106,12 @@ test("a long path and a long name never make a narrow page scroll sideways", asy
     await drawn(page);
     assert.equal(await sideways(page), 0, place);
   }
+  const file = join(server.home, `${"a_file_with_a_long_name_".repeat(3)}and_more.py`);
+  writeFileSync(file, "import torch\n\n\ndef model(x):\n    return torch.relu(x)\n");
+  await page.goto(`${server.url}/new`);
+  await page.locator("input[type=file]").first().setInputFiles(file);
+  await page.locator("#origin", { hasText: "and_more.py" }).waitFor();
+  assert.equal(await sideways(page), 0, "a file of a long name in the form");
   assert.deepEqual(complaints, []);
   await context.close();
 });

@@ -39,6 +39,12 @@ PYTHON
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
+*fuzz_results) # what the tools wrote
+	cp tests/results/*.json tests/results/*.csv tests/results/*.p[tk]* "$corpus"
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=65536 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
 *fuzz_http) # requests are made from the table of routes
 	printf 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >"$corpus/get"
 	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=4096 -max_len=4096 \

@@ -62,6 +62,19 @@ PROGRAMS = [
     ("bytes_and_names", [["f 2,3"]], "import io\nout_dir = 'out'\nbatch_size = 12\nkeys = [k for k, v in globals().items() if not k.startswith('_') and isinstance(v, (int, float, bool, str))]\nconfig = {k: globals()[k] for k in keys}\ndef act_relu(x):\n    return F.relu(x)\n"
      "ids = list('h\u00e9llo'.encode('utf-8'))\ntext = io.StringIO()\nprint('a', 1, file=text)\ndef args(a, b=2):\n    return sorted(locals())\n"
      + model("f = globals()['act_' + 'relu']\nreturn f(x) * batch_size, ids, bytes(ids).decode(), sorted(keys), config['batch_size'], text.getvalue(), args(1), 'ab'.translate(str.maketrans('a', 'b'))")),
+    ("what_raises", [["f 3"]], "from torch.func import grad, jacrev, jvp, stack_module_state, vjp\nimport torch.nn.utils.parametrize as parametrize\na, b = torch.ones(3, requires_grad=True), torch.ones(2, 2)\nlin = nn.Linear(2, 2)\nother = nn.Linear(2, 2).requires_grad_(False)\n"
+     "class Both(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g\n    vjp = backward\n"
+     "class Dirty(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x.add_(1)\n        ctx.mark_dirty(x)\n        return x * 2\n"
+     "class Wide(nn.Module):\n    def forward(self, x):\n        return x\n    def right_inverse(self, x):\n        return x.double()\n"
+     "tries = [lambda: torch.mul(a, 2, out=torch.empty(3)), lambda: torch.matmul(b, b, out=torch.empty(2, 2, dtype=torch.int64)), lambda: torch.max(b, 0, out=(torch.empty(2), torch.empty(2))), lambda: torch.isclose(b, b, atol=-1), "
+     "lambda: F.smooth_l1_loss(b, b, beta=-1.0), lambda: F.huber_loss(b, b, delta=0.0), lambda: F.binary_cross_entropy_with_logits(b, torch.ones(2)), lambda: F.group_norm(torch.ones(1, 2), 2), "
+     "lambda: torch.autograd.grad(a.sum(), []), lambda: torch.autograd.grad([a.sum(), a.sum()], a, [torch.tensor(1.0)]), lambda: Both.apply(a).sum().backward(), lambda: Dirty.apply(a * 1), "
+     "lambda: grad(torch.mul, argnums=[0])(b, b), lambda: grad(lambda x, y: (x * y).sum(), argnums=(0, -2))(b, b), lambda: vjp(lambda x: (x, 1.0), b, has_aux=True), lambda: jvp(lambda x: (), (b,), (b,)), lambda: stack_module_state([lin, other]), "
+     "lambda: torch.unravel_index(torch.tensor(0.5), (2, 2)), lambda: torch.unravel_index(torch.tensor(0), (2, -3)), lambda: torch.histc(b, min=5, max=1), lambda: torch.histc(torch.tensor([1.0, float('inf')])), lambda: torch.meshgrid(b), "
+     "lambda: torch.normal(b, -1.0), lambda: torch.normal(b, -b), lambda: b.uniform_(2.0, 1.0), lambda: b.exponential_(-0.5), lambda: b.cauchy_(0.0, 0.0), lambda: torch.vander(b), lambda: torch.addr(b, b, b), lambda: torch.broadcast_shapes((-1,)), "
+     "lambda: torch.complex(torch.tensor([1]), torch.tensor([2])), lambda: nn.Conv1d(3, 3, 2, padding='foo'), lambda: nn.Conv2d(3, 3, 2, padding='same', stride=(1, 2)), lambda: lin.train(1), lambda: nn.Sequential(lin).insert(-5, lin), lambda: torch.Generator('opengl'), "
+     "lambda: torch.fft.fft2(b, dim=(0, 0)), lambda: torch.fft.fft2(b, s=(1,)), lambda: torch.fft.rfft(torch.fft.fft(b)), lambda: parametrize.register_parametrization(lin, 'weight', Wide()), lambda: torch.mul(b, 2, out=b)]\nkinds = []\n"
+     "for each in tries:\n    try:\n        each()\n        kinds.append('none')\n    except Exception as e:\n        kinds.append(type(e).__name__)\n" + model("return x * 2, kinds")),
 ]
 
 

@@ -200,17 +200,14 @@ test("each filter can be dropped alone", () => {
   );
 });
 
-test("a split adds up to the watched call, and as printed too", () => {
-  const point = {
-    modes: {
-      static: {
-        latency: { median_us: 2 },
-        split_us: { guards: 0.1, dispatch: 0.2, alloc: 0.1, launch: 0.1, kernel: 1.4, rest: 0.15, observed: 2.05 },
-      },
-    },
-  };
-  const [row] = splitRows(point, ["eager", "static"]);
-  assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
+test("a split's bar is as long as the median, however long the call was that was watched", () => {
+  const text = { guards: "0", dispatch: "700", alloc: "800", launch: "300", kernel: "8,500", rest: "500", watched: "10,800", median: "292" };
+  const point = { modes: { eager: { latency: { median_us: 292 } }, static: { latency: { median_us: 100 } } } };
+  const [row, ...others] = splitRows(point, ["eager", "static"], { modes: { eager: { split: text }, static: {} } });
+  assert.deepEqual(others, []);
+  assert.equal(row.median, 292);
+  assert.ok(Math.abs(row.shares.reduce((a, b) => a + b, 0) - 1) < 1e-9);
+  assert.ok(Math.abs(row.shares[4] - 8500 / 10800) < 1e-9);
 });
 
 test("guards belong to their graph, inputs come from the nodes", () => {

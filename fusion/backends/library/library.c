@@ -55,13 +55,16 @@ static void bind_argument(struct operand *x, const struct node *n, const struct 
 
 static void bind_result(struct operand *x, const struct node *n, int buffer, const int64_t *vars)
 {
+	int64_t step = 1;
+
 	*x = (struct operand){
 		.buffer = buffer, .dtype = n->dtype, .rank = n->shape.rank, .numel = 1
 	};
 	for (int d = x->rank - 1; d >= 0; d--) {
 		x->size[d] = sym_eval(n->shape.size[d], vars);
-		x->stride[d] = x->numel;
+		x->stride[d] = step;
 		x->numel *= x->size[d];
+		step *= n->pitch && d == x->rank - 1 ? n->pitch : x->size[d];
 	}
 }
 

@@ -461,6 +461,9 @@ def ctc_loss(
 ):
     """One call.  The sums over all alignments, step by step, of logarithms."""
     never = -1e30
+    for lengths in (input_lengths, target_lengths):
+        if isinstance(lengths, torch.Tensor) and lengths.dtype.is_floating_point:
+            raise RuntimeError("input_lengths and target_lengths must be integral")
     single = log_probs.dim() == 2
     x = log_probs.unsqueeze(1) if single else log_probs
     steps, batch, classes = x.shape

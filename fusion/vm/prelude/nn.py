@@ -280,6 +280,8 @@ class Module:
         setattr(self.get_submodule(path), name, module)
 
     def train(self, mode=True):
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for module in self.children():
             module.train(mode)
@@ -422,6 +424,11 @@ class _Container(Module):
         return self
 
     def insert(self, index, module):
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        n = len(self)
+        if not -n <= index <= n:
+            raise IndexError(f"Index out of range: {index}")
         modules = list(self.children())
         modules.insert(index, module)
         for i, each in enumerate(modules):

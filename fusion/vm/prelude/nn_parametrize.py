@@ -13,6 +13,13 @@ class ParametrizationList(nn.ModuleList):
             if hasattr(module, "right_inverse"):
                 with torch.no_grad():
                     original = module.right_inverse(original)
+        if isinstance(original, torch.Tensor) and original.dtype != given.dtype:
+            raise ValueError(
+                f"When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                f"original.dtype: {given.dtype}\nright_inverse(original).dtype: {original.dtype}"
+            )
+        if not isinstance(original, (torch.Tensor, tuple, list)) or any([not isinstance(part, torch.Tensor) for part in original]):
+            raise ValueError(f"'right_inverse' must return a Tensor or a Sequence of tensors. Got {type(original).__name__}")
         if isinstance(original, torch.Tensor):
             self._keep(given, original)
         else:
@@ -62,6 +69,16 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         if not unsafe:
             value = getattr(module, tensor_name)
             _check(parametrization(value), value.shape, value.dtype)
+            if hasattr(parametrization, "right_inverse"):
+                inverse = parametrization.right_inverse(value)
+                if not isinstance(inverse, torch.Tensor):
+                    raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}")
+                for what, had, has in (("dtype", value.dtype, inverse.dtype), ("shape", value.shape, inverse.shape)):
+                    if had != has:
+                        raise ValueError(
+                            f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{tensor_name}.\n"
+                            f"module.{tensor_name}.{what}: {had}\nreturned {what}: {has}"
+                        )
         module.parametrizations[tensor_name].append(parametrization)
         return module
     original = getattr(module, tensor_name, None)

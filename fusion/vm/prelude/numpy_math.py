@@ -392,6 +392,8 @@ def array_split(ary, indices_or_sections, axis=0):
     if not numpy.is_whole(indices_or_sections):
         return split(ary, indices_or_sections, axis)
     parts = indices_or_sections
+    if parts <= 0:
+        raise ValueError("number sections must be larger than 0.")
     n = _of(ary).shape[axis]
     ends, at = [], 0
     for i in range(parts - 1):

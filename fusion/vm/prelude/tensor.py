@@ -12,6 +12,8 @@ def _fill(tensor, values):
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
     if generator is not None:
         return _random_numbers.by(generator, normal_, self, mean, std)
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std)}")
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         _fill(place, torch._C.normal(tuple(place.shape), self.dtype, False, "gpu", float(mean), float(std)))
@@ -27,6 +29,11 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     if generator is not None:
         return _random_numbers.by(generator, uniform_, self, a, b, **bounds)
     a, b = bounds.get("from", a), bounds.get("to", b)
+    if not a <= b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    largest = torch.finfo(self.dtype).max
+    if b - a > largest:
+        raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<>::max(), but found to={b} and from={a} which result in to-from to exceed the limit")
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         _fill(place, torch._C.uniform(tuple(place.shape), self.dtype, "gpu", float(a), float(b)))
@@ -57,6 +64,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
 def exponential_(self, lambd=1.0, *, generator=None):
     if generator is not None:
         return _random_numbers.by(generator, exponential_, self, lambd)
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={float(lambd)}")
     place = _random_numbers.in_memory(self)
     _fill(place, _random_numbers.exponential(place, lambd))
     return self
@@ -65,6 +74,8 @@ def exponential_(self, lambd=1.0, *, generator=None):
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     if generator is not None:
         return _random_numbers.by(generator, cauchy_, self, median, sigma)
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma)}")
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         wide = _random_numbers.wide(self.dtype)
@@ -78,6 +89,8 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     if generator is not None:
         return _random_numbers.by(generator, log_normal_, self, mean, std)
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={float(std)}")
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         wide = _random_numbers.wide(self.dtype)

@@ -109,6 +109,8 @@ def resize_(self, *sizes, memory_format=None):
         return self
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if math.prod([s for s in sizes if s > 1]) >= 2.0**63:
+        raise RuntimeError(f"Stride calculation overflowed with size={list(sizes)}")
     flat, n = self.data.reshape(-1), math.prod(sizes)
     if n > flat.shape[0]:
         flat = torch.cat((flat, flat.new_zeros(n - flat.shape[0])))

@@ -104,6 +104,10 @@ def as_tensor(data, dtype=None, device=None):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     made = torch.as_tensor(obj, dtype)
+    if copy is False and isinstance(obj, torch.Tensor) and made is not obj:
+        raise ValueError("cannot alias tensor with different dtype")
+    if copy is False and isinstance(obj, (bool, int, float, list, tuple)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
     if copy and made is obj:
         made = made.clone()
     return made.requires_grad_() if requires_grad else made
@@ -115,6 +119,11 @@ def meshgrid(*tensors, indexing="ij"):
         tensors = tensors[0]
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in tensors:
+        if t.dim() > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
     if any([t.dtype != tensors[0].dtype for t in tensors]):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     tensors = [t.reshape(-1) for t in tensors]
@@ -205,6 +214,10 @@ def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
     if generator is not None:
         return _random_numbers.by(generator, normal, mean, std, size)
+    if isinstance(std, (int, float)) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std)}")
+    if isinstance(std, torch.Tensor) and not torch._C._is_traced() and bool((std < 0).any()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
     if size is not None and _random_numbers.by_gpu(None):
         return torch._C.normal(tuple(size), torch.get_default_dtype(), False, "gpu", float(mean), float(std))
     if size is not None:

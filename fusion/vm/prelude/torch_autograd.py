@@ -124,6 +124,11 @@ class Function:
         with torch.no_grad():
             out = cls._run(ctx, args)
             made = list(out) if isinstance(out, tuple) else [out]
+            if any([not _among(each, made) for each in ctx._dirty]):
+                raise RuntimeError(
+                    "Some elements marked as dirty during the forward method were not returned as output. "
+                    "The inputs that are modified inplace must all be outputs of the Function."
+                )
             for i, each in enumerate(made):
                 if _among(each, tensors) and not _among(each, ctx._dirty):
                     made[i] = each.view_as(each)
@@ -142,7 +147,18 @@ class Function:
             for i, shape in enumerate(shapes):
                 if given[i] is None and shape is not None and ctx._materialize:
                     given[i] = torch.zeros(shape[0], dtype=shape[1])
-            found = cls.backward(ctx, *given)
+            rule = getattr(cls, "backward", None) or getattr(cls, "vjp", None)
+            if rule is None:
+                raise NotImplementedError(
+                    "You must implement either the backward or vjp method for your custom "
+                    "autograd.Function to use it with backward mode AD."
+                )
+            if hasattr(cls, "vjp") and hasattr(cls, "backward"):
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. "
+                    "You should only implement one of them."
+                )
+            found = rule(ctx, *given)
             found = list(found) if isinstance(found, (tuple, list)) else [found]
             while len(found) > len(args) and found[-1] is None:
                 found.pop()

@@ -868,8 +868,17 @@ def _shown(c):
 # ---- what makes them
 
 
+def _parts_only(first, second):
+    for part in (first, second):
+        if not part.dtype.is_floating_point:
+            raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {first.dtype} and {second.dtype}")
+
+
 def polar(abs, angle, *, out=None):
     """One call."""
+    if abs.dtype != angle.dtype:
+        raise RuntimeError(f"Expected object of scalar type {abs.dtype} but got scalar type {angle.dtype} for second argument")
+    _parts_only(abs, angle)
     return _Complex(abs * torch.cos(angle), abs * torch.sin(angle))
 
 
@@ -877,6 +886,7 @@ def complex(real, imag, *, out=None):
     """One call."""
     if real.dtype != imag.dtype:
         raise RuntimeError(f"Expected object of scalar type {real.dtype} but got scalar type {imag.dtype} for second argument")
+    _parts_only(real, imag)
     shape = torch.broadcast_shapes(real.shape, imag.shape)
     return _Complex(real.expand(shape).clone(), imag.expand(shape).clone())
 

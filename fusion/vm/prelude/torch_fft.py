@@ -84,6 +84,19 @@ def _back(input, n, dim, norm):
 
 def _axes(input, s, dim):
     rank = input.dim()
+    if isinstance(dim, int):
+        dim = (dim,)
+    if isinstance(s, int):
+        s = (s,)
+    if dim is not None and s is not None and len(dim) != len(s):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    if s is not None and len(s) > rank:
+        raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {rank} dimensions.")
+    for d in () if dim is None else dim:
+        if not -rank <= d < rank:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {d})")
+    if dim is not None and len(set([d % rank for d in dim])) != len(dim):
+        raise RuntimeError("FFT dims must be unique")
     if dim is None:
         dim = list(range(rank)) if s is None else list(range(rank - len(s), rank))
     return [d % rank for d in dim], [None] * len(dim) if s is None else list(s)
@@ -97,6 +110,8 @@ def _every(input, s, dim, norm, inverse):
 
 
 def _half(input, s, dim, norm):
+    if torch.is_complex(input):
+        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {input.dtype}")
     dims, sizes = _axes(input, s, dim)
     n = _length(input, sizes[-1], dims[-1])
     made = _transform(input, n, dims[-1], norm, False, n // 2 + 1)

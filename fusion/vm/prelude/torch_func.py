@@ -1,6 +1,7 @@
 # torch.func: a function of tensors as a function of its derivatives, of batches, or of a module's
 # parameters.  A tree is a tensor, or a tuple, list or dict of trees.
 import torch
+from torch.utils._pytree import tree_leaves
 
 
 def _leaves(tree):
@@ -79,15 +80,22 @@ def _grads(outputs, leaves, tangents):
 
 
 def _chosen(args, argnums, name):
-    several = isinstance(argnums, (tuple, list))
+    several = isinstance(argnums, tuple)
+    if not several and not isinstance(argnums, int):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     places = list(argnums) if several else [argnums]
+    if not places:
+        raise RuntimeError("argnums must be non-empty")
     for place in places:
         if not -len(args) <= place < len(args):
             raise RuntimeError(f"Got argnum={place}, but only {len(args)} positional inputs")
     for leaf in _leaves([args[place] for place in places]):
         if not leaf.dtype.is_floating_point:
             raise RuntimeError(f"{name}: expected a floating point input, got {leaf.dtype}")
-    return [place % len(args) for place in places], several
+    places = [place % len(args) for place in places]
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {tuple(places)}")
+    return places, several
 
 
 def _placed(args, places, values):
@@ -102,7 +110,21 @@ def _split(made, has_aux, name):
         return made, None
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(f"{name}(f): output of function f should be a tuple: (output, aux) if has_aux is True")
+    for leaf in tree_leaves(made[1]):
+        if not isinstance(leaf, torch.Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
     return made
+
+
+def _checked(output, name):
+    """The tensors that a function gives, which has to give nothing else."""
+    leaves = tree_leaves(output)
+    if not leaves:
+        raise RuntimeError(f"{name}: Expected f to be a function that has non-empty output (got output = {output})")
+    for leaf in leaves:
+        if not isinstance(leaf, torch.Tensor):
+            raise RuntimeError(f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}")
+    return leaves
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
@@ -141,6 +163,7 @@ def vjp(func, *primals, has_aux=False):
     with _Level(primals) as level:
         given = level.begin(primals)
         output, aux = _split(torch._C._in_eager(func)(*given), has_aux, "vjp")
+        _checked(output, "vjp(f, *primals)")
 
     def pull(cotangents, retain_graph=True, create_graph=None):
         with _Level((primals, cotangents)) as inner:
@@ -153,10 +176,12 @@ def vjp(func, *primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """J v as the derivative of v^T J by v, which J is linear in."""
+    if not _leaves(tuple(primals)):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
     with _Level((primals, tangents)) as level:
         given = level.begin(tuple(primals))
         output, aux = _split(torch._C._in_eager(func)(*given), has_aux, "jvp")
-        outputs = _leaves(output)
+        outputs = _checked(output, "jvp(f, primals, tangents)")
         around = [torch.zeros_like(o, requires_grad=True) for o in outputs]
         first = _grads(outputs, _leaves(given), around)
         made = _rebuild(output, _grads(first, around, _leaves(tuple(tangents))))
@@ -189,6 +214,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         with _Level((args, kwargs)) as level:
             given = [level.begin(args[place]) for place in places]
             output, aux = _split(torch._C._in_eager(func)(*_placed(args, places, given), **kwargs), has_aux, "jacrev")
+            for leaf in _checked(output, "jacrev"):
+                if not leaf.dtype.is_floating_point:
+                    raise RuntimeError(f"jacrev: Expected all outputs to be real but received tensor of {leaf.dtype}")
             found = _map(lambda o: _jacobian(o, tuple(given) if several else given[0]), output)
             found, aux = level.end(found), level.end(aux)
         return (found, aux) if has_aux else found
@@ -300,6 +328,9 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 def stack_module_state(models):
     if len(models) == 0:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    for name, p in models[0].named_parameters():
+        if any([m.get_parameter(name).requires_grad != p.requires_grad for m in models]):
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     params = {
         name: torch.stack([dict(m.named_parameters())[name].detach() for m in models]).requires_grad_(p.requires_grad)
         for name, p in models[0].named_parameters()

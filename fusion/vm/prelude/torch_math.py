@@ -325,10 +325,14 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """One call."""
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
     x = input.reshape(-1)
-    low, high = torch.full((), float(min), dtype=x.dtype), torch.full((), float(max), dtype=x.dtype)
     if min == max and x.numel() > 0:
-        low, high = torch.amin(x), torch.amax(x)
+        min, max = torch.amin(x).item(), torch.amax(x).item()
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"torch.histc: range of [{min}, {max}] is not finite")
+    low, high = torch.full((), float(min), dtype=x.dtype), torch.full((), float(max), dtype=x.dtype)
     same = low == high
     low, high = torch.where(same, low - 1, low), torch.where(same, high + 1, high)
     at = torch.clamp(((x - low) / (high - low) * bins).long(), 0, bins - 1)
@@ -363,6 +367,8 @@ def randint_like(input, low, high=None, *, dtype=None, device=None, requires_gra
 
 def vander(x, N=None, increasing=False):
     """One call."""
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     n = x.shape[0] if N is None else N
     powers = torch.arange(n) if increasing else torch.arange(n - 1, -1, -1)
     return torch.pow(x.unsqueeze(-1), powers)

@@ -92,8 +92,15 @@ def empty_strided(size, stride, dtype=None, device=None, requires_grad=False):
 
 
 def unravel_index(indices, shape):
+    if indices.dtype.is_floating_point or indices.dtype == torch.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if isinstance(shape, int):
         shape = (shape,)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any([n < 0 for n in shape]):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     made = []
     for n in reversed(shape):
         made.append(indices % n)

@@ -413,6 +413,8 @@ def _into(x, made, beta, alpha):
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     """One call."""
+    if vec1.dim() != 1 or vec2.dim() != 1:
+        raise RuntimeError(f"addr: Expected 1-D argument {'vec1' if vec1.dim() != 1 else 'vec2'}, but got {(vec1 if vec1.dim() != 1 else vec2).dim()}-D")
     return _into(input, vec1.unsqueeze(1) * vec2.unsqueeze(0), beta, alpha)
 
 
@@ -534,6 +536,8 @@ def broadcast_shapes(*shapes):
     made = [1] * rank
     for s in shapes:
         for k in range(len(s)):
+            if s[k] < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({s[k]}): ({s[k]})")
             at = rank - len(s) + k
             if made[at] == 1:
                 made[at] = s[k]

@@ -8,6 +8,8 @@ import torch
 class Generator:
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
+        if self.device.type not in ("cpu", "cuda"):
+            raise RuntimeError(f"Device type {self.device.type} is not supported for torch.Generator() api.")
         self.manual_seed(67280421310721)
 
     def _exchange(self):

@@ -103,6 +103,11 @@ def istft(
     if return_complex or onesided is False:
         raise NotImplementedError("istft gives real signals of one-sided spectra here: leave return_complex and onesided out")
     hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    if input.numel() == 0:
+        raise RuntimeError("istft: input tensor cannot be empty.")
+    if not 0 < hop <= width:
+        raise RuntimeError(f"istft: Expected 0 < hop_length <= win_length, but got hop_length={hop}")
     spectra = input if torch.is_complex(input) else torch.view_as_complex(input)
     single = spectra.dim() == 2
     spectra = spectra.unsqueeze(0) if single else spectra
@@ -117,6 +122,8 @@ def istft(
     envelope = frames.new_zeros(total).index_add(0, places, weight)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
+    if not torch._C._is_traced() and not bool(envelope[start:end].abs().min() > 1e-11):
+        raise RuntimeError("istft: window overlap add min: 1")
     made = y[:, start:end] / envelope[start:end]
     if length is not None and made.shape[1] < length:
         made = F.pad(made, (0, length - made.shape[1]))

@@ -29,6 +29,8 @@ export interface ReportRun {
   trace?: ReportTrace | null;
   /** what logs of other programs held */
   import?: ReportImport;
+  /** what another tool measured, or `breakeven record`: each mode is a figure of it */
+  result?: ReportResult;
   /** where a run came from that was read back from its own export */
   imported?: ReportImported;
   /** true: it came from an export that was too long, without values, code and samples */
@@ -119,7 +121,9 @@ export interface ReportWorkload {
   trace?: boolean | null;
   /** true: read from logs of another program */
   imported?: boolean | null;
-  /** the command of a trace */
+  /** the tool that measured it: a result, which is not run here */
+  result?: string | null;
+  /** the command of a trace or of a record */
   command?: string | null;
 }
 
@@ -335,6 +339,8 @@ export interface ReportMode {
   cached?: boolean;
   /** memory over one watched call */
   memory?: ReportMemory;
+  /** of a result: its figure */
+  measure?: ReportMeasure;
   /** the time of a call */
   latency?: ReportLatency | null;
   /** us: what that time is made of */
@@ -547,6 +553,74 @@ export interface ReportLatency {
   aside_ns?: number[];
   /** what makes the samples doubtful, in a sentence */
   noise?: string | null;
+}
+
+/** one benchmark of another tool, or a command that `breakeven record` timed */
+export interface ReportResult {
+  /** the tool: pytest-benchmark, google-benchmark, hyperfine, asv, bmf, torch.utils.benchmark, dynamo or record */
+  format: string;
+  /** its version, as it says it */
+  version?: string;
+  /** the file that it was read from */
+  file?: string;
+  /** its whole name, where the run's is shortened */
+  benchmark?: string;
+  /** the machine: what the file, or who imported it, says */
+  machine?: string;
+  /** how the program was built, or its interpreter: results of others are not comparable */
+  build?: string;
+  /** what the benchmark was given, by name: results of others are not comparable */
+  parameters?: Record<string, string>;
+  /** what else the tool says of it, by name */
+  about?: Record<string, string>;
+  /** when it was measured, as the tool says it */
+  measured?: string;
+  /** of each run of a command */
+  exit_codes?: number[];
+  /** runs before the samples, which are not among them */
+  warm_ups?: number;
+  /** of a record: why there are no more samples */
+  stopped?: string;
+}
+
+/** a figure of a result */
+export interface ReportMeasure {
+  /** time; rate: more is better; amount: less is better; graphs, breaks: how many */
+  kind: string;
+  /** the median of the samples, or what the tool gives */
+  value: number;
+  /** us of a time, B or B/s of bytes, else what the tool says */
+  unit: string;
+  /** its 95 % interval; null where the file does not tell */
+  ci: [number, number] | null;
+  /** samples that it rests on */
+  n: number;
+  /** these, in the order they were taken and in its unit, where the file has them */
+  samples?: number[];
+  /** the tool's own lower bound, whose meaning the file does not tell */
+  low?: number;
+  /** its upper bound */
+  high?: number;
+  /** what the value is, where it is no median */
+  of?: string;
+  /** what makes the samples doubtful, in a sentence */
+  noise?: string;
+  /** the value with its interval, in the digits that it allows */
+  shown?: string;
+}
+
+/** what a file of another tool holds, as reports; `breakeven import --json` prints it, POST /api/v1/results takes it */
+export interface ReportResults {
+  /** the version of this form: 1 */
+  breakeven_results: number;
+  /** the tool */
+  format: string;
+  /** of the suite that several results are */
+  name?: string;
+  /** a report of each benchmark */
+  results: ReportRun[];
+  /** what the file has and is not kept, and what it does not tell */
+  notes: string[];
 }
 
 /** the time of a call by what it goes to; the parts add up to the median */
@@ -2613,6 +2687,8 @@ export interface ReportSettingDifference {
   b: string;
   /** whether it forbids a comparison */
   matters: boolean;
+  /** whether runs on both sides of it are other histories of a workload */
+  parts: boolean;
 }
 
 /** how much longer the fixed control took in the other run */
@@ -3023,7 +3099,7 @@ export interface ReportHistoryPoint {
   level?: number;
   /** the id of the change whose new level begins here */
   change?: number;
-  /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
+  /** why it cannot be held against the one before it that was measured: settings changed (of the newest eight such places with the settings: threads 1, then 4), other point, source changed */
   parting?: string;
 }
 
@@ -3131,8 +3207,24 @@ export interface ReportHistoryChange {
   how: string[];
   /** each figure that stepped, those that decide first */
   steps: ReportChangeStep[];
+  /** commits that the run after has and the run before has not, as far as they are known, the newest first, at most 50 */
+  suspects: ReportSuspect[];
+  /** how many these are; null where not all of them are known */
+  suspects_total: number | null;
   /** both runs side by side: breaks, kernels, graphs and source that changed; of one change alone */
   comparison?: ReportCompare;
+}
+
+/** a commit of the user's project */
+export interface ReportSuspect {
+  /** its id */
+  id: string;
+  /** the first line of its message */
+  subject: string;
+  /** who made it */
+  author: string;
+  /** ns: when it was committed, since 1970 */
+  committed_ns: number;
 }
 
 /** a run at which a level ends or begins */
@@ -3375,7 +3467,7 @@ export interface ReportFindingsBreak {
   gain?: string;
   /** us: what they cost a call; none where that is not known */
   cost?: ReportFigure;
-  /** where cost is no figure (its interval holds 0, or that of all breaks does): a sentence with what is known */
+  /** where cost is no figure (its interval holds 0, or that of all breaks does, or the timed calls do not meet it): a sentence with what is known */
   cost_open?: string;
   /** us: what all breaks of its line cost a call, as far as that can be told */
   line_cost?: string;

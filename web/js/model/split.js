@@ -14,25 +14,24 @@ export const PARTS = [
 ];
 
 /**
- * @typedef {{mode: string, parts: number[], watched: number, median: number}} SplitRow microseconds, parts as
- *   PARTS
+ * @typedef {{mode: string, shares: number[], median: number}} SplitRow shares of the watched call, as PARTS;
+ *   microseconds
  */
 
-/** @param {import("../api/types.js").Point} point @param {readonly string[]} modes @returns {SplitRow[]} */
-export function splitRows(point, modes) {
+/**
+ * A bar is as long as its mode's median and is parted by the watched call: one that was watched in a bad moment
+ * is no longer for it.
+ * @param {import("../api/types.js").Point} point @param {readonly string[]} modes
+ * @param {import("../api/report.js").ReportFindingsPoint} said of the point
+ * @returns {SplitRow[]}
+ */
+export function splitRows(point, modes, said) {
   return modes.flatMap((mode) => {
-    const m = point.modes[mode];
-    if (!m?.split_us || !m.latency) return [];
-    const s = m.split_us;
-    const named = PARTS.slice(0, -1).reduce((sum, p) => sum + (s[p.key] ?? 0), 0);
-    const watched = s.observed ?? Math.max(named, m.latency.median_us);
-    return [
-      {
-        mode,
-        parts: PARTS.map((p) => (p.key === "rest" ? watched - named : (s[p.key] ?? 0))),
-        watched,
-        median: m.latency.median_us,
-      },
-    ];
+    const of = said.modes[mode]?.split;
+    const median = point.modes[mode]?.latency?.median_us;
+    if (!of || !median) return [];
+    const number = (/** @type {string} */ text) => Number(text.replaceAll(",", ""));
+    const watched = number(of.watched);
+    return [{ mode, shares: PARTS.map((p) => (watched > 0 ? number(of[p.key]) / watched : 0)), median }];
   });
 }

@@ -3,7 +3,7 @@
 import { h, add, button, chip, ci, headRow, scroller, section, spoken, toast } from "./dom.js";
 import { patchChange } from "../api/client.js";
 import { compareUrl } from "../model/compare.js";
-import { plain, plural } from "../model/format.js";
+import { date, plain, plural } from "../model/format.js";
 import { chipClass, intervalOf } from "../model/sentence.js";
 
 /** @typedef {import("../api/report.js").ReportHistoryChange} Change */
@@ -31,7 +31,16 @@ function card(c, again) {
     add(acts, b);
   }
   const note = c.note ? h("p", { class: "said" }, c.note, c.note_by ? h("span", { class: "dim" }, ` ${c.note_by}`) : null) : null;
-  return h("article", { class: `change ${c.state}`, data: { change: String(c.id) } }, head, h("p", {}, spoken(c.sentence)), h("p", { class: "how" }, c.how.join(" ")), note, steps(c), acts);
+  return h("article", { class: `change ${c.state}`, data: { change: String(c.id) } }, head, h("p", {}, spoken(c.sentence)), h("p", { class: "how" }, c.how.join(" ")), note, suspects(c), steps(c), acts);
+}
+
+/** The commits between the runs of before and after. @param {Change} c */
+function suspects(c) {
+  if (!c.suspects.length) return null;
+  const total = c.suspects_total ?? c.suspects.length;
+  const rows = c.suspects.map((s) => h("li", {}, h("code", {}, s.id.slice(0, 7)), ` ${s.subject} `, h("span", { class: "dim" }, `${s.author}, ${date(s.committed_ns / 1e6)}`)));
+  const left = total > c.suspects.length ? h("p", { class: "dim" }, `${total - c.suspects.length} older ones are not shown.`) : null;
+  return h("details", { class: "suspects" }, h("summary", {}, plural(total, "suspect", "suspects")), h("ul", {}, rows), left);
 }
 
 /** @param {Change} c */

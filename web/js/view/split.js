@@ -1,6 +1,6 @@
 // js/view/split.js -- one call's time as a stacked bar for each mode.
 //
-// All bars share one axis, so their lengths compare; what no phase claims has a
+// All bars share one axis, so their lengths, the medians, compare; what no phase claims has a
 // column of its own, so every row adds up as printed.
 
 import { h, headRow, scroller, section, svg } from "./dom.js";
@@ -12,7 +12,7 @@ const WIDTH = 260;
 
 /** @param {import("../model/split.js").SplitRow} row @param {number} most */
 function bar(row, most) {
-  const w = (/** @type {number} */ us) => Math.max(0, (us / most) * WIDTH);
+  const w = (/** @type {number} */ share) => Math.max(0, ((share * row.median) / most) * WIDTH);
   const el = svg("svg", {
     class: "splitbar",
     width: WIDTH,
@@ -22,13 +22,13 @@ function bar(row, most) {
     "aria-hidden": "true",
   });
   let x = 0;
-  row.parts.forEach((us, i) => {
+  row.shares.forEach((share, i) => {
     const kind = PARTS[i].key === "kernel" && row.mode === "eager" ? "eager" : PARTS[i].key;
     if (kind === "rest") {
-      if (w(us) > 2) el.append(svg("rect", { class: "p-rest", x: x + 0.5, y: 0.5, width: w(us) - 1, height: 11 }));
-    } else if (w(us) > 0)
-      el.append(svg("rect", { class: `p-${kind}`, x, y: 0, width: Math.max(0.5, w(us) - 0.75), height: 12 }));
-    x += w(us);
+      if (w(share) > 2) el.append(svg("rect", { class: "p-rest", x: x + 0.5, y: 0.5, width: w(share) - 1, height: 11 }));
+    } else if (w(share) > 0)
+      el.append(svg("rect", { class: `p-${kind}`, x, y: 0, width: Math.max(0.5, w(share) - 0.75), height: 12 }));
+    x += w(share);
   });
   return el;
 }
@@ -46,9 +46,9 @@ function splitRow(r, most, said) {
  * @returns {HTMLElement[]} nothing where the run was not timed
  */
 export function splitSection(point, modes, said) {
-  const rows = splitRows(point, modes);
+  const rows = said ? splitRows(point, modes, said) : [];
   if (!rows.length || !said) return [];
-  const most = Math.max(...rows.map((r) => r.watched));
+  const most = Math.max(...rows.map((r) => r.median));
   const where = typeof point.n === "number" ? ` at n = ${plain(point.n)}` : "";
   const parts = PARTS.map((p) => /** @type {[string, string]} */ ([p.label, "r"]));
   const head = headRow([
@@ -70,7 +70,7 @@ export function splitSection(point, modes, said) {
   const table = h("table", { id: "split-table" }, caption, head, body);
   const legend = PARTS.map((p) => h("span", { class: "key" }, h("i", { class: `k-${p.key}` }), p.label.toLowerCase()));
   const method =
-    "Watched calls are measured separately, after the latencies; the cost of reading the clock is subtracted.";
+    "Watched calls are measured separately, after the latencies; the cost of reading the clock is subtracted. A bar is as long as the median, with the parts of the watched call.";
   return [
     section(
       "Where a call's time goes",

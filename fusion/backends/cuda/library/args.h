@@ -63,8 +63,9 @@ struct lookup_args {
 	const void *from, *index[3];  /* from NULL: `bits` at each point */
 	void *to;
 	struct cuda_fault *fault;
-	unsigned *winner; /* for each place of the target: 1 + the last point that names it;
-			   * of sums of whole rows: struct row_lists */
+	unsigned *winner; /* for each place of the target: 1 + the last point that names it (NULL:
+			   * no two name one); of sums of whole rows: struct row_lists */
+	int fresh;        /* claims: what is named has no winner yet */
 	long long bits;
 	long long length, along[3]; /* scatter_add: of a line, and its steps (source, -, index) */
 	const void *call;           /* of a fault */

@@ -15,6 +15,9 @@
 
 enum { WIDE_BYTES = 16, SECTOR_BYTES = 32, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
 
+/* Points that write, of a target so many times as large: it is not read for them. */
+enum { FEW_POINTS = 8 };
+
 /* Sums of whole rows: from so many rows of so many elements on, with so many warps. */
 enum { LEAST_ROWS = 128, LEAST_WIDTH = 32, ROWS_ALL_WARPS = 16384 };
 
@@ -405,6 +408,15 @@ static bool take_winner(const struct cuda_call *c, struct indexing *s, size_t n,
 		       c->call->node->fx);
 }
 
+/* Whether no two points name one place: those of two indices along the dim alone do. */
+static bool are_apart(const struct library_call *call)
+{
+	const struct operand *index = &call->arg[2];
+
+	return call->node->op == OP_scatter && index->rank > 0 &&
+	       index->size[library_dim(call, 1, index->rank)] == 1;
+}
+
 static enum placing bind_put(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct lookup *l = c->call->state;
@@ -420,20 +432,34 @@ static enum placing bind_put(const struct cuda_call *c, void **state, struct err
 		return ON_HOST;
 	if (!l->from)
 		s->args.bits = bits_of(&c->call->node->args[3], c->call->number[3], out->dtype);
-	return take_winner(c, s, (size_t)out->numel, err) ? ON_DEVICE : NOWHERE;
+	return take_winner(c, s, are_apart(c->call) ? 0 : (size_t)out->numel, err) ? ON_DEVICE
+										   : NOWHERE;
+}
+
+/* Of few points the places are made ready, of many all are. */
+static void claim_places(const struct cuda_call *c, struct indexing *s)
+{
+	struct lookup_args args = s->args;
+	int64_t blocks = cuda_blocks(c, args.walk.points);
+
+	args.fresh = 1;
+	if (args.walk.points * FEW_POINTS < c->call->out.numel)
+		cuda_start(c, s->claim, blocks, ARGS_THREADS, &args);
+	else
+		c->device->memory.clear(c->device, args.winner, s->winner_bytes);
+	cuda_start(c, s->claim, blocks, ARGS_THREADS, &s->args);
 }
 
 static void run_put(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct indexing *s = state;
-	struct device *d = c->device;
 
 	copy_input(c, s, buffers);
-	if (!s->args.winner || s->args.walk.points == 0)
+	if (c->call->out.numel == 0 || s->args.walk.points == 0)
 		return;
 	point_at(&s->args, c->call->state, buffers);
-	d->memory.clear(d, s->args.winner, s->winner_bytes);
-	cuda_start(c, s->claim, cuda_blocks(c, s->args.walk.points), ARGS_THREADS, &s->args);
+	if (s->args.winner)
+		claim_places(c, s);
 	cuda_start(c, s->put, cuda_blocks(c, s->args.walk.points), ARGS_THREADS, &s->args);
 }
 

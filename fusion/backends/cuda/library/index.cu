@@ -111,7 +111,8 @@ template <class I, int N> WORD void claim(const lookup_args &a)
 		seek(a.walk, p, at);
 		const i64 named = named_at<I, N>(a, at + 2);
 		if (named != LOWEST_i64)
-			atomicMax(&a.winner[at[1] + named], (u32)p + 1);
+			a.fresh ? (void)(a.winner[at[1] + named] = 0)
+				: (void)atomicMax(&a.winner[at[1] + named], (u32)p + 1);
 	}
 }
 // ... then the winners write.
@@ -122,7 +123,7 @@ template <class T, class I, int N> WORD void put_claimed(const lookup_args &a)
 
 		seek(a.walk, p, at);
 		const i64 named = named_at<I, N>(a, at + 2), to = at[1] + named;
-		if (named != LOWEST_i64 && a.winner[to] == (u32)p + 1)
+		if (named != LOWEST_i64 && (!a.winner || a.winner[to] == (u32)p + 1))
 			((T *)a.to)[to] = a.from ? ((const T *)a.from)[at[0]] : *(const T *)&a.bits;
 	}
 }
