@@ -71,18 +71,35 @@ static int processes_of(const struct report_latency *latency)
 
 static const double judged_quantile = 0.25;
 
+/* How many of the samples each process took; of a report that says nothing that adds up, one. */
+static void split_samples(const struct report_latency *latency, int of[STATS_PROCESSES])
+{
+	int64_t n = (int64_t)latency->samples_ns.n, left = n;
+
+	memset(of, 0, STATS_PROCESSES * sizeof(*of));
+	for (size_t p = 0; p < latency->of_process.n && p < STATS_PROCESSES; p++) {
+		int64_t took = latency->of_process.at[p];
+
+		if (took < 0 || took > left)
+			break;
+		of[p] = (int)took;
+		left -= took;
+	}
+	if (left) {
+		memset(of, 0, STATS_PROCESSES * sizeof(*of));
+		of[0] = (int)n;
+	}
+}
+
 /* False without memory; `out` is not touched where the report has no samples. */
 static bool judged_of(const struct report_latency *latency, struct interval *out)
 {
-	size_t n = latency->samples_ns.n, of_all = 0;
-	int of[STATS_PROCESSES] = { (int)n };
+	size_t n = latency->samples_ns.n;
 	double *us = malloc((n + 1) * sizeof(*us));
+	int of[STATS_PROCESSES];
 	bool ok = us != NULL;
 
-	for (size_t p = 0; p < latency->of_process.n && p < STATS_PROCESSES; p++)
-		of_all += (size_t)(latency->of_process.at[p] > 0 ? latency->of_process.at[p] : 0);
-	for (size_t p = 0; of_all == n && p < latency->of_process.n && p < STATS_PROCESSES; p++)
-		of[p] = (int)latency->of_process.at[p];
+	split_samples(latency, of);
 	for (size_t i = 0; ok && i < n; i++)
 		us[i] = (double)latency->samples_ns.at[i] / 1000;
 	if (ok && n >= STATS_MIN_SAMPLES)
