@@ -98,44 +98,49 @@ static bool append_samples(struct candidate *c, const struct report_latency *fro
 	return true;
 }
 
-/* All modes or none, so that samples stay pairs. */
+/* All modes or none, so that samples stay pairs.  *why: what keeps them from being used; NULL:
+ * nothing. */
 static bool join_samples(struct run *r, struct candidate *candidates, int process,
-			 const struct report_run *again, struct err *err)
+			 const struct report_run *again, const char **why)
 {
 	const struct report_latency *of[FUSION_MODE_COUNT];
 	size_t rounds = 0;
 
+	*why = NULL;
 	for (int k = 0; k < r->w->n_modes; k++) {
 		of[k] = latency_of(again, candidates[k].mode, rounds);
 		if (!of[k] || of[k]->samples_ns.n < STATS_MIN_SAMPLES) {
-			r->one_process = "another process took too few samples in its time";
+			*why = "another process took too few samples in its time";
 			return true;
 		}
 		rounds = of[k]->samples_ns.n;
 	}
 	for (int k = 0; k < r->w->n_modes; k++)
 		if (!append_samples(&candidates[k], of[k], process))
-			return err_set(err, ERR_MEMORY, "out of memory for the run");
+			return false;
 	machine_join(&r->machine, again->control, process);
 	return true;
 }
 
-/* The process that comes next of them. */
-static bool time_again(struct run *r, struct candidate *candidates, int process, struct err *err)
+/* The process that comes next of them; *why as above. */
+static bool time_again(struct run *r, struct candidate *candidates, int process, const char **why,
+		       struct err *err)
 {
 	int rounds = candidates[0].of_process[0] / OTHERS_ROUNDS;
 	const struct profiler_again what = { r->w->sweep.kind != SWEEP_NONE,
 					     r->w->points[r->point].n,
 					     rounds < OTHERS_LEAST_ROUNDS ? OTHERS_LEAST_ROUNDS
 									  : rounds };
-	struct err why = { 0 };
-	const struct report_run *again = r->options->again(r->options->self, &what, r->draft, &why);
+	struct err said = { 0 };
+	const struct report_run *again = r->options->again(r->options->self, &what, r->draft,
+							   &said);
 
 	if (again)
-		return join_samples(r, candidates, process, again, err);
-	if (why.code == ERR_CANCELLED)
-		return err_set(err, why.code, "%s", why.message);
-	r->one_process = arena_printf(&r->draft->arena, "another process failed: %s", why.message);
+		return join_samples(r, candidates, process, again, why) ||
+		       err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (said.code == ERR_CANCELLED)
+		return err_set(err, said.code, "%s", said.message);
+	*why = arena_printf(&r->draft->arena, "another process failed: %s", said.message);
 	return true;
 }
 
@@ -145,6 +150,21 @@ static bool on_tick(void *self, const struct candidate *candidate, int round, do
 {
 	return run_tell(self, fusion_mode_name(candidate->mode), round,
 			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
+}
+
+/* Those after one that gave nothing are not asked. */
+static bool time_others(struct run *r, struct candidate *candidates, int others, struct err *err)
+{
+	const char *why = NULL;
+
+	if (others && candidates[0].n_samples < STATS_MIN_SAMPLES)
+		why = "the time was up";
+	for (int p = 1; p <= others && !why; p++)
+		if (!time_again(r, candidates, p, &why, err))
+			return false;
+	if (why && candidates[0].of_process[1] == 0)
+		r->one_process = why;
+	return true;
 }
 
 bool run_take_samples(struct run *r, struct candidate *candidates,
@@ -169,12 +189,5 @@ bool run_take_samples(struct run *r, struct candidate *candidates,
 	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
 		return false;
 	r->rounds_aside += watch.rounds_aside;
-	if (others && candidates[0].n_samples < STATS_MIN_SAMPLES) {
-		r->one_process = "the time was up";
-		return true;
-	}
-	for (int p = 1; p <= others && !r->one_process; p++)
-		if (!time_again(r, candidates, p, err))
-			return false;
-	return true;
+	return time_others(r, candidates, others, err);
 }
