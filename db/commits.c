@@ -3,11 +3,7 @@
 
 #include "db/internal.h"
 
-enum {
-	MOST_KNOWN = 200000, /* in a store */
-	MOST_OLD = 50000,    /* ancestors of the earlier one that are looked at */
-	MOST_NEW = 2000
-};
+enum { MOST_KNOWN = 200000 }; /* in a store */
 
 static bool put_parents(sqlite3 *h, const char *project, const struct known_commit *c,
 			struct err *err)
@@ -70,23 +66,32 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 	" AS p ON p.project = ?1 AND p.id = old.id LIMIT ?4),"                                     \
 	" new(id) AS (SELECT ?3 WHERE ?3 NOT IN old UNION SELECT p.parent FROM new JOIN"           \
 	" commit_parent AS p ON p.project = ?1 AND p.id = new.id WHERE p.parent NOT IN old"        \
-	" LIMIT ?5) SELECT c.id, c.subject, c.author, c.committed_ns FROM new LEFT JOIN"           \
+	" LIMIT ?5) SELECT c.id, c.subject, c.author, c.committed_ns, EXISTS (SELECT 1 FROM"       \
+	" commit_parent AS p WHERE p.project = ?1 AND p.id = new.id) FROM new LEFT JOIN"           \
 	" known_commit AS c ON c.project = ?1 AND c.id = new.id"                                   \
 	" ORDER BY c.committed_ns DESC, new.id"
 
-bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
-			struct commits_between *out, struct err *err)
+/* How far is looked: so many ancestors of the earlier one, so many commits between. */
+struct commit_search {
+	const struct commit_range *range;
+	int64_t old, new;
+	bool past; /* a way from the later one does not end at what is looked at of the earlier
+		      one's */
+};
+
+static bool find_with(sqlite3 *h, struct commit_search *l, struct arena *arena,
+		      struct commits_between *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", range->project, range->from,
-				     range->to, (int64_t)MOST_OLD, (int64_t)MOST_NEW);
+	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", l->range->project, l->range->from,
+				     l->range->to, l->old, l->new);
 	int code = SQLITE_ERROR, rows = 0;
 
-	*out = (struct commits_between){
-		.at = ARENA_ARRAY(arena, struct known_commit, COMMITS_SHOWN), .whole = true
-	};
-	while (s && out->at && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	out->n = out->total = 0;
+	out->whole = true;
+	l->past = false;
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
 		rows++;
+		l->past |= sqlite3_column_int(s, 4) == 0;
 		if (sqlite3_column_type(s, 0) == SQLITE_NULL) {
 			out->whole = false;
 			continue;
@@ -98,11 +103,30 @@ bool db_commits_between(struct db *db, const struct commit_range *range, struct 
 						   .author = text_at(s, 2, arena),
 						   .committed_ns = sqlite3_column_int64(s, 3) };
 	}
-	out->whole &= rows < MOST_NEW;
-	if (s && out->at && code != SQLITE_DONE)
+	l->past |= rows >= l->new;
+	out->whole &= rows < l->new;
+	if (s && code != SQLITE_DONE)
 		db_fail(h, "look for commits", err);
 	sqlite3_finalize(s);
+	return code == SQLITE_DONE;
+}
+
+bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
+			struct commits_between *out, struct err *err)
+{
+	/* Mostly every way ends at the earlier commit itself. */
+	struct commit_search near = { range, 1, 300, false }, far = { range, 20000, 2000, false };
+	sqlite3 *h;
+	bool ok;
+
+	*out = (struct commits_between){ .at = ARENA_ARRAY(arena, struct known_commit,
+							   COMMITS_SHOWN) };
+	if (!out->at)
+		return err_set(err, ERR_MEMORY, "out of memory for commits");
+	h = db_reader_take(db);
+	ok = find_with(h, &near, arena, out, err);
+	if (ok && near.past)
+		ok = find_with(h, &far, arena, out, err);
 	db_reader_give(db, h);
-	return out->at ? code == SQLITE_DONE
-		       : err_set(err, ERR_MEMORY, "out of memory for commits");
+	return ok;
 }

@@ -240,7 +240,8 @@ struct run_outcome {
 	const struct timeline_row *blocks; /* in order */
 	size_t n_blocks;
 	int points_kept, points_of; /* of a run that is not done alone: see struct run_row */
-	const char *about;          /* of db_trace_become() alone, likewise; NULL: nothing */
+	const char
+	    *about; /* of db_trace_become() and db_runs_measured(), likewise; NULL: nothing */
 };
 
 /* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the
@@ -370,6 +371,12 @@ struct suite {
  * db_run_insert() reads, workload and policy; sets the ids. */
 bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *members, size_t n,
 		     struct err *err);
+
+/* Stores runs that were measured elsewhere, each done with its outcome (without blocks), all or
+ * none; outcomes[i] is that of members[i].  Of a suite, where one is given, as db_suite_insert();
+ * NULL: each stands alone.  Sets the ids. */
+bool db_runs_measured(struct db *db, struct suite *suite, struct suite_member *members,
+		      const struct run_outcome *outcomes, size_t n, struct err *err);
 
 bool db_suite_get(struct db *db, int64_t id, struct arena *arena, struct suite *out,
 		  struct err *err);

@@ -191,6 +191,8 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 		" AND other.settings_hash = this.settings_hash AND other.commit_id = this.commit_id"
 		" AND other.status = 'done' JOIN report AS its ON its.run = other.id"
 		" AND its.environment = report.environment WHERE this.id = ?1 AND"
+		/* Of what another tool measured the commit alone says what it is of. */
+		" (this.about = '' OR this.commit_id <> '') AND"
 		" this.source_hash <> '' ORDER BY other.id DESC LIMIT ?2)"
 		" ORDER BY metric, mode, n",
 		"ii", run, (int64_t)REPEATS),

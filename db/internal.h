@@ -51,6 +51,9 @@ bool run_become(struct db *db, int64_t id, const struct run_row *as, struct err 
 bool run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
 	     struct err *err);
 
+/* Makes a run that was queued within this turn one that is done (reports.c). */
+bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err);
+
 /* The columns of a run with its summary (runs.c); run_read() reads them from the statement's first
  * on and returns the number of the column after them. */
 #define RUN_COLUMNS                                                                                \

@@ -294,6 +294,23 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struc
 	return ok;
 }
 
+bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err)
+{
+	struct packed_outcome packed;
+	bool ok = pack_outcome(&packed, o, err) &&
+		  db_step_once(db->writer,
+			       db_prepare(db->writer, err,
+					  "UPDATE run_row SET status = 'running', started_ns = "
+					  "created_ns, about = ?2 WHERE id = ?1",
+					  "it", id, o->about),
+			       "store what was measured", err) &&
+		  store_end(db, id, o, &packed, err) && store_results(db, id, o, err) &&
+		  (!o->figures.source_hash || store_figures(db, id, &o->figures, err));
+
+	packed_finish(&packed);
+	return ok;
+}
+
 /* What there is of a run that has just ended before it was done. */
 static bool keep_part(struct db *db, int64_t id, const struct run_outcome *o,
 		      const struct packed_outcome *packed, struct err *err)

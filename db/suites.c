@@ -18,6 +18,22 @@ static bool insert_member(struct db *db, int64_t suite, struct suite_member *m, 
 		run_end(db, m->run.id, RUN_FAILED, &m->run.error, err));
 }
 
+static bool insert_suite(struct db *db, struct suite *row, struct err *err)
+{
+	row->created_ns = clock_wall_ns();
+	if (!db_step_once(
+		db->writer,
+		db_prepare(db->writer, err,
+			   "INSERT INTO suite_row(id" SUITE_COLUMNS(
+			       COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(COLUMN_PARAMETER) ")",
+			   "c" SUITE_COLUMNS(COLUMN_TYPE),
+			   INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
+		"store a suite", err))
+		return false;
+	row->id = sqlite3_last_insert_rowid(db->writer);
+	return true;
+}
+
 bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *members, size_t n,
 		     struct err *err)
 {
@@ -25,18 +41,24 @@ bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *memb
 
 	if (!db_write_begin(db, err))
 		return false;
-	row->created_ns = clock_wall_ns();
-	ok = db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err,
-		       "INSERT INTO suite_row(id" SUITE_COLUMNS(
-			   COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(COLUMN_PARAMETER) ")",
-		       "c" SUITE_COLUMNS(COLUMN_TYPE), INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
-	    "store a suite", err);
-	if (ok)
-		row->id = sqlite3_last_insert_rowid(db->writer);
+	ok = insert_suite(db, row, err);
 	for (size_t i = 0; ok && i < n; i++)
 		ok = insert_member(db, row->id, &members[i], err);
+	return db_write_end(db, ok, err);
+}
+
+bool db_runs_measured(struct db *db, struct suite *suite, struct suite_member *members,
+		      const struct run_outcome *outcomes, size_t n, struct err *err)
+{
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = !suite || insert_suite(db, suite, err);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = (suite ? insert_member(db, suite->id, &members[i], err)
+			    : run_insert(db, &members[i].run, &members[i].run.id, err)) &&
+		     run_measured(db, members[i].run.id, &outcomes[i], err);
 	return db_write_end(db, ok, err);
 }
 

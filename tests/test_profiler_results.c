@@ -413,6 +413,7 @@ static void test_dynamo_failures(void **state)
 	json_decref(j);
 	assert_has(refused(slow), "its speedup is none");
 	assert_has(refused("name,speedup\n,1\n"), "line 2 of the file has no name");
+	assert_has(refused("name,speedup\na\xff,1\n"), "no UTF-8");
 }
 
 /* ---- torch.utils.benchmark ---- */

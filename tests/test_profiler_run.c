@@ -451,6 +451,25 @@ static void a_graph_in_pieces_has_the_passes_of_each(void **state)
 	json_decref(report);
 }
 
+/* tanh and its sum; ones, and the gradient: what runs after the call is of it. */
+static void launches_of_the_gradient_are_of_the_call(void **state)
+{
+	struct profiler_options options = { .timing = true, .version = "test" };
+	struct err err;
+	json_t *report = run_with(
+	    "{'source': 'import torch\\ndef model(x):\\n    return "
+	    "torch.tanh(x).sum()\\n', 'backend': 'interp', 'seconds': 0.05, 'modes': "
+	    "['eager', 'static'], 'grad': true, 'calls': [[{'random': {'shape': [8]}}]]}",
+	    &options, &err);
+
+	(void)state;
+	if (!report)
+		fail_msg("%s", err.message);
+	assert_true(json_number_value(at(report, "modes.eager.launches")) == 6);
+	assert_true(json_number_value(at(report, "modes.static.launches")) == 3);
+	json_decref(report);
+}
+
 static void a_gradient_has_the_passes_of_both_directions(void **state)
 {
 	struct profiler_options options = { .passes = true, .version = "test" };
@@ -518,6 +537,7 @@ int main(void)
 		cmocka_unit_test(a_report_has_what_each_pass_did_to_each_graph),
 		cmocka_unit_test(what_nothing_reads_may_stay_where_dce_is_left_out),
 		cmocka_unit_test(a_graph_in_pieces_has_the_passes_of_each),
+		cmocka_unit_test(launches_of_the_gradient_are_of_the_call),
 		cmocka_unit_test(a_gradient_has_the_passes_of_both_directions),
 		cmocka_unit_test(progress_can_cancel_between_samples),
 	};

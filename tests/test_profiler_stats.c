@@ -288,6 +288,19 @@ static void calls_to_repay_is_compile_time_over_time_saved(void **state)
 	assert_int_equal(c.verdict, VERDICT_SLOWER);
 }
 
+/* With an even number of rounds the medians may lie on two sides of none. */
+static void whether_a_mode_repays_goes_by_the_ratio(void **state)
+{
+	double eager[10] = { 1, 1, 1, 1, 9, 1.2, 4, 4, 4, 4 };
+	double mode[10] = { 9, 9, 9, 9, 10, 1, 1, 1, 1, 1 };
+	struct comparison c;
+
+	(void)state;
+	assert_true(break_even_compare(eager, mode, 10, 60010, &c));
+	assert_true(c.speedup.mid > 1 && c.saved_us.mid < 0);
+	assert_int_equal(c.repay, REPAY_UNKNOWN);
+}
+
 static void saving_that_may_be_none_is_unknown(void **state)
 {
 	double eager[20], mode[20];
@@ -421,6 +434,7 @@ int main(void)
 		cmocka_unit_test(a_saving_within_the_margin_tells_nothing),
 		cmocka_unit_test(equal_modes_are_never_called_faster_or_slower),
 		cmocka_unit_test(calls_to_repay_is_compile_time_over_time_saved),
+		cmocka_unit_test(whether_a_mode_repays_goes_by_the_ratio),
 		cmocka_unit_test(saving_that_may_be_none_is_unknown),
 		cmocka_unit_test(crossover_is_where_the_curves_meet),
 		cmocka_unit_test(crossover_interval_covers_the_truth),

@@ -123,6 +123,14 @@ static bool widen(struct expand *e, struct node *wide)
 	return !e->failed;
 }
 
+/* A call of attention whose gradients are one call too stays one: its scores are in no memory. */
+static bool is_kept(const struct rewrite *rw, const struct node *n)
+{
+	const bool *kept = rw->state;
+
+	return kept && kept[n->id];
+}
+
 static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct expand e = { .g = rw->g, .n = n, .err = err };
@@ -135,7 +143,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 		n->args[1] = value;
 		return e.failed ? REWRITE_FAILED : REWRITE_KEEP;
 	}
-	if (!formulas[n->op])
+	if (!formulas[n->op] || is_kept(rw, n))
 		return REWRITE_KEEP;
 	if (computes_wide(rw->g, n) && !widen(&e, &wide))
 		return REWRITE_FAILED;
@@ -161,4 +169,20 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
 {
 	return rewrite_run(run->g, expand_node, NULL, changed, err);
+}
+
+bool passes_decompose(struct graph *g, struct err *err)
+{
+	bool *kept = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1), changed;
+
+	if (!kept)
+		return pass_out_of_memory(err);
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct arg *out = node_arg(g->nodes[i], "out");
+
+		if (g->nodes[i]->op == OP_attention_back)
+			kept[out->node] = g->nodes[out->node]->op ==
+					  OP_scaled_dot_product_attention;
+	}
+	return rewrite_run(g, expand_node, kept, &changed, err);
 }

@@ -18,7 +18,8 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 
 	return (struct fusion_counts){ .graphs = c->graphs,
 				       .kernels_built = c->kernels_built,
-				       .launches = c->launches,
+				       /* and those of a backward after the call */
+				       .launches = c->launches + s->session.eager.launches,
 				       .guard_checks = c->guard_checks,
 				       .eager_fallbacks = c->eager_fallbacks,
 				       .lowered = c->lowered,

@@ -310,17 +310,19 @@ static bool add(struct search *s, struct setting_difference d)
 static bool add_setting(struct search *s, const struct setting *setting)
 {
 	const json_t *a = value_of(setting, s->a), *b = value_of(setting, s->b);
-	bool of_workload = setting->where == REPORT_RECORD(workload);
+	/* Of two results what one does not say is not the same: "on a machine" is no machine. */
+	bool of_results = setting->where == REPORT_RECORD(result) && s->a->result && s->b->result;
+	bool strict = of_results || setting->where == REPORT_RECORD(workload);
 
 	if (alike(setting->key, a, b))
 		return true;
-	return add(s, (struct setting_difference){
-			  .key = setting->key,
-			  .title = setting->title,
-			  .a = describe(s->arena, setting->key, a),
-			  .b = describe(s->arena, setting->key, b),
-			  .matters = setting->matters && (of_workload || (known(a) && known(b))),
-			  .parts = setting->parts });
+	return add(s, (struct setting_difference){ .key = setting->key,
+						   .title = setting->title,
+						   .a = describe(s->arena, setting->key, a),
+						   .b = describe(s->arena, setting->key, b),
+						   .matters = setting->matters &&
+							      (strict || (known(a) && known(b))),
+						   .parts = setting->parts });
 }
 
 static bool add_sweep(struct search *s, const struct setting *setting)

@@ -74,11 +74,13 @@ struct interval saving_beyond_margin(const struct interval *saved_us, double cal
 
 static void repay_fill(struct comparison *c, double compile_us)
 {
-	const struct interval *saved = &c->saved_us;
+	const struct interval *saved = &c->saved_us, *speedup = &c->speedup;
 
-	c->repay = saved->mid <= 0 || saved->high <= 0 ? REPAY_NEVER
-		   : saved->low <= 0                   ? REPAY_UNKNOWN
-						       : REPAY_AFTER;
+	/* The ratio decides, as it does for the verdict: the medians of ratio and difference may
+	 * lie on two sides of none. */
+	c->repay = speedup->mid <= 1 || speedup->high <= 1 ? REPAY_NEVER
+		   : speedup->low <= 1 || saved->low <= 0  ? REPAY_UNKNOWN
+							   : REPAY_AFTER;
 	if (c->repay != REPAY_AFTER)
 		return;
 	c->calls_to_repay = ceil(compile_us / saved->mid);

@@ -154,11 +154,12 @@ static void interval_of(const struct row *row, size_t i, struct reading_figure *
 	double repeat = number(cell(row, "stats_repeat", i));
 
 	f->n = repeat >= 1 && repeat < 1e9 ? (int64_t)repeat : 1;
-	f->of = f->samples ? NULL : "the median of the file, with asv's interval, made one of 95 %";
 	if (f->n < READING_ENOUGH)
 		return;
 	f->low = f->value - (f->value - low) * 1.960 / 2.576;
 	f->high = f->value + (high - f->value) * 1.960 / 2.576;
+	if (!f->samples && isfinite(f->low) && isfinite(f->high))
+		f->of = "the median of the file, with asv's interval, made one of 95 %";
 }
 
 static bool one(struct results_reading *r, const char *name, const struct row *row, size_t i,

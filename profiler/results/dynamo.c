@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "profiler/results/reading.h"
 
 enum { MOST_COLUMNS = 64, MOST_CELL = 400 };
@@ -54,6 +55,8 @@ static const char *take_cell(const char *at, const char *end, char out[MOST_CELL
 		if (n + 1 < MOST_CELL && *at != '\r' && *at != '\0')
 			out[n++] = *at;
 	}
+	while (n > 0 && !utf8_valid(out, n)) /* cut within a character */
+		n--;
 	out[n] = '\0';
 	return at;
 }
@@ -196,6 +199,10 @@ bool results_of_dynamo(struct results_reading *r, const struct results_file *fil
 
 	if (!ok)
 		return false;
+	if (!utf8_valid(file->bytes, file->len)) {
+		free(lines);
+		return err_set(err, ERR_WORKLOAD, "the file is no UTF-8");
+	}
 	at = take_line(at, end, &lines[0]);
 	name = find(&lines[0], "name");
 	for (int64_t number = 2; ok && at < end; number++) {

@@ -25,6 +25,7 @@ struct results_reading {
 	json_t *about;                   /* names of facts, of all */
 	size_t numbers;                  /* samples that were read */
 	char version[64], machine[200], cpu[200], build[200], measured[64], commit[80], branch[200];
+	char suite[200]; /* of the suite */
 };
 
 /* Copies a text, cut between characters; what is no text gives "". */

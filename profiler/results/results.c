@@ -8,12 +8,21 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
+#include "fusion/base/utf8.h"
 #include "profiler/fields/fields.h"
 #include "profiler/measure/stats.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/results/reading.h"
 
-enum { NAME_BYTES = 180, NOTE_BYTES = 300, MOST_NOTES = 60, MOST_FACTS = 100, MOST_FIGURES = 60 };
+enum {
+	NAME_BYTES = 180,
+	NOTE_BYTES = 300,
+	MODE_BYTES = 100,
+	MOST_NOTES = 60,
+	MOST_FACTS = 100,
+	MOST_FIGURES = 60,
+	NOISE_FROM = 15, /* samples: of fewer the interval says enough */
+};
 
 static const struct {
 	const char *name;
@@ -47,6 +56,16 @@ void reading_text(char *to, size_t bytes, const json_t *from)
 	snprintf(to, bytes, "%.*s", (int)cut(text, bytes - 1), text);
 }
 
+/* What was cut within a character by a format stays a text. */
+static void make_valid(char *text)
+{
+	if (utf8_valid(text, strlen(text)))
+		return;
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			*text = '?';
+}
+
 void reading_note(struct results_reading *r, const char *format, ...)
 {
 	char text[NOTE_BYTES];
@@ -57,7 +76,7 @@ void reading_note(struct results_reading *r, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	text[cut(text, sizeof(text) - 4)] = '\0';
+	make_valid(text);
 	json_array_foreach(r->notes, i, note)
 	{
 		if (strcmp(json_string_value(note), text) == 0)
@@ -104,6 +123,7 @@ static void name_of(struct results_reading *r, const char *whole, char out[NAME_
 	json_int_t times;
 
 	snprintf(out, NAME_BYTES + 20, "%.*s", (int)len, whole);
+	make_valid(out);
 	if (whole[len]) {
 		hash_hex(whole, strlen(whole), hash);
 		snprintf(out + len, 20, "... %.8s", hash);
@@ -281,8 +301,12 @@ static void show(json_t *measure, const struct interval *v, const char *unit)
 
 	snprintf(suffix, sizeof(suffix), "%s%.60s", time || *unit ? " " : "",
 		 time ? in.name : unit);
-	number_interval(text, v->mid / scale,
-			(struct report_interval){ v->low / scale, v->high / scale }, suffix);
+	if (!time && !(v->low < v->high) && v->mid == round(v->mid) && fabs(v->mid) < 1e15)
+		snprintf(text, sizeof(text), "%.0f%s", v->mid, suffix); /* a count, exact */
+	else
+		number_interval(text, v->mid / scale,
+				(struct report_interval){ v->low / scale, v->high / scale },
+				suffix);
 	put(measure, "shown", text);
 }
 
@@ -313,7 +337,7 @@ static bool value_of(struct results_reading *r, const struct reading_figure *f, 
 		v->low = v->high = NAN;
 	json_object_set_new(measure, "n", json_integer(n));
 	json_object_set_new(measure, "samples", kept_samples(r, x, n));
-	if (n >= STATS_MIN_SAMPLES && stats_noise(x, n, noise, sizeof(noise)))
+	if (n >= NOISE_FROM && stats_noise(x, n, noise, sizeof(noise)))
 		put(measure, "noise", noise);
 	free(x);
 	return true;
@@ -330,8 +354,11 @@ bool reading_add(struct results_reading *r, json_t *report, const struct reading
 		return err->code != ERR_NONE ||
 		       err_set(err, ERR_MEMORY, "out of memory for a figure");
 	}
-	if (!isfinite(v.mid) || json_object_size(modes) >= MOST_FIGURES) {
-		reading_note(r, "not kept: %s of a benchmark, which is no number or one too many",
+	if (!isfinite(v.mid) || json_object_size(modes) >= MOST_FIGURES ||
+	    strlen(f->mode) > MODE_BYTES) {
+		reading_note(r,
+			     "not kept: %.100s of a benchmark, which is no number, one too "
+			     "many, or has too long a name",
 			     f->mode);
 		json_decref(measure);
 		return true;
@@ -409,12 +436,18 @@ static size_t find_format(const struct results_file *file)
 	return i;
 }
 
+static const char trace[] = "\"traceEvents\"";
+enum { HEAD_BYTES = 64 << 10 };
+
 bool results_recognises(const void *bytes, size_t len)
 {
 	struct results_file file = { bytes, len, NULL };
+	const char *head = bytes;
 	bool known;
 
-	if (len > RESULTS_MOST_BYTES)
+	/* A trace, which is long, is not parsed to be asked. */
+	if (len == 0 || len > RESULTS_MOST_BYTES || *head == '[' ||
+	    memmem(head, len < HEAD_BYTES ? len : HEAD_BYTES, trace, sizeof(trace) - 1))
 		return false;
 	file.json = json_of(bytes, len);
 	known = find_format(&file) < FORMATS;
@@ -460,7 +493,8 @@ static json_t *whole(struct results_reading *r, struct err *err)
 	json = json_pack("{s:i, s:s, s:O, s:O}", "breakeven_results", 1, "format", r->format,
 			 "results", r->results, "notes", r->notes);
 	if (json)
-		put(json, "name", asked_or(r->request->name, r->request->file));
+		put(json, "name",
+		    asked_or(r->request->name, *r->suite ? r->suite : r->request->file));
 	if (json && n == 1 && r->request->name)
 		put(json_object_get(first, "workload"), "name", r->request->name);
 	if (json && !report_read_results(json, &arena, err)) {
@@ -513,43 +547,92 @@ bool results_is_own(const struct results_file *file)
 	return json_integer_value(json_object_get(file->json, "breakeven_results")) == 1;
 }
 
+/* Its tool, of those that are known; "breakeven" else. */
+static const char *format_named(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return formats[i].name;
+	return "breakeven";
+}
+
+/* What a list shows of it, each text cut; the rest of a workload is not a result's. */
+static json_t *workload_of(const struct results_reading *r, const json_t *from)
+{
+	static const char *const keys[] = { "name",   "result", "project",
+					    "commit", "branch", "command" };
+	const char *const asked[] = {
+		NULL, NULL, r->request->project, r->request->commit, r->request->branch, NULL
+	};
+	json_t *workload = json_object();
+
+	for (size_t i = 0; workload && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char text[NAME_BYTES + 20];
+
+		reading_text(text, sizeof(text), json_object_get(from, keys[i]));
+		put(workload, keys[i], asked_or(asked[i], text));
+	}
+	return workload;
+}
+
+/* Of a mode its figure, and whether its values are eager's. */
+static json_t *own_modes(const struct report_run *run)
+{
+	json_t *modes = json_object();
+
+	for (size_t i = 0; modes && i < run->modes.n; i++) {
+		const char *name = run->modes.keys[i];
+		const json_t *from = json_object_get(json_object_get(run->json, "modes"), name);
+		json_t *mode = json_pack("{s:[], s:[], s:[], s:O?, s:O*}", "graphs", "breaks",
+					 "recompiles", "measure", json_object_get(from, "measure"),
+					 "agrees", json_object_get(from, "agrees"));
+
+		json_object_set_new(modes, name, mode);
+	}
+	return modes;
+}
+
+static bool own_one(struct results_reading *r, size_t i, const struct report_run *run,
+		    struct err *err)
+{
+	static const char *const kept[] = { "environment", "result" };
+	json_t *report = json_pack("{s:i, s:{}, s:{}}", "breakeven", 1, "device", "environment");
+	bool ok = run->result && run->workload && run->workload->name && *run->workload->name &&
+		  run->modes.n > 0 && run->modes.n <= MOST_FIGURES && i < RESULTS_MOST;
+
+	for (size_t k = 0; ok && k < run->modes.n; k++)
+		ok = run->modes.at[k].measure && strlen(run->modes.keys[k]) <= MODE_BYTES;
+	if (!ok)
+		err_set(err, ERR_WORKLOAD,
+			"result %zu of the file lacks a name, figures or `result`, has a mode that "
+			"is no figure, or is one too many",
+			i);
+	for (size_t k = 0; ok && k < sizeof(kept) / sizeof(kept[0]); k++)
+		if (json_object_get(run->json, kept[k]))
+			json_object_set_new(report, kept[k],
+					    json_deep_copy(json_object_get(run->json, kept[k])));
+	json_object_set_new(report, "modes", own_modes(run));
+	json_object_set_new(report, "workload",
+			    workload_of(r, json_object_get(run->json, "workload")));
+	put(json_object_get(report, "result"), "machine", r->request->machine);
+	json_array_append_new(r->results, report);
+	return ok;
+}
+
 bool results_of_own(struct results_reading *r, const struct results_file *file, struct err *err)
 {
-	static const char *const kept[] = { "breakeven", "workload", "device",    "environment",
-					    "result",    "modes",    "break_even" };
 	struct arena arena = { 0 };
 	const struct report_results *from = report_read_results(file->json, &arena, err);
 	bool ok = from != NULL;
 
-	for (size_t i = 0; ok && i < from->results.n; i++) {
-		const struct report_run *run = &from->results.at[i];
-		json_t *report = json_object();
-
-		ok = (run->result && run->workload && run->workload->name && *run->workload->name &&
-		      run->modes.n > 0 && run->modes.n <= MOST_FIGURES && i < RESULTS_MOST) ||
-		     err_set(err, ERR_WORKLOAD,
-			     "result %zu of the file lacks a name, figures or `result`, or is one "
-			     "too many",
-			     i);
-		for (size_t k = 0; ok && k < sizeof(kept) / sizeof(kept[0]); k++)
-			if (json_object_get(run->json, kept[k]))
-				json_object_set_new(
-				    report, kept[k],
-				    json_deep_copy(json_object_get(run->json, kept[k])));
-		if (ok)
-			r->format = arena_strdup(&arena, run->result->format);
-		json_array_append_new(r->results, report);
+	for (size_t i = 0; ok && i < from->results.n; i++)
+		ok = own_one(r, i, &from->results.at[i], err);
+	for (size_t i = 0; ok && i < from->notes.n; i++)
+		reading_note(r, "%s", from->notes.at[i]);
+	if (ok) {
+		r->format = format_named(from->format);
+		reading_text(r->suite, sizeof(r->suite), json_object_get(file->json, "name"));
 	}
-	for (size_t i = 0; ok && i < json_array_size(r->results); i++) {
-		json_t *w = json_object_get(json_array_get(r->results, i), "workload");
-		json_t *result = json_object_get(json_array_get(r->results, i), "result");
-
-		put(w, "project", r->request->project);
-		put(w, "commit", r->request->commit);
-		put(w, "branch", r->request->branch);
-		put(result, "machine", r->request->machine);
-	}
-	r->format = "breakeven";
 	arena_finish(&arena);
 	return ok;
 }

@@ -27,7 +27,7 @@ json_t *examples_first(struct err *err);
 struct history_asked {
 	struct history_query query; /* name NULL: which workloads there are; mode NULL: static, or
 				     * the first that has the figure */
-	enum figure_metric metric;
+	enum figure_metric metric;  /* METRIC_COUNT: speedup, or the first that there is */
 	bool reads_only; /* the store is another's: figures that it has not are left for a server */
 };
 

@@ -8,7 +8,7 @@
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 
-enum { MOST = 100, MARGIN_MOST = 100 };
+enum { MOST = 1000, MARGIN_MOST = 100 };
 
 struct gate_asked {
 	struct gate_options options;

@@ -102,6 +102,19 @@ static const char *mode_for(const struct figure_list *k, const char *metric)
 	return "static";
 }
 
+/* What is asked for; speedup where it is not said, of what has none the first that there is. */
+static enum figure_metric metric_for(const struct figure_list *k, enum figure_metric asked)
+{
+	enum figure_metric first = METRIC_speedup;
+
+	if (asked != METRIC_COUNT || has_metric(k, metric_info(first)->name))
+		return asked == METRIC_COUNT ? first : asked;
+	for (int i = METRIC_COUNT; i-- > 0;)
+		if (has_metric(k, metric_info((enum figure_metric)i)->name))
+			first = (enum figure_metric)i;
+	return first;
+}
+
 static const char *shortened(const char *hash, struct arena *arena)
 {
 	return arena_printf(arena, "%.*s", HASH_SHOWN, hash);
@@ -177,7 +190,7 @@ static bool read_filter(struct req *req, struct history_asked *asked, struct err
 	struct history_query *f = &asked->query;
 	int64_t limit;
 
-	*asked = (struct history_asked){ .metric = METRIC_speedup };
+	*asked = (struct history_asked){ .metric = METRIC_COUNT };
 	*f = (struct history_query){ .name = req_query(req, "workload"),
 				     .project = req_query(req, "project"),
 				     .source_hash = req_query(req, "source"),
@@ -403,16 +416,17 @@ static bool find_pending(struct db *db, const struct history_asked *asked, bool 
 static bool put_history(struct app *app, const struct history_asked *asked,
 			struct report_draft *draft, struct report_history *to, struct err *err)
 {
-	const struct metric_info *m = metric_info(asked->metric);
+	const struct metric_info *m;
 	struct history_query query = asked->query;
 	struct figure_list known = { 0 };
-	struct history_runs said = { .metric = m };
+	struct history_runs said = { 0 };
 	struct arena *arena = &draft->arena;
 	struct history found;
 
 	if (!find_pending(app->db, asked, &said.pending, err) ||
 	    !db_figures_known(app->db, query.name, arena, &known, err))
 		return false;
+	m = said.metric = metric_info(metric_for(&known, asked->metric));
 	query.metric = m->name;
 	if (!query.mode || !*query.mode)
 		query.mode = mode_for(&known, query.metric);

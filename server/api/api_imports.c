@@ -1,5 +1,7 @@
-/* server/api/api_imports.c -- POST /imports: a log becomes a run, with its timeline. */
+/* server/api/api_imports.c -- what other programs wrote: POST /imports makes a run of a log, with
+ * its timeline, POST /results a run of each benchmark of a file of results. */
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/timeline/timeline.h"
@@ -10,8 +12,8 @@ enum { NAME_CHARS = 200, LOOK_MS = 100 /* so often: does anybody still want it? 
 
 struct import_sink {
 	struct app *app;
-	int64_t run, blocks;
-	json_t *report; /* what was read; new */
+	int64_t run, blocks; /* run 0: results, which become runs when they are read */
+	json_t *report;      /* what was read; new */
 };
 
 /* A block of the timeline, stored as it comes. */
@@ -68,7 +70,7 @@ static bool is_wanted(const struct req *req, const struct import_sink *s, struct
 		return err_set(err, ERR_CANCELLED,
 			       "who posted the log closed the connection while it was read; keep "
 			       "it open until the answer comes");
-	return jobs_import_at(req->app->jobs, s->run, NULL) ||
+	return !s->run || jobs_import_at(req->app->jobs, s->run, NULL) ||
 	       err_set(err, ERR_CONFLICT, "run %lld was cancelled while its log was read",
 		       (long long)s->run);
 }
@@ -101,9 +103,10 @@ static bool read_messages(const struct req *req, struct worker *w, struct import
 	return s->report != NULL;
 }
 
-/* The log is a stranger's, and may take long: a process of its own reads it. */
-static bool read_log(const struct req *req, const char *name, struct import_sink *s,
-		     struct err *err)
+/* The log, or the file, is a stranger's, and may take long: a process of its own reads it.
+ * `asked`: the name of a log, what is asked of a file of results. */
+static bool read_log(const struct req *req, enum message_type job, const char *asked,
+		     struct import_sink *s, struct err *err)
 {
 	const struct worker_options options = {
 		.cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL,
@@ -115,14 +118,14 @@ static bool read_log(const struct req *req, const char *name, struct import_sink
 	struct err end = { 0 };
 	bool clean, ok;
 
-	if (!worker_start(&worker, &options, MESSAGE_IMPORT, name, err))
+	if (!worker_start(&worker, &options, job, asked, err))
 		return false;
 	ok = read_messages(req, &worker, s, err);
 	worker_reap(&worker, err->code != ERR_NONE, &clean, &end);
 	if (!ok && err->code == ERR_NONE)
 		*err = end;
 	if (!ok && err->code == ERR_NONE)
-		err_set(err, ERR_WORKER, "the worker that read the log ended without a report");
+		err_set(err, ERR_WORKER, "the worker that read it ended without a report");
 	return ok;
 }
 
@@ -138,7 +141,7 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	if (!w || !enqueue_trace(db, w, req->caller.name, &s.run, err))
 		return false;
 	jobs_import_begin(req->app->jobs, s.run);
-	ok = read_log(req, name, &s, err) &&
+	ok = read_log(req, MESSAGE_IMPORT, name, &s, err) &&
 	     trace_end(db, req->app->registry, s.run, s.report, err);
 	jobs_import_end(req->app->jobs, s.run);
 	json_decref(s.report);
@@ -155,6 +158,17 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	return true;
 }
 
+/* Whether one more may be read; the caller gives its place back in any case. */
+static bool take_place(struct req *req, struct err *err)
+{
+	if (req->app->imports++ >= JOBS_MOST_IMPORTS)
+		return err_set(err, ERR_BUSY,
+			       "%d logs or files of results are being read, the limit; post it "
+			       "again later",
+			       JOBS_MOST_IMPORTS);
+	return store_has_room(req->app, err);
+}
+
 bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *name = req_query(req, "name"), *project = req_query(req, "project");
@@ -168,13 +182,72 @@ bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
 			  project ? project : "", "imported", 1);
 	if (!begin)
 		return err_set(err, ERR_BAD_REQUEST, "name= and project= must be UTF-8");
-	if (req->app->imports++ >= JOBS_MOST_IMPORTS)
-		ok = err_set(err, ERR_BUSY,
-			     "%d logs are being read, the limit; post it again later",
-			     JOBS_MOST_IMPORTS);
-	else
-		ok = store_has_room(req->app, err) && import_run(req, name, begin, reply, err);
+	ok = take_place(req, err) && import_run(req, name, begin, reply, err);
 	req->app->imports--;
 	json_decref(begin);
+	return ok;
+}
+
+/* ---- results ---- */
+
+/* What the query says, as the worker takes it; new. */
+static json_t *asked_of_results(struct req *req, struct err *err)
+{
+	static const char *const keys[] = {
+		"file", "name", "project", "commit", "branch", "machine"
+	};
+	json_t *asked = json_object();
+
+	for (size_t i = 0; asked && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *text = req_query(req, keys[i]);
+
+		if (!text || !*text)
+			continue;
+		if (strlen(text) > NAME_CHARS ||
+		    json_object_set_new(asked, keys[i], json_string(text)) != 0) {
+			err_set(err, ERR_BAD_REQUEST, "%s= takes at most %d bytes of UTF-8",
+				keys[i], NAME_CHARS);
+			json_decref(asked);
+			return NULL;
+		}
+	}
+	if (!asked)
+		err_set(err, ERR_MEMORY, "out of memory for results");
+	return asked;
+}
+
+static void answer_stored(const struct results_stored *stored, const json_t *results,
+			  struct reply *reply)
+{
+	json_t *runs = json_array();
+
+	for (size_t i = 0; i < stored->n; i++)
+		json_array_append_new(runs, json_integer(stored->runs[i]));
+	reply->status = 201;
+	reply->json = json_pack("{s:o, s:o, s:O, s:O}", "runs", runs, "suite",
+				stored->suite ? json_integer(stored->suite) : json_null(), "format",
+				json_object_get(results, "format"), "notes",
+				json_object_get(results, "notes"));
+}
+
+bool api_results_post(struct req *req, struct reply *reply, struct err *err)
+{
+	struct import_sink s = { .app = req->app };
+	json_t *asked = asked_of_results(req, err);
+	char *text = asked ? json_dumps(asked, JSON_COMPACT) : NULL;
+	struct results_stored stored;
+	bool ok = text != NULL;
+
+	ok = ok && take_place(req, err) && read_log(req, MESSAGE_RESULTS, text, &s, err) &&
+	     results_store(req->app->db, s.report, req->caller.name, req->arena, &stored, err);
+	if (text)
+		req->app->imports--;
+	if (ok)
+		answer_stored(&stored, s.report, reply);
+	if (ok && req->app->hooks)
+		hooks_wake(req->app->hooks);
+	json_decref(s.report);
+	json_decref(asked);
+	free(text);
 	return ok;
 }

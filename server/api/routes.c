@@ -24,11 +24,14 @@ static const char *const *body_types(const struct route *r)
 				 *const bytes[] = { "application/octet-stream", NULL },
 				 *const logs[] = { "application/octet-stream", "application/gzip",
 						   "application/json", NULL },
+				 *const results[] = { "application/octet-stream",
+						      "application/json", "text/csv", NULL },
 				 *const programs[] = { "application/json", "application/zip",
 						       NULL },
 				 *const zips[] = { "application/zip", NULL };
 
 	return r->handler == api_imports_post   ? logs
+	       : r->handler == api_results_post ? results
 	       : r->handler == api_unpack       ? zips
 	       : r->handler == api_runs_post    ? programs
 	       : r->handler == api_check        ? programs

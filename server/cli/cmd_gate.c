@@ -21,17 +21,18 @@
 #include "server/cli/flags.h"
 #include "server/cli/post.h"
 #include "server/cli/report_file.h"
+#include "server/cli/results_file.h"
 #include "server/cli/workload_file.h"
 
 extern char **environ;
 
-enum { MOST = 100, PATH_BYTES = 1024, MARGIN_MOST = 100, WAIT_S = 1, EXIT_GATE_NOT_ENOUGH = 3 };
+enum { MOST = 1000, PATH_BYTES = 1024, MARGIN_MOST = 100, WAIT_S = 1, EXIT_GATE_NOT_ENOUGH = 3 };
 
 struct gate_flags {
 	const char *words[MOST];
 	int n;
 	const char *baseline, *db, *server, *margin, *fail_on, *save, *modes, *commit, *branch;
-	const char *markdown, *junit, *sarif, *save_baseline;
+	const char *markdown, *junit, *sarif, *save_baseline, *machine;
 	bool json, github, no_timing;
 	struct gate_options options;
 };
@@ -39,8 +40,11 @@ struct gate_flags {
 struct gate_work {
 	struct gate_flags *f;
 	struct scratch scratch;
-	char *files[MOST];      /* workloads; of a folder each in it */
+	char *files[MOST]; /* workloads; of a folder each in it */
+	json_t
+	    *measured[MOST]; /* of a file of results a report; NULL: of a workload, which is run */
 	const char *keys[MOST]; /* "chain" of "bench/chain.json" */
+	json_t *baseline;       /* that is a file of results */
 	int n;
 	struct arena arena;
 	struct gate_pair pairs[MOST];
@@ -91,6 +95,7 @@ static int read_flags(int argc, char **argv, struct gate_flags *f)
 		{ "--modes", .value = &f->modes },
 		{ "--commit", .value = &f->commit },
 		{ "--branch", .value = &f->branch },
+		{ "--machine", .value = &f->machine },
 		{ "--markdown", .value = &f->markdown },
 		{ "--junit", .value = &f->junit },
 		{ "--sarif", .value = &f->sarif },
@@ -104,7 +109,7 @@ static int read_flags(int argc, char **argv, struct gate_flags *f)
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = f->words,
 			   .most = MOST,
-			   .over = "at most 100 workloads, not also " },
+			   .over = "at most 1000 workloads, not also " },
 	};
 	int status = flags_read(&flags, argc, argv);
 
@@ -114,12 +119,43 @@ static int read_flags(int argc, char **argv, struct gate_flags *f)
 
 /* ---- which workloads ---- */
 
-static bool add_path(struct gate_work *g, const char *path, struct err *err)
+static bool add_work(struct gate_work *g, const char *path, json_t *measured, struct err *err)
 {
 	if (g->n == MOST)
 		return err_set(err, ERR_BAD_REQUEST, "at most %d workloads", MOST);
 	g->files[g->n] = strdup(path);
+	g->measured[g->n] = json_incref(measured);
 	return g->files[g->n++] || err_set(err, ERR_MEMORY, "out of memory for workloads");
+}
+
+/* Each benchmark of a file of results. */
+static bool add_results(struct gate_work *g, const char *path, struct err *err)
+{
+	const struct gate_flags *f = g->f;
+	const struct results_request request = { .commit = f->commit,
+						 .branch = f->branch,
+						 .machine = f->machine };
+	json_t *results, *report;
+	bool ok;
+	size_t i;
+
+	if (f->server || f->save || f->modes || f->save_baseline || f->no_timing)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "%.200s has results, which are not run: they take no --server (post "
+			       "them, then ask by their runs), --save, --save-baseline, --modes or "
+			       "--no-timing",
+			       path);
+	results = results_file_read(path, NULL, &request, err);
+	ok = results != NULL;
+	json_array_foreach(json_object_get(results, "results"), i, report)
+		ok = ok && add_work(g, path, report, err);
+	json_decref(results);
+	return ok;
+}
+
+static bool add_path(struct gate_work *g, const char *path, struct err *err)
+{
+	return results_file_is(path) ? add_results(g, path, err) : add_work(g, path, NULL, err);
 }
 
 static int is_workload(const struct dirent *e)
@@ -239,6 +275,48 @@ static bool baseline_of_store(struct gate_work *g, struct db *db, int i, struct 
 	return !found || loaded_add_run(&g->then[i], db, run.id, err);
 }
 
+static const char *name_of(const json_t *report)
+{
+	return report_text(
+	    json_string_value(json_object_get(json_object_get(report, "workload"), "name")));
+}
+
+/* A report of results, as what is compared. */
+static bool add_measured(struct loaded_runs *to, json_t *report, struct err *err)
+{
+	const json_t *w = json_object_get(report, "workload");
+	json_t *head = json_pack("{s:s, s:O*, s:O*, s:O*}", "name", name_of(report), "project",
+				 json_object_get(w, "project"), "commit",
+				 json_object_get(w, "commit"), "branch",
+				 json_object_get(w, "branch"));
+
+	return loaded_add(to, head, json_incref(report), err);
+}
+
+/* That of workload i in a baseline that is a file of results. */
+static bool baseline_of_results(struct gate_work *g, int i, struct err *err)
+{
+	struct gate_pair *pair = &g->pairs[i];
+	json_t *report;
+	size_t k;
+
+	json_array_foreach(json_object_get(g->baseline, "results"), k, report)
+		if (strcmp(name_of(report), pair->name) == 0)
+			return add_measured(&g->then[i], report, err);
+	pair->why = arena_printf(&g->arena, "%s has no %s", g->f->baseline, pair->name);
+	return true;
+}
+
+static bool read_baseline(struct gate_work *g, struct err *err)
+{
+	const struct results_request request = { .machine = g->f->machine };
+
+	if (!results_file_is(g->f->baseline))
+		return true;
+	g->baseline = results_file_read(g->f->baseline, NULL, &request, err);
+	return g->baseline != NULL;
+}
+
 /* A baseline that lacks the workload is none of it. */
 static bool is_not_there(struct gate_pair *pair, struct gate_work *g, struct err *err)
 {
@@ -258,7 +336,9 @@ static bool load_baseline(struct gate_work *g, struct db **db, int i, struct err
 	struct stat st;
 	bool ok = true;
 
-	if (file && stat(file, &st) == 0)
+	if (g->baseline)
+		ok = baseline_of_results(g, i, err);
+	else if (file && stat(file, &st) == 0)
 		ok = report_file_add(&g->then[i], file, g->keys[i], err) ||
 		     is_not_there(pair, g, err);
 	else if (file)
@@ -285,6 +365,13 @@ static bool load_now(struct gate_work *g, int i, const char *folder, struct err 
 	struct gate_pair *pair = &g->pairs[i];
 
 	*pair = (struct gate_pair){ .name = name, .file = g->files[i] };
+	if (g->measured[i]) {
+		pair->name = name_of(g->measured[i]);
+		if (!add_measured(&g->now[i], g->measured[i], err))
+			return false;
+		pair->b = &g->now[i].at[0];
+		return true;
+	}
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "running %s\n", g->files[i]);
 	if (!run_one(g, g->files[i], out)) {
@@ -314,7 +401,7 @@ static bool run_all(struct gate_work *g, struct err *err)
 {
 	const char *folder = NULL;
 	struct db *db = NULL;
-	bool ok = list_workloads(g, err) && folder_for(g, &folder, err);
+	bool ok = list_workloads(g, err) && read_baseline(g, err) && folder_for(g, &folder, err);
 
 	for (int i = 0; ok && i < g->n; i++)
 		ok = load_now(g, i, folder, err) &&
@@ -469,9 +556,11 @@ int cmd_gate(int argc, char **argv, const struct registry *registry)
 	for (int i = 0; g && i < MOST; i++) {
 		loaded_finish(&g->now[i]);
 		loaded_finish(&g->then[i]);
+		json_decref(g->measured[i]);
 		free(g->files[i]);
 	}
 	if (g) {
+		json_decref(g->baseline);
 		scratch_destroy(&g->scratch);
 		arena_finish(&g->arena);
 	}

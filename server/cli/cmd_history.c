@@ -38,7 +38,7 @@ static bool check_flags(struct history_flags *f)
 	long long limit = LIMIT;
 	struct err err = { 0 };
 
-	f->asked.metric = METRIC_speedup;
+	f->asked.metric = METRIC_COUNT;
 	if (f->metric && !metric_from_name(f->metric, &f->asked.metric, &err))
 		return flags_refuse("history", err.message, "");
 	if (!read_n(f) || !flags_integer("history", "--limit", f->limit, 1, LIMIT_MOST, &limit))

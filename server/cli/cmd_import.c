@@ -1,4 +1,5 @@
-/* server/cli/cmd_import.c -- `breakeven import FILE...`: logs of PyTorch, read and joined. */
+/* server/cli/cmd_import.c -- `breakeven import FILE...`: logs of PyTorch, read and joined; or
+ * results of other tools, each file for itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/poster.h"
+#include "server/cli/results_file.h"
 
 /* ---- what was found, as text ---- */
 
@@ -139,16 +141,30 @@ enum { MAX_FILES = 1024 };
 struct import_flags {
 	const char *files[MAX_FILES];
 	int n_files;
-	bool json;
-	const char *post, *name;
+	bool json, results;
+	const char *post, *name, *db, *benchmarks, *project, *commit, *branch, *machine;
 };
+
+/* The flags of results alone: the first that is given. */
+static const char *of_results(const struct import_flags *f)
+{
+	return f->db           ? "--db"
+	       : f->benchmarks ? "--benchmarks"
+	       : f->project    ? "--project"
+	       : f->commit     ? "--commit"
+	       : f->branch     ? "--branch"
+	       : f->machine    ? "--machine"
+			       : NULL;
+}
 
 static int read_flags(int argc, char **argv, struct import_flags *f)
 {
 	const struct flag table[] = {
-		{ "--post", .value = &f->post },
-		{ "--name", .value = &f->name },
-		{ "--json", .on = &f->json },
+		{ "--post", .value = &f->post },       { "--name", .value = &f->name },
+		{ "--json", .on = &f->json },          { "--results", .on = &f->results },
+		{ "--db", .value = &f->db },           { "--benchmarks", .value = &f->benchmarks },
+		{ "--project", .value = &f->project }, { "--commit", .value = &f->commit },
+		{ "--branch", .value = &f->branch },   { "--machine", .value = &f->machine },
 	};
 	struct flags flags = {
 		.command = "import",
@@ -249,6 +265,55 @@ static json_t *read_and_post(const struct import_flags *f, struct err *err)
 	return report;
 }
 
+/* ---- results of other tools ---- */
+
+static bool import_results(const struct import_flags *f, struct err *err)
+{
+	const struct results_request request = { .name = f->name,
+						 .project = f->project,
+						 .commit = f->commit,
+						 .branch = f->branch,
+						 .machine = f->machine };
+	const struct results_to to = { "import", f->post, f->db, f->json };
+	bool ok = true;
+
+	for (int i = 0; ok && i < f->n_files; i++) {
+		json_t *results = results_file_read(f->files[i], f->benchmarks, &request, err);
+
+		ok = results && results_deliver(results, &to, err);
+		json_decref(results);
+	}
+	return ok;
+}
+
+/* -1: logs are imported; else results were, or are mixed with logs: the exit status. */
+static int try_results(struct import_flags *f)
+{
+	struct err err = { 0 };
+	int n = 0;
+
+	for (int i = 0; !f->results && i < f->n_files; i++)
+		n += results_file_is(f->files[i]);
+	if (n && n < f->n_files) {
+		flags_refuse("import", "results of tools and logs of PyTorch are imported apart",
+			     "");
+		return EXIT_USAGE;
+	}
+	if (!n && !f->results && of_results(f)) {
+		flags_refuse("import",
+			     "the files are no results of a tool that is known (--results says "
+			     "why), and logs take no ",
+			     of_results(f));
+		return EXIT_USAGE;
+	}
+	if (!n && !f->results)
+		return -1;
+	if (import_results(f, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven import: %s\n", err.message);
+	return EXIT_FAILED;
+}
+
 int cmd_import(int argc, char **argv, const struct registry *registry)
 {
 	struct import_flags f = { 0 };
@@ -260,6 +325,8 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 
 	(void)registry;
 	status = read_flags(argc, argv, &f);
+	if (status < 0)
+		status = try_results(&f);
 	if (status >= 0)
 		return status;
 	report = read_and_post(&f, &err);

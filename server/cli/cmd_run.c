@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fusion/base/ask.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
@@ -32,32 +31,6 @@
 #include "server/cli/workload_file.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
-
-/* ---- the commit that the workload is of ---- */
-
-enum { LINE_BYTES = 201 };
-
-static bool says(const json_t *workload, const char *key)
-{
-	return json_string_length(json_object_get(workload, key)) > 0;
-}
-
-/* Sets commit and branch of the workload, where the folder is in git and they are not given. */
-static void git_describe(json_t *workload)
-{
-	/* A tag that points there would hide the id: none is looked at. */
-	const char *const commit[] = { "git",         "describe",    "--always", "--dirty",
-				       "--abbrev=40", "--exclude=*", NULL };
-	const char *const branch[] = { "git", "symbolic-ref", "--short", "-q", "HEAD", NULL };
-	char line[LINE_BYTES];
-
-	if (says(workload, "commit") || says(workload, "branch") ||
-	    !ask_command(commit, line, sizeof(line)))
-		return;
-	json_object_set_new(workload, "commit", json_string(line));
-	if (ask_command(branch, line, sizeof(line)))
-		json_object_set_new(workload, "branch", json_string(line));
-}
 
 /* ---- the commits before it ---- */
 
@@ -591,7 +564,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 		json_object_update(json, fields);
 	f.no_timing |= json_is_true(json_object_get(json, "poison"));
 	if (json && !f.no_timing)
-		git_describe(json);
+		workload_file_commit(json);
 	heap_take_for(json_string_value(json_object_get(json, "device")));
 	if (json && f.without)
 		pass_flag_apply(json, f.without);

@@ -21,6 +21,7 @@
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "profiler/profiler.h"
+#include "profiler/results/results.h"
 #include "profiler/torch/host.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -416,6 +417,38 @@ static bool import_job(int fd, struct message_reader *reader, const char *name, 
 	return ok;
 }
 
+/* A text of what is asked of a file of results; NULL: it does not say. */
+static const char *asked_text(const json_t *asked, const char *key)
+{
+	return json_string_value(json_object_get(asked, key));
+}
+
+/* Reads the file of results that the server sends after what it asks. */
+static bool results_job(int fd, struct message_reader *reader, const json_t *asked, struct err *err)
+{
+	const struct results_request request = { .file = asked_text(asked, "file"),
+						 .name = asked_text(asked, "name"),
+						 .project = asked_text(asked, "project"),
+						 .commit = asked_text(asked, "commit"),
+						 .branch = asked_text(asked, "branch"),
+						 .machine = asked_text(asked, "machine") };
+	enum message_type type;
+	json_t *results = NULL;
+	char *file;
+	size_t len;
+	bool ok = read_message(reader, fd, &type, &file, &len, err);
+
+	if (ok && type != MESSAGE_LOG)
+		ok = err_set(err, ERR_INTERNAL, "no file followed what is asked of it");
+	if (ok)
+		results = results_read(file, len, &request, err);
+	ok = results && send_result(fd, results, err);
+	if (results && !ok && err->code == ERR_NONE)
+		err_set(err, ERR_IO, "what was read could not be sent to the server");
+	json_decref(results);
+	return ok;
+}
+
 struct exporting {
 	int fd;
 	struct message_reader *reader;
@@ -517,7 +550,7 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	size_t len;
 	bool ok = read_message(&reader, fd, &kind, &text, &len, err);
 
-	if (ok && (kind == MESSAGE_IMPORT || kind == MESSAGE_EXPORT))
+	if (ok && (kind == MESSAGE_IMPORT || kind == MESSAGE_EXPORT || kind == MESSAGE_RESULTS))
 		confine_memory(NULL);
 	if (ok && kind == MESSAGE_IMPORT) {
 		name = strdup(text);
@@ -532,12 +565,14 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	ok = ok && (job || err_set(err, ERR_JSON, "the job is not JSON"));
 	if (ok && kind == MESSAGE_EXPORT)
 		ok = export_job(fd, &reader, job, err);
+	if (ok && kind == MESSAGE_RESULTS)
+		ok = results_job(fd, &reader, job, err);
 	message_reader_finish(&reader);
 	if (ok && kind == MESSAGE_FIT)
 		ok = fit_job(fd, job, registry, err);
 	else if (ok && kind == MESSAGE_AGAIN)
 		ok = again_job(fd, f, job, registry, err);
-	else if (ok && kind != MESSAGE_EXPORT)
+	else if (ok && kind != MESSAGE_EXPORT && kind != MESSAGE_RESULTS)
 		ok = run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err);
 	json_decref(job);
 	return ok;

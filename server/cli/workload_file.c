@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fusion/base/ask.h"
 #include "fusion/source.h"
 #include "profiler/profiler.h"
 #include "profiler/gather/gather.h"
@@ -540,4 +541,29 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 					print_other, &shown);
 	if (json)
 		workload_problems(json, registry, print_other, &shown);
+}
+
+/* ---- the commit that the workload is of ---- */
+
+enum { LINE_BYTES = 201 };
+
+static bool says(const json_t *workload, const char *key)
+{
+	return json_string_length(json_object_get(workload, key)) > 0;
+}
+
+void workload_file_commit(json_t *workload)
+{
+	/* A tag that points there would hide the id: none is looked at. */
+	const char *const commit[] = { "git",         "describe",    "--always", "--dirty",
+				       "--abbrev=40", "--exclude=*", NULL };
+	const char *const branch[] = { "git", "symbolic-ref", "--short", "-q", "HEAD", NULL };
+	char line[LINE_BYTES];
+
+	if (says(workload, "commit") || says(workload, "branch") ||
+	    !ask_command(commit, line, sizeof(line)))
+		return;
+	json_object_set_new(workload, "commit", json_string(line));
+	if (ask_command(branch, line, sizeof(line)))
+		json_object_set_new(workload, "branch", json_string(line));
 }

@@ -59,6 +59,9 @@ struct workload_file_rights {
 bool workload_file_confine(const struct workload_file *f, const struct workload *w,
 			   const struct workload_file_rights *rights, struct err *err);
 
+/* Sets "commit" and "branch", where the folder is in git and neither is given. */
+void workload_file_commit(json_t *workload);
+
 /* The path of "NAME=PATH" or "PATH", whose last part is the name then. */
 const char *workload_weights_path(const char *text, char name[256]);
 

@@ -44,6 +44,20 @@ struct run_row enqueue_row(struct arena *arena, const struct report_workload *w,
 bool enqueue_trace(struct db *db, const struct report_workload *w, const char *author, int64_t *id,
 		   struct err *err);
 
+/* ---- results.c: what other tools measured, as runs that are done ---- */
+
+/* Texts live in the arena. */
+struct results_stored {
+	int64_t suite; /* that several are; 0: it is one */
+	int64_t *runs; /* in the order of the results */
+	size_t n;
+};
+
+/* Stores a `results` of profiler/fields/report.def, all or none, and who posted it.  WORKLOAD,
+ * BOUND, MEMORY, STORAGE. */
+bool results_store(struct db *db, const json_t *results, const char *author, struct arena *arena,
+		   struct results_stored *out, struct err *err);
+
 /* ---- jobs.c: takes runs from the database, one at a time (two at once would disturb each other's
  * clocks), and gives each to a worker process ---- */
 
@@ -330,20 +344,22 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 
 enum message_type {
 	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
-	MESSAGE_AGAIN = 'A',  /* who waits for it: {"workload", "swept", "n", "rounds"}: samples of
-			       * one point alone, JSON */
-	MESSAGE_CHECK = 'C',  /* server: a workload to explain, not to run, JSON */
-	MESSAGE_FIT = 'F',    /* server: {"workload", "free": names, "limit_ms"}: inputs that it
-			       * runs with are asked for */
-	MESSAGE_IMPORT = 'I', /* server: a log to read; its name, and MESSAGE_LOG follows */
-	MESSAGE_LOG = 'L',    /* server: the log itself */
-	MESSAGE_EXPORT = 'X', /* server: a run to write for others, JSON */
-	MESSAGE_BLOCKS = 'B', /* worker: it wants the blocks of the kind; server: that was all */
-	MESSAGE_MORE = 'M',   /* worker: the next block, please; so one is under way at a time */
-	MESSAGE_PART = 'O',   /* worker: a piece of what is exported */
-	MESSAGE_POINT = 'M',  /* worker: a measured_point of profiler/fields/events.def */
-	MESSAGE_KEEP = 'K',   /* worker: what is kept should it end without a report: once the
-			       * report without its points, then each of them, JSON */
+	MESSAGE_AGAIN = 'A',   /* who waits for it: {"workload", "swept", "n", "rounds"}: samples of
+				* one point alone, JSON */
+	MESSAGE_CHECK = 'C',   /* server: a workload to explain, not to run, JSON */
+	MESSAGE_FIT = 'F',     /* server: {"workload", "free": names, "limit_ms"}: inputs that it
+				* runs with are asked for */
+	MESSAGE_IMPORT = 'I',  /* server: a log to read; its name, and MESSAGE_LOG follows */
+	MESSAGE_RESULTS = 'S', /* server: a file of results to read; what is asked of it, JSON, and
+				* MESSAGE_LOG follows */
+	MESSAGE_LOG = 'L',     /* server: the log, or the file, itself */
+	MESSAGE_EXPORT = 'X',  /* server: a run to write for others, JSON */
+	MESSAGE_BLOCKS = 'B',  /* worker: it wants the blocks of the kind; server: that was all */
+	MESSAGE_MORE = 'M',    /* worker: the next block, please; so one is under way at a time */
+	MESSAGE_PART = 'O',    /* worker: a piece of what is exported */
+	MESSAGE_POINT = 'M',   /* worker: a measured_point of profiler/fields/events.def */
+	MESSAGE_KEEP = 'K',    /* worker: what is kept should it end without a report: once the
+				* report without its points, then each of them, JSON */
 	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:
@@ -399,8 +415,9 @@ struct worker {
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
  * to run and measure, MESSAGE_AGAIN to time a point once more, MESSAGE_CHECK to explain,
- * MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the name of a log to read, MESSAGE_EXPORT with a
- * run to write. The thread that calls must outlive the worker: its end kills the child. */
+ * MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the name of a log to read, MESSAGE_RESULTS with
+ * what is asked of a file of results, MESSAGE_EXPORT with a run to write. The thread that calls
+ * must outlive the worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */
 	int cpu_seconds;
@@ -408,7 +425,7 @@ struct worker_options {
 	const char *torch_python;        /* NULL: engine torch is switched off */
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	const char *torch_host;          /* the socket of its host; NULL with torch_python */
-	const char *log;                 /* to read, with MESSAGE_IMPORT */
+	const char *log;                 /* to read, with MESSAGE_IMPORT or MESSAGE_RESULTS */
 	size_t log_bytes;
 	bool blocking; /* each call once, each launch waited for: see beside.c */
 };

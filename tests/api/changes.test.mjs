@@ -156,7 +156,7 @@ test('a change names its suspects where the commits between are known, and says 
     git('init', '-q');
     commit('zero');
     const from = commit('one');
-    git('checkout', '-q', '-b', 'side');
+    git('checkout', '-q', '-b', 'side', 'HEAD~1'); // a way that goes past `from`
     commit('on the side');
     git('checkout', '-q', 'main');
     commit('two');
