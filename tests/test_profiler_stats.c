@@ -296,7 +296,7 @@ static void whether_a_mode_repays_goes_by_the_ratio(void **state)
 	struct comparison c;
 
 	(void)state;
-	assert_true(break_even_compare(eager, mode, 10, 60010, &c));
+	assert_true(compared(eager, mode, 10, 60010, &c));
 	assert_true(c.speedup.mid > 1 && c.saved_us.mid < 0);
 	assert_int_equal(c.repay, REPAY_UNKNOWN);
 }
