@@ -92,10 +92,10 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 					    .files_folder = f->files_folder,
 					    .cpu_seconds = f->cpu_seconds,
 					    .registry = registry };
-	if (f->compiles && !f->second && !f->blocking)
-		f->beside = beside_start(&f->again);
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
 	sandbox_begin(needs.network, f->cpu_seconds);
+	if (f->compiles && !f->second && !f->blocking)
+		f->beside = beside_start(&f->again);
 	if (f->compiles) {
 		profiler_environment_prepare();
 		if (!registry_builder_start(registry, f->cache_dir, sandbox_builder, &needs, err))

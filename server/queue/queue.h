@@ -443,8 +443,9 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 struct beside;
 struct profiler_again;
 
-/* To be called while there is one thread, before sandbox_begin().  `options` are those of the
- * workers; what it points to stays until beside_stop().  NULL: there is none. */
+/* To be called while there is one thread, before sandbox_enter(): it keeps the files that its
+ * workers need, and has what sandbox_begin() leaves.  `options` are those of the workers; what it
+ * points to stays until beside_stop().  NULL: there is none. */
 struct beside *beside_start(const struct worker_options *options);
 
 /* Which kernel it was that failed: a GPU says so when others have been launched after it, and the
