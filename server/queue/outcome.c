@@ -261,7 +261,7 @@ static bool read_results(const struct report_run *run, struct arena *arena, stru
 /* JSON text, new; NULL with MEMORY. */
 static char *say(const struct report_run *run, struct arena *arena, struct err *err)
 {
-	bool any = (run->modes.n || run->points.n) && !run->result;
+	bool any = run->modes.n || run->points.n;
 	const struct report_findings *f = any ? findings_make(run, arena, err) : NULL;
 	json_t *json = any ? report_write_findings(f) : json_null();
 	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);

@@ -276,6 +276,7 @@
  * @property {{n: number, of: number}} common
  * @property {number[]} histogram_edges
  * @property {SuiteWorkload[]} workloads
+ * @property {import("./report.js").ReportSuiteBenchmark[]} [benchmarks] of a file of results
  * @property {{status: string, cause: string, example: string, workloads: string[]}[]} [causes] the most frequent first
  *
  * @typedef {object} SuiteHead

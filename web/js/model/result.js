@@ -1,17 +1,20 @@
 // js/model/result.js -- the samples of what another tool measured, as curves and as a file.
 
+/** An interval as the page writes it: "513 µs (507–519)". @param {string} shown as the server has it */
+export const dashed = (shown) => shown.replace(/([\d,.])-(?=[\d.])/g, "$1–");
+
 /** Places of a curve: of more samples some stand for all. */
 const PLACES = 100;
 
 /**
- * The samples from the least to the most, over how many of them, in percent, are at or below each.
+ * The samples from the least to the most, over how many of the others, in percent, are below each.
  * @param {readonly number[]} samples at least one @returns {{x: number, y: number}[]}
  */
 export function spread(samples) {
   const sorted = [...samples].sort((a, b) => a - b);
   const n = sorted.length;
   const ranks = n <= PLACES ? sorted.map((_, i) => i) : Array.from({ length: PLACES + 1 }, (_, i) => Math.round((i * (n - 1)) / PLACES));
-  return ranks.map((rank) => ({ x: Math.round((1000 * (rank + 1)) / n) / 10, y: sorted[rank] }));
+  return ranks.map((rank) => ({ x: n === 1 ? 0 : Math.round((1000 * rank) / (n - 1)) / 10, y: sorted[rank] }));
 }
 
 /**

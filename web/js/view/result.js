@@ -7,7 +7,7 @@ import { fileStem } from "../model/commands.js";
 import { count, duration, plural, timeUnit } from "../model/format.js";
 import { machineFacts } from "../model/machine.js";
 import { chipClass } from "../model/sentence.js";
-import { spread, samplesCsv } from "../model/result.js";
+import { dashed, spread, samplesCsv } from "../model/result.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -44,7 +44,7 @@ function figuresSection(run, report) {
     if (!f) return [];
     const bounds = f.low !== undefined || f.high !== undefined ? `the tool's bounds: ${f.low ?? "none"} to ${f.high ?? "none"} ${f.unit}` : "";
     const of = [f.of ?? (f.samples ? "the median of the samples" : "one value of the file"), bounds, f.noise ?? ""].filter(Boolean).join("; ");
-    return [h("tr", {}, h("th", { scope: "row" }, name, agreement(m)), h("td", { class: "r" }, f.shown ?? String(f.value)), h("td", { class: "r" }, count(f.n)), h("td", { class: "wrap" }, of))];
+    return [h("tr", {}, h("th", { scope: "row" }, name, agreement(m)), h("td", { class: "r" }, dashed(f.shown ?? String(f.value))), h("td", { class: "r" }, count(f.n)), h("td", { class: "wrap" }, of))];
   });
   const head = headRow(["Figure", ["Value, with its 95 % interval", "r"], ["Samples", "r"], "What it is"]);
   const table = h("table", {}, h("caption", { class: "vh" }, "Figures"), head, h("tbody", {}, rows));
@@ -61,19 +61,20 @@ function chartsOf(run, report, signal) {
     .map(([name, m], i) => {
       const samples = m.measure?.samples ?? [];
       const dots = spread(samples);
+      const unit = timeUnit(dots.map((d) => d.y));
       const [least, most] = [dots[0].y, dots[dots.length - 1].y];
       return new ChartFigure(
         {
           id: `spread-${i + 1}`,
           title: `Samples of ${name}`,
-          note: "as many of the samples are at or below the curve; flat is steady",
-          summary: `Samples of ${name}, from the least to the most: ${duration(least)} to ${duration(most)}, median ${m.measure?.shown ?? ""}.`,
+          note: `${unit.name}, lower is better; from the quickest sample to the slowest`,
+          summary: `Samples of ${name}, from the least to the most: ${duration(least)} to ${duration(most)}, median ${dashed(m.measure?.shown ?? "")}.`,
           series: [{ key: name, mode: "static", label: name, imported: false, dots }],
           crossings: [],
-          xTitle: "% of the samples",
+          xTitle: "% of the samples are quicker",
           by: "%",
           ratio: false,
-          unit: timeUnit(dots.map((d) => d.y)),
+          unit,
           file: `${fileStem(run.name)}_${run.id}`,
         },
         signal,

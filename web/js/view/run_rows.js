@@ -9,6 +9,7 @@ import { chipClass, meetsEager } from "../model/sentence.js";
 import { headline } from "../model/suite.js";
 import { suiteCells } from "./suite_row.js";
 import { renameButton, tagMarks } from "./rename.js";
+import { dashed } from "../model/result.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 
@@ -183,7 +184,7 @@ const KINDS = /** @type {Record<string, string>} */ ({ kineto: "profiler trace",
 function aboutText(r) {
   const a = r.about;
   if (!a) return "a recording or import made by an earlier version";
-  if (a.kind === "result") return `${a.mode} ${a.shown}, by ${a.name}`;
+  if (a.kind === "result") return `${a.mode} ${dashed(a.shown ?? "")}, by ${a.name}`;
   const more = a.files > 1 && a.kind !== "recording" ? ` and ${plural(a.files - 1, "file")} more` : "";
   const kernels = a.kernels ? `, ${plural(a.kernels, "kernel")}` : "";
   const length = a.length_us > 0 ? `${kernels ? " in" : ","} ${duration(a.length_us)}` : "";
