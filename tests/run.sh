@@ -42,6 +42,7 @@ suite() {
 	if [ "$status" -eq 0 ] && [ "$p" -eq 0 ] && [ "$s" -eq 0 ]; then p=1; fi
 	[ "$s" -eq 0 ] || skips >"$log.skips"
 	! grep -q '^unsteady: ' "$log" || { echo "  $name:"; grep -A 21 '^unsteady: ' "$log" | sed 's/^/    /'; } >"$log.unsteady"
+	grep '^times: ' "$log" >"$log.times"
 	echo "$p $f $s" >"$log.count"
 	if [ "$status" -eq 0 ]; then
 		printf 'ok    %-44s %4d tests%s, %d s, %d s of processors\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" \
@@ -116,6 +117,7 @@ wait
 
 read -r passed failed skipped <<<"$(cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 echo
+cat "$logs"/*.times
 if [ "$skipped" -gt 0 ]; then
 	echo "skipped here:"
 	cat "$logs"/*.skips

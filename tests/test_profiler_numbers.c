@@ -109,10 +109,27 @@ static void no_digit_is_finer_than_the_interval(void **state)
 	{
 		struct number_triple t;
 
-		number_triple(&t, at(row, 0), at(row, 1), at(row, 2));
+		number_triple(&t, at(row, 0), at(row, 1), at(row, 2), NAN);
 		assert_string_equal(t.mid, text_at(row, 3));
 		assert_string_equal(t.low, text_at(row, 4));
 		assert_string_equal(t.high, text_at(row, 5));
+	}
+}
+
+static void a_ratio_that_is_not_1_does_not_read_as_1(void **state)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(*state, "ratio"), i, row)
+	{
+		char got[4 * NUMBER_BYTES], want[4 * NUMBER_BYTES];
+
+		number_interval(got, at(row, 0), (struct report_interval){ at(row, 1), at(row, 2) },
+				"x");
+		snprintf(want, sizeof(want), "%sx (%s-%s)", text_at(row, 3), text_at(row, 4),
+			 text_at(row, 5));
+		assert_string_equal(got, want);
 	}
 }
 
@@ -126,7 +143,7 @@ static void what_is_not_a_number_is_unknown(void **state)
 	assert_string_equal(got, "unknown");
 	number_short(got, -INFINITY);
 	assert_string_equal(got, "unknown");
-	number_triple(&t, 2.5, NAN, NAN);
+	number_triple(&t, 2.5, NAN, NAN, 1);
 	assert_string_equal(t.mid, "2.50");
 	assert_string_equal(t.low, "unknown");
 }
@@ -152,6 +169,7 @@ int main(void)
 		cmocka_unit_test(times_and_bytes_have_their_own_unit),
 		cmocka_unit_test(columns_share_one_unit),
 		cmocka_unit_test(no_digit_is_finer_than_the_interval),
+		cmocka_unit_test(a_ratio_that_is_not_1_does_not_read_as_1),
 		cmocka_unit_test(what_is_not_a_number_is_unknown),
 	};
 

@@ -442,6 +442,27 @@ static bool infer_one_attention(struct infer *in)
 	return true;
 }
 
+/* Rows of all three gradients. */
+static bool infer_attention_back(struct infer *in)
+{
+	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
+	const struct node *v = infer_tensor(in, 2), *g = infer_tensor(in, 5),
+			  *o = infer_tensor(in, 7);
+	struct symtab *t = in->g->syms;
+	struct shape *out = &in->out->shape;
+	int rank = q->shape.rank;
+
+	if (!infer_same(in))
+		return false;
+	if (rank < 2 || !shape_equal(&k->shape, &v->shape) || !shape_equal(&g->shape, &q->shape) ||
+	    !shape_equal(&o->shape, &q->shape) || k->shape.rank != rank || k->dtype != q->dtype ||
+	    v->dtype != q->dtype || g->dtype != q->dtype || o->dtype != q->dtype)
+		return err_set(in->err, ERR_SHAPE, "attention_back: operands do not fit together");
+	out->size[rank - 2] = sym_add(t, q->shape.size[rank - 2],
+				      sym_mul(t, sym_const(t, 2), k->shape.size[rank - 2]));
+	return out->size[rank - 2] != NULL;
+}
+
 static bool infer_embedding(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);

@@ -283,14 +283,6 @@ bool passes_run(struct graph *g, const struct pass_options *options, struct pass
 	return true;
 }
 
-bool passes_decompose(struct graph *g, struct err *err)
-{
-	struct pass_run run = { .g = g };
-	bool changed;
-
-	return pass_decompose(&run, &changed, err);
-}
-
 bool passes_watch(struct graph *g, const struct pass_options *options, struct pass_log *log,
 		  struct err *err)
 {

@@ -123,6 +123,8 @@ static void say_memory(struct sentence *s, const char *mode, const struct report
 static struct report_amount *amount(struct maker *m, int64_t bytes, struct number_unit unit)
 {
 	struct report_amount *to = report_new_amount(1, m->wording.arena);
+	double x = (double)bytes / unit.scale,
+	       step = fmax(number_step(x, NAN, NAN), 1 / unit.scale);
 
 	m->wording.failed |= !to;
 	if (!to)
@@ -130,7 +132,7 @@ static struct report_amount *amount(struct maker *m, int64_t bytes, struct numbe
 	REPORT_SET(to, text,
 		   bytes > 0 && (double)bytes < unit.scale / 1000
 		       ? "<0.001"
-		       : figure_text(m, (double)bytes / unit.scale));
+		       : step_text(m, x, x == round(x) ? fmax(step, 1) : step));
 	REPORT_SET(to, bytes, bytes);
 	return to;
 }
@@ -235,12 +237,14 @@ static void put_lines(struct maker *m, const struct report_memory *memory, struc
 static const char *of_eager(struct maker *m, const struct report_memory *memory,
 			    const struct report_memory *eager)
 {
+	double ratio;
+
 	if (!eager || eager == memory)
 		return "baseline";
-	return added(eager)
-		   ? maker_text(m, "%sx",
-				figure_text(m, (double)added(memory) / (double)added(eager)))
-		   : "nothing to compare";
+	if (!added(eager))
+		return "nothing to compare";
+	ratio = (double)added(memory) / (double)added(eager);
+	return ratio > 0 && ratio < 0.001 ? "<0.001x" : maker_text(m, "%sx", figure_text(m, ratio));
 }
 
 /* Units that the columns of all modes share. */
@@ -265,6 +269,7 @@ static struct memory_units units_of(struct maker *m, const struct report_point *
 		if (!memory)
 			continue;
 		widen_unit(whole, memory->peak_bytes);
+		widen_unit(whole, memory->held_bytes);
 		widen_unit(whole, added(memory));
 		widen_unit(whole, taken(memory));
 		widen_unit(lines, taken(memory));

@@ -556,7 +556,8 @@ static void put_parts(struct maker *m, const struct report_mode *at, double scal
 	for (int i = 0; i < PARTS; i++)
 		parts[i] /= scale;
 	watched = number_add_up(parts, PARTS, watched, step);
-	number_triple(&median, l->median_us / scale, l->ci_us.low / scale, l->ci_us.high / scale);
+	number_triple(&median, l->median_us / scale, l->ci_us.low / scale, l->ci_us.high / scale,
+		      NAN);
 	REPORT_SET(out, guards, step_text(m, parts[0], step));
 	REPORT_SET(out, dispatch, step_text(m, parts[1], step));
 	REPORT_SET(out, alloc, step_text(m, parts[2], step));

@@ -61,7 +61,7 @@ struct report_figure *wording_figure(struct wording *w, const struct interval *x
 	w->failed |= !f;
 	if (!f)
 		return NULL;
-	number_triple(&t, x->mid, x->low, x->high);
+	number_triple(&t, x->mid, x->low, x->high, number_pole(suffix));
 	REPORT_SET(f, text, wording_text(w, "%s%s", t.mid, suffix));
 	if (isfinite(x->low) && isfinite(x->high)) {
 		REPORT_SET(f, low, wording_text(w, "%s", t.low));

@@ -137,13 +137,32 @@ void number_error(char out[NUMBER_BYTES], double x)
 		 e);
 }
 
-void number_triple(struct number_triple *t, double mid, double low, double high)
+/* `power`, or that of as fine a digit as tells `end` from `pole`, where 0.01 does. */
+static int told_apart(int power, double end, double pole)
+{
+	if (!isfinite(end) || isnan(pole) || end == pole || rounded(end, -2) == pole)
+		return power;
+	while (power > -2 && rounded(end, power) == pole)
+		power--;
+	return power;
+}
+
+void number_triple(struct number_triple *t, double mid, double low, double high, double pole)
 {
 	double step = number_step(mid, low, high);
+	int power = (int)lround(log10(step));
+
+	power = told_apart(told_apart(power, low, pole), high, pole);
+	step = pow(10, power);
 
 	number_print(t->mid, mid, step);
 	number_print(t->low, low, step);
 	number_print(t->high, high, step);
+}
+
+double number_pole(const char *suffix)
+{
+	return strcmp(suffix, "x") == 0 ? 1 : (double)NAN;
 }
 
 void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_interval ci,
@@ -154,7 +173,7 @@ void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_inter
 	out[0] = '\0';
 	if (isnan(mid))
 		return;
-	number_triple(&t, mid, ci.low, ci.high);
+	number_triple(&t, mid, ci.low, ci.high, number_pole(suffix));
 	if (isnan(ci.low) || isnan(ci.high))
 		snprintf(out, 4 * NUMBER_BYTES, "%s%s", t.mid, suffix);
 	else

@@ -37,11 +37,16 @@ void number_error(char out[NUMBER_BYTES], double x);
 enum { NUMBER_PARTS = 8 };
 double number_add_up(double *parts, int n, double sum, double step);
 
-/* A figure and its interval, all in the digits that the interval allows. */
+/* A figure and its interval, all in the digits that the interval allows; finer, down to 0.01, where
+ * an end would read as `pole`, which it is not: "1.30x (1.03-6.10)" is no "1x (1-6)". */
 struct number_triple {
 	char mid[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
 };
-void number_triple(struct number_triple *t, double mid, double low, double high);
+void number_triple(struct number_triple *t, double mid, double low, double high, double pole);
+
+/* On whose two sides a figure with this suffix says different things: 1 of a ratio ("x"), else NAN.
+ */
+double number_pole(const char *suffix);
 
 /* "1.32x (1.28-1.36)"; "1.32x" where an end of the interval is NAN, "" where the figure is. */
 void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_interval ci,

@@ -63,8 +63,13 @@ PROGRAMS = {
     # Rows of 515 in 16 bits lie 520 apart where a product reads or writes them, and no view has to copy because of it.
     "odd_rows": ("(F.linear(a, b) * 2).float().softmax(-1), (a @ b.t()).float().logsumexp(-1), (torch.relu(a @ b.t()) @ b).float(), (torch.relu(a @ b.t()).view(5, 8, 515).transpose(0, 1) @ b).float(), ((a @ b.t() + 1).view(-1)[::3] * 2).float(), "
                  "(torch.relu(a @ b.t()).t() @ a).float(), ((a @ b.t())[:, 3:400] @ b[3:400]).float(), (a @ b.t()).t().float() + 1, (torch.sin(a @ b.t()) @ b).float() + (a @ b.t()).float().sum(), F.cross_entropy((a @ b.t()).float(), c), "
-                 "(lambda x, w: (F.cross_entropy(F.linear(x, w).float(), c).backward(), x.grad.float(), w.grad.float())[1:])(a.clone().requires_grad_(), b.clone().requires_grad_())[0] * 100, torch.cat([torch.relu(a @ b.t()), a], 1).float()",
+                 "[100 * t for t in gradients(a[:, :16], b[:, :16], b, c, loss=class_scores)], [100 * t for t in gradients(a[:, :60], b[:, :60], b, c, loss=class_scores)], torch.cat([torch.relu(a @ b.t()), a], 1).float()",
                  [tensor(40, 64, dtype="bfloat16"), tensor(515, 64, dtype="bfloat16", seed=3), ints(40, high=515)]),
+    # By tiles of rows and of keys: parts of both, causal, masks of both kinds, a row without keys, other orders in memory, widths that fill no tile.
+    "attention_gradients": ("gradients(a, b, b.flip(2), a.float().sin()), gradients(a, b, b * 0.5, a.float().sin(), None, True), gradients(a[..., 1:24], b[..., 1:24], b[..., :23], a[..., :23].float()), gradients(a, b, b, a.float(), c < (c[:, :1] - 1.5)), "
+                            "gradients(a, b, b, a.float(), (c * 2).to(a.dtype)), gradients(torch.cat([a, a * 2], 3)[0, :, :9], torch.cat([b, b], 3)[0, :, :7], torch.cat([b, a[:, :, :90]], 3)[0, :, :7], torch.cat([a, a], 3)[0, :, :9].float()), "
+                            "gradients(a[:, :1, :9].half().expand(3, 2, 9, 64), b[:, :, :5].half().expand(3, 2, 5, 64), b[:, :1, :5].half().expand(3, 2, 5, 64), a[:, :, :9].float())",
+                            [tensor(1, 2, 130, 64, dtype="bfloat16"), tensor(1, 2, 90, 64, dtype="bfloat16", seed=3), tensor(130, 90, seed=5)]),
     "writes": ("torch.scatter(a, 1, b, c), torch.scatter(a, 0, b, 1.5), torch.scatter_add(a, 1, b, c), torch.scatter_add(a.t(), 0, b.t(), c.t()), "
                "put(a, b, c), torch.scatter_add(a.long(), 1, b, c.long()), torch.scatter_add(a.bfloat16(), 1, b, c.bfloat16())",
                [tensor(6, 8), ints(6, 8, high=6), tensor(6, 8, seed=3)]),
@@ -269,7 +274,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "odd_rows": 0.01, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "
@@ -277,6 +282,23 @@ TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.ma
 SOURCE = """import math
 import torch
 import torch.nn.functional as F
+
+
+def attended(q, k, v, c, mask, causal):
+    return (F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal).float() * c).sum()
+
+
+def class_scores(x, w, c, mask, causal):
+    return F.cross_entropy(F.linear(torch.sin(x), w).float(), c)
+
+
+def gradients(q, k, v, c, mask=None, causal=False, loss=attended):
+    q, k, v = [t.clone().requires_grad_() for t in (q, k, v)]
+    if loss is attended:
+        attended(q, k, v, c, mask, causal).backward()
+    else:
+        class_scores(q, k, c, mask, causal).backward()
+    return q.grad.float(), k.grad.float(), v.grad.float() if loss is attended else 0
 
 
 def attend(q, k, v, scale):
@@ -390,7 +412,7 @@ def agree(a, b, tolerance):
 
 
 # Products that had what is after them done too; calls of attention.
-NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2}
+NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2, "attention_gradients": 14}
 
 
 def run(binary, workload, environment, cache):
@@ -398,7 +420,7 @@ def run(binary, workload, environment, cache):
                           text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
-    notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n")
+    notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n") + done.stderr.count("_attend_back_keys\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
         raise RuntimeError(f"only {notes} calls did what is after them too")
     # The first product of a shape may take any way: each is timed, in five launches or in three where it is far slower than

@@ -117,6 +117,8 @@ for (const width of [1440, 390])
       const over = await page.evaluate(() =>
         globalThis.texts.flatMap((a, i) => globalThis.texts.slice(i + 1).filter((b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h).map((b) => `${a.text} over ${b.text}`)));
       assert.deepEqual(over, []);
+      // What has no room for all of its name says its line; none is cut where the picture ends.
+      if (width > 400) assert.deepEqual(await page.evaluate(() => globalThis.texts.map((t) => t.text).filter((t) => /^(break|line)\b.*…$/.test(t))), []);
     }
   });
 

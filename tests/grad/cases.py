@@ -4,6 +4,12 @@
 UNARY_SHAPES = [[(2, 3)], [()], [(1,)], [(0, 3)]]
 BINARY_SHAPES = [[(2, 3), (2, 3)], [(2, 3), (3,)], [(2, 1), (1, 3)], [(), (2,)], [(1,), (0,)]]
 
+
+def attention_back(q, k, v, y, mask, how):
+    out = F.scaled_dot_product_attention(q, k, v, mask, is_causal=how == 1)
+    return torch._C.attention_back(q, k, v, mask, 1 / math.sqrt(q.shape[-1]), y, how, out)
+
+
 UNARY = {
     "neg": lambda x: -x,
     "contiguous": lambda x: (x * 1).contiguous() * x,
@@ -267,6 +273,8 @@ CASES = [
         [(2, 3, 4), (2, 3, 4), (2, 3, 4), (3, 3)],
         lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m) + F.scaled_dot_product_attention(q, k, v, is_causal=True),
     ),
+    ("attention_back", [(2, 3, 4), (2, 5, 4), (2, 5, 4), (2, 3, 4)], lambda q, k, v, y: attention_back(q, k, v, y, None, 8) ** 2),
+    ("attention_back", [(3, 4), (3, 4), (3, 4), (3, 4)], lambda q, k, v, y: attention_back(q, k, v, y, None, 1) ** 2),
     # windows
     ("conv2d", [(2, 2, 5, 4), (3, 2, 3, 2), (3,)], lambda x, w, b: F.conv2d(x, w, b, (2, 1), (1, 0))),
     ("conv2d", [(1, 4, 5, 5), (6, 2, 2, 2)], lambda x, w: F.conv2d(x, w, None, 1, 1, 2, 2)),

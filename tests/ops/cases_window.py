@@ -437,5 +437,6 @@ def max_unpool(x, indices, kernel_size, stride=None, padding=0, output_size=None
 
 row("max_unpool2d", max_unpool, C("x, y, 2", X(1, 1, 2, 2), V([0, 3, 9, 14], "int64", (1, 1, 2, 2))), C("x, y, 2, output_size=(5, 5)", X(1, 1, 2, 2), V([0, 3, 9, 24], "int64", (1, 1, 2, 2))))
 untried("conv_windows", "pass decompose makes it of conv1d and conv2d")
+untried("attention_back", "gradients of attention on a GPU are made of it")
 untried("conv_x", "gradients of conv2d on a GPU are made of it")
 untried("conv_weight", "gradients of conv2d on a GPU are made of it")

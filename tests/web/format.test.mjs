@@ -16,6 +16,10 @@ test("numbers are those that the server writes: its table, case by case", () => 
     assert.deepEqual(f.withInterval(mid, [lo, hi]), { text, interval: lo < 0 ? `(${low} to ${high})` : `(${low}–${high})` });
 });
 
+test("a ratio that is not 1 does not read as 1", () => {
+  for (const [mid, lo, hi, text, low, high] of table.ratio) assert.deepEqual(f.ratio(mid, [lo, hi]), { text: `${text}x`, interval: `(${low}–${high})` });
+});
+
 test("what rounds to nothing has no sign", () => {
   assert.equal(f.withInterval(-0.2, [-10, 80]).text, "0");
   assert.equal(f.number(-0.25), "-0.250");

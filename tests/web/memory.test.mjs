@@ -45,7 +45,9 @@ test("who writes a tensor, and sizes below a column's digits", () => {
   assert.deepEqual([who({ eager: true }), who({ graph: 2, kernel: 1 }), who({ graph: 2 }), who({ use: "other" }), who({})],
     ["an op by itself", "graph 2, kernel 1", "graph 2", "the host", "a graph's backward part"]);
   const mb = { scale: 1e6 };
-  assert.deepEqual([0, 999, 1000, 2.5e6].map((b) => memory.inUnit(b, mb, String)), ["0", "<0.001", "0.001", "2.5"]);
+  assert.deepEqual([0, 999, 1000, 2.5e6, 3e6].map((b) => memory.inUnit(b, mb)), ["0", "<0.001", "0.00100", "2.50", "3"]);
+  assert.deepEqual([1, 4, 40, 512, 2048].map((b) => memory.inUnit(b, { scale: 1e3 })), ["0.001", "0.004", "0.040", "0.512", "2.05"]);
+  assert.deepEqual([4, 360004].map((b) => memory.inUnit(b, { scale: 1 })), ["4", "360,004"]);
 });
 
 test("an axis has round values within its span", () => {

@@ -205,7 +205,8 @@ static const struct library_op library_einsum = { bind_contraction, run_contract
  * made of.  Sums are of float64.
  */
 
-enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
+enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW, ARG_OUT };
+enum { ARG_G = ARG_FILL }; /* of attention_back, which fills with -inf */
 
 struct product_row {
 	const struct library_call *call;
@@ -242,7 +243,8 @@ static double score_of(const struct product_row *r, int64_t key)
 	const struct operand *q = &r->call->arg[ARG_Q], *k = &r->call->arg[ARG_K];
 	const struct operand *mask = &r->call->arg[ARG_MASK];
 	int last = q->rank - 1, how = (int)r->call->number[ARG_HOW];
-	double sum = 0, of_mask;
+	const struct arg *given = &r->call->node->args[ARG_FILL];
+	double sum = 0, of_mask, fill = given->kind == ARG_FLOAT ? given->f : -INFINITY;
 
 	if ((how & ATTENTION_CAUSAL) && key > r->row)
 		return -INFINITY;
@@ -260,9 +262,7 @@ static double score_of(const struct product_row *r, int64_t key)
 	of_mask = element(r, ARG_MASK, r->at[ARG_MASK] + key * mask_step(mask, 0));
 	if (mask->dtype != DTYPE_BOOL)
 		return how & ATTENTION_ROUNDS ? rounded(q->dtype, sum + of_mask) : sum + of_mask;
-	return (of_mask != 0) == ((how & ATTENTION_FILLS) == 0)
-		   ? sum
-		   : rounded(q->dtype, r->call->node->args[ARG_FILL].f);
+	return (of_mask != 0) == ((how & ATTENTION_FILLS) == 0) ? sum : rounded(q->dtype, fill);
 }
 
 static void attend(const struct product_row *r, double *powers)
@@ -340,6 +340,116 @@ static void run_attention(const struct library_call *call, void *const *buffers,
 }
 
 static const struct library_op library_attention = { bind_attention, run_attention };
+
+/* Its gradients, matrix by matrix: sums of all rows, as the result has them. */
+static bool bind_attention_back(struct library_call *call, struct err *err)
+{
+	const struct operand *k = &call->arg[ARG_K], *out = &call->out;
+	int last = k->rank - 1;
+	int64_t numbers = k->size[last - 1] + out->size[last - 1] * out->size[last];
+
+	call->room[0].bytes = ((size_t)numbers + 1) * sizeof(double);
+	call->room[0].at = call->state = malloc(call->room[0].bytes);
+	return call->state || library_no_memory(err);
+}
+
+/* Where a row of g or of the result of attention begins. */
+static int64_t row_start(const struct product_row *r, int arg, int64_t index)
+{
+	const struct operand *x = &r->call->arg[arg];
+	int64_t at = 0;
+
+	for (int d = x->rank - 2; d >= 0; d--) {
+		at += index % x->size[d] * x->stride[d];
+		index /= x->size[d];
+	}
+	return at;
+}
+
+/* The product of two rows; of g with o or v. */
+static double meet(const struct product_row *r, int64_t g, int arg, int64_t at)
+{
+	const struct operand *x = &r->call->arg[ARG_G], *y = &r->call->arg[arg];
+	int last = x->rank - 1;
+	double sum = 0;
+
+	for (int64_t i = 0; i < x->size[last]; i++)
+		sum += element(r, ARG_G, g + i * x->stride[last]) *
+		       element(r, arg, at + i * y->stride[last]);
+	return sum;
+}
+
+static void share_out(const struct product_row *r, int64_t g, double slope, const double *share,
+		      double *sums)
+{
+	const struct operand *q = &r->call->arg[ARG_Q], *k = &r->call->arg[ARG_K];
+	const struct operand *v = &r->call->arg[ARG_V], *of = &r->call->arg[ARG_G];
+	int last = q->rank - 1;
+	int64_t keys = k->size[last - 1], width = q->size[last];
+	double *rows = sums + r->row * width, *for_k = sums + q->size[last - 1] * width;
+	double scale = r->call->node->args[ARG_SCALE].f;
+
+	for (int64_t key = 0; key < keys; key++) {
+		int64_t k_at = r->at[ARG_K] + key * k->stride[last - 1];
+		double change =
+		    share[key] == 0
+			? 0
+			: share[key] * scale *
+			      (meet(r, g, ARG_V, r->at[ARG_V] + key * v->stride[last - 1]) - slope);
+
+		for (int64_t i = 0; share[key] != 0 && i < width; i++) {
+			rows[i] += change * element(r, ARG_K, k_at + i * k->stride[last]);
+			for_k[key * width + i] +=
+			    change * element(r, ARG_Q, r->at[ARG_Q] + i * q->stride[last]);
+			for_k[(keys + key) * width + i] +=
+			    share[key] * element(r, ARG_G, g + i * of->stride[last]);
+		}
+	}
+}
+
+/* The shares of a row's keys. */
+static void share_row(const struct product_row *r, double *share, int64_t keys)
+{
+	double most = -INFINITY, sum = 0;
+
+	for (int64_t key = 0; key < keys; key++) {
+		share[key] = score_of(r, key);
+		most = share[key] > most ? share[key] : most;
+	}
+	for (int64_t key = 0; key < keys; key++)
+		sum += share[key] = exp(share[key] - (most == -INFINITY ? 0 : most));
+	for (int64_t key = 0; key < keys; key++)
+		share[key] /= sum == 0 ? 1 : sum;
+}
+
+static void run_attention_back(const struct library_call *call, void *const *buffers,
+			       struct pool *pool)
+{
+	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K], *out = &call->out;
+	struct product_row row = { .call = call, .buffers = buffers };
+	int last = q->rank - 1;
+	int64_t keys = k->size[last - 1], rows = q->size[last - 1];
+	int64_t each = out->size[last - 1] * out->size[last];
+	double *share = call->state, *sums = share + keys;
+
+	(void)pool;
+	for (int64_t m = 0; each > 0 && m < out->numel / each; m++) {
+		memset(sums, 0, (size_t)each * sizeof(*sums));
+		for (int64_t i = m * rows; i < (m + 1) * rows; i++) {
+			int64_t g = row_start(&row, ARG_G, i);
+
+			seek(&row, i);
+			share_row(&row, share, keys);
+			share_out(&row, g, meet(&row, g, ARG_OUT, row_start(&row, ARG_OUT, i)),
+				  share, sums);
+		}
+		for (int64_t i = 0; i < each; i++)
+			dtype_put_double(out->dtype, operand_start(out, buffers), m * each + i,
+					 sums[i]);
+	}
+}
+
+static const struct library_op library_attention_back = { bind_attention_back, run_attention_back };
 
 const struct library_op *const products_functions[OP_COUNT] = {
 #define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \

@@ -2,7 +2,7 @@
 import math
 import torch
 import torch.nn.functional as F
-from _grads import zeros_for
+from _grads import wide, zeros_for
 
 
 # ---- products
@@ -206,24 +206,49 @@ def einsum_other(g, equation, x, other_shape):
     return einsum_gradient(g, result, operands[1], other_shape, operands[0], x)
 
 
-def scaled_dot_product_attention_all(
-    g, needs, x, key, value, attn_mask, dropout_p, is_causal, scale
-):
-    assert dropout_p == 0  # what it drew is not known here: F writes it out
-    if scale is None:
-        scale = 1 / math.sqrt(x.shape[-1])
+def in_one_call(needs, x, key, value, mask):
+    """Whether a GPU has a call for the gradients of attention."""
+    if not x.is_cuda or x.dtype == torch.float32 or x.dtype == torch.float64 or needs[3]:
+        return False
+    if x.shape[-1] > 128 or value.shape != key.shape:
+        return False
+    if x.shape[:-2] != key.shape[:-2] or x.shape[-1] != key.shape[-1]:
+        return False
+    return mask is None or mask.dtype == torch.bool or mask.dtype == x.dtype
+
+
+def shares_of(x, key, mask, is_causal, scale):
+    """Softmax of the scores."""
     scores = (x @ key.transpose(-1, -2)) * scale
     if is_causal:
         allowed = torch.ones((x.shape[-2], key.shape[-2]), dtype=torch.bool).tril()
         scores = torch.where(allowed, scores, -math.inf)
-    elif attn_mask is not None:
-        if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, -math.inf)
+    elif mask is not None:
+        if mask.dtype == torch.bool:
+            scores = torch.where(mask, scores, -math.inf)
         else:
-            scores = scores + attn_mask
+            scores = scores + mask
     p = torch.softmax(scores, -1)
-    if attn_mask is not None:  # a row without any key gives 0
+    if mask is not None:  # a row without any key gives 0
         p = torch.where(torch.amax(scores, -1, True) == -math.inf, 0.0, p)
+    return p
+
+
+def scaled_dot_product_attention_all(
+    g, needs, out, x, key, value, attn_mask, dropout_p, is_causal, scale
+):
+    assert dropout_p == 0  # what it drew is not known here: F writes it out
+    if scale is None:
+        scale = 1 / math.sqrt(x.shape[-1])
+    if in_one_call(needs, x, key, value, attn_mask):
+        how = 1 if is_causal else 8  # enum attention_how
+        made = torch._C.attention_back(
+            x, key, value, None if is_causal else attn_mask, scale, g.to(x.dtype), how, out
+        )
+        n, m = x.shape[-2], key.shape[-2]
+        return made.narrow(-2, 0, n), made.narrow(-2, n, m), made.narrow(-2, n + m, m), None
+    g, x, key, value = wide(g), wide(x), wide(key), wide(value)
+    p = shares_of(x, key, attn_mask, is_causal, scale)
     for_value = p.transpose(-1, -2) @ g if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return None, None, for_value, None
@@ -232,6 +257,26 @@ def scaled_dot_product_attention_all(
     for_x = (h @ key) * scale if needs[0] else None
     for_key = (h.transpose(-1, -2) @ x) * scale if needs[1] else None
     return for_x, for_key, for_value, h if needs[3] else None
+
+
+def attention_back_all(g, needs, x, key, value, mask, scale, y, how):
+    """`out` is made of the others: its share of the gradient is theirs."""
+    g, x, key, value, y = wide(g), wide(x), wide(key), wide(value), wide(y)
+    n, m = x.shape[-2], key.shape[-2]
+    of_x, of_key, of_value = g.narrow(-2, 0, n), g.narrow(-2, n, m), g.narrow(-2, n + m, m)
+    p = shares_of(x, key, mask, how == 1, scale)
+    h = y @ value.transpose(-1, -2)
+    change = h - (p * h).sum(-1, keepdim=True)
+    z = p * change
+    w = (of_x @ key.transpose(-1, -2) + x @ of_key.transpose(-1, -2)) * scale
+    mean = (w * p).sum(-1, keepdim=True)
+    for_h = p * (w - mean)
+    for_p = y @ of_value.transpose(-1, -2) + w * change - mean * h
+    s = p * (for_p - (p * for_p).sum(-1, keepdim=True))
+    for_x = (s @ key + z @ of_key) * scale
+    for_key = (s.transpose(-1, -2) @ x + z.transpose(-1, -2) @ of_x) * scale
+    for_value = for_h.transpose(-1, -2) @ y
+    return for_x, for_key, for_value, None, for_h @ value + p @ of_value, None
 
 
 # ---- windows

@@ -29,6 +29,14 @@ function rounded(x, step) {
   return step < 0 ? Math.round(Math.abs(x) * unit) / unit : Math.round(Math.abs(x) / unit) * unit;
 }
 
+/** `step`, or as fine a one as tells `end` from `pole`, where 0.01 does. @param {number} step @param {number} end @param {number} pole */
+function toldApart(step, end, pole) {
+  if (end === pole || rounded(end, -2) === pole) return step;
+  let power = Math.round(Math.log10(step));
+  while (power > -2 && rounded(end, power) === pole) power--;
+  return powerOfTen(power);
+}
+
 /** A number rounded to a step (a power of ten), thousands with a comma.
  * @param {number} value @param {number} step @returns {string} */
 export function toStep(value, step) {
@@ -88,7 +96,8 @@ export function withInterval(value, ci, how = {}) {
     return { text: toStep(v, stepOf(v)) + suffix, interval: "" };
   }
   const [lo, hi] = [ci[0] / scale, ci[1] / scale];
-  const step = stepOf(v, lo, hi);
+  const own = stepOf(v, lo, hi);
+  const step = suffix === "x" ? toldApart(toldApart(own, lo, 1), hi, 1) : own;
   return { text: toStep(v, step) + suffix, interval: `(${toStep(lo, step)}${lo < 0 ? " to " : "–"}${toStep(hi, step)})` };
 }
 

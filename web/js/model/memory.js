@@ -4,6 +4,8 @@
 // lists the largest.  What is summed here follows the pointer; the sums of a call and of its lines
 // are the findings'.
 
+import { stepOf, toStep } from "./format.js";
+
 /**
  * @typedef {import("../api/report.js").ReportMemoryTensor} MemoryTensor
  * @typedef {import("../api/report.js").ReportHeld} Held
@@ -93,7 +95,11 @@ export function whoOf(t) {
 }
 
 /**
- * Bytes in a column's unit; what its digits do not reach is said to be less.
- * @param {number} b @param {{scale: number}} unit @param {(v: number) => string} write
+ * Bytes in a column's unit, no digit finer than one; what its digits do not reach is said to be less.
+ * @param {number} b @param {{scale: number}} unit
  */
-export const inUnit = (b, unit, write) => (b > 0 && b < unit.scale / 1000 ? "<0.001" : write(b / unit.scale));
+export function inUnit(b, unit) {
+  if (b > 0 && b < unit.scale / 1000) return "<0.001";
+  const x = b / unit.scale;
+  return toStep(x, unit.scale > 1 ? Math.max(stepOf(x), Number.isInteger(x) ? 1 : 1 / unit.scale) : 1);
+}

@@ -25,8 +25,10 @@ function makeTwin(spec) {
   const cell = (/** @type {Series} */ s, /** @type {number} */ x) => {
     const d = s.dots.find((p) => p.x === x);
     if (!d) return h("td", { class: "r dim" }, "not measured");
+    const data = { v: d.y, lo: d.lo, hi: d.hi };
+    if (spec.ratio && d.y > 0 && d.y < 0.001) return h("td", { class: "r", data, title: `${d.y.toPrecision(3)}x` }, "<0.001x");
     const t = withInterval(d.y, d.lo === undefined || d.hi === undefined ? null : [d.lo, d.hi], how);
-    return h("td", { class: "r", data: { v: d.y, lo: d.lo, hi: d.hi } }, t.text, ci(t.interval));
+    return h("td", { class: "r", data }, t.text, ci(t.interval));
   };
   const head = headRow([spec.by ?? "n", ...spec.series.map((s) => /** @type {[string, string]} */ ([s.label, "r"]))]);
   spec.series.forEach((s, i) => {

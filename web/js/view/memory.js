@@ -49,7 +49,7 @@ export async function memoryTab(ctx, body, run, report) {
 }
 
 /** @param {number} b @param {import("../model/format.js").Unit} unit */
-const sizeText = (b, unit) => memory.inUnit(b, unit, number);
+const sizeText = (b, unit) => memory.inUnit(b, unit);
 
 /** @param {number} b */
 const exact = (b) => `${count(b)} B`;
@@ -101,7 +101,7 @@ function chartSection(s, eager) {
 function momentTable(s, i) {
   const moment = memory.momentOf(s.m, i);
   const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} µs`;
-  const unit = bytesUnit([moment.used]);
+  const unit = bytesUnit([moment.used, moment.rest, ...moment.rows.map((r) => r.bytes)]);
   const share = shares([...moment.rows.map((r) => r.bytes), moment.rest], moment.used);
   const rows = moment.rows.map((r, k) => tensorRow(s, r, unit, share[k], moment.used));
   const held = i === 0 || moment.rest <= s.m.held_bytes ? "Held before the call" : "Held before the call, and not listed";
@@ -208,7 +208,7 @@ function modesSection(s) {
 
 /** What was there before the call, by name. @param {Memory} m */
 function heldSection(m) {
-  const unit = bytesUnit([m.held_bytes]);
+  const unit = bytesUnit([m.held_bytes, m.other_inputs_bytes, m.other_bytes, ...m.held.map((t) => t.bytes)]);
   const row = (/** @type {Child} */ kind, /** @type {Child} */ name, /** @type {string} */ shape, /** @type {number} */ b) =>
     h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "sub" }, kind), h("td", { class: "mono sub" }, shape), h("td", { class: "r", title: exact(b) }, sizeText(b, unit)));
   const rows = m.held.map((t) => row({ input: "input", parameter: "parameter", gradient: "its gradient", state: "kept by the program" }[t.kind] ?? t.kind, h("code", {}, t.name), memory.shapeText(t), t.bytes));

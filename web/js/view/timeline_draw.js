@@ -341,28 +341,48 @@ function drawSeries(g, s, row) {
   g.fillText(range, leftOf(s.width) + 4, row.y + SAID / 2);
 }
 
-/** What a break is: on its mark, or to the right of it up to the next of its level, where there is more room.
+/** What a break is called, the shorter after the longer: its lane says that it is one. @param {string} name */
+function formsOf(name) {
+  const where = name.replace(/^break, /, "");
+  return [name, where, where.match(/^line \d+(?=:)/)?.[0] ?? where];
+}
+
+/** What a break is: on its mark, or to the right of it up to the next of its level, where there is more room; the last
+ * of its level to the left, where the picture ends.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
   const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
   const [left, right] = [leftOf(s.width), s.width - RIGHT];
   /** Where the next begins, by level. @type {Map<number, number>} */
   const next = new Map();
-  for (const e of breaks.toReversed()) {
+  for (const [i, e] of [...breaks.entries()].toReversed()) {
     const level = levelOf(s.view, e);
     const at = placeOf(row, level);
     const [start, end] = [Math.max(left, xOf(s, e.start)), Math.min(right, xOf(s, e.start + e.duration))];
-    const [on, beside] = [end - start - 8, Math.min(right, next.get(level) ?? right) - end - 11];
+    if (end < left || start > right) continue;
+    const last = !next.has(level);
+    const before = last ? breaks.slice(0, i).findLast((b) => levelOf(s.view, b) === level) : undefined;
+    const rooms = {
+      on: end - start - 8,
+      right: (next.get(level) ?? right) - end - 11,
+      left: last ? start - 11 - Math.max(left, before ? xOf(s, before.start + before.duration) : left) : 0,
+    };
     next.set(level, start);
-    const name = s.view.names[e.name]?.name ?? "break";
-    const room = Math.max(on, beside);
-    if (room < 14 || end < left || start > right) continue;
-    const inside = on >= beside || fit(g, name, on) === name;
-    g.font = `${inside ? 500 : 600} 11px ${token("--font-ui")}`;
-    g.fillStyle = inside ? labelInk("break") : token("--c-break");
-    g.globalAlpha = alphaOf(s, e);
-    g.fillText(fit(g, name, inside ? on : beside), inside ? start + 4 : end + 5, at.y + at.height / 2 + 0.5);
-    g.globalAlpha = 1;
+    g.font = `600 11px ${token("--font-ui")}`; // the wider of both
+    const forms = formsOf(s.view.names[e.name]?.name ?? "break");
+    const put = (/** @type {"on" | "right" | "left"} */ where, /** @type {string} */ text) => {
+      const x = { on: start + 4, right: end + 5, left: start - 5 - g.measureText(text).width }[where];
+      if (where === "left") next.set(level, x);
+      if (where === "on") g.font = `500 11px ${token("--font-ui")}`;
+      g.fillStyle = where === "on" ? labelInk("break") : token("--c-break");
+      g.globalAlpha = alphaOf(s, e);
+      g.fillText(text, x, at.y + at.height / 2 + 0.5);
+      g.globalAlpha = 1;
+    };
+    const places = /** @type {const} */ (["on", "right", "left"]);
+    const whole = forms.flatMap((text) => places.filter((p) => g.measureText(text).width <= rooms[p]).map((p) => /** @type {const} */ ([p, text])))[0];
+    if (whole) put(...whole);
+    else if (Math.max(rooms.on, rooms.right) >= 14) put(rooms.on >= rooms.right ? "on" : "right", fit(g, forms[2], Math.max(rooms.on, rooms.right)));
   }
 }
 

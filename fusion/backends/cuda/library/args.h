@@ -160,6 +160,17 @@ struct attention_args {
 	unsigned *arrived;
 };
 
+/* Its gradients: `a` has q, k, v and the mask; its result is that of q, then of k, then of v, row
+ * by row without gaps. */
+struct attention_back_args {
+	struct attention_args a;
+	struct walk_args more;         /* of the matrices of a.batch; 0: g, 1: o */
+	struct attention_operand g, o; /* the gradient of attention's result, and the result */
+	float *shift, *slope;          /* a number for each row of each matrix (attention.cu) */
+	unsigned key_tiles;            /* of each matrix */
+	int out_wide;                  /* the result has rows of multiples of 16 bytes */
+};
+
 struct loss_args {
 	struct walk_args targets; /* 0: scores of class 0, 1: target, 2: base, 3: even */
 	long long classes, step, weight_step, ignored;

@@ -6,7 +6,8 @@
 
 #include "fusion/backends/cuda/library/dnn.h"
 
-enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
+enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW, ARG_OUT };
+enum { ARG_G = ARG_FILL }; /* of attention_back, which fills with -inf */
 
 /* Rows of a warp by tensor cores, of half a warp without: twice as many read the keys
  * half as often, and want blocks enough to keep a device busy. */
@@ -554,3 +555,164 @@ const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
 					     .bind = bind,
 					     .run = run,
 					     .drop = drop };
+
+/* ---- its gradients */
+
+struct attend_back {
+	CUfunction rows, keys;
+	struct attention_back_args args;
+	int64_t row_blocks, key_blocks;
+	unsigned shared_bytes;
+	size_t left_bytes; /* of shift and slope together */
+};
+
+static void emit_back(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	static const char *const parts[] = { "rows", "keys" };
+
+	for (int i = 0; i < 2; i++)
+		buf_printf(out,
+			   "extern \"C\" __global__ void __launch_bounds__(%d, 2) "
+			   "l%d_attend_back_%s(const __grid_constant__ attention_back_args b)\n"
+			   "{\n\tattend_back_%s<%s, %d, %s, %s>(b);\n}\n",
+			   ATTEND_THREADS, kernel, parts[i], parts[i], cuda_element(n->dtype),
+			   (int)width_of(g, n), mask_of(g, n),
+			   n->args[ARG_HOW].sym->value & ATTENTION_CAUSAL ? "true" : "false");
+}
+
+static void fill_more(struct walk_args *w, const struct library_call *call)
+{
+	const struct operand *g = &call->arg[ARG_G], *out = &call->arg[ARG_OUT];
+
+	w->rank = g->rank - 2;
+	w->points = 1;
+	for (int d = 0; d < w->rank; d++) {
+		w->size[d] = g->size[d];
+		w->points *= g->size[d];
+		w->stride[0][d] = g->stride[d];
+		w->stride[1][d] = out->stride[d];
+	}
+	cuda_walk_fold(w, 2);
+}
+
+/* Rows of the operands of the tiles, and where each matrix begins. */
+static bool reads_wide(const struct library_call *call)
+{
+	const struct operand *q = &call->arg[ARG_Q];
+	int64_t side = 16 / (int64_t)dtype_bytes(q->dtype), all = q->size[q->rank - 1];
+	const int args[] = { ARG_Q, ARG_K, ARG_V, ARG_G };
+
+	for (int i = 0; i < 4; i++) {
+		const struct operand *x = &call->arg[args[i]];
+
+		if (x->stride[x->rank - 1] != 1)
+			return false;
+		for (int d = 0; d < x->rank - 1; d++)
+			all |= x->stride[d];
+	}
+	return all % side == 0;
+}
+
+static bool take_left(const struct cuda_call *c, struct attend_back *s, struct err *err)
+{
+	struct attention_back_args *b = &s->args;
+	int64_t numbers = b->a.batch.points * b->a.rows;
+
+	s->left_bytes = (size_t)(2 * numbers) * sizeof(float);
+	if (s->left_bytes == 0)
+		return true;
+	b->shift = (float *)cuda_take(c->device, s->left_bytes);
+	if (!b->shift)
+		return err_set(err, ERR_MEMORY,
+			       "There is no memory left on the device for %s; use smaller inputs.",
+			       c->call->node->fx);
+	b->slope = b->shift + numbers;
+	return true;
+}
+
+static bool share(const struct cuda_call *c, CUfunction f, unsigned bytes)
+{
+	return cuda_check(c->device,
+			  c->device->api.cuFuncSetAttribute(
+			      f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+			  "cuFuncSetAttribute");
+}
+
+static enum placing bind_back(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct library_call *call = c->call;
+	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
+	const struct operand *mask = &call->arg[ARG_MASK];
+	int last = q->rank - 1, rows = tile_rows(q->dtype, FEW_ROWS);
+	struct attend_back *s = cuda_state(sizeof(*s), err);
+	struct attention_args *a;
+
+	*state = s;
+	if (!s || !cuda_function(c, "attend_back_rows", &s->rows, err) ||
+	    !cuda_function(c, "attend_back_keys", &s->keys, err))
+		return NOWHERE;
+	a = &s->args.a;
+	fill_batch(&a->batch, call);
+	fill_more(&s->args.more, call);
+	a->q = matrix_of(q, last - 1);
+	a->k = matrix_of(k, last - 1);
+	a->v = matrix_of(&call->arg[ARG_V], last - 1);
+	s->args.g = matrix_of(&call->arg[ARG_G], last - 1);
+	s->args.o = matrix_of(&call->arg[ARG_OUT], last - 1);
+	a->mask_row = mask_step(mask, 1);
+	a->mask_column = mask_step(mask, 0);
+	a->rows = q->size[last - 1];
+	a->keys = k->size[last - 1];
+	a->tiles = (unsigned)((a->rows + rows - 1) / rows);
+	s->args.key_tiles = (unsigned)((a->keys + ATTEND_KEYS - 1) / ATTEND_KEYS);
+	a->scale = (float)call->node->args[ARG_SCALE].f;
+	a->fill = -INFINITY;
+	a->wide = reads_wide(call);
+	s->args.out_wide = q->size[last] * (int64_t)dtype_bytes(q->dtype) % 16 == 0;
+	s->row_blocks = a->batch.points * a->tiles;
+	s->key_blocks = a->batch.points * s->args.key_tiles;
+	s->shared_bytes = room_of(call, 2 * rows);
+	return take_left(c, s, err) && share(c, s->rows, s->shared_bytes) &&
+		       share(c, s->keys, s->shared_bytes)
+		   ? ON_DEVICE
+		   : NOWHERE;
+}
+
+static void run_back(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	const struct attend_back *s = state;
+	const struct library_call *call = c->call;
+	struct attention_back_args b = s->args;
+	uintptr_t all;
+
+	b.a.q.at = operand_start(&call->arg[ARG_Q], buffers);
+	b.a.k.at = operand_start(&call->arg[ARG_K], buffers);
+	b.a.v.at = operand_start(&call->arg[ARG_V], buffers);
+	b.a.mask = call->arg[ARG_MASK].buffer < 0 ? NULL
+						  : operand_start(&call->arg[ARG_MASK], buffers);
+	b.g.at = operand_start(&call->arg[ARG_G], buffers);
+	b.o.at = operand_start(&call->arg[ARG_OUT], buffers);
+	b.a.out.at = operand_start(&call->out, buffers);
+	all = (uintptr_t)b.a.q.at | (uintptr_t)b.a.k.at | (uintptr_t)b.a.v.at | (uintptr_t)b.g.at;
+	b.a.wide = b.a.wide && all % 16 == 0;
+	b.out_wide = b.out_wide && (uintptr_t)b.a.out.at % 16 == 0;
+	if (s->row_blocks > 0)
+		cuda_start_shared(c, s->rows, s->row_blocks, ATTEND_THREADS, s->shared_bytes, &b);
+	if (s->key_blocks > 0)
+		cuda_start_shared(c, s->keys, s->key_blocks, ATTEND_THREADS, s->shared_bytes, &b);
+}
+
+static void drop_back(struct device *d, void *state)
+{
+	struct attend_back *s = state;
+
+	if (s && s->args.shift)
+		cuda_release(d, (uint64_t)s->args.shift, s->left_bytes);
+	free(s);
+}
+
+const struct cuda_library cuda_attention_back = { .part = PART_ATTENTION,
+						  .emit = emit_back,
+						  .bind = bind_back,
+						  .run = run_back,
+						  .drop = drop_back };

@@ -564,3 +564,273 @@ WORD void attend_rows(const attention_args &a)
 				to[(first + own + r) * a.out.row + x + 16 * n] = sum[r][n] * share;
 	}
 }
+
+// ---- its gradients: of q, k and v, one below the other
+//
+// No score is in memory here either.  A block with a tile of rows walks the keys twice: for the
+// largest score and the sum of powers of each row, which it leaves as one number (`shift`: a power
+// less it is its share), then for the rows' gradient.  A block with a tile of keys walks the rows
+// for the gradients of both keys and values.  So sums come in one order, and no two blocks add to
+// one place.  `slope` of a row is the sum of gradient times result.
+
+// Scores of 16 rows of `own` with KEYS rows of `other`, both in shared memory.
+template <class E, int COLUMNS, int PITCH, int KEYS>
+WORD void meet(f32 (&score)[KEYS / 8][4], const typename E::mem *own, const typename E::mem *other)
+{
+	const int lane = threadIdx.x & 31;
+
+#pragma unroll
+	for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			score[n][i] = 0;
+#pragma unroll
+	for (int c = 0; c < COLUMNS; c += 16) {
+		u32 left[4];
+
+		load_matrices(left, own + lane % 16 * PITCH + c + lane / 16 * 8);
+#pragma unroll
+		for (int n = 0; n < KEYS / 8; n += 2) {
+			u32 right[4];
+
+			load_matrices(right, other + (8 * n + lane / 16 * 8 + lane % 8) * PITCH + c +
+						 lane / 8 % 2 * 8);
+			tensor<E>::add(score[n], left, right[0], right[1]);
+			tensor<E>::add(score[n + 1], left, right[2], right[3]);
+		}
+	}
+}
+
+// sum += weight (16 x KEYS, rounded to E) times KEYS rows of `other`.
+template <class E, int COLUMNS, int PITCH, int KEYS>
+WORD void weigh(f32 (&sum)[COLUMNS / 8][4], const f32 (&weight)[KEYS / 8][4], const typename E::mem *other)
+{
+	const int lane = threadIdx.x & 31;
+
+#pragma unroll
+	for (int n = 0; n < KEYS / 8; n += 2) {
+		u32 left[4];
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			left[i] = tensor<E>::pack(weight[n + i / 2][i % 2 * 2], weight[n + i / 2][i % 2 * 2 + 1]);
+#pragma unroll
+		for (int c = 0; c < COLUMNS / 8; c += 2) {
+			u32 right[4];
+
+			load_turned(right, other + (8 * n + lane / 8 % 2 * 8 + lane % 8) * PITCH + 8 * c +
+					       lane / 16 * 8);
+			tensor<E>::add(sum[c], left, right[0], right[1]);
+			tensor<E>::add(sum[c + 1], left, right[2], right[3]);
+		}
+	}
+}
+
+// A power of 2: the score of a row and a key.
+template <class E, int MASK, bool CAUSAL>
+WORD f32 power_at(const attention_args &a, f32 score, bool cut, i64 mask_at, i64 row, i64 key)
+{
+	const f32 log2_e = 1.44269504f;
+
+	return log2_e * (cut ? masked<E, MASK, CAUSAL, false>(a, score * a.scale, mask_at, row, key)
+			     : score * a.scale);
+}
+
+// 16 rows of a warp from registers to memory, by way of `own` rows of shared memory.
+template <class E, int D, int COLUMNS, int PITCH>
+WORD void store_rows(const attention_back_args &b, const f32 (&sum)[COLUMNS / 8][4], f32 scale,
+		     typename E::mem *own, typename E::mem *to, i64 rows)
+{
+	const int lane = threadIdx.x & 31;
+
+#pragma unroll
+	for (int r = 0; r < 2; r++)
+#pragma unroll
+		for (int n = 0; n < COLUMNS / 8; n++)
+			*(u32 *)(own + (8 * r + lane / 4) * PITCH + 8 * n + lane % 4 * 2) =
+			    tensor<E>::pack(sum[n][2 * r] * scale, sum[n][2 * r + 1] * scale);
+	__syncwarp();
+	if (!b.out_wide) {
+#pragma unroll 1
+		for (int i = lane; i < 16 * D; i += 32)
+			if (i / D < rows)
+				to[i / D * D + i % D] = own[i / D * PITCH + i % D];
+		return;
+	}
+#pragma unroll
+	for (int i = lane; i < 16 * (COLUMNS / 8); i += 32) {
+		const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
+
+		if (row < rows && column < D)
+			*(pack<u32, 4> *)(to + row * D + column) = *(const pack<u32, 4> *)(own + row * PITCH + column);
+	}
+}
+
+template <class E, int D, int MASK, bool CAUSAL> WORD void attend_back_rows(const attention_back_args &b)
+{
+	typedef typename E::mem mem;
+	constexpr int COLUMNS = (D + 15) / 16 * 16, PITCH = COLUMNS + 8, KEYS = ATTEND_KEYS, ROWS = 64;
+	extern __shared__ __align__(16) char attended[];
+	mem *const q = (mem *)attended, *const g = q + ROWS * PITCH, *const k = g + ROWS * PITCH;
+	mem *const v = k + KEYS * PITCH;
+	const attention_args &a = b.a;
+	const int lane = threadIdx.x & 31, own = threadIdx.x / 32 * 16;
+	const u32 tile = blockIdx.x % a.tiles, matrix = blockIdx.x / a.tiles;
+	const i64 first = (i64)(CAUSAL ? a.tiles - 1 - tile : tile) * ROWS;
+	const i64 last = last_key<CAUSAL>(a, first, ROWS);
+	f32 score[KEYS / 8][4], sum[COLUMNS / 8][4] = {}, most[2] = { -INF_f32, -INF_f32 }, total[2] = {};
+	f32 shift[2], slope[2] = {};
+	i64 at[5], more[2];
+
+	seek(a.batch, matrix, at);
+	seek(b.more, matrix, more);
+	const mem *const k_from = (const mem *)a.k.at + at[1], *const v_from = (const mem *)a.v.at + at[2];
+	load_tile<mem, D, ROWS, COLUMNS, PITCH>(q, (const mem *)a.q.at + at[0] + first * a.q.row, a.q,
+						a.rows - first, a.wide);
+	load_tile<mem, D, ROWS, COLUMNS, PITCH>(g, (const mem *)b.g.at + more[0] + first * b.g.row, b.g,
+						a.rows - first, a.wide);
+#pragma unroll 1
+	for (i64 key = 0; key < last; key += KEYS) {
+		const bool cut = MASK != ATTEND_NO_MASK || key + KEYS > a.keys || (CAUSAL && key + KEYS > first);
+
+		__syncthreads();
+		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + key * a.k.row, a.k, a.keys - key, a.wide);
+		copies_wait();
+		__syncthreads();
+		meet<E, COLUMNS, PITCH, KEYS>(score, q + own * PITCH, k);
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			f32 top = most[r], part = 0;
+#pragma unroll
+			for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+				for (int i = 2 * r; i < 2 * r + 2; i++) {
+					score[n][i] = power_at<E, MASK, CAUSAL>(
+					    a, score[n][i], cut, at[3], first + own + lane / 4 + 8 * r,
+					    key + 8 * n + lane % 4 * 2 + i % 2);
+					top = fmaxf(top, score[n][i]);
+				}
+			top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+			top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+			const f32 base = top == -INF_f32 ? 0.0f : top;
+#pragma unroll
+			for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+				for (int i = 2 * r; i < 2 * r + 2; i++)
+					part += power_of_2(score[n][i] - base);
+			total[r] = __fmaf_rn(total[r], power_of_2(most[r] - base), part);
+			most[r] = top;
+		}
+	}
+	copies_wait();
+	__syncthreads(); // of a tile without keys: its rows are there
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		const int row = own + 8 * r + lane / 4;
+		const mem *const o = (const mem *)b.o.at + more[1] + (first + row) * b.o.row;
+
+		total[r] += __shfl_xor_sync(~0u, total[r], 1);
+		total[r] += __shfl_xor_sync(~0u, total[r], 2);
+		for (int c = lane % 4; c < D && first + row < a.rows; c += 4)
+			slope[r] = __fmaf_rn(E::get(g[row * PITCH + c]), E::get(o[c * b.o.column]), slope[r]);
+		slope[r] += __shfl_xor_sync(~0u, slope[r], 1);
+		slope[r] += __shfl_xor_sync(~0u, slope[r], 2);
+		// Of a row without a key no power is left.
+		shift[r] = total[r] > 0 ? most[r] + log2f(total[r]) : total[r] == 0 ? INF_f32 : total[r];
+		if (lane % 4 == 0 && first + row < a.rows) {
+			b.shift[matrix * a.rows + first + row] = shift[r];
+			b.slope[matrix * a.rows + first + row] = slope[r];
+		}
+	}
+#pragma unroll 1
+	for (i64 key = 0; key < last; key += KEYS) {
+		const bool cut = MASK != ATTEND_NO_MASK || key + KEYS > a.keys || (CAUSAL && key + KEYS > first);
+		f32 change[KEYS / 8][4];
+
+		__syncthreads();
+		load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, k_from + key * a.k.row, a.k, a.keys - key, a.wide);
+		load_tile<mem, D, KEYS, COLUMNS, PITCH>(v, v_from + key * a.v.row, a.v, a.keys - key, a.wide);
+		copies_wait();
+		__syncthreads();
+		meet<E, COLUMNS, PITCH, KEYS>(score, q + own * PITCH, k);
+		meet<E, COLUMNS, PITCH, KEYS>(change, g + own * PITCH, v);
+#pragma unroll
+		for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const f32 power = power_at<E, MASK, CAUSAL>(
+				    a, score[n][i], cut, at[3], first + own + lane / 4 + i / 2 * 8,
+				    key + 8 * n + lane % 4 * 2 + i % 2);
+
+				score[n][i] = power_of_2(power - shift[i / 2]) * (change[n][i] - slope[i / 2]);
+			}
+		weigh<E, COLUMNS, PITCH, KEYS>(sum, score, k);
+	}
+	__syncthreads();
+	store_rows<E, D, COLUMNS, PITCH>(b, sum, a.scale, q + own * PITCH,
+					 (mem *)a.out.at + at[4] + (first + own) * D, a.rows - first - own);
+}
+
+template <class E, int D, int MASK, bool CAUSAL> WORD void attend_back_keys(const attention_back_args &b)
+{
+	typedef typename E::mem mem;
+	constexpr int COLUMNS = (D + 15) / 16 * 16, PITCH = COLUMNS + 8, KEYS = ATTEND_KEYS, ROWS = 64;
+	extern __shared__ __align__(16) char attended[];
+	__shared__ f32 shift[ROWS], slope[ROWS];
+	mem *const q = (mem *)attended, *const g = q + ROWS * PITCH, *const k = g + ROWS * PITCH;
+	mem *const v = k + KEYS * PITCH;
+	const attention_args &a = b.a;
+	const int lane = threadIdx.x & 31, own = threadIdx.x / 32 * 16;
+	const u32 matrix = blockIdx.x / b.key_tiles;
+	const i64 first = (i64)(blockIdx.x % b.key_tiles) * KEYS;
+	f32 score[ROWS / 8][4], change[ROWS / 8][4], keys[COLUMNS / 8][4] = {}, values[COLUMNS / 8][4] = {};
+	i64 at[5], more[2];
+
+	seek(a.batch, matrix, at);
+	seek(b.more, matrix, more);
+	const mem *const q_from = (const mem *)a.q.at + at[0], *const g_from = (const mem *)b.g.at + more[0];
+	load_tile<mem, D, KEYS, COLUMNS, PITCH>(k, (const mem *)a.k.at + at[1] + first * a.k.row, a.k,
+						a.keys - first, a.wide);
+	load_tile<mem, D, KEYS, COLUMNS, PITCH>(v, (const mem *)a.v.at + at[2] + first * a.v.row, a.v,
+						a.keys - first, a.wide);
+#pragma unroll 1
+	for (i64 row = CAUSAL ? first / ROWS * ROWS : 0; row < a.rows; row += ROWS) {
+		const bool cut = MASK != ATTEND_NO_MASK || first + KEYS > a.keys || row + ROWS > a.rows ||
+				 (CAUSAL && first + KEYS > row);
+
+		__syncthreads();
+		load_tile<mem, D, ROWS, COLUMNS, PITCH>(q, q_from + row * a.q.row, a.q, a.rows - row, a.wide);
+		load_tile<mem, D, ROWS, COLUMNS, PITCH>(g, g_from + row * b.g.row, b.g, a.rows - row, a.wide);
+		if (threadIdx.x < ROWS) {
+			const bool there = row + threadIdx.x < a.rows;
+
+			shift[threadIdx.x] = there ? b.shift[matrix * a.rows + row + threadIdx.x] : INF_f32;
+			slope[threadIdx.x] = there ? b.slope[matrix * a.rows + row + threadIdx.x] : 0.0f;
+		}
+		copies_wait();
+		__syncthreads();
+		meet<E, COLUMNS, PITCH, ROWS>(score, k + own * PITCH, q);
+#pragma unroll
+		for (int n = 0; n < ROWS / 8; n++)
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const int of = 8 * n + lane % 4 * 2 + i % 2;
+				const f32 power = power_at<E, MASK, CAUSAL>(
+				    a, score[n][i], cut, at[3], row + of, first + own + lane / 4 + i / 2 * 8);
+
+				score[n][i] = power_of_2(power - shift[of]);
+			}
+		weigh<E, COLUMNS, PITCH, ROWS>(values, score, g);
+		meet<E, COLUMNS, PITCH, ROWS>(change, v + own * PITCH, g);
+#pragma unroll
+		for (int n = 0; n < ROWS / 8; n++)
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				score[n][i] *= change[n][i] - slope[8 * n + lane % 4 * 2 + i % 2];
+		weigh<E, COLUMNS, PITCH, ROWS>(keys, score, q);
+	}
+	copies_wait();
+	__syncthreads();
+	mem *const to = (mem *)a.out.at + at[4] + (a.rows + first + own) * D;
+	store_rows<E, D, COLUMNS, PITCH>(b, keys, a.scale, k + own * PITCH, to, a.keys - first - own);
+	store_rows<E, D, COLUMNS, PITCH>(b, values, 1, v + own * PITCH, to + a.keys * D, a.keys - first - own);
+}

@@ -89,7 +89,7 @@ extern const struct cuda_library cuda_convolution, cuda_convolution_back;
 extern const struct cuda_library cuda_arange, cuda_linspace, cuda_eye;
 extern const struct cuda_library cuda_triangle; /* tril, triu */
 extern const struct cuda_library cuda_losses;   /* class_loss */
-extern const struct cuda_library cuda_attention;
+extern const struct cuda_library cuda_attention, cuda_attention_back;
 extern const struct cuda_library cuda_draws; /* uniform, normal, random_ints, keep */
 
 /* ---- for those */
