@@ -638,6 +638,7 @@ static bool put_pair(struct pair *p, const char *label, struct err *err)
 	REPORT_SET(to, forced, bars && p->o->force);
 	REPORT_SET_IF(to, refused, bars, report_draft_text(p->draft, refused.data));
 	REPORT_SET(to, differences, differences_of(p));
+	REPORT_SET_IF(to, of_results, p->a->result && p->b->result, true);
 	buf_finish(&refused);
 	if (!bars || p->o->force)
 		return put_compared(p, err);

@@ -2333,6 +2333,8 @@ export interface ReportSuite {
   workloads: ReportSuiteWorkload[];
   /** why workloads did not pass, the most frequent first */
   causes: ReportSuiteCause[];
+  /** of a file of another tool's results: each, in place of columns */
+  benchmarks?: ReportSuiteBenchmark[];
   /** the suite's; this and what follows in files */
   name?: string;
   /** what was asked for */
@@ -2343,6 +2345,18 @@ export interface ReportSuite {
   suite?: number;
   /** s: the wall time of it all */
   seconds?: number;
+}
+
+/** a benchmark of a file of results */
+export interface ReportSuiteBenchmark {
+  /** its run */
+  run: number;
+  /** its workload */
+  name: string;
+  /** its first figure */
+  mode: string;
+  /** the value with its interval */
+  shown: string;
 }
 
 /** what GET /suites says of a suite's report, beside its head */
@@ -2639,6 +2653,8 @@ export interface ReportCompared {
   forced: boolean;
   /** what differs, in a sentence */
   refused: string | null;
+  /** true: both are figures of another tool, without a program, graphs or kernels */
+  of_results?: boolean;
   /** in what they differ beside their figures */
   differences: ReportSettingDifference[];
   /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
