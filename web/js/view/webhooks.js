@@ -28,7 +28,7 @@ export async function webhooksView(ctx) {
   if (ctx.signal.aborted) return;
   if (problem && !(problem instanceof ApiError && problem.status === 403)) throw problem;
   const body = problem ? [stateWell("Not for this token", h("p", {}, "Webhooks are managed with a token of scope admin: what is told leaves the server."))] : page.elements();
-  ctx.main.replaceChildren(h("div", { class: "head list" }, titles, acts), ...body);
+  ctx.main.replaceChildren(h("div", { class: "head" }, titles, acts), ...body);
   while (!problem && (await pause(page.live ? LIVE_MS : IDLE_MS, ctx.signal))) if (!document.hidden) await page.load().catch(() => null); // asked again soon; the rows stay
 }
 
@@ -130,7 +130,7 @@ class Webhooks {
       h("td", {}, k.last ? [chip(stateClass(k.last.state), k.last.state), " ", when(k.last.at_ns)] : h("span", { class: "dim" }, "none yet")),
       h("td", { class: "r" }, count(k.waiting)),
       h("td", {}, k.author || h("span", { class: "dim" }, "unknown")),
-      h("td", {}, h("div", { class: "acts" }, ...(this.#leaving === k.id ? this.#asked(k) : [test, log, this.#remover(k)]))));
+      h("td", { data: { label: "" } }, h("div", { class: "acts" }, ...(this.#leaving === k.id ? this.#asked(k) : [test, log, this.#remover(k)]))));
   }
 
   /** @param {Hook} k */
