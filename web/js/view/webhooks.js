@@ -65,8 +65,12 @@ class Webhooks {
       else this.#logs.delete(id);
     }
     this.#hooks = hooks;
+    this.#draw();
+  }
+
+  #draw() {
     const back = focusKept(this.#place);
-    this.#place.replaceChildren(hooks.length ? this.#list() : empty());
+    this.#place.replaceChildren(this.#hooks.length ? this.#list() : empty());
     back();
   }
 
@@ -137,7 +141,8 @@ class Webhooks {
   #remover(k) {
     const ask = () => {
       this.#leaving = k.id;
-      this.load().then(() => /** @type {HTMLElement | null} */ (this.#place.querySelector(`[aria-label="Keep webhook ${k.id}"]`))?.focus());
+      this.#draw();
+      /** @type {HTMLElement | null} */ (this.#place.querySelector(`[aria-label="Keep webhook ${k.id}"]`))?.focus();
     };
     return button("Remove", ask, { "aria-label": `Remove webhook ${k.id}` });
   }
