@@ -107,8 +107,8 @@ static void refusals_name_the_parameter_and_the_place(void **state)
 	refuses("nn.init.normal_(torch.zeros(2), generator=1)",
 		"generator must be a torch.Generator, not int");
 	refuses("torch.set_printoptions(precision=3)", "precision is not supported here");
-	refuses("torch.inner(torch.ones(2), torch.ones(2), out=torch.ones(()))",
-		"out is not supported here");
+	refuses("torch.inner(torch.ones(2), torch.ones(2), out=torch.ones(2, dtype=torch.bool))",
+		"can't be cast to the desired output type bool");
 	refuses("torch.masked_select(torch.ones(2), torch.ones(2).bool(), more=1)",
 		"has no parameter more");
 }

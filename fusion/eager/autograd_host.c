@@ -452,7 +452,9 @@ bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *k
 		*out = value_bool(autograd_requires(t));
 	} else if (strcmp(name, "is_leaf") == 0) {
 		*out = value_bool(autograd_is_leaf(t));
-	} else if (strcmp(name, "grad") == 0) {
+	} else if (strcmp(name, "_version") == 0) { /* of its memory, which views share */
+		*out = value_int(t.tensor->memory->storage->version);
+	} else if (strcmp(name, "grad") == 0 || strcmp(name, "_grad") == 0) {
 		*out = value_ref(autograd_gradient(t));
 	} else if (strcmp(name, "grad_fn") == 0) {
 		made = autograd_name(t, text);

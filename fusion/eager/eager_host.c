@@ -415,7 +415,7 @@ static bool autograd_set_attr(struct autograd *a, struct value t, const char *na
 {
 	if (!tensor_check_memory(t, err))
 		return false;
-	if (strcmp(name, "grad") == 0)
+	if (strcmp(name, "grad") == 0 || strcmp(name, "_grad") == 0)
 		return set_grad(a, t, v, err);
 	if (strcmp(name, "requires_grad") == 0)
 		return v.kind == VALUE_BOOL

@@ -171,6 +171,75 @@ bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
 	return rewrite_run(run->g, expand_node, NULL, changed, err);
 }
 
+/* ---- products whose results are kept for a backward pass
+ *
+ * Pass views lays odd rows of 16 bits apart, but not those of what one graph hands to another.  So
+ * the product is one with a few columns more, which repeat some, and its result a part of that. */
+
+enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14 };
+
+/* How many columns to add; 0: the result's rows are even, or few beside the weight's. */
+static int64_t missing_columns(const struct graph *g, const struct node *n)
+{
+	const struct shape *s = &n->shape;
+	const struct sym *columns = s->rank ? s->size[s->rank - 1] : NULL;
+	int64_t lanes = ROW_BYTES / (int64_t)dtype_bytes(n->dtype), rows = 1;
+	const struct shape *x, *weight;
+
+	if ((n->op != OP_matmul && n->op != OP_matmul_nt) || n->dtype == dtype_wide(n->dtype) ||
+	    !columns || !sym_is_const(columns) || columns->value < LEAST_ROW)
+		return 0;
+	x = &g->nodes[n->args[0].node]->shape;
+	weight = &g->nodes[n->args[1].node]->shape;
+	for (int d = 0; d < s->rank - 1; d++)
+		rows *= sym_hint(g->syms, s->size[d]);
+	if (weight->rank != 2 || x->rank < 2 || rows * columns->value < LEAST_ELEMENTS ||
+	    rows < sym_hint(g->syms, x->size[x->rank - 1]))
+		return 0;
+	return (lanes - columns->value % lanes) % lanes;
+}
+
+static int add_node(struct rewrite *rw, const struct node *n, enum op op, const struct arg *args,
+		    int n_args, struct err *err)
+{
+	int id = graph_add(rw->g, &(struct node_spec){ op, args, n_args, n->line, n->column }, err);
+
+	if (id >= 0)
+		rw->g->nodes[id]->detached |= n->detached;
+	return id;
+}
+
+static int slice_to(struct rewrite *rw, const struct node *n, int x, int dim, int64_t end,
+		    struct err *err)
+{
+	return add_node(rw, n, OP_slice,
+			(struct arg[]){ arg_node(x), arg_int(rw->g, dim), arg_int(rw->g, 0),
+					arg_int(rw->g, end) },
+			4, err);
+}
+
+static int widen_product(struct rewrite *rw, struct node *n, struct err *err)
+{
+	int64_t more = missing_columns(rw->g, n);
+	int dim = n->op == OP_matmul, last = n->shape.rank - 1, id;
+
+	if (more == 0)
+		return REWRITE_KEEP;
+	id = slice_to(rw, n, n->args[1].node, dim, more, err);
+	if (id >= 0)
+		id = add_node(rw, n, OP_cat,
+			      (struct arg[]){ arg_int(rw->g, dim), n->args[1], arg_node(id) }, 3,
+			      err);
+	if (id >= 0)
+		id = add_node(rw, n, n->op, (struct arg[]){ n->args[0], arg_node(id) }, 2, err);
+	if (id >= 0)
+		id = slice_to(rw, n, id, last, n->shape.size[last]->value, err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	rw->g->nodes[id]->name = n->name;
+	return id;
+}
+
 bool passes_decompose(struct graph *g, struct err *err)
 {
 	bool *kept = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1), changed;
@@ -184,5 +253,6 @@ bool passes_decompose(struct graph *g, struct err *err)
 			kept[out->node] = g->nodes[out->node]->op ==
 					  OP_scaled_dot_product_attention;
 	}
-	return rewrite_run(g, expand_node, kept, &changed, err);
+	return rewrite_run(g, expand_node, kept, &changed, err) &&
+	       (!g->calls || rewrite_run(g, widen_product, NULL, &changed, err));
 }

@@ -789,6 +789,21 @@ static bool call_into(const struct decomposer *c, const struct native *f,
 	return ok;
 }
 
+/* torch._C.into(out, made, name): what a function of the prelude gives, written into `out`. */
+static bool write_named(const struct decomposer *c, const struct native *f, const struct value *v,
+			int n, struct value *out, struct err *err)
+{
+	struct native named = *f;
+
+	if (n != 3 || v[2].kind != VALUE_STR)
+		return err_set(err, ERR_TYPE, "%s takes out, the result and a name", f->name);
+	named.name = v[2].str->text;
+	if (!write_all(c, &named, v[0], v[1], err))
+		return false;
+	*out = value_ref(v[0]);
+	return true;
+}
+
 enum { MAX_PARAMETERS = 4 };
 
 /* The parameters of a row one by one; they are cut once, when the first of all is called. */
@@ -861,6 +876,8 @@ bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
 		return false;
 	if (known)
 		return true;
+	if (id == MORE_INTO)
+		return write_named(c, f, all, whole.n, out, err);
 	if (natives_break(id) == BREAK_NONE)
 		return return_types_call(c, id, f->name, &whole, out, err);
 	if (!memory)

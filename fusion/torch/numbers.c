@@ -43,6 +43,8 @@ static enum param_kind kind_of(const struct native *f, int position, const char 
 	enum op op = (enum op)(f->id >= NATIVE_INPLACE ? f->id - NATIVE_INPLACE : f->id);
 	const struct op_info *info;
 
+	if (key && strcmp(key, "out") == 0)
+		return PARAM_TENSOR;
 	if (op >= OP_COUNT)
 		return of_native(f, key ? 1 : position);
 	if (op == OP_custom || op == OP_tensor)

@@ -445,6 +445,10 @@ static bool dtype_attribute(enum dtype dtype, const char *name, struct value *ou
 {
 	if (strcmp(name, "is_floating_point") == 0)
 		*out = value_bool(dtype_category(dtype) == CATEGORY_FLOAT);
+	else if (strcmp(name, "is_complex") == 0)
+		*out = value_bool(false);
+	else if (strcmp(name, "is_signed") == 0)
+		*out = value_bool(dtype != DTYPE_BOOL && dtype != DTYPE_U8);
 	else if (strcmp(name, "itemsize") == 0)
 		*out = value_int((int64_t)dtype_bytes(dtype));
 	else

@@ -18,6 +18,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
@@ -615,6 +616,38 @@ static inline bool call_function(struct vm *vm, struct frame *f, struct function
 	return true;
 }
 
+/* f(..., out=y) of a function of torch that is written in the prelude and does not read `out`. */
+static bool gives_out(const struct function *fn, const struct arguments *args)
+{
+	const struct code *code = fn->code;
+	int n = args->kw ? args->kw->n : 0, named = code->n_positional + code->n_keyword_only;
+
+	while (n > 0 && strcmp(args->kw->names[n - 1].str->text, "out") != 0)
+		n--;
+	if (n == 0 || !fn->unit->hidden)
+		return false;
+	for (int i = 0; i < named && i < 64; i++)
+		if (strcmp(code->locals[i], "out") == 0)
+			return code->unused >> i & 1;
+	return false;
+}
+
+/* The same as write_out(f, ..., out=y). */
+static bool call_writing(struct vm *vm, struct frame *f, struct value *slot, struct arguments *args,
+			 struct value *bottom, struct err *err)
+{
+	struct value writer;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "_bases", "write_out", &writer, &found, err))
+		return false;
+	args->at = slot;
+	args->n++;
+	ok = call_function(vm, f, writer.function, args, bottom, err);
+	value_unref(writer);
+	return ok;
+}
+
 /* Any callee.  `slot`, before its arguments, is on the operand stack or in an array: where
  * the callee stands for a function with a first argument (a bound method, an instance
  * with __call__), that takes the slot. */
@@ -625,7 +658,9 @@ static bool call(struct vm *vm, struct frame *f, struct value *slot, struct argu
 	bool ok;
 
 	if (callee.kind == VALUE_FUNCTION)
-		return call_function(vm, f, callee.function, args, bottom, err);
+		return __builtin_expect(args->kw && gives_out(callee.function, args), 0)
+			   ? call_writing(vm, f, slot, args, bottom, err)
+			   : call_function(vm, f, callee.function, args, bottom, err);
 	if (callee.kind > VALUE_NATIVE && vm_callable(vm, callee, &function, &self)) {
 		if (self.kind != VALUE_UNSET) {
 			store(slot, self);

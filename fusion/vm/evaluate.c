@@ -333,26 +333,47 @@ static bool prelude_annotations(struct vm *vm, const struct builtin_call *call, 
 	return !text || vm_keep(vm, value_str(text, strlen(text)), out, err);
 }
 
+/* What a text in a function sees: the globals, and over them the locals; what it assigns is gone
+ * with it. */
+static bool names_here(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct value locals;
+	bool ok;
+
+	if (!builtin_locals(vm, call, &locals, err))
+		return false;
+	ok = vm_keep(vm, value_dict(), out, err) && collect_globals(vm, out->dict, err);
+	for (int i = 0; ok && i < locals.dict->len; i++)
+		ok = value_dict_set(out->dict, locals.dict->keys[i], locals.dict->values[i]) ||
+		     vm_out_of_memory(vm, err);
+	value_unref(locals);
+	return ok;
+}
+
 static bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *out,
 			 struct err *err)
 {
 	const struct frame *f = vm_visible_frame(vm);
 	struct evaluated *e;
 	struct value globals;
-	bool ok, within;
+	bool ok, within, inner;
 
 	*out = value_none();
 	if (!check_text(vm, call, err) || !dict_at(vm, call, call->n > 2 ? 2 : 1, &globals, err))
 		return false;
-	within = globals.kind == VALUE_DICT;
-	if (!within && f && strcmp(f->code->name, "<module>") != 0)
+	inner = globals.kind != VALUE_DICT && f && strcmp(f->code->name, "<module>") != 0;
+	if (inner && strstr(call->args[0].str->text, "global "))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "exec() in a function takes the dict that its names go to: "
-			       "exec(text, names)");
+			       "exec() of a `global` statement in a function takes the dict that "
+			       "its names go to: exec(text, names)");
+	if (inner && !names_here(vm, call, &globals, err))
+		return false;
+	within = globals.kind == VALUE_DICT;
 	ok = run_text(vm, call->args[0].str->text, within ? NULL : current(vm), &e, err) &&
 	     (!within || fill_globals(vm, e->unit.owner, globals.dict, err)) &&
 	     vm_run_unit(vm, &e->unit, NULL, err) &&
-	     (!within || take_globals(vm, e->unit.owner, globals.dict, err));
+	     (!within || inner || take_globals(vm, e->unit.owner, globals.dict, err));
 	value_unref(globals);
 	return ok;
 }

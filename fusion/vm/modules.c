@@ -95,8 +95,21 @@ static const char optim_files[] =
 
 const char *module_real(const char *name)
 {
+	static const char *const same[][2] = {
+		/* written in Python, with the names of another */
+		{ "torch._refs", "torch" },
+		{ "torch._refs.nn", "torch.nn" },
+		{ "torch._refs.nn.functional", "torch.nn.functional" },
+		{ "torch._refs.special", "torch.special" },
+		{ "torch._refs.linalg", "torch.linalg" },
+		{ "torch._refs.fft", "torch.fft" },
+		{ "torch._utils", "torch.compiler" },
+	};
 	const char *optim = "torch.optim.";
 
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (strcmp(name, same[i][0]) == 0)
+			return same[i][1];
 	if (strncmp(name, optim, strlen(optim)) == 0 &&
 	    words_have(optim_files, name + strlen(optim)))
 		return "torch.optim";
@@ -117,7 +130,8 @@ bool module_is_file(const char *module, const char *name)
 	/* What `import torch` brings along, and what torch.nn's own files are called. */
 	static const char *const files[][2] = {
 		{ "os", "path" },
-		{ "torch", "_functorch _inductor _logging ao distributions export futures library "
+		{ "torch", "_functorch _inductor _logging _refs _subclasses _utils ao "
+			   "distributions export futures library "
 			   "masked monitor multiprocessing "
 			   "nested onnx overrides package profiler quantization serialization "
 			   "signal storage testing types version" },

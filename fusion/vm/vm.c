@@ -274,6 +274,8 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 {
 	struct value m;
 
+	if (strncmp(name, "torch._", strlen("torch._")) == 0)
+		name = module_real(name);
 	for (size_t i = 0; i < vm->modules.len; i++)
 		if (strcmp(vm->modules.at[i].module->name, name) == 0) {
 			*out = vm->modules.at[i];

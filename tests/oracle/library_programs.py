@@ -75,6 +75,11 @@ PROGRAMS = [
      "lambda: torch.complex(torch.tensor([1]), torch.tensor([2])), lambda: nn.Conv1d(3, 3, 2, padding='foo'), lambda: nn.Conv2d(3, 3, 2, padding='same', stride=(1, 2)), lambda: lin.train(1), lambda: nn.Sequential(lin).insert(-5, lin), lambda: torch.Generator('opengl'), "
      "lambda: torch.fft.fft2(b, dim=(0, 0)), lambda: torch.fft.fft2(b, s=(1,)), lambda: torch.fft.rfft(torch.fft.fft(b)), lambda: parametrize.register_parametrization(lin, 'weight', Wide()), lambda: torch.mul(b, 2, out=b)]\nkinds = []\n"
      "for each in tries:\n    try:\n        each()\n        kinds.append('none')\n    except Exception as e:\n        kinds.append(type(e).__name__)\n" + model("return x * 2, kinds")),
+    ("comparisons_that_raise", [["f 2,2"]], "import numpy as np\nfrom numpy.testing import assert_allclose\nfrom torch.testing import assert_close, make_tensor\nx = torch.ones(2, 2)\nassert_close(x, x + 1e-7)\nassert_allclose(np.ones(3), np.ones(3) + 1e-9)\n"
+     "tries = [lambda: torch.testing.assert_close(x, x + 1), lambda: assert_close([1.0, 2.0], [1.0, 3.0]), lambda: assert_close({'a': x}, {'b': x}), lambda: assert_close(x, x.double()), lambda: assert_close(1.0, 2.0, msg='no'), lambda: assert_close(torch.tensor(1), torch.tensor(3)), lambda: assert_close(x, x, rtol=1.0), lambda: assert_close(x, 1.0)]\nsaid = []\n"
+     "for each in tries:\n    try:\n        each()\n        said.append('fine')\n    except (AssertionError, TypeError, ValueError) as e:\n        said.append(str(e))\ntorch.manual_seed(3)\nmade = make_tensor((2, 3), dtype=torch.float32, device='cpu'), make_tensor(4, dtype=torch.int64, device='cpu', low=0), make_tensor((2, 2), dtype=torch.bool, device='cpu')\n"
+     "out = torch.zeros(2, 3), torch.empty(0), torch.empty(2), torch.empty(2, dtype=torch.int64), torch.empty(10, dtype=torch.int32)\ntorch.addr(torch.ones(2, 3), torch.ones(2), torch.ones(3), alpha=2, out=out[0])\ntorch.kron(x, x, out=out[1])\ntorch.mode(torch.tensor([[1., 1., 2.], [3., 4., 4.]]), 1, out=out[2:4])\ntorch.randint(17, (10,), out=out[4])\n"
+     "def within():\n    k = 3\n    exec('import math\\nk = k + 1')\n    try:\n        return math.pi\n    except NameError:\n        return 0\nseen = within()\n" + model("return x * 2, said, made[0] + 0, made[1], made[2], out[0] + 0, out[1], out[2], out[3], out[4].shape, seen")),
 ]
 
 

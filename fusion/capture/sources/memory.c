@@ -6,24 +6,53 @@
 
 #include "fusion/base/hash.h"
 
+/* Where the name stands, or would. */
+static uint32_t *slot_of(const struct memory *m, uint64_t hash, const char *name)
+{
+	for (size_t i = hash & (m->n_slots - 1);; i = (i + 1) & (m->n_slots - 1)) {
+		const struct seen *seen = m->slots[i] ? &m->list.at[m->slots[i] - 1] : NULL;
+
+		if (!seen || (seen->hash == hash && strcmp(seen->name, name) == 0))
+			return &m->slots[i];
+	}
+}
+
+/* For one more name. */
+static bool make_room(struct memory *m)
+{
+	size_t n = m->n_slots ? 2 * m->n_slots : 16;
+	uint32_t *slots;
+
+	if (2 * (m->list.len + 1) < m->n_slots)
+		return true;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(m->slots);
+	m->slots = slots;
+	m->n_slots = n;
+	for (size_t i = 0; i < m->list.len; i++)
+		*slot_of(m, m->list.at[i].hash, m->list.at[i].name) = (uint32_t)i + 1;
+	return true;
+}
+
 static struct seen *find(struct memory *m, const char *name)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), 0);
 	struct seen fresh = { .hash = hash, .rank = -1, .number = { .kind = VALUE_UNSET } };
+	uint32_t *slot;
 
-	for (size_t i = 0; i < m->list.len; i++) { /* they come in the same order, mostly */
-		struct seen *seen = &m->list.at[(m->next + i) % m->list.len];
-
-		if (seen->hash == hash && strcmp(seen->name, name) == 0) {
-			m->next = (m->next + i + 1) % m->list.len;
-			return seen;
-		}
-	}
+	if (!make_room(m))
+		return NULL;
+	slot = slot_of(m, hash, name);
+	if (*slot)
+		return &m->list.at[*slot - 1];
 	fresh.name = strdup(name);
 	if (!fresh.name || !VEC_PUSH(&m->list, fresh)) {
 		free(fresh.name);
 		return NULL;
 	}
+	*slot = (uint32_t)m->list.len;
 	return &m->list.at[m->list.len - 1];
 }
 
@@ -65,4 +94,5 @@ void memory_finish(struct memory *m)
 	for (size_t i = 0; i < m->list.len; i++)
 		free(m->list.at[i].name);
 	VEC_FREE(&m->list);
+	free(m->slots);
 }

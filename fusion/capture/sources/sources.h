@@ -203,7 +203,8 @@ struct seen {
 
 struct memory {
 	VEC(struct seen) list;
-	size_t next; /* after the one that was asked for last */
+	uint32_t *slots; /* by hash: 1 + the index in `list`; 0: free */
+	size_t n_slots;  /* 0, or a power of 2 that is more than twice as many as the list has */
 };
 
 /* Notes the source's value, a number or tensor, and says what has changed so far.

@@ -542,6 +542,10 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	int source = is_leaf ? trace_source(t, tensor) : -1;
 
 	*known = true;
+	if (strcmp(name, "_version") == 0)
+		return trace_break(t, BREAK_UNSUPPORTED, "the ._version of a tensor", err);
+	if (strcmp(name, "_grad") == 0)
+		name = "grad";
 	if (strcmp(name, "requires_grad") == 0) {
 		if (!trace_requires(t, tensor, &answer, err))
 			return false;

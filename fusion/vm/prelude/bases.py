@@ -21,6 +21,15 @@ def _plain(value):
     return value._plain if isinstance(value, _Base) else value
 
 
+def write_out(function, *args, out, **keywords):
+    made = function(*args, **keywords)
+    if out is None:
+        return made
+    import torch
+
+    return torch._C.into(out, made, function.__name__)
+
+
 class _Ordered(_Base):
     def __lt__(self, other):
         return self._plain < _plain(other)

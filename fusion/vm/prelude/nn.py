@@ -372,8 +372,10 @@ class Module:
         name = type(self).__name__
         return "Parametrized" + name if "parametrizations" in vars(self) else name
 
+    _compiled_call_impl = None
+
     def compile(self, *args, **keywords):
-        pass
+        _prelude.set(self, "_compiled_call_impl", self._call_impl)
 
     def extra_repr(self):
         return ""

@@ -1,5 +1,6 @@
 # torch: functions of functions.
 import torch
+from torch.utils._pytree import tree_leaves
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -19,6 +20,9 @@ def cond(pred, true_fn, false_fn, operands=()):
     """In a graph both sides are computed, and one of them chosen."""
     if not isinstance(operands, (tuple, list)):
         raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}.")
+    for leaf in tree_leaves(operands):
+        if not isinstance(leaf, (torch.Tensor, int)):
+            raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}.")
     if isinstance(pred, torch.Tensor):
         if pred.numel() != 1:
             raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")

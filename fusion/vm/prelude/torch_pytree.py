@@ -38,6 +38,7 @@ class LeafSpec(TreeSpec):
 
 
 _nodes = {}
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 def register_pytree_node(cls, flatten_fn, unflatten_fn, **names):
@@ -123,6 +124,11 @@ def _parts_like(spec, tree):
     if spec.type is None:
         return [tree]
     kind, parts, context = _children(tree)
+    if kind in _DICTS and spec.type in _DICTS:  # one stands for another, in any order of keys
+        keys = spec.context[1] if spec.type is collections.defaultdict else spec.context
+        if set(keys) != set(tree):
+            raise ValueError(f"Node keys mismatch; expected {keys}, but got {list(tree)}.")
+        kind, parts = spec.type, [tree[key] for key in keys]
     if kind is not spec.type or len(parts) != len(spec.children_specs):
         raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")
     return [leaf for child, part in zip(spec.children_specs, parts) for leaf in _parts_like(child, part)]
