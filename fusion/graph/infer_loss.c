@@ -223,7 +223,10 @@ static bool infer_div(struct infer *in)
 /* Operands that decompose_loss.c has looked at. */
 static bool infer_known_loss(struct infer *in)
 {
-	in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
+	enum dtype dtype = infer_tensor(in, 0)->dtype;
+
+	/* With a base the sums of powers were wide, as scores of theirs would be. */
+	in->out->dtype = in->out->compute = infer_tensor(in, 3) ? dtype_wide(dtype) : dtype;
 	if (strcmp(infer_arg(in, "reduction")->str, "none") == 0)
 		in->out->shape = infer_tensor(in, 1)->shape;
 	return true;

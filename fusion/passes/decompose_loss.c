@@ -139,11 +139,11 @@ static struct arg decompose_kl_div(struct expand *e)
 }
 
 /* The scores as they were before they became float32: the loss looks up a few of them. */
-static struct arg narrow_scores(const struct expand *e)
+static struct arg narrow_scores(const struct expand *e, bool has_base)
 {
 	const struct node *x = expand_operand(e), *from;
 
-	if (!e->widened || x->op != OP_to || x->dtype != DTYPE_F32 ||
+	if ((!e->widened && !has_base) || x->op != OP_to || x->dtype != DTYPE_F32 ||
 	    expand_arg(e, "weight").kind == ARG_NODE)
 		return e->n->args[0];
 	from = e->g->nodes[x->args[0].node];
@@ -154,9 +154,10 @@ static struct arg narrow_scores(const struct expand *e)
 static struct arg class_loss(struct expand *e, struct arg base, struct arg even, double smooth)
 {
 	return expand_op(e, OP_class_loss,
-			 (struct arg[]){ narrow_scores(e), e->n->args[1], expand_arg(e, "weight"),
-					 base, even, expand_arg(e, "ignore_index"),
-					 arg_float(smooth), expand_arg(e, "reduction") },
+			 (struct arg[]){ narrow_scores(e, base.kind == ARG_NODE), e->n->args[1],
+					 expand_arg(e, "weight"), base, even,
+					 expand_arg(e, "ignore_index"), arg_float(smooth),
+					 expand_arg(e, "reduction") },
 			 8);
 }
 

@@ -185,7 +185,8 @@ enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14 };
 
 static bool is_narrow_product(const struct node *n)
 {
-	return (n->op == OP_matmul || n->op == OP_matmul_nt) && n->dtype != dtype_wide(n->dtype);
+	return (n->op == OP_matmul || n->op == OP_matmul_nt || n->op == OP_biased) &&
+	       n->dtype != dtype_wide(n->dtype);
 }
 
 /* Whether it has memory of its own in which rows of an odd length lie. */

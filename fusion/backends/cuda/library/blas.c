@@ -314,6 +314,9 @@ static bool bind_bias(const struct cuda_call *c, struct blas_contraction *s, boo
 		s->lt = cuda_lt_create(c->device, &shape, true, false, is_tried(c, &s->product));
 	s->biases = (struct create_args){ .points = c->call->out.numel,
 					  .columns = bias->size[0],
+					  .height = c->call->out.rank > 1
+							? c->call->out.stride[c->call->out.rank - 2]
+							: bias->size[0],
 					  .step = bias->stride[0] };
 	return s->lt != NULL;
 }

@@ -47,10 +47,11 @@ template <class T, bool LOWER> WORD void triangle(const create_args &a)
 template <class E> WORD void add_bias(const create_args &a)
 {
 	EACH_POINT(i, a.points) {
-		typename E::mem &at = ((typename E::mem *)a.out)[i];
 		i64 rest = i;
+		const i64 column = take_index(rest, a.columns);
+		typename E::mem &at = ((typename E::mem *)a.out)[rest * a.height + column];
 
-		at = E::put(E::get(at) + E::get(((const typename E::mem *)a.in)[take_index(rest, a.columns) * a.step]));
+		at = E::put(E::get(at) + E::get(((const typename E::mem *)a.in)[column * a.step]));
 	}
 }
 
