@@ -131,6 +131,13 @@ const char *workload_entry_text(const json_t *files, const char *entry);
  * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */
 char *workload_torch_script(const struct workload *w, struct err *err);
 
+/* What a second process is asked for. */
+struct profiler_again {
+	bool swept;
+	int64_t n; /* with `swept`: of the point */
+	int rounds;
+};
+
 struct profiler_options {
 	bool timing;              /* false: --no-timing */
 	bool passes;              /* what each pass did to each graph */
@@ -154,6 +161,13 @@ struct profiler_options {
 	/* Where it is timed: takes the blocks of a timeline (profiler/timeline/timeline.h) of a few
 	 * calls of every mode at every point, watched after all else.  May be NULL. */
 	timeline_block_fn *timeline;
+	/* Where it is timed: has another process time the point at work (`swept`: that at `n` of
+	 * the sweep) for so many rounds, by profiler_run() with `rounds`, and returns its report,
+	 * which lives in `draft`.  NULL with *err: the point has one process' samples, and the
+	 * report says why.  May be NULL. */
+	const struct report_run *(*again)(void *self, const struct profiler_again *what,
+					  struct report_draft *draft, struct err *err);
+	int rounds; /* that other process: nothing but so many rounds is wanted; 0: all is */
 	void *self;
 };
 

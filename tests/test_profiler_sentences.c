@@ -231,9 +231,11 @@ static void how_far_it_reaches(void **state)
 	assert_string_equal(
 	    joined_texts(c->how),
 	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, is the same in both. "
-	    "One run each: process-to-process variation is not measured; the "
-	    "margin allows for it. A verdict needs its whole 95 % interval beyond 5 %, "
-	    "and has to hold among the 1 figure judged (Holm, 5 %). Only in A: graphs, lazy.");
+	    "Ratios of latencies are of lower quartiles, since what else runs on a machine makes "
+	    "samples longer only. 1 process of each run took samples: the intervals hold what "
+	    "its rounds differ by, and what processes of the same are known to differ by. SAME "
+	    "is an interval within 5 %; FASTER or SLOWER, one that reaches beyond and does not "
+	    "hold 1, among the 1 figure judged (Holm, 5 %). Only in A: graphs, lazy.");
 	c->headline->a->repeats = 5;
 	said(c);
 	assert_has(joined_texts(c->how),

@@ -186,6 +186,14 @@ static void draw_pairs(double *eager, double *mode, int n, double ratio, uint64_
 	}
 }
 
+/* Pairs of one process. */
+static bool compared(const double *eager, const double *mode, int n, double compile_us,
+		     struct comparison *out)
+{
+	return break_even_compare(
+	    &(struct paired_samples){ eager, mode, (int[STATS_PROCESSES]){ n } }, compile_us, out);
+}
+
 static void speedup_interval_covers_the_true_ratio_under_common_drift(void **state)
 {
 	uint64_t position = 0;
@@ -197,7 +205,7 @@ static void speedup_interval_covers_the_true_ratio_under_common_drift(void **sta
 		struct comparison c;
 
 		draw_pairs(eager, mode, 31, 1.3, &position);
-		assert_true(break_even_compare(eager, mode, 31, 50000, &c));
+		assert_true(compared(eager, mode, 31, 50000, &c));
 		hits += c.speedup.low <= 1.3 && 1.3 <= c.speedup.high;
 	}
 	assert_in_range(hits, (int)(0.935 * DATASETS), (int)(0.99 * DATASETS));
@@ -256,7 +264,7 @@ static void equal_modes_are_never_called_faster_or_slower(void **state)
 		struct comparison c;
 
 		draw_pairs(eager, mode, 60, 1.0, &position);
-		assert_true(break_even_compare(eager, mode, 60, 50000, &c));
+		assert_true(compared(eager, mode, 60, 50000, &c));
 		assert_true(c.verdict == VERDICT_SAME || c.verdict == VERDICT_AMBIGUOUS);
 	}
 }
@@ -271,11 +279,11 @@ static void calls_to_repay_is_compile_time_over_time_saved(void **state)
 		eager[k] = 30 + 0.1 * k;
 		mode[k] = 10 + 0.1 * k;
 	}
-	assert_true(break_even_compare(eager, mode, 10, 60010, &c));
+	assert_true(compared(eager, mode, 10, 60010, &c));
 	assert_int_equal(c.repay, REPAY_AFTER);
 	assert_true(c.calls_to_repay == 3001); /* 60,010 us over 20 us, rounded up */
 	assert_true(c.calls_ci[0] <= 3001 && 3001 <= c.calls_ci[1]);
-	assert_true(break_even_compare(mode, eager, 10, 60000, &c));
+	assert_true(compared(mode, eager, 10, 60000, &c));
 	assert_int_equal(c.repay, REPAY_NEVER);
 	assert_int_equal(c.verdict, VERDICT_SLOWER);
 }
@@ -288,7 +296,7 @@ static void whether_a_mode_repays_goes_by_the_ratio(void **state)
 	struct comparison c;
 
 	(void)state;
-	assert_true(break_even_compare(eager, mode, 10, 60010, &c));
+	assert_true(compared(eager, mode, 10, 60010, &c));
 	assert_true(c.speedup.mid > 1 && c.saved_us.mid < 0);
 	assert_int_equal(c.repay, REPAY_UNKNOWN);
 }
@@ -303,7 +311,7 @@ static void saving_that_may_be_none_is_unknown(void **state)
 		eager[k] = 10;
 		mode[k] = k < 12 ? 9 : 11;
 	}
-	assert_true(break_even_compare(eager, mode, 20, 1000, &c));
+	assert_true(compared(eager, mode, 20, 1000, &c));
 	assert_int_equal(c.repay, REPAY_UNKNOWN);
 }
 

@@ -45,7 +45,8 @@ $B/tests/faults/breakeven: $B/breakeven
 
 # A driver, a cuBLAS and an NVRTC that do nothing, for backend cuda where there is no GPU.
 ifneq ($(CUDA_HOME),)
-STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13 $B/tests/cuda/nvrtc/libnvrtc.so.13
+STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13 $B/tests/cuda/nvrtc/libnvrtc.so.13 $B/tests/cuda/libnvidia-ml.so.1
+$B/tests/cuda/libnvidia-ml.so.1: tests/cuda/nvml.c
 $B/tests/cuda/libcuda.so.1: tests/cuda/driver.c tests/cuda/driver_graph.c
 $B/tests/cuda/libcublas.so.13: tests/cuda/blas.c tests/cuda/blas_handle.h $B/tests/cuda/libcuda.so.1
 $B/tests/cuda/nvrtc/libnvrtc.so.13: tests/cuda/nvrtc.c
@@ -99,8 +100,8 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-walks trial-clients trial-import trial-proxy trial-kill trial-soak cuda-stand-ins
-trial-clients trial-import trial-kill trial-soak: deps-test
+.PHONY: trial-walks trial-clients trial-import trial-proxy trial-kill trial-soak trial-verdicts cuda-stand-ins
+trial-clients trial-import trial-kill trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 trial-proxy: deps-test

@@ -661,7 +661,7 @@ static bool make_calls(struct candidate *candidate, struct err *err)
 static bool time_both(struct candidate *with, struct candidate *without, struct interval *saved,
 		      struct interval median[2], struct err *err)
 {
-	const struct measure_watch watch = { .tick = always };
+	struct measure_watch watch = { .tick = always };
 	struct candidate pair[2] = { *without, *with };
 	double *saved_us = NULL;
 	bool ok;

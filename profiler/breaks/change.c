@@ -176,7 +176,7 @@ static bool fill_times(struct change *c, struct report_change *to, const struct 
 
 static bool time_both(struct change *c, struct report_change *to, struct err *err)
 {
-	const struct measure_watch watch = { .tick = on_tick, .self = c };
+	struct measure_watch watch = { .tick = on_tick, .self = c };
 	struct candidate *before = &c->candidates[BEFORE], *after = &c->candidates[AFTER];
 	double seconds = c->w->seconds > 0 ? c->w->seconds : pair_s;
 	struct interval median[2];
@@ -187,7 +187,10 @@ static bool time_both(struct change *c, struct report_change *to, struct err *er
 		return false;
 	if (!stats_median(before->sample_us, before->n_samples, &median[BEFORE]) ||
 	    !stats_median(after->sample_us, after->n_samples, &median[AFTER]) ||
-	    !break_even_compare(before->sample_us, after->sample_us, after->n_samples, 0, &found))
+	    !break_even_compare(
+		&(struct paired_samples){ before->sample_us, after->sample_us,
+					  (int[STATS_PROCESSES]){ after->n_samples } },
+		0, &found))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (!c->agrees)
 		found.verdict = VERDICT_DISAGREES;

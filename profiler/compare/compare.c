@@ -567,13 +567,57 @@ static bool put_changes(struct pair *p, struct err *err)
 	return ok || err_set(err, ERR_MEMORY, "out of memory for a comparison");
 }
 
+/* ---- the fixed control */
+
+static const double least_drift = 0.01;
+
+static bool drift_between(const struct report_control *a, const struct report_control *b,
+			  struct interval *out)
+{
+	struct interval x, y;
+
+	if (!a || !b)
+		return false;
+	x = (struct interval){ a->ci_us.low, a->median_us, a->ci_us.high };
+	y = (struct interval){ b->ci_us.low, b->median_us, b->ci_us.high };
+	return ratio_of(&x, &y, out);
+}
+
+/* Whether the machine drifted, and by what. */
+static bool put_drift(struct pair *p, struct interval *drift)
+{
+	struct report_compared_drift *to = report_new_compared_drift(1, &p->draft->arena);
+	bool moved;
+
+	if (!to || !drift_between(p->a->control, p->b->control, drift))
+		return false;
+	moved = fabs(drift->mid - 1) >= least_drift && (drift->low > 1 || drift->high < 1);
+	REPORT_SET(to, ratio, drift->mid);
+	REPORT_SET(to, ci, (struct report_interval){ drift->low, drift->high });
+	REPORT_SET(to, moved, moved);
+	REPORT_SET(to, text,
+		   arena_printf(&p->draft->arena,
+				moved ? "The fixed control took %.3fx (%.3f–%.3f) as long: the "
+					"machine drifted, so a latency counts only where it holds "
+					"with that taken out and without."
+				      : "The fixed control took %.3fx (%.3f–%.3f) as long: the "
+					"machine did not drift.",
+				drift->mid, drift->low, drift->high));
+	REPORT_SET(p->out, drift, to);
+	return moved;
+}
+
 static bool put_compared(struct pair *p, struct err *err)
 {
+	struct interval drift;
+	bool drifted;
+
 	if (!figures_of(p->a, &p->in_a, err) || !figures_of(p->b, &p->in_b, err))
 		return false;
 	figures_spread(&p->in_a, p->run_a->repeats, p->run_a->n_repeats);
 	figures_spread(&p->in_b, p->run_b->repeats, p->run_b->n_repeats);
-	if (!verdicts_of(&p->in_a, &p->in_b, p->margin, &p->verdicts, err))
+	drifted = put_drift(p, &drift);
+	if (!verdicts_of(&p->in_a, &p->in_b, p->margin, drifted ? &drift : NULL, &p->verdicts, err))
 		return false;
 	put_figures(p);
 	put_only(p);
@@ -594,6 +638,7 @@ static bool put_pair(struct pair *p, const char *label, struct err *err)
 	REPORT_SET(to, forced, bars && p->o->force);
 	REPORT_SET_IF(to, refused, bars, report_draft_text(p->draft, refused.data));
 	REPORT_SET(to, differences, differences_of(p));
+	REPORT_SET_IF(to, of_results, p->a->result && p->b->result, true);
 	buf_finish(&refused);
 	if (!bars || p->o->force)
 		return put_compared(p, err);

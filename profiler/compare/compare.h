@@ -2,13 +2,13 @@
  *
  * Every run is compared with the first, A: profiler/fields/compare.def says what an answer has.
  *
- * A figure with an
- * interval is FASTER or SLOWER where its whole interval lies beyond the margin and it is
- * among those that hold together at a family-wise error of 5 % (ratio_holm()); SAME where
- * all of it lies within (that is no alarm, so it is not corrected); NOT ENOUGH below 6
- * rounds on a side; else AMBIGUOUS.  What was measured once a run has no interval of its
- * own: over the 6 or more points that two sweeps have in common the median of the points'
- * ratios has one, and else it is NOT ENOUGH.  What is counted is LESS, SAME or MORE.
+ * What a figure with an interval is, verdicts.h says: of half the margin at least and with an
+ * interval that does not hold 1 it is FASTER or SLOWER, if it is among those that hold together at
+ * a family-wise error of 5 % (ratio_holm()); SAME where its interval lies within the margin (that
+ * is no alarm, so it is not corrected); NOT ENOUGH below 6 rounds on a side; else AMBIGUOUS.  What
+ * was measured once a run has no interval of its own: over the 6 or more points that two sweeps
+ * have in common the median of the points' ratios has one, and else it is NOT ENOUGH.  What is
+ * counted is LESS, SAME or MORE.
  *
  * The verdict of a comparison is SLOWER where any latency is, else FASTER where any is, SAME where
  * all are, NOT ENOUGH where none could be judged, AMBIGUOUS otherwise; REFUSED where something

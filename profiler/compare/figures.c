@@ -60,6 +60,54 @@ static struct interval timed(double mid, struct report_interval ends)
 	return (struct interval){ ends.low, mid, ends.high };
 }
 
+static int processes_of(const struct report_latency *latency)
+{
+	int n = 0;
+
+	for (size_t i = 0; latency && i < latency->of_process.n; i++)
+		n += latency->of_process.at[i] > 0;
+	return n > 1 ? n : 1;
+}
+
+static const double judged_quantile = 0.25;
+
+/* How many of the samples each process took; of a report that says nothing that adds up, one. */
+static void split_samples(const struct report_latency *latency, int of[STATS_PROCESSES])
+{
+	int64_t n = (int64_t)latency->samples_ns.n, left = n;
+
+	memset(of, 0, STATS_PROCESSES * sizeof(*of));
+	for (size_t p = 0; p < latency->of_process.n && p < STATS_PROCESSES; p++) {
+		int64_t took = latency->of_process.at[p];
+
+		if (took < 0 || took > left)
+			break;
+		of[p] = (int)took;
+		left -= took;
+	}
+	if (left) {
+		memset(of, 0, STATS_PROCESSES * sizeof(*of));
+		of[0] = (int)n;
+	}
+}
+
+/* False without memory; `out` is not touched where the report has no samples. */
+static bool judged_of(const struct report_latency *latency, struct interval *out)
+{
+	size_t n = latency->samples_ns.n;
+	double *us = malloc((n + 1) * sizeof(*us));
+	int of[STATS_PROCESSES];
+	bool ok = us != NULL;
+
+	split_samples(latency, of);
+	for (size_t i = 0; ok && i < n; i++)
+		us[i] = (double)latency->samples_ns.at[i] / 1000;
+	if (ok && n >= STATS_MIN_SAMPLES)
+		ok = stats_processes(us, of, judged_quantile, out);
+	free(us);
+	return ok;
+}
+
 /* Of a result: what its mode's figure is one of. */
 static const char *const measure_kinds[METRIC_COUNT] = {
 	[METRIC_latency] = "time",  [METRIC_rate] = "rate",     [METRIC_amount] = "amount",
@@ -71,6 +119,7 @@ static void read_measure(struct figure *f, const struct report_measure *m)
 	const char *kind = measure_kinds[f->metric];
 
 	f->value = (struct interval){ NAN, NAN, NAN };
+	f->processes = 1;
 	if (!kind || strcmp(m->kind, kind) != 0)
 		return;
 	f->value.mid = m->value;
@@ -89,6 +138,7 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	double *value = &f->value.mid;
 
 	f->value = (struct interval){ NAN, NAN, NAN };
+	f->processes = processes_of(latency);
 	switch (f->metric) {
 	case METRIC_latency:
 		if (latency)
@@ -159,6 +209,9 @@ static bool add_mode(struct figures *out, const struct report_point *point, size
 		else
 			continue;
 		f.disagrees = m->has.agrees && !m->agrees;
+		f.judged = f.value;
+		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))
+			return false;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
 	}

@@ -38,10 +38,15 @@ struct figure {
 	const char *mode;      /* of the report */
 	double n;              /* point of the sweep; NaN: no sweep */
 	struct interval value; /* low and high are NaN where it has no interval */
-	int samples;           /* rounds that a TIMED one rests on, else 0 */
-	int repeats;           /* runs that its spread is known from; 0: it is not */
-	bool disagrees;        /* the mode's values are not eager's there */
-	double spread;         /* what runs of the same differ by: half-width of its log, 95 % */
+	/* What a verdict rests on.  Of a latency, where its samples are there, their lower
+	 * quartile: what else runs on a machine makes samples longer, never shorter, and in its
+	 * busy moments half of them; else the same as `value`. */
+	struct interval judged;
+	int samples;    /* rounds that a TIMED one rests on, else 0 */
+	int processes;  /* that took them: 1 or more */
+	int repeats;    /* runs that its spread is known from; 0: it is not */
+	bool disagrees; /* the mode's values are not eager's there */
+	double spread;  /* what runs of the same differ by: half-width of its log, 95 % */
 };
 
 struct figures {

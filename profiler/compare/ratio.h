@@ -12,8 +12,8 @@
  * with intervals of order statistics: Price and Bonett, Distribution-free confidence
  * intervals for difference and ratio of medians, J. Statist. Comput. Simul. 72, 2002).
  * It needs no samples, keeps what is lopsided in either interval, and is as wide as both
- * runs are noisy.  What it does not hold is what differs from process to process (where
- * code and pages lie, the neighbours of a shared machine): the margin is there for that.
+ * runs are noisy.  What differs from process to process (where code and pages lie, the
+ * neighbours of a shared machine) is not in it: verdicts.c adds that.
  */
 #ifndef PROFILER_COMPARE_RATIO_H
 #define PROFILER_COMPARE_RATIO_H
@@ -22,9 +22,13 @@
 
 #include "profiler/measure/break_even.h"
 
-/* Differences below this are not worth telling; between the 1 to 2 % that a quiet machine
- * shows from process to process, and the 10 % at which others begin to look. */
+/* The change that is not to be missed: above the 1 to 2 % that a quiet machine shows from process
+ * to process, below the 10 % at which others begin to look. */
 #define RATIO_MARGIN 0.05
+
+/* What medians of processes of the same differ by: a deviation of their logs
+ * (`make trial-verdicts` measures it). */
+#define RATIO_PROCESS_SD 0.01
 
 /* b / a with its 95 % interval; false where an end is not above 0. */
 bool ratio_of(const struct interval *a, const struct interval *b, struct interval *out);

@@ -368,10 +368,20 @@ static const char *spread_said(struct wording *w, const struct report_compared_f
 		return "";
 	a = headline->a->repeats;
 	b = headline->b->repeats;
-	return a || b ? wording_text(w, "The intervals include how %s of the same workload differ.",
-				     wording_plural(w, a > b ? a : b, "run", "runs"))
-		      : "One run each: process-to-process variation is not measured; the margin "
-			"allows for it.";
+	if (a || b)
+		return wording_text(w, "The intervals include how %s of the same workload differ.",
+				    wording_plural(w, a > b ? a : b, "run", "runs"));
+	a = headline->a->processes;
+	b = headline->b->processes;
+	a = a < b ? a : b;
+	return wording_text(
+	    w,
+	    "Ratios of latencies are of lower quartiles, since what else runs on "
+	    "a machine makes samples longer only. %s of each run took samples: the "
+	    "intervals hold what %s by, and what processes of the same are known to "
+	    "differ by.",
+	    wording_plural(w, a > 1 ? a : 1, "process", "processes"),
+	    a > 1 ? "they differ" : "its rounds differ");
 }
 
 static const char *rule_said(struct wording *w, const struct report_compared *c, double margin)
@@ -380,8 +390,8 @@ static const char *rule_said(struct wording *w, const struct report_compared *c,
 
 	number_plain(percent, 100 * margin);
 	return wording_text(w,
-			    "A verdict needs its whole 95 %% interval beyond %s %%, and has to "
-			    "hold among the %s judged (Holm, 5 %%).",
+			    "SAME is an interval within %s %%; FASTER or SLOWER, one that reaches "
+			    "beyond and does not hold 1, among the %s judged (Holm, 5 %%).",
 			    percent, wording_plural(w, c->family, "figure", "figures"));
 }
 
@@ -400,6 +410,7 @@ static void say_how(struct how *h, const struct report_compared *c, double margi
 {
 	add(h, verdicts_counted(h->w, c));
 	add(h, control_said(h->w, c));
+	add(h, c->drift ? c->drift->text : "");
 	add(h, spread_said(h->w, c->headline));
 	add(h, rule_said(h->w, c, margin));
 	if (!c->only)

@@ -35,28 +35,55 @@ static struct compared_figure *once_of(struct verdicts *j, const struct figure *
 /* The interval of a run, with what others like it differ by. */
 static struct interval widened(const struct figure *f, double spread)
 {
-	const struct interval *i = &f->value;
+	const struct interval *i = &f->judged;
 
 	return (struct interval){ i->mid * exp(-hypot(log(i->mid / i->low), spread)), i->mid,
 				  i->mid * exp(hypot(log(i->high / i->mid), spread)) };
 }
 
+/* What processes of the same differ by, where no repeats say it: a run's own interval holds what
+ * its processes did differ by, which two of them tell little of. */
+static double spread_of(const struct figure *f, const struct figure *other)
+{
+	if (f->repeats || other->repeats)
+		return f->repeats ? f->spread : other->spread;
+	return 1.96 * RATIO_PROCESS_SD / sqrt(f->processes);
+}
+
 /* Where one side alone was repeated, the other is taken to spread as it does. */
 static bool ratio_between(const struct figure *a, const struct figure *b, struct interval *out)
 {
-	struct interval x = widened(a, a->repeats ? a->spread : b->spread);
-	struct interval y = widened(b, b->repeats ? b->spread : a->spread);
+	struct interval x = widened(a, spread_of(a, b));
+	struct interval y = widened(b, spread_of(b, a));
 
 	return ratio_of(&x, &y, out);
 }
 
-static struct compared_figure single(const struct figure *a, const struct figure *b)
+/* With the machine's drift taken out, and without: nobody knows how much of it the program felt. */
+static struct interval with_drift(const struct interval *r, const struct interval *drift,
+				  double *least)
+{
+	struct interval out = *r, less;
+
+	if (!ratio_of(drift, r, &less))
+		return out;
+	out.low = fmin(out.low, less.low);
+	out.high = fmax(out.high, less.high);
+	*least = fabs(log(less.mid)) < fabs(log(r->mid)) ? less.mid : r->mid;
+	return out;
+}
+
+static struct compared_figure single(const struct figure *a, const struct figure *b,
+				     const struct interval *drift)
 {
 	struct compared_figure row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
 
 	if (metric_info(a->metric)->kind == FIGURE_TIMED && !ratio_between(a, b, &row.ratio))
 		row.ratio = (struct interval){ NAN, NAN, NAN };
-	if (a->value.mid > 0)
+	row.least = row.ratio.mid;
+	if (drift && a->metric == METRIC_latency && has_interval(&row))
+		row.ratio = with_drift(&row.ratio, drift, &row.least);
+	if (!has_interval(&row) && a->value.mid > 0)
 		row.ratio.mid = b->value.mid / a->value.mid;
 	return row;
 }
@@ -73,7 +100,8 @@ static void join_once(struct compared_figure *row, const struct figure *a, const
 		row->ratio.mid = row->b.value.mid / row->a.value.mid;
 }
 
-static bool pair_up(const struct figures *a, const struct figures *b, struct verdicts *out)
+static bool pair_up(const struct figures *a, const struct figures *b, const struct interval *drift,
+		    struct verdicts *out)
 {
 	for (size_t i = 0; i < a->rows.len; i++) {
 		const struct figure *x = &a->rows.at[i], *y = figures_find(b, x);
@@ -84,7 +112,7 @@ static bool pair_up(const struct figures *a, const struct figures *b, struct ver
 		met = metric_info(x->metric)->kind == FIGURE_ONCE ? once_of(out, x) : NULL;
 		if (met)
 			join_once(met, x, y);
-		else if (!VEC_PUSH(&out->rows, single(x, y)))
+		else if (!VEC_PUSH(&out->rows, single(x, y, drift)))
 			return false;
 	}
 	return true;
@@ -144,6 +172,31 @@ static bool in_family(const struct compared_figure *j)
 	       rounds_of(j) >= STATS_MIN_SAMPLES;
 }
 
+static bool within(const struct interval *gain, double margin)
+{
+	return gain->low >= 1 / (1 + margin) && gain->high <= 1 + margin;
+}
+
+/* Whether its interval does not hold 1, and the ratio is as far from 1 as half the margin. */
+static bool stands_alone(const struct interval *gain, double least, double margin)
+{
+	return fabs(log(least)) >= log1p(margin) / 2 && (gain->low > 1 || gain->high < 1);
+}
+
+static enum verdict verdict_on(const struct compared_figure *row, double margin)
+{
+	struct interval gain;
+
+	if (rounds_of(row) < STATS_MIN_SAMPLES)
+		return VERDICT_NOT_ENOUGH;
+	gain = gain_of(row);
+	if (within(&gain, margin))
+		return VERDICT_SAME;
+	if (stands_alone(&gain, row->points ? gain.mid : row->least, margin))
+		return gain.mid > 1 ? VERDICT_FASTER : VERDICT_SLOWER;
+	return VERDICT_AMBIGUOUS;
+}
+
 /* Those that hold alone, and those of them that hold among all. */
 static bool judge_all(struct verdicts *j, double margin)
 {
@@ -153,14 +206,13 @@ static bool judge_all(struct verdicts *j, double margin)
 
 	for (size_t i = 0; ok && i < j->rows.len; i++)
 		if (in_family(&j->rows.at[i]))
-			chance[j->family++] = ratio_chance(&j->rows.at[i].ratio, margin);
+			chance[j->family++] = ratio_chance(&j->rows.at[i].ratio, 0);
 	ok = ok && ratio_holm(chance, j->family, family_error, holds);
 	for (size_t i = 0, k = 0; ok && i < j->rows.len; i++) {
 		struct compared_figure *row = &j->rows.at[i];
-		struct interval gain = gain_of(row);
 		bool among = in_family(row) && holds[k++];
 
-		row->verdict = verdict_beyond(&gain, rounds_of(row), margin);
+		row->verdict = verdict_on(row, margin);
 		row->alone = row->verdict == VERDICT_FASTER || row->verdict == VERDICT_SLOWER;
 		if (row->alone && !among)
 			row->verdict = VERDICT_AMBIGUOUS;
@@ -175,9 +227,9 @@ static bool judge_all(struct verdicts *j, double margin)
 }
 
 bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
-		 struct verdicts *out, struct err *err)
+		 const struct interval *drift, struct verdicts *out, struct err *err)
 {
-	bool ok = pair_up(a, b, out);
+	bool ok = pair_up(a, b, drift, out);
 
 	for (size_t i = 0; ok && i < out->rows.len; i++)
 		if (out->rows.at[i].points)
@@ -209,6 +261,7 @@ static struct report_compared_value *side(const struct figure *f, double most, s
 		      (struct report_interval){ i->low, i->high });
 	REPORT_SET(to, shown, wording_figure_in(w, i, metric_info(f->metric)->unit, most));
 	REPORT_SET(to, samples, f->samples);
+	REPORT_SET(to, processes, f->processes);
 	REPORT_SET(to, repeats, f->repeats);
 	return to;
 }
@@ -238,7 +291,9 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 		return arena_printf(
 		    arena, "it would stand alone; among %d figures one like it may be chance",
 		    family);
-	return j->verdict == VERDICT_AMBIGUOUS ? "its interval crosses the margin" : "";
+	return j->verdict == VERDICT_AMBIGUOUS
+		   ? "its interval reaches beyond the margin, and holds no change too"
+		   : "";
 }
 
 void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,

@@ -172,6 +172,19 @@ static void say_crossing(struct sentence *s, const struct report_comparison *who
 		sentence_add(s, PART_PLAIN, " stay with eager.");
 }
 
+/* Of what another tool measured its first figure. */
+static bool say_result(struct sentence *s, const struct report_run *run)
+{
+	const struct report_mode *first = run->result && run->modes.n ? run->modes.at : NULL;
+	const char *shown = first && first->measure ? report_text(first->measure->shown) : "";
+
+	if (!*shown)
+		return false;
+	sentence_add(s, PART_CLAIM, "%s: %s", run->modes.keys[0], shown);
+	sentence_add(s, PART_PLAIN, ", measured by %s.", run->result->format);
+	return true;
+}
+
 /* A median alone, where nothing can be compared, or that nothing was timed. */
 static void say_alone(struct maker *m, struct sentence *s, const struct report_point *p,
 		      const char *mode)
@@ -792,7 +805,8 @@ static void put_answer(struct maker *m, struct report_findings *out)
 		return;
 	}
 	s = sentence_begin(&m->wording, &out->answer);
-	say_alone(m, &s, last, mode);
+	if (!say_result(&s, m->run))
+		say_alone(m, &s, last, mode);
 }
 
 static void put_rest(struct maker *m, struct report_findings *out)

@@ -108,7 +108,10 @@ static bool fill_mode(struct report_autocast_mode *to, const struct candidate *w
 	REPORT_SET(to, max_abs_error, error);
 	if (with->n_samples == 0)
 		return true;
-	if (!break_even_compare(without->sample_us, with->sample_us, with->n_samples, 0, &c))
+	if (!break_even_compare(
+		&(struct paired_samples){ without->sample_us, with->sample_us,
+					  (int[STATS_PROCESSES]){ with->n_samples } },
+		0, &c))
 		return false;
 	REPORT_SET(to, speedup, c.speedup.mid);
 	REPORT_SET(to, speedup_ci, (struct report_interval){ c.speedup.low, c.speedup.high });

@@ -88,22 +88,27 @@ static void repay_fill(struct comparison *c, double compile_us)
 	c->calls_ci[1] = ceil(compile_us / saved->low);
 }
 
-bool break_even_compare(const double *eager_us, const double *mode_us, int n, double compile_us,
+bool break_even_compare(const struct paired_samples *pairs, double compile_us,
 			struct comparison *out)
 {
-	double *x = calloc((size_t)n + 1, sizeof(*x));
+	const int *of = pairs->of_process;
+	int n = 0;
+	double *x;
 	bool ok = false;
 
+	for (int p = 0; p < STATS_PROCESSES; p++)
+		n += of[p];
+	x = calloc((size_t)n + 1, sizeof(*x));
 	if (!x)
 		return false;
 	*out = (struct comparison){ 0 };
 	for (int i = 0; i < n; i++)
-		x[i] = eager_us[i] / mode_us[i];
-	if (!stats_median(x, n, &out->speedup))
+		x[i] = pairs->eager_us[i] / pairs->mode_us[i];
+	if (!stats_processes(x, of, 0.5, &out->speedup))
 		goto out;
 	for (int i = 0; i < n; i++)
-		x[i] = eager_us[i] - mode_us[i];
-	if (!stats_median(x, n, &out->saved_us))
+		x[i] = pairs->eager_us[i] - pairs->mode_us[i];
+	if (!stats_processes(x, of, 0.5, &out->saved_us))
 		goto out;
 	out->verdict = verdict_of(&out->speedup, n);
 	repay_fill(out, compile_us);

@@ -47,9 +47,16 @@ struct comparison {
 	double calls_ci[2];    /* REPAY_AFTER: from saved_us; finite */
 };
 
-/* Compares n paired samples (us a call).  NEVER: the mode is not faster;
+/* Paired samples (us a call) of eager and of a mode, that so many processes took, the first
+ * process' first; without a second process the others are 0. */
+struct paired_samples {
+	const double *eager_us, *mode_us;
+	const int *of_process; /* STATS_PROCESSES */
+};
+
+/* Compares them.  NEVER: the mode is not faster;
  * UNKNOWN: the interval of the saving holds zero.  False when out of memory. */
-bool break_even_compare(const double *eager_us, const double *mode_us, int n, double compile_us,
+bool break_even_compare(const struct paired_samples *pairs, double compile_us,
 			struct comparison *out);
 
 /* One point of a sweep. */

@@ -329,6 +329,7 @@ void candidate_destroy(struct candidate *candidate)
 	if (!candidate->shares_engine)
 		fusion_destroy(candidate->engine);
 	free(candidate->sample_us);
+	free(candidate->aside_us);
 	free(candidate->all);
 	*candidate = (struct candidate){ 0 };
 }

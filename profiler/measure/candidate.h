@@ -9,6 +9,7 @@
 #ifndef PROFILER_MEASURE_CANDIDATE_H
 #define PROFILER_MEASURE_CANDIDATE_H
 
+#include "profiler/measure/break_even.h"
 #include "profiler/workload/workload.h"
 
 /* The arguments of every call, as they were before any. */
@@ -67,6 +68,9 @@ struct candidate {
 	int64_t cycles;    /* of the timed calls, in one sample */
 	double *sample_us; /* one a round: mean microseconds of a call */
 	int n_samples;
+	int of_process[STATS_PROCESSES]; /* of them, this process' first */
+	double *aside_us;                /* samples that were set aside (measure.h) */
+	int n_aside;
 	double launches; /* per call */
 	double calls_s;  /* the calls once in order */
 	int64_t

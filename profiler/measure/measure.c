@@ -13,8 +13,9 @@
 
 enum {
 	WARM_UP_NS = 25 * 1000 * 1000,
-	SLOW_CYCLE_NS = 500 * 1000 * 1000, /* one cycle warms enough */
-	SLOW_CALL_NS = 50 * 1000 * 1000,   /* needs no call to warm the caches */
+	WARM_UP_AGAIN_NS = 5 * 1000 * 1000, /* where the machine has just done the same */
+	SLOW_CYCLE_NS = 500 * 1000 * 1000,  /* one cycle warms enough */
+	SLOW_CALL_NS = 50 * 1000 * 1000,    /* needs no call to warm the caches */
 	/* Calls that each meet a new value compile until their frame has as many versions
 	 * as it may have (8). */
 	COMPILING_CYCLES = 12,
@@ -188,7 +189,8 @@ static bool use_sets(struct candidate *candidate, double clock_cost, struct err 
 
 /* Runs until nothing is compiled any more, and caches, branch predictors and clock
  * speed have settled; sets how many cycles make a sample. */
-static bool warm_up(struct candidate *candidate, double clock_cost, struct err *err)
+static bool warm_up(struct candidate *candidate, int64_t warm_up_ns, double clock_cost,
+		    struct err *err)
 {
 	int64_t begin = clock_ns(), settled = begin;
 	double best = INFINITY, sample_ns = MEASURE_TARGET_SAMPLE_NS;
@@ -212,7 +214,7 @@ static bool warm_up(struct candidate *candidate, double clock_cost, struct err *
 			settled = clock_ns();
 			continue;
 		}
-		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > WARM_UP_NS))
+		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > warm_up_ns))
 			break;
 	}
 	best = fmax(best, 1);
@@ -263,46 +265,97 @@ static void shuffle(int *order, int n, uint64_t *position)
 	}
 }
 
+static double share_of(const struct measure_watch *watch)
+{
+	return watch->share > 0 ? watch->share : 1;
+}
+
 /* Half the interval's width over its median. */
 static double stats_half_width(const struct interval *i)
 {
 	return i->mid > 0 ? (i->high - i->low) / 2 / i->mid : INFINITY;
 }
 
-/* Whether every interval has the wanted width. */
-static bool narrow(const struct candidate *candidates, int n_candidates)
+/* Whether every interval has the wanted half-width. */
+static bool narrow(const struct candidate *candidates, int n_candidates, double wanted)
 {
 	int n = candidates[0].n_samples;
 	double ratio[MEASURE_MAX_ROUNDS];
 	struct interval i;
 
 	for (int k = 0; k < n_candidates; k++) {
-		if (!stats_median(candidates[k].sample_us, n, &i) ||
-		    stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+		if (!stats_median(candidates[k].sample_us, n, &i) || stats_half_width(&i) > wanted)
 			return false;
 		for (int r = 0; r < n; r++)
 			ratio[r] = candidates[0].sample_us[r] / candidates[k].sample_us[r];
-		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > wanted)
 			return false;
 	}
 	return true;
 }
 
-static bool done(const struct candidate *candidates, int n_candidates, int rounds, double elapsed_s,
-		 double budget_s)
+/* Another process takes the rounds that it is asked for, or the time is up. */
+static bool done(const struct candidate *candidates, int n_candidates,
+		 const struct measure_watch *watch, double elapsed_s, double budget_s)
 {
-	if (rounds >= MEASURE_MAX_ROUNDS)
+	int rounds = candidates[0].n_samples;
+
+	if (rounds >= (watch->most_rounds ? watch->most_rounds : MEASURE_MAX_ROUNDS))
 		return true;
 	if (elapsed_s >= budget_s)
 		return rounds >= STATS_MIN_SAMPLES ||
 		       elapsed_s >= fmax(3 * budget_s, MEASURE_PATIENCE_S);
-	return rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
-	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(candidates, n_candidates);
+	return !watch->most_rounds && rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
+	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS * share_of(watch) &&
+	       narrow(candidates, n_candidates, MEASURE_TARGET_HALF_WIDTH / sqrt(share_of(watch)));
+}
+
+/* The samples of rounds that are set aside go to aside_us of each candidate. */
+static bool set_aside(struct candidate *candidates, int n_candidates, const bool *aside,
+		      int n_aside, struct err *err)
+{
+	for (int k = 0; k < n_candidates; k++) {
+		struct candidate *c = &candidates[k];
+		int kept = 0;
+
+		c->aside_us = calloc((size_t)n_aside + 1, sizeof(*c->aside_us));
+		if (!c->aside_us)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		for (int i = 0; i < c->n_samples; i++)
+			if (aside[i])
+				c->aside_us[c->n_aside++] = c->sample_us[i];
+			else
+				c->sample_us[kept++] = c->sample_us[i];
+		c->n_samples = kept;
+	}
+	return true;
+}
+
+/* What the rounds leave once all are taken. */
+static bool settle(struct candidate *candidates, int n_candidates, const bool *aside,
+		   struct measure_watch *watch, struct err *err)
+{
+	int rounds = candidates[0].n_samples, n_aside = 0;
+
+	for (int i = 0; i < rounds; i++)
+		n_aside += aside[i];
+	watch->rounds_aside = 0;
+	if (n_aside && rounds - n_aside >= STATS_MIN_SAMPLES) {
+		if (!set_aside(candidates, n_candidates, aside, n_aside, err))
+			return false;
+		watch->rounds_aside = n_aside;
+	}
+	for (int k = 0; k < n_candidates; k++) {
+		candidates[k].of_process[0] = candidates[k].n_samples;
+		candidate_drop_sets(&candidates[k]);
+	}
+	return true;
 }
 
 bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
-			const struct measure_watch *watch, struct err *err)
+			struct measure_watch *watch, struct err *err)
 {
+	bool aside[MEASURE_MAX_ROUNDS] = { false };
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
 	int order[MEASURE_MAX_CANDIDATES] = { 0 };
 	uint64_t position = 0;
@@ -316,13 +369,17 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		if (!watch->tick(watch->self, &candidates[k], 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
 		had_ns = compile_ns(&candidates[k]);
-		if (!warm_up(&candidates[k], clock_cost, err))
+		if (!warm_up(&candidates[k], watch->most_rounds ? WARM_UP_AGAIN_NS : WARM_UP_NS,
+			     clock_cost, err))
 			return false;
 		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
 	}
 	wall_to(watch->wall, WALL_MEASURING);
+	budget_s *= share_of(watch);
 	begin = clock_ns();
-	for (int round = 0; !done(candidates, n_candidates, round, elapsed, budget_s); round++) {
+	for (int round = 0; !done(candidates, n_candidates, watch, elapsed, budget_s); round++) {
+		if (watch->machine && machine_look(watch->machine))
+			aside[round] = aside[round ? round - 1 : 0] = true;
 		shuffle(order, n_candidates, &position);
 		for (int k = 0; k < n_candidates; k++) {
 			double share = fmax(elapsed / budget_s, (double)round / MEASURE_MAX_ROUNDS);
@@ -335,7 +392,5 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		}
 		elapsed = (double)(clock_ns() - begin) * 1e-9;
 	}
-	for (int k = 0; k < n_candidates; k++)
-		candidate_drop_sets(&candidates[k]);
-	return true;
+	return settle(candidates, n_candidates, aside, watch, err);
 }

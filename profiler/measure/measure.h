@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "profiler/measure/candidate.h"
+#include "profiler/measure/machine.h"
 #include "profiler/measure/stats.h"
 #include "profiler/measure/wall.h"
 
@@ -27,6 +28,13 @@ struct measure_watch {
 	bool (*tick)(void *self, const struct candidate *candidate, int round, double share);
 	void *self;
 	struct wall *wall; /* NULL: nobody counts */
+	/* Looked at between rounds: those in which a GPU ran below its clocks are set aside, unless
+	 * fewer than STATS_MIN_SAMPLES would be left.  NULL: nobody looks. */
+	struct machine_watch *machine;
+	int most_rounds;  /* of another process that is asked for them; 0: MEASURE_MAX_ROUNDS */
+	double share;     /* of the time and of what is asked of the intervals: others do the
+			   * rest; 0: all of it */
+	int rounds_aside; /* set by measure_candidates() */
 };
 
 enum {
@@ -48,7 +56,7 @@ enum {
  * MEASURE_PATIENCE_S, did not hold them.  Fills each candidate's samples and launches.
  * candidates[0] is the baseline of the ratios.  False with the program's error, or CANCELLED. */
 bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
-			const struct measure_watch *watch, struct err *err);
+			struct measure_watch *watch, struct err *err);
 
 /* What two readings of the clock with nothing between them differ by. */
 double measure_clock_cost_ns(void);

@@ -73,6 +73,97 @@ bool stats_median(const double *x, int n, struct interval *out)
 	return true;
 }
 
+/* Ranks whose order statistics hold the quantile: of n draws that lie below it with chance q each,
+ * fewer than `low` + 1 are with a chance of 2.5 % at most, and more than `high` likewise. */
+static void quantile_ranks(int n, double q, int *low, int *high)
+{
+	double below = 0;
+
+	*low = 0;
+	*high = n - 1;
+	for (int i = 0; i < n; i++) {
+		below += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(q) +
+			     (n - i) * log1p(-q));
+		if (below <= 0.025)
+			*low = i;
+		if (below >= 0.975) {
+			*high = i;
+			return;
+		}
+	}
+}
+
+bool stats_quantile_of(const double *x, int n, double q, struct interval *out)
+{
+	double *sorted;
+	int low, high;
+
+	if (q == 0.5)
+		return stats_median(x, n, out);
+	sorted = malloc((size_t)n * sizeof(*sorted));
+	if (!sorted)
+		return false;
+	memcpy(sorted, x, (size_t)n * sizeof(*sorted));
+	stats_sort(sorted, n);
+	quantile_ranks(n, q, &low, &high);
+	out->mid = stats_quantile(sorted, n, q);
+	out->low = fmin(sorted[low], out->mid);
+	out->high = fmax(sorted[high], out->mid);
+	free(sorted);
+	return true;
+}
+
+/* The mean of the processes' estimates; its error is theirs and what they differ by: 1.96 standard
+ * errors of their mean. */
+static struct interval mean_of(const struct interval *of, int n)
+{
+	struct interval out = { 0, 0, 0 };
+	double below = 0, above = 0, apart = 0;
+
+	for (int p = 0; p < n; p++)
+		out.mid += of[p].mid / n;
+	for (int p = 0; p < n; p++) {
+		below = hypot(below, (of[p].mid - of[p].low) / n);
+		above = hypot(above, (of[p].high - of[p].mid) / n);
+		apart = hypot(apart, 1.96 * (of[p].mid - out.mid) / sqrt(n * (n - 1.0)));
+	}
+	out.low = out.mid - hypot(below, apart);
+	out.high = out.mid + hypot(above, apart);
+	return out;
+}
+
+/* Of logs, where nothing is 0 or less: so the interval stays above 0. */
+static struct interval mean_of_processes(const struct interval *of, int n)
+{
+	struct interval logs[STATS_PROCESSES], out;
+
+	for (int p = 0; p < n; p++) {
+		if (of[p].low <= 0)
+			return mean_of(of, n);
+		logs[p] = (struct interval){ log(of[p].low), log(of[p].mid), log(of[p].high) };
+	}
+	out = mean_of(logs, n);
+	return (struct interval){ exp(out.low), exp(out.mid), exp(out.high) };
+}
+
+bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
+		     struct interval *out)
+{
+	struct interval of[STATS_PROCESSES];
+	int n = 0;
+
+	for (int p = 0; p < STATS_PROCESSES; p++) {
+		if (of_process[p] == 0)
+			continue;
+		if (!stats_quantile_of(x, of_process[p], q, &of[n++]))
+			return false;
+		x += of_process[p];
+	}
+	if (n)
+		*out = n == 1 ? of[0] : mean_of_processes(of, n);
+	return true;
+}
+
 static void noise_add(char *text, size_t bytes, const char *sentence)
 {
 	size_t len = strlen(text);

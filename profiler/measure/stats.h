@@ -15,6 +15,9 @@
 /* Fewer samples than this give no 95 % interval: 1 - 2 * 0.5^n < 0.95. */
 enum { STATS_MIN_SAMPLES = 6 };
 
+/* That time a point at most: this one, and others. */
+enum { STATS_PROCESSES = 3 };
+
 struct interval {
 	double low, mid, high;
 };
@@ -32,6 +35,17 @@ int stats_median_rank(int n);
 /* Median and its interval; where n is too small the interval is the range of
  * the samples.  False when out of memory.  x is not changed, n >= 1. */
 bool stats_median(const double *x, int n, struct interval *out);
+
+/* A quantile and its 95 % interval of order statistics, 0 < q < 1; an end that so few samples do
+ * not give is the least or the largest of them.  Of 0.5 as stats_median(). */
+bool stats_quantile_of(const double *x, int n, double q, struct interval *out);
+
+/* The same over samples that several processes took, the first process' first, so many each: the
+ * mean of their quantiles, of logs where none is 0 or less.  Its interval holds the errors of
+ * theirs and 1.96 standard errors of what they differ by, as squares: what differs from process to
+ * process (where code and pages lie) is no noise within one. */
+bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
+		     struct interval *out);
 
 /* What makes samples, in the order they were taken, doubtful: too few, a wide
  * middle half, a drift between the first and the second half of the time.

@@ -151,17 +151,37 @@ static const char *noise_of(const struct report_samples *s, struct report_draft 
 	return noisy ? arena_strdup(&draft->arena, noise) : NULL;
 }
 
+static struct report_integers whole_ns(const double *us, int n, struct report_draft *draft)
+{
+	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);
+
+	for (int k = 0; ns && k < n; k++)
+		ns[k] = llround(us[k] * 1000);
+	return (struct report_integers){ ns, ns ? (size_t)n : 0 };
+}
+
+/* Sets of_process where more than one took samples. */
+static void report_processes(struct report_latency *l, const struct report_samples *s,
+			     struct report_draft *draft)
+{
+	int64_t *of = ARENA_ARRAY(&draft->arena, int64_t, STATS_PROCESSES);
+	size_t n = 0;
+
+	for (int p = 0; of && s->of_process && p < STATS_PROCESSES; p++)
+		if (s->of_process[p])
+			of[n++] = s->of_process[p];
+	REPORT_SET_IF(l, of_process, n > 1, (struct report_integers){ of, n });
+}
+
 struct report_latency *report_latency_of(const struct report_samples *s, struct report_draft *draft)
 {
 	struct report_latency *l = report_new_latency(1, &draft->arena);
-	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, (size_t)s->n + 1);
 	const char *noise = noise_of(s, draft);
 	struct interval i = { 0 };
+	int whole[STATS_PROCESSES] = { s->n };
 
-	for (int k = 0; ns && k < s->n; k++)
-		ns[k] = llround(s->us[k] * 1000);
 	if (s->n > 0)
-		stats_median(s->us, s->n, &i);
+		stats_processes(s->us, s->of_process ? s->of_process : whole, 0.5, &i);
 	if (!l)
 		return NULL;
 	REPORT_SET(l, median_us, i.mid);
@@ -169,7 +189,9 @@ struct report_latency *report_latency_of(const struct report_samples *s, struct 
 	REPORT_SET(l, n, s->n);
 	REPORT_SET(l, calls_a_sample, s->calls_a_sample);
 	REPORT_SET(l, compiled, s->compiled);
-	REPORT_SET(l, samples_ns, (struct report_integers){ ns, (size_t)s->n });
+	REPORT_SET(l, samples_ns, whole_ns(s->us, s->n, draft));
+	report_processes(l, s, draft);
+	REPORT_SET_IF(l, aside_ns, s->n_aside, whole_ns(s->aside_us, s->n_aside, draft));
 	REPORT_SET_OR_NULL(l, noise, noise, noise);
 	return l;
 }
@@ -341,7 +363,10 @@ bool report_latency(struct report_mode *m, const struct candidate *candidate,
 						.n = candidate->n_samples,
 						.calls_a_sample = candidate->cycles *
 								  candidate->n_timed,
-						.compiled = candidate->compiled };
+						.compiled = candidate->compiled,
+						.of_process = candidate->of_process,
+						.aside_us = candidate->aside_us,
+						.n_aside = candidate->n_aside };
 	struct report_latency *latency = report_latency_of(&samples, draft);
 
 	if (!latency)

@@ -46,7 +46,10 @@ struct report_samples {
 	const double *us; /* each the mean of so many calls */
 	int n;
 	int64_t calls_a_sample;
-	int64_t compiled; /* graphs and kernels, while they were taken */
+	int64_t compiled;       /* graphs and kernels, while they were taken */
+	const int *of_process;  /* of n, each process', STATS_PROCESSES; NULL: one's */
+	const double *aside_us; /* what was set aside */
+	int n_aside;
 };
 struct report_latency *report_latency_of(const struct report_samples *s,
 					 struct report_draft *draft);

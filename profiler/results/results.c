@@ -294,18 +294,21 @@ static json_t *kept_samples(struct results_reading *r, const double *x, int n)
 
 static void show(json_t *measure, const struct interval *v, const char *unit)
 {
-	bool time = strcmp(unit, "us") == 0;
-	struct number_unit in = number_time_unit(fabs(v->mid));
+	static const struct number_unit as_it_is = { "", 1 };
+	double least = fabs(v->mid);
+	bool time = strcmp(unit, "us") == 0, bytes = strcmp(unit, "B") == 0;
+	struct number_unit in = time    ? number_time_unit(least)
+				: bytes ? number_bytes_unit(least, least)
+					: as_it_is;
 	char text[4 * NUMBER_BYTES + 80], suffix[80];
-	double scale = time ? in.scale : 1;
+	const char *name = time || bytes ? in.name : unit;
 
-	snprintf(suffix, sizeof(suffix), "%s%.60s", time || *unit ? " " : "",
-		 time ? in.name : unit);
-	if (!time && !(v->low < v->high) && v->mid == round(v->mid) && fabs(v->mid) < 1e15)
+	snprintf(suffix, sizeof(suffix), "%s%.60s", *name ? " " : "", name);
+	if (in.scale == 1 && !time && !(v->low < v->high) && v->mid == round(v->mid) && least < 1e6)
 		snprintf(text, sizeof(text), "%.0f%s", v->mid, suffix); /* a count, exact */
 	else
-		number_interval(text, v->mid / scale,
-				(struct report_interval){ v->low / scale, v->high / scale },
+		number_interval(text, v->mid / in.scale,
+				(struct report_interval){ v->low / in.scale, v->high / in.scale },
 				suffix);
 	put(measure, "shown", text);
 }

@@ -133,7 +133,8 @@ static bool run_calls(struct run *r, struct candidate *candidate, const struct c
 
 struct candidate_cache run_kernel_cache(const struct run *r, bool timed)
 {
-	return (struct candidate_cache){ .dir = r->options->cache_dir, .again = timed };
+	return (struct candidate_cache){ .dir = r->options->cache_dir,
+					 .again = timed && !r->options->rounds };
 }
 
 static struct candidate_spec spec_of(const struct run *r, enum fusion_mode mode,
@@ -206,7 +207,7 @@ static bool run_candidate(struct run *r, struct candidate *candidates, int k,
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	if (r->options->passes)
 		report_passes(m->graphs, candidate, &r->passes_bytes, r->draft);
-	if (clock_cpu_ns() - begin < quick_calls_ns)
+	if (!r->options->rounds && clock_cpu_ns() - begin < quick_calls_ns)
 		rewrites_offer_run(
 		    m->breaks,
 		    &(struct rewrites_of){
@@ -298,6 +299,7 @@ bool run_point(struct run *r, struct err *err)
 	bool ok;
 
 	wall_to(&r->wall, WALL_SETUP);
+	r->ready_ns = r->wall.ns[WALL_SETUP] + r->wall.ns[WALL_WARM_UP];
 	inputs = run_inputs(r, err);
 	if (!inputs || !open_place(r, err))
 		return false;

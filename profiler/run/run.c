@@ -281,6 +281,19 @@ static void report_copy(struct report_device *device, const struct copy_curve *c
 	REPORT_SET(device, cache_bytes, curve->cache_bytes);
 }
 
+/* The control, and the machine's state, of a run that was timed. */
+static void report_machine(struct run *r)
+{
+	struct report_control *control = machine_control(&r->machine, r->draft);
+	struct report_machine *state = machine_state(&r->machine, r->draft);
+
+	REPORT_SET_IF(r->report, control, control, control);
+	REPORT_SET_IF(r->report, machine, state, state);
+	if (state && state->gpu)
+		REPORT_SET(state->gpu, aside, r->rounds_aside);
+	REPORT_SET_IF(r->report, one_process, r->one_process, r->one_process);
+}
+
 static bool close_report(struct run *r, struct err *err)
 {
 	struct report_wall *wall = report_new_wall(1, &r->draft->arena);
@@ -288,6 +301,7 @@ static bool close_report(struct run *r, struct err *err)
 	if (!wall)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	report_copy(r->report->device, &r->curve, r->draft);
+	report_machine(r);
 	wall_report(&r->wall, wall);
 	REPORT_SET(r->report, seconds, (double)(clock_ns() - r->begin_ns) * 1e-9);
 	REPORT_SET(r->report, wall_ms, wall);
@@ -305,6 +319,8 @@ static bool run_all(struct run *r, struct err *err)
 	r->kept = calloc((size_t)w->n_points, sizeof(*r->kept));
 	if (!r->kept)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	if (timed)
+		machine_begin(&r->machine, "", workload_on_device(w));
 	if (timed && r->options->timeline) {
 		r->recorder = recorder_create(store_block, r, (r->end - r->first) * w->n_modes,
 					      err);
@@ -312,6 +328,8 @@ static bool run_all(struct run *r, struct err *err)
 			return false;
 	}
 	/* CUPTI has one subscriber: breaks are watched when the recorder is done with it. */
+	if (r->options->rounds)
+		return run_points(r, err);
 	return run_points(r, err) && (!workload_on_device(w) || watch_device(r, err)) &&
 	       (!r->recorder || recorder_finish(r->recorder, err)) &&
 	       (!timed || !workload_on_device(w) || each_on_device(r, run_watch_point, err));
@@ -338,7 +356,9 @@ struct report_run *run_workload(const struct workload *w, const struct profiler_
 	ok = run_all(&r, err);
 	wall_to(&r.wall, WALL_SETUP);
 	run_finish(&r);
-	return ok && close_report(&r, err) ? r.report : NULL;
+	ok = ok && close_report(&r, err);
+	machine_finish(&r.machine);
+	return ok ? r.report : NULL;
 }
 
 struct report_run *profiler_run(const struct workload *w, const struct profiler_options *options,

@@ -1,7 +1,7 @@
 /* profiler/run/run.h -- private to profiler/: a run under way, and the parts of its work.
  *
  * run.c goes from point to point, point.c makes the calls of a point in every mode, and
- * timing.c measures what they have made.
+ * samples.c and timing.c measure what they have made.
  */
 #ifndef PROFILER_RUN_RUN_H
 #define PROFILER_RUN_RUN_H
@@ -41,9 +41,14 @@ struct run {
 	int64_t checks_ns;         /* that finding the cost of breaks has taken */
 	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
 	struct wall wall;
-	struct inputs inputs; /* of the point that was last asked for */
-	int inputs_of;        /* that point; -1: there is none */
-	size_t passes_bytes;  /* of texts of graphs that the report may still hold */
+	struct machine_watch machine;
+	int64_t rounds_aside;    /* of all points */
+	const char *one_process; /* why a point has the samples of one alone; NULL: none has */
+	int64_t ready_ns; /* that had gone to setting up and warming up before the point at work */
+	int64_t most_ready_ns; /* that went to it at a point */
+	struct inputs inputs;  /* of the point that was last asked for */
+	int inputs_of;         /* that point; -1: there is none */
+	size_t passes_bytes;   /* of texts of graphs that the report may still hold */
 	struct report_run *report;
 	struct report_point *places; /* what the report has of each point that is run; of a workload
 				      * without a sweep it goes to the top */
@@ -68,6 +73,10 @@ static inline struct report_mode *run_mode(const struct run *r, enum fusion_mode
 
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
 #define RUN_CALLS_SHARE 0.25
+
+/* samples.c: samples of all modes of the point at work, by this process and others. */
+bool run_take_samples(struct run *r, struct candidate *candidates,
+		      const struct autocast_effect *autocast, struct err *err);
 
 /* Reports progress, at most ten times a second; `round` 0: the first calls.  False to cancel. */
 bool run_tell(struct run *r, const char *mode, int round, double share);

@@ -14,8 +14,6 @@
 #include "profiler/run/run.h"
 #include "profiler/workload/value_json.h"
 
-/* Seconds of sampling: for a point, and for all of them together. */
-static const double point_budget_s = 2, total_budget_s = 30;
 /* Functions without their breaks are timed as long as that has taken less. */
 static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
 /* The same for each second of sampling, where the workload gives those. */
@@ -193,13 +191,7 @@ static bool run_agree_after(struct run *r, struct candidate *candidates, struct 
 	return true;
 }
 
-/* ---- the rounds */
-
-static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
-{
-	return run_tell(self, fusion_mode_name(candidate->mode), round,
-			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
-}
+/* ---- what the rounds tell */
 
 static bool compare_modes(const struct run *r, const struct candidate *candidates, int n,
 			  struct err *err)
@@ -209,6 +201,9 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 	for (int k = 1; k < n && candidates[0].mode == FUSION_EAGER; k++) {
 		double compile_us = candidates[k].timed_compile_us;
 		struct comparison c = { .verdict = VERDICT_DISAGREES };
+		const struct paired_samples pairs = { candidates[0].sample_us,
+						      candidates[k].sample_us,
+						      candidates[0].of_process };
 
 		if (compile_us <= 0) /* they found what other calls had compiled */
 			compile_us = report_compile_us(&candidates[k]);
@@ -217,8 +212,7 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 					  compile_us);
 			continue;
 		}
-		if (!break_even_compare(candidates[0].sample_us, candidates[k].sample_us,
-					candidates[0].n_samples, compile_us, &c))
+		if (!break_even_compare(&pairs, compile_us, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		report_comparison(run_comparison(break_even, candidates[k].mode), &c, compile_us);
 	}
@@ -343,23 +337,40 @@ static bool watch_calls(struct run *r, struct candidate *candidate, struct err *
 	return true;
 }
 
+/* What a second process is for: the samples alone. */
+static bool run_only_samples(struct run *r, struct candidate *candidates,
+			     const struct autocast_effect *autocast, struct err *err)
+{
+	if (!run_take_samples(r, candidates, autocast, err))
+		return false;
+	for (int k = 0; k < r->w->n_modes; k++) {
+		struct report_mode *m = run_mode(r, candidates[k].mode);
+		const struct report_samples samples = { .us = candidates[k].sample_us,
+							.n = candidates[k].n_samples };
+		struct report_latency *latency = report_latency_of(&samples, r->draft);
+
+		if (!m || !latency)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		*m = (struct report_mode){ 0 };
+		REPORT_SET(m, graphs, (struct report_graph_list){ 0 });
+		REPORT_SET(m, breaks, (struct report_break_list){ 0 });
+		REPORT_SET(m, recompiles, (struct report_recompile_list){ 0 });
+		REPORT_SET(m, latency, latency);
+	}
+	return true;
+}
+
 bool run_time_point(struct run *r, struct candidate *candidates, struct autocast_effect *autocast,
 		    struct err *err)
 {
-	struct measure_watch watch = { .tick = on_tick, .self = r, .wall = &r->wall };
-	int n = r->w->n_modes, all = n + autocast->n;
-	double budget_s = r->w->seconds > 0
-			      ? r->w->seconds
-			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
+	int n = r->w->n_modes;
 
+	if (r->options->rounds)
+		return run_only_samples(r, candidates, autocast, err);
 	wall_to(&r->wall, WALL_COMPARING);
 	if (!run_agree_before(r, candidates, err))
 		return false;
-	wall_to(&r->wall, WALL_WARM_UP);
-	for (int k = 0; k < all; k++)
-		if (!candidate_forget(&candidates[k], err))
-			return false;
-	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
+	if (!run_take_samples(r, candidates, autocast, err))
 		return false;
 	wall_to(&r->wall, WALL_COMPARING);
 	if (!run_agree_after(r, candidates, err))

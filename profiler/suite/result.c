@@ -71,8 +71,6 @@ static void read_mode(const struct report_mode *m, const struct report_compariso
 	r->status = SUITE_PASS;
 	read_comparison(c, r, arena);
 	r->median_us = m->latency ? m->latency->median_us : (double)NAN;
-	if (m->measure && strcmp(m->measure->kind, "time") == 0)
-		r->median_us = m->measure->value;
 	r->compile_ms = m->compile_ms;
 	r->launches = m->launches;
 	r->peak_bytes = m->has.peak_bytes ? (double)m->peak_bytes : (double)NAN;

@@ -123,7 +123,9 @@ static bool torch_point_even(const struct report_torch_sent_mode_map *rows,
 			continue;
 		ok = samples_read(row, &s) &&
 		     (s.n != eager.n || s.n == 0 ||
-		      break_even_compare(eager.us, s.us, s.n, compile_us, &c));
+		      break_even_compare(
+			  &(struct paired_samples){ eager.us, s.us, (int[STATS_PROCESSES]){ s.n } },
+			  compile_us, &c));
 		if (ok && s.n == eager.n && s.n > 0)
 			report_comparison(even_add(out, rows->keys[i]), &c, compile_us);
 		free(s.us);
@@ -789,6 +791,14 @@ static bool put_block(void *self, const void *block, size_t len, struct err *err
 	return h->options->timeline(h->options->self, block, len, err);
 }
 
+static const struct report_run *ask_again(void *self, const struct profiler_again *what,
+					  struct report_draft *draft, struct err *err)
+{
+	const struct halved *h = self;
+
+	return h->options->again(h->options->self, what, draft, err);
+}
+
 static bool run_torch(const struct workload *w, const struct profiler_options *options,
 		      struct report_run *report, struct report_draft *draft, struct err *err)
 {
@@ -821,6 +831,7 @@ static struct report_run *run_engines(const struct workload *w,
 	first.progress = options->progress ? tell_half : NULL;
 	first.point = options->point ? give_point : NULL;
 	first.timeline = options->timeline ? put_block : NULL;
+	first.again = options->again ? ask_again : NULL;
 	report = run_workload(w, &first, draft, err);
 	if (!report || !run_torch(w, options, report, draft, err))
 		return NULL;

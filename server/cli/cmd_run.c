@@ -383,7 +383,22 @@ struct shown {
 	bool terminal;
 	const volatile sig_atomic_t *interrupted;
 	struct run_post *post; /* NULL: it stays here */
+	struct beside *beside;
+	const json_t *workload;
+	bool weights; /* it reads files where they lie */
 };
+
+static const struct report_run *time_again(void *self, const struct profiler_again *what,
+					   struct report_draft *draft, struct err *err)
+{
+	const struct shown *shown = self;
+
+	if (!shown->weights)
+		return beside_again(shown->beside, shown->workload,
+				    &(struct beside_order){ what, shown->interrupted }, draft, err);
+	err_set(err, ERR_WORKLOAD, "files of weights are read by one process");
+	return NULL;
+}
 
 static bool show_progress(void *self, double share, const char *what, double left_s)
 {
@@ -454,7 +469,11 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 					struct err *err)
 {
 	/* The first ends the run at its next call, a second one at once. */
-	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch(), f->post };
+	struct shown shown = { .terminal = isatty(STDERR_FILENO),
+			       .interrupted = interrupt_watch(),
+			       .post = f->post,
+			       .workload = json,
+			       .weights = f->source.n_weights > 0 };
 	char cache[4096];
 	struct profiler_options options = {
 		.timing = !f->no_timing,
@@ -471,7 +490,8 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 		.self = &shown,
 	};
 	const struct report_run *report = NULL;
-	struct fault_locator *locator = NULL;
+	struct worker_options workers = { .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL,
+					  .registry = f->registry };
 
 	if (workload_wants_torch(w) && !f->torch_python) {
 		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
@@ -479,8 +499,11 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
-	if (workload_on_device(w))
-		locator = fault_locator_start(options.cache_dir, f->registry);
+	workers.cache_dir = options.cache_dir;
+	if (options.timing || workload_on_device(w))
+		shown.beside = beside_start(&workers);
+	if (options.timing)
+		options.again = time_again;
 	if (workload_file_confine(&f->source, w,
 				  &(struct workload_file_rights){ .command = "run",
 								  .cache_dir = options.cache_dir,
@@ -489,8 +512,8 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 				  err))
 		report = profiler_run_engines(w, &options, draft, err);
 	if (!report)
-		fault_locator_ask(locator, json, err);
-	fault_locator_stop(locator);
+		beside_locate(shown.beside, json, err);
+	beside_stop(shown.beside);
 	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
 	return report;

@@ -44,8 +44,9 @@ enum { FEED_BYTES = 1 << 20 };
 struct worker_flags {
 	const char *cache_dir, *files_folder, *torch_python, *torch_host, *tmp;
 	int cpu_seconds;
-	bool blocking, compiles, device, torch;
-	struct fault_locator *locator; /* of a device that is not waited for; else NULL */
+	bool blocking, compiles, device, torch, second;
+	struct worker_options again; /* of the workers of `beside` */
+	struct beside *beside;       /* of a job that is measured; else NULL */
 };
 
 /* NULL: a log that is read, a run that is written.  Shadow memory needs terabytes of address space,
@@ -87,10 +88,14 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 	for (int i = 0; i < registry_plugin_count(registry); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
 	end_with_parent(WORKER_FD);
-	if (f->device)
-		f->locator = fault_locator_start(f->cache_dir, registry);
+	f->again = (struct worker_options){ .cache_dir = f->cache_dir,
+					    .files_folder = f->files_folder,
+					    .cpu_seconds = f->cpu_seconds,
+					    .registry = registry };
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
 	sandbox_begin(needs.network, f->cpu_seconds);
+	if (f->compiles && !f->second && !f->blocking)
+		f->beside = beside_start(&f->again);
 	if (f->compiles) {
 		profiler_environment_prepare();
 		if (!registry_builder_start(registry, f->cache_dir, sandbox_builder, &needs, err))
@@ -276,11 +281,65 @@ static bool send_report(int fd, const struct report_run *run, struct err *err)
 	return ok;
 }
 
+/* What a run is told by, and its second process. */
+struct running_job {
+	int fd; /* first: progress and blocks go by it alone */
+	const struct worker_flags *flags;
+	const json_t *workload;
+};
+
+static const struct report_run *time_again(void *self, const struct profiler_again *what,
+					   struct report_draft *draft, struct err *err)
+{
+	const struct running_job *job = self;
+
+	return beside_again(job->flags->beside, job->workload,
+			    &(struct beside_order){ .again = what }, draft, err);
+}
+
+/* The samples of a point, for another process that has measured it. */
+static bool again_job(int fd, const struct worker_flags *f, const json_t *order,
+		      const struct registry *registry, struct err *err)
+{
+	json_t *json = json_object_get(order, "workload"), *report = NULL;
+	struct profiler_options options = { .timing = true,
+					    .cache_dir = f->cache_dir,
+					    .version = breakeven_version(),
+					    .progress = send_progress,
+					    .only = json_is_true(json_object_get(order, "swept")),
+					    .at = json_integer_value(json_object_get(order, "n")),
+					    .rounds = (int)json_integer_value(
+						json_object_get(order, "rounds")),
+					    .self = &fd };
+	struct report_draft draft = { 0 };
+	const struct report_run *run = NULL;
+	struct workload *workload;
+	bool ok;
+
+	heap_take_for(json_string_value(json_object_get(json, "device")));
+	workload = workload_parse_in(json, registry, err);
+	ok = workload && (!f->files_folder || workload_weights_in(workload, f->files_folder, err));
+	if (ok) {
+		confine_memory(workload);
+		run = profiler_run(workload, &options, &draft, err);
+	}
+	if (run)
+		report = report_write_run(run);
+	ok = run && send_result(fd, report, err);
+	if (run && !ok && err->code == ERR_NONE)
+		err_set(err, ERR_IO, "the samples could not be sent");
+	json_decref(report);
+	report_draft_finish(&draft);
+	workload_destroy(workload);
+	return ok;
+}
+
 static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool check,
 		    const struct registry *registry, struct err *err)
 {
 	bool blocking = f->blocking;
 	const char *cache_dir = f->cache_dir;
+	struct running_job running = { fd, f, job };
 	struct profiler_options options = { .timing = !blocking,
 					    .passes = !blocking,
 					    .cache_dir = cache_dir,
@@ -293,7 +352,8 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 					    .torch_host = f->torch_host,
 					    .wall_s = f->cpu_seconds / WORKER_CPU_PER_WALL -
 						      TORCH_SPARE_S,
-					    .self = &fd };
+					    .again = f->beside ? time_again : NULL,
+					    .self = &running };
 	struct workload *workload = NULL;
 	struct report_draft draft = { 0 };
 	const struct report_run *report = NULL;
@@ -315,7 +375,7 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 	else if (workload)
 		report = profiler_run_engines(workload, &options, &draft, err);
 	if (workload && !check && !report)
-		fault_locator_ask(f->locator, job, err);
+		beside_locate(f->beside, job, err);
 	if (report) {
 		cache_log(report);
 		ok = send_report(fd, report, err);
@@ -510,6 +570,8 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 	message_reader_finish(&reader);
 	if (ok && kind == MESSAGE_FIT)
 		ok = fit_job(fd, job, registry, err);
+	else if (ok && kind == MESSAGE_AGAIN)
+		ok = again_job(fd, f, job, registry, err);
 	else if (ok && kind != MESSAGE_EXPORT && kind != MESSAGE_RESULTS)
 		ok = run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err);
 	json_decref(job);
@@ -531,6 +593,7 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 		{ "--compiles", .on = &f->compiles },
 		{ "--device", .on = &f->device },
 		{ "--torch", .on = &f->torch },
+		{ "--second", .on = &f->second },
 	};
 	struct flags flags = {
 		.command = "worker",
@@ -562,7 +625,7 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 	if (status >= 0)
 		return status;
 	done = sandbox(&f, registry, &err) && do_job(WORKER_FD, &f, registry, &err);
-	fault_locator_stop(f.locator);
+	beside_stop(f.beside);
 	if (done)
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))

@@ -344,21 +344,23 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 
 enum message_type {
 	MESSAGE_WORKLOAD = 'W', /* server: the job, JSON */
-	MESSAGE_CHECK = 'C',    /* server: a workload to explain, not to run, JSON */
-	MESSAGE_FIT = 'F',      /* server: {"workload", "free": names, "limit_ms"}: inputs that it
-				 * runs with are asked for */
-	MESSAGE_IMPORT = 'I',   /* server: a log to read; its name, and MESSAGE_LOG follows */
-	MESSAGE_RESULTS = 'S',  /* server: a file of results to read; what is asked of it, JSON, and
-				 * MESSAGE_LOG follows */
-	MESSAGE_LOG = 'L',      /* server: the log, or the file, itself */
-	MESSAGE_EXPORT = 'X',   /* server: a run to write for others, JSON */
-	MESSAGE_BLOCKS = 'B',   /* worker: it wants the blocks of the kind; server: that was all */
-	MESSAGE_MORE = 'M',     /* worker: the next block, please; so one is under way at a time */
-	MESSAGE_PART = 'O',     /* worker: a piece of what is exported */
-	MESSAGE_POINT = 'M',    /* worker: a measured_point of profiler/fields/events.def */
-	MESSAGE_KEEP = 'K',     /* worker: what is kept should it end without a report: once the
-				 * report without its points, then each of them, JSON */
-	MESSAGE_PROGRESS = 'P', /* worker: a progress of profiler/fields/events.def */
+	MESSAGE_AGAIN = 'A',   /* who waits for it: {"workload", "swept", "n", "rounds"}: samples of
+				* one point alone, JSON */
+	MESSAGE_CHECK = 'C',   /* server: a workload to explain, not to run, JSON */
+	MESSAGE_FIT = 'F',     /* server: {"workload", "free": names, "limit_ms"}: inputs that it
+				* runs with are asked for */
+	MESSAGE_IMPORT = 'I',  /* server: a log to read; its name, and MESSAGE_LOG follows */
+	MESSAGE_RESULTS = 'S', /* server: a file of results to read; what is asked of it, JSON, and
+				* MESSAGE_LOG follows */
+	MESSAGE_LOG = 'L',     /* server: the log, or the file, itself */
+	MESSAGE_EXPORT = 'X',  /* server: a run to write for others, JSON */
+	MESSAGE_BLOCKS = 'B',  /* worker: it wants the blocks of the kind; server: that was all */
+	MESSAGE_MORE = 'M',    /* worker: the next block, please; so one is under way at a time */
+	MESSAGE_PART = 'O',    /* worker: a piece of what is exported */
+	MESSAGE_POINT = 'M',   /* worker: a measured_point of profiler/fields/events.def */
+	MESSAGE_KEEP = 'K',    /* worker: what is kept should it end without a report: once the
+				* report without its points, then each of them, JSON */
+	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them.  Server:
 				    * one that an export wants */
@@ -412,9 +414,10 @@ struct worker {
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
- * to run and measure, MESSAGE_CHECK to explain, MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the
- * name of a log to read, MESSAGE_RESULTS with what is asked of a file of results, MESSAGE_EXPORT
- * with a run to write. The thread that calls must outlive the worker: its end kills the child. */
+ * to run and measure, MESSAGE_AGAIN to time a point once more, MESSAGE_CHECK to explain,
+ * MESSAGE_FIT to find inputs, MESSAGE_IMPORT with the name of a log to read, MESSAGE_RESULTS with
+ * what is asked of a file of results, MESSAGE_EXPORT with a run to write. The thread that calls
+ * must outlive the worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */
 	int cpu_seconds;
@@ -424,7 +427,7 @@ struct worker_options {
 	const char *torch_host;          /* the socket of its host; NULL with torch_python */
 	const char *log;                 /* to read, with MESSAGE_IMPORT or MESSAGE_RESULTS */
 	size_t log_bytes;
-	bool blocking; /* each call once, each launch waited for: see locate.c */
+	bool blocking; /* each call once, each launch waited for: see beside.c */
 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err);
@@ -435,21 +438,33 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
  * exit by itself; *clean says whether it did. */
 void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err);
 
-/* ---- locate.c: which kernel it was that failed.  A GPU says that a kernel has failed when others
- * have been launched after it, and the process that did so can ask it nothing more.  So the job is
- * done once more, by a worker that waits for each launch. ---- */
+/* ---- beside.c: a process beside one that is confined, which starts workers for it ---- */
 
-/* A process that starts this worker: to be called while there is one thread, before
- * sandbox_begin().  `cache_dir` and `registry` may be NULL.  NULL: there is none, or the caller
- * waits for each launch itself (CUDA_LAUNCH_BLOCKING=1). */
-struct fault_locator *fault_locator_start(const char *cache_dir, const struct registry *registry);
+struct beside;
+struct profiler_again;
 
-/* Where *err is a failure of the device without a line: runs the workload once more, untimed, and
- * takes over what is said then, if that is a failure of the device too.  Once for a locator; NULL
- * does nothing. */
-void fault_locator_ask(struct fault_locator *l, const json_t *workload, struct err *err);
+/* To be called while there is one thread, before sandbox_enter(): it keeps the files that its
+ * workers need, and has what sandbox_begin() leaves.  `options` are those of the workers; what it
+ * points to stays until beside_stop().  NULL: there is none. */
+struct beside *beside_start(const struct worker_options *options);
+
+/* Which kernel it was that failed: a GPU says so when others have been launched after it, and the
+ * process that did so can ask it nothing more.  So where *err is a failure of the device without a
+ * line, the workload runs once more, untimed, each launch waited for, and what is said then is
+ * taken over, if that is a failure of the device too.  NULL, or CUDA_LAUNCH_BLOCKING=1: nothing. */
+void beside_locate(struct beside *b, const json_t *workload, struct err *err);
+
+/* Samples of another process (profiler_options.again); CANCELLED when *interrupted is set, which
+ * may be NULL. */
+struct beside_order {
+	const struct profiler_again *again;
+	const volatile sig_atomic_t *interrupted;
+};
+const struct report_run *beside_again(struct beside *b, const json_t *workload,
+				      const struct beside_order *what, struct report_draft *draft,
+				      struct err *err);
 
 /* NULL is fine. */
-void fault_locator_stop(struct fault_locator *l);
+void beside_stop(struct beside *b);
 
 #endif

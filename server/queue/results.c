@@ -63,6 +63,7 @@ static bool fill(struct measured *m, size_t i, const struct report_run *run, str
 			   ? false
 			   : err_set(err, ERR_MEMORY, "out of memory for a result");
 	*o = m->read[i].stored;
+	o->n_results = 0; /* no mode of it is one of a suite: what is listed is `about` */
 	o->environment = dumped(m->arena, json_incref(json_object_get(json, "environment")));
 	if (!o->environment)
 		o->environment = "{}";

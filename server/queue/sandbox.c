@@ -202,6 +202,7 @@ static const char *const system_paths[] = {
 	"/proc/cpuinfo",
 	"/proc/meminfo",
 	"/proc/stat",
+	"/proc/loadavg",
 	"/proc/version",
 	"/proc/sys/vm/overcommit_memory",
 	"/proc/sys/kernel/osrelease",

@@ -189,6 +189,51 @@ static bool collect(struct collected *c, struct db *db, int64_t id, struct arena
 	return ok || err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
 }
 
+/* The tool of a suite that is a file of results, in the arena; NULL: it is none. */
+static const char *tool_of(const struct suite *suite, struct arena *arena)
+{
+	json_t *request = json_loads(suite->request, 0, NULL);
+	const char *tool = json_string_value(json_object_get(request, "result"));
+	const char *copy = tool ? arena_strdup(arena, tool) : NULL;
+
+	json_decref(request);
+	return copy;
+}
+
+static json_t *benchmark_of(const struct run_row *run)
+{
+	json_t *about = json_loads(run->about, 0, NULL);
+	const char *mode = json_string_value(json_object_get(about, "mode"));
+	const char *shown = json_string_value(json_object_get(about, "shown"));
+	json_t *json = json_pack("{s:I, s:s, s:s, s:s}", "run", (json_int_t)run->id, "name",
+				 run->name, "mode", report_text(mode), "shown", report_text(shown));
+
+	json_decref(about);
+	return json;
+}
+
+/* Of a file of results its benchmarks, in place of columns. */
+static bool add_benchmarks(json_t *report, const char *tool, struct db *db, int64_t id,
+			   struct arena *arena, struct err *err)
+{
+	json_t *list = json_array(), *said;
+	struct suite_contents in;
+	const char *many;
+
+	if (!db_suite_members(db, id, arena, &in, err)) {
+		json_decref(list);
+		return false;
+	}
+	for (int i = 0; i < in.n_members; i++)
+		json_array_append_new(list, benchmark_of(&in.members[i].run));
+	many = arena_printf(arena, "%d benchmark%s of %s.", in.n_members,
+			    in.n_members == 1 ? "" : "s", tool);
+	said = json_pack("[{s:s, s:s}]", "text", report_text(many), "as", "claim");
+	json_object_set_new(report, "benchmarks", list);
+	return json_object_set_new(report, "sentence", said) == 0 ||
+	       err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
+}
+
 json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,
 			    struct err *err)
 {
@@ -196,14 +241,19 @@ json_t *suite_stored_report(struct db *db, const struct suite *suite, struct are
 	size_t n = json_array_size(names), i;
 	const char **texts = ARENA_ARRAY(arena, const char *, n + 1);
 	struct collected c = { .n_workloads = (int)n };
+	const char *tool = tool_of(suite, arena);
 
 	json_array_foreach(names, i, name)
 		if (texts)
 			texts[i] = json_string_value(name);
 	if (!texts)
 		err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
-	else if (collect(&c, db, suite->id, arena, err))
+	else if (tool || collect(&c, db, suite->id, arena, err))
 		report = suite_report(texts, (int)n, c.results.at, (int)c.results.len, err);
+	if (report && tool && !add_benchmarks(report, tool, db, suite->id, arena, err)) {
+		json_decref(report);
+		report = NULL;
+	}
 	VEC_FREE(&c.results);
 	json_decref(names);
 	return report;

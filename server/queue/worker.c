@@ -19,20 +19,22 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 20 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 21 + 2 * REGISTRY_MAX_PLUGINS };
 
 /* What a job needs that a worker is not given otherwise. */
 struct job_needs {
-	bool compiles, device, torch;
+	bool compiles, device, torch, second;
 };
 
 static struct job_needs needs_of(enum message_type job, const char *workload,
 				 const struct worker_options *options)
 {
-	bool runs = job == MESSAGE_WORKLOAD || job == MESSAGE_CHECK;
-	json_t *json = runs ? json_loads(workload, 0, NULL) : NULL;
+	bool runs = job == MESSAGE_WORKLOAD || job == MESSAGE_CHECK || job == MESSAGE_AGAIN;
+	json_t *whole = runs ? json_loads(workload, 0, NULL) : NULL;
+	json_t *json = job == MESSAGE_AGAIN ? json_object_get(whole, "workload") : whole;
 	const char *device = json_string_value(json_object_get(json, "device"));
-	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD,
+	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD || job == MESSAGE_AGAIN,
+				   .second = job == MESSAGE_AGAIN,
 				   .device = device && strncmp(device, "cuda", 4) == 0 &&
 					     sandbox_has_gpu() };
 	json_t *engine;
@@ -41,7 +43,7 @@ static struct job_needs needs_of(enum message_type job, const char *workload,
 	json_array_foreach(json_object_get(json, "engines"), i, engine)
 		needs.torch |= options->torch_python && json_is_string(engine) &&
 			       strcmp(json_string_value(engine), "torch") == 0;
-	json_decref(json);
+	json_decref(whole);
 	return needs;
 }
 
@@ -66,6 +68,8 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 		argv[n++] = "--device";
 	if (needs->torch)
 		argv[n++] = "--torch";
+	if (needs->second)
+		argv[n++] = "--second";
 	if (options->torch_python) {
 		argv[n++] = "--torch-python";
 		argv[n++] = options->torch_python;

@@ -449,6 +449,25 @@ static void print_warnings(struct buf *out, const struct report_run *run)
 			   warnings - MAX_WARNINGS);
 }
 
+/* What the machine did while samples were taken. */
+static void print_machine(struct buf *out, const struct report_run *run)
+{
+	const struct report_machine *m = run->machine;
+
+	if (!m)
+		return;
+	buf_printf(out, "machine: %s\n", m->text);
+	if (m->gpu && m->gpu->aside)
+		buf_printf(out,
+			   "machine: %lld rounds were set aside, in which the GPU ran below its "
+			   "clocks\n",
+			   (long long)m->gpu->aside);
+	for (size_t i = 0; i < m->unknown.n; i++)
+		buf_printf(out, "machine: it does not tell %s\n", m->unknown.at[i]);
+	if (run->one_process)
+		buf_printf(out, "machine: one process took the samples: %s\n", run->one_process);
+}
+
 /* How often each mode breaks, at the last point of a sweep, and what that costs. */
 static void print_breaks(struct buf *out, const struct report_run *run,
 			 const struct report_findings *found)
@@ -572,6 +591,7 @@ void run_table_print(struct buf *out, const struct report_run *run)
 		print_split(out, found);
 		print_within(out, run);
 		print_warnings(out, run);
+		print_machine(out, run);
 	} else {
 		print_untimed(out, run);
 		buf_putc(out, '\n');

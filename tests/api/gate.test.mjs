@@ -33,6 +33,7 @@ function save(name, by, edit = () => {}) {
     const m = report.modes.static;
     m.latency.median_us *= by;
     m.latency.ci_us = m.latency.ci_us.map((x) => x * by);
+    m.latency.samples_ns = m.latency.samples_ns.map((x) => Math.max(1, Math.round(x * by)));
     const paid = report.break_even.static;
     paid.speedup /= by;
     paid.speedup_ci = paid.speedup_ci.map((x) => x / by);

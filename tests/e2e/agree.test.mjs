@@ -79,6 +79,9 @@ function plain(text, unit = "") {
   return bare.replace(/\d[\d,]*(\.\d+)?(e-?\d+)?/g, (n) => String(Number((Number(n.replaceAll(",", "")) * scale).toPrecision(9))));
 }
 
+/** A list is in one unit, a page in another: 0.70 µs is 0.0007 ms. @param {string} text */
+const bare = (text) => (Number.isFinite(Number(text)) ? String(Number(text)) : text);
+
 const visit = async (path) => {
   await page.goto(server.url + path);
   await drawn(page);
@@ -126,7 +129,7 @@ async function readList(said) {
     const median = heads.find((h) => /, (ns|µs|ms|s)$/.test(h));
     said.add(id, "verdict", at("Verdict"), "list");
     said.add(id, `speedup of ${mode}`, cells[2].replace(` ${mode}`, ""), "list");
-    said.add(id, `median of ${mode}, without its interval`, plain(cells[heads.indexOf(median)], median.split(", ").at(-1)), "list");
+    said.add(id, `median of ${mode}, without its interval`, bare(plain(cells[heads.indexOf(median)], median.split(", ").at(-1))), "list");
     said.add(id, `repaid of ${mode}`, at("Repaid").replace(/ calls?$/, ""), "list");
     said.add(id, "breaks", at("Breaks"), "list");
   }
@@ -141,7 +144,7 @@ async function readOverview(said, { id, summary }) {
     if (!row.Verdict) continue; // not in this run
     const time = unitOf(row, "Median"), bytes = unitOf(row, "Peak");
     said.add(id, `median of ${mode}`, plain(cellOf(row, "Median"), time), "overview");
-    said.add(id, `median of ${mode}, without its interval`, plain(cellOf(row, "Median"), time).split(" ")[0], "overview");
+    said.add(id, `median of ${mode}, without its interval`, bare(plain(cellOf(row, "Median"), time).split(" ")[0]), "overview");
     said.add(id, `speedup of ${mode}`, row.Speedup, "overview");
     said.add(id, `peak of ${mode}`, plain(cellOf(row, "Peak"), bytes), "overview");
     said.add(id, `launches of ${mode}`, row.Launches, "overview");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { binary, getJson, startServer, sweep } from "../api/harness.mjs";
 import { openPage, startBrowser } from "./browser.mjs";
 
-let server, browser, page, text, html, said;
+let server, browser, page, text, html, said, report;
 before(async () => {
   [server, browser] = await Promise.all([startServer(), startBrowser()]);
   const file = join(server.home, "alike.json");
@@ -19,7 +19,7 @@ before(async () => {
     child.stdout.on("data", (bytes) => (out += bytes));
     child.on("close", () => done(out));
   });
-  ({ body: { findings: said } } = await getJson(`${server.url}/api/v1/runs/1`));
+  ({ body: { findings: said, report } } = await getJson(`${server.url}/api/v1/runs/1`));
   ({ page } = await openPage(browser));
   html = await openPage(browser);
   await html.page.setContent(await (await fetch(`${server.url}/api/v1/runs/1/export?format=html`)).text());
@@ -97,6 +97,19 @@ test("the figures on the page", async () => {
     }),
     want(),
   );
+});
+
+test("what the machine did while samples were taken", async () => {
+  const facts = Object.fromEntries(await page.locator(".kv dt").evaluateAll((all) => all.map((t) => [t.innerText, t.nextElementSibling.innerText])));
+  const { machine, control, points } = report;
+  assert.ok(machine.looks > 0 && control.n > 0);
+  assert.equal(plain(facts["While it was timed"]), machine.text);
+  assert.ok(text.includes(`machine: ${machine.text}\n`), text);
+  assert.match(facts["Fixed control"], /^[\d.,]+ µs \([\d.,]+–[\d.,]+\)$/);
+  const { latency } = points.at(-1).modes.static;
+  assert.equal(facts.Processes, `${control.of_process.length} took the samples`, report.one_process);
+  assert.equal(latency.of_process.reduce((a, b) => a + b), latency.n, "each sample is of a process");
+  assert.equal(latency.samples_ns.length, latency.n);
 });
 
 test("the number of graphs on the tab is that of the mode which the list opens with", async () => {

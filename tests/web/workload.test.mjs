@@ -22,7 +22,7 @@ import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { aloneText, drops, parseQuery } from "../../web/js/model/query.js";
 import { splitRows } from "../../web/js/model/split.js";
 import { graphCount, graphRows } from "../../web/js/model/graphs.js";
-import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
+import { machineFacts, orderFacts, stateFacts } from "../../web/js/model/machine.js";
 import { inOrder, letters } from "../../web/js/model/modes.js";
 
 const folder = new URL("../../web/examples/", import.meta.url);
@@ -260,6 +260,23 @@ test("machine facts hide nothing that was recorded, and repeat nothing", () => {
     ["A copy of", "8\u00a0B\u00a0in\u00a00.0519\u00a0µs, 2.10\u00a0MB\u00a0in\u00a057.0\u00a0µs"],
     ["new thing", "yes"],
   ]);
+});
+
+test("the machine's state while samples were taken: what is known, what it does not tell, and who took them", () => {
+  const control = { median_us: 20.123, ci_us: [20.05, 20.2], n: 90, of_process: [60, 30] };
+  assert.deepEqual(stateFacts({ machine: { text: "cores 50 % busy", looks: 3 }, control }), [
+    ["While it was timed", "cores 50 % busy"],
+    ["Fixed control", "20.1\u00a0µs (20.1–20.2)".replace("\u00a0", " ")],
+    ["Processes", "2 took the samples"],
+  ]);
+  const slowed = { machine: { text: "load 1", looks: 3, unknown: ["the cores' clocks"], gpu: { aside: 7 } }, one_process: "the time was up" };
+  assert.deepEqual(stateFacts(slowed), [
+    ["While it was timed", "load 1"],
+    ["Set aside", "7 rounds in which the GPU ran below its clocks"],
+    ["It does not tell", "the cores' clocks"],
+    ["Processes", "one, since the time was up"],
+  ]);
+  assert.deepEqual(stateFacts({}), []);
 });
 
 test("modes keep their places", () => {

@@ -35,6 +35,12 @@ export interface ReportRun {
   imported?: ReportImported;
   /** true: it came from an export that was too long, without values, code and samples */
   slimmed?: boolean;
+  /** a fixed piece of work that was timed in the same rounds: where it takes another time, the machine does */
+  control?: ReportControl;
+  /** the state of the machine while samples were taken */
+  machine?: ReportMachine;
+  /** why no second process took samples, in a sentence */
+  one_process?: string;
   /** s: the wall time of the whole run */
   seconds?: number;
   /** ms: where that time went */
@@ -187,6 +193,56 @@ export interface ReportEnvironment {
   libc?: string | null;
   /** the version of Breakeven */
   breakeven?: string | null;
+}
+
+/** a fixed piece of work on the host (additions and multiplications over 32 KiB), timed once a round beside the modes */
+export interface ReportControl {
+  /** us: its time: the mean of the processes' medians */
+  median_us: number;
+  /** us: its 95 % interval: the processes' errors and what they differ by */
+  ci_us: [number, number];
+  /** samples */
+  n: number;
+  /** how many of them each process took */
+  of_process: number[];
+  /** ns: the samples in the order they were taken */
+  samples_ns?: number[];
+}
+
+/** the state of the machine while samples were taken, looked at ten times a second; [least, most] */
+export interface ReportMachine {
+  /** times that it was looked at */
+  looks: number;
+  /** processes that want a core, the mean of a minute (/proc/loadavg) */
+  load?: [number, number];
+  /** the share of all cores' time that was used, by anybody */
+  busy?: number;
+  /** the share of all cores' time that the host gave to other machines */
+  steal?: number;
+  /** MHz: clocks of the cores */
+  mhz?: [number, number];
+  /** the GPU, by NVML */
+  gpu?: ReportGpuState;
+  /** what this machine does not tell, a sentence each */
+  unknown?: string[];
+  /** the same in one line */
+  text: string;
+}
+
+/** a GPU while samples were taken, looked at once a round; [least, most] */
+export interface ReportGpuState {
+  /** MHz: clocks of its processors */
+  sm_mhz?: [number, number];
+  /** MHz: clocks of its memory */
+  memory_mhz?: [number, number];
+  /** C: its temperature */
+  celsius?: [number, number];
+  /** W: what it draws */
+  watts?: [number, number];
+  /** why it ran below its clocks at times; empty: it did not */
+  throttled?: string[];
+  /** rounds that were set aside since it did */
+  aside: number;
 }
 
 /** the wall time of a run by what it went to */
@@ -491,6 +547,10 @@ export interface ReportLatency {
   compiled?: number;
   /** ns: the samples in the order they were taken */
   samples_ns?: number[];
+  /** how many of the samples each process took, the first process' first: the median is the mean of theirs, the interval holds their errors and what they differ by */
+  of_process?: number[];
+  /** ns: samples that were set aside: a GPU ran below its clocks while they were taken */
+  aside_ns?: number[];
   /** what makes the samples doubtful, in a sentence */
   noise?: string | null;
 }
@@ -2273,6 +2333,8 @@ export interface ReportSuite {
   workloads: ReportSuiteWorkload[];
   /** why workloads did not pass, the most frequent first */
   causes: ReportSuiteCause[];
+  /** of a file of another tool's results: each, in place of columns */
+  benchmarks?: ReportSuiteBenchmark[];
   /** the suite's; this and what follows in files */
   name?: string;
   /** what was asked for */
@@ -2283,6 +2345,18 @@ export interface ReportSuite {
   suite?: number;
   /** s: the wall time of it all */
   seconds?: number;
+}
+
+/** a benchmark of a file of results */
+export interface ReportSuiteBenchmark {
+  /** its run */
+  run: number;
+  /** its workload */
+  name: string;
+  /** its first figure */
+  mode: string;
+  /** the value with its interval */
+  shown: string;
 }
 
 /** what GET /suites says of a suite's report, beside its head */
@@ -2579,6 +2653,8 @@ export interface ReportCompared {
   forced: boolean;
   /** what differs, in a sentence */
   refused: string | null;
+  /** true: both are figures of another tool, without a program, graphs or kernels */
+  of_results?: boolean;
   /** in what they differ beside their figures */
   differences: ReportSettingDifference[];
   /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
@@ -2593,6 +2669,8 @@ export interface ReportCompared {
   judged_by?: string;
   /** eager's latency where it moved most, of the same program on the same machine; null: none is */
   control?: ReportComparedFigure | null;
+  /** the fixed control of both runs; none: a run has none */
+  drift?: ReportComparedDrift;
   /** figures by their verdict */
   counts?: Record<string, number>;
   /** figures that were judged together */
@@ -2627,6 +2705,18 @@ export interface ReportSettingDifference {
   matters: boolean;
   /** whether runs on both sides of it are other histories of a workload */
   parts: boolean;
+}
+
+/** how much longer the fixed control took in the other run */
+export interface ReportComparedDrift {
+  /** x: its time over that in A */
+  ratio: number;
+  /** x: the 95 % interval */
+  ci: [number, number];
+  /** whether the machine drifted: by 1 % or more, and the interval does not hold 1; latencies are then weighed with that and without */
+  moved: boolean;
+  /** that in a sentence */
+  text: string;
 }
 
 /** a figure of two runs, compared */
@@ -2673,6 +2763,8 @@ export interface ReportComparedValue {
   shown: ReportFigure;
   /** rounds that it rests on */
   samples: number;
+  /** processes that took these samples */
+  processes?: number;
   /** runs whose spread is part of the ratio's interval */
   repeats: number;
 }

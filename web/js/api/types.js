@@ -163,6 +163,7 @@
  * @property {string[]} [tags]
  * @property {boolean} [record_api] calls of the driver in timelines of a GPU
  * @property {boolean} [trace] recorded by `breakeven trace`
+ * @property {string} [result] the tool that measured it: it is not run here
  * @property {string} [command] of a trace
  *
  * @typedef {object} Summary what the list shows of a report
@@ -205,7 +206,7 @@
  * @property {number | string | null} [suite_id] that it is part of
  * @property {number | null} [change] of the history of its workload, that begins with it
  * @property {FoldedSuite} [suite] it stands for the runs of its suite, whose newest it is
- * @property {{kind: string, name: string, files: number, kernels: number, length_us: number} | null} [about] what a recording or an import is
+ * @property {{kind: string, name: string, files: number, kernels: number, length_us: number, mode?: string, shown?: string} | null} [about] what a recording or an import is; of a result its first figure
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
  * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here
@@ -275,6 +276,7 @@
  * @property {{n: number, of: number}} common
  * @property {number[]} histogram_edges
  * @property {SuiteWorkload[]} workloads
+ * @property {import("./report.js").ReportSuiteBenchmark[]} [benchmarks] of a file of results
  * @property {{status: string, cause: string, example: string, workloads: string[]}[]} [causes] the most frequent first
  *
  * @typedef {object} SuiteHead

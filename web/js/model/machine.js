@@ -81,6 +81,23 @@ export function orderFacts(modes) {
   });
 }
 
+/**
+ * What the machine did while samples were taken, beside what it is.
+ * @param {import("../api/report.js").ReportRun} report
+ * @returns {[string, string][]}
+ */
+export function stateFacts({ machine, control, one_process }) {
+  /** @type {[string, string][]} */
+  const facts = machine ? [["While it was timed", machine.text]] : [];
+  if (machine?.gpu?.aside) facts.push(["Set aside", `${plural(machine.gpu.aside, "round")} in which the GPU ran below its clocks`]);
+  if (machine?.unknown?.length) facts.push(["It does not tell", machine.unknown.join("; ")]);
+  if (control) facts.push(["Fixed control", `${number(control.median_us)} µs (${number(control.ci_us[0])}–${number(control.ci_us[1])})`]);
+  const processes = control?.of_process?.filter((/** @type {number} */ n) => n > 0).length ?? 0;
+  if (one_process) facts.push(["Processes", `one, since ${one_process}`]);
+  else if (processes > 1) facts.push(["Processes", `${processes} took the samples`]);
+  return facts;
+}
+
 /** @param {unknown} device @param {unknown} environment @returns {[string, string][]} */
 export function machineFacts(device, environment) {
   /** @type {Record<string, unknown>} */

@@ -122,7 +122,7 @@ function chooser(all, show) {
 function page(ctx, all, pair, ids, signal) {
   const head = verdict(ctx, pair, ids);
   if (!pair.figures) return [head, h("section", { class: "sec", "aria-label": "Settings" }, settingsPart(pair))];
-  const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), besideOf(all, pair, signal), settingsPart(pair)));
+  const changes = pair.of_results ? h("section", { class: "sec", "aria-label": "What changed" }, settingsPart(pair)) : h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), besideOf(all, pair, signal), settingsPart(pair)));
   return [head, metrics(ctx, all, pair, ids), curvesSection(all, pair, ctx.query.get("mode"), signal), changes].filter((x) => x !== null);
 }
 

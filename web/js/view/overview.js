@@ -15,7 +15,7 @@ import { count } from "../model/format.js";
 import { unbroken } from "../model/sentence.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
-import { machineFacts, orderFacts, wallTime } from "../model/machine.js";
+import { machineFacts, orderFacts, stateFacts, wallTime } from "../model/machine.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -125,6 +125,7 @@ function notesSection(run, report, point) {
   const all = run.findings?.warnings ?? [];
   const title = all.length ? `Warnings (${all.length})` : "Warnings";
   const facts = machineFacts(report.device, run.environment ?? report.environment);
+  facts.push(...stateFacts(report));
   const wall = wallTime(report.wall_ms);
   if (wall) facts.push(["Wall time of the run", wall]);
   facts.push(...orderFacts(point.modes));

@@ -48,10 +48,14 @@ const TABS = [
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
 
+/** What another tool measured has figures, and nothing else: in place of the overview.
+ * @type {() => Promise<Tab>} */
+const resultOf = async () => (await import("./result.js")).resultTab;
+
 /** What another process records has events, and nothing else; PyTorch is there where it was
  * asked for. @param {Run} run */
 const tabsOf = (run) =>
-  TABS.filter((t) => (run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || run.report?.engines?.torch));
+  TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || run.report?.engines?.torch));
 
 /** @param {Context} ctx */
 export async function runView(ctx) {
@@ -76,6 +80,7 @@ export async function runView(ctx) {
     );
   }
   if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"), { replace: true });
+  if (run.workload?.result && tab) return go(tabUrl(id, ""), { replace: true });
   return draw(ctx, run, tab);
 }
 
@@ -87,8 +92,8 @@ async function draw(ctx, run, tab) {
   const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
   ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(...[head(ctx, run, tab), tabs(ctx, run, tab), watchPlace(ctx, run), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
-  if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
+  ctx.main.replaceChildren(...[head(ctx, run, tab), run.workload?.result ? null : tabs(ctx, run, tab), watchPlace(ctx, run), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
+  if (run.report && !run.workload?.trace && !run.workload?.result) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
   if (strip && here && tab) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
@@ -101,7 +106,7 @@ async function draw(ctx, run, tab) {
   else if (run.status === "cancelled" && tab !== "source") body.append(stoppedState(run));
   if (!run.report && tab !== "source") return undefined;
   body.setAttribute("aria-busy", "true");
-  const show = await shown.load();
+  const show = await (run.workload?.result ? resultOf() : shown.load());
   if (!ctx.signal.aborted) await show(ctx, body, run, /** @type {Report} */ (run.report));
   body.removeAttribute("aria-busy");
   return undefined;
@@ -199,7 +204,7 @@ function head(ctx, run, tab) {
   const acts = run.workload?.trace ? ofTrace : h(
     "div",
     { class: "acts" },
-    link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
+    run.workload?.result ? null : link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
     run.workload?.source || run.workload?.files ? button("Watch", () => watchFile(run), { class: "btn", title: "Pick its file: each save runs it again with these settings" }) : null,
     run.report ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null,
     link("History", `/history?workload=${encodeURIComponent(run.name)}`, ""),
@@ -250,7 +255,14 @@ function factList(run) {
     ...(run.imported ? importedFrom(run.imported, when, "Recorded") : [/** @type {[string, Node]} */ (["Recorded", when])]),
   ];
   /** @type {[string, string | Node][]} */
-  const facts = w?.trace ? ofTrace : [
+  const ofResult = [
+    ["Tool", run.report?.result?.format ?? w?.result ?? ""],
+    ["Machine", run.report?.result?.machine ?? "not told"],
+    ["Branch", run.branch || "none"],
+    ["Imported", when],
+  ];
+  /** @type {[string, string | Node][]} */
+  const facts = w?.trace ? ofTrace : w?.result ? ofResult : [
     ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],

@@ -9,6 +9,7 @@ import { chipClass, meetsEager } from "../model/sentence.js";
 import { headline } from "../model/suite.js";
 import { suiteCells } from "./suite_row.js";
 import { renameButton, tagMarks } from "./rename.js";
+import { dashed } from "../model/result.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 
@@ -178,10 +179,12 @@ function stateText(r) {
 
 const KINDS = /** @type {Record<string, string>} */ ({ kineto: "profiler trace", torch_trace: "TORCH_TRACE log", pt_xla: "PyTorch/XLA log", recording: "recording" });
 
-/** What a recording or an import is: "profiler trace of train.json, 1,204 kernels in 3.2 s". @param {RunRow} r */
+/** What a recording or an import is: "profiler trace of train.json, 1,204 kernels in 3.2 s"; of a result its first
+ * figure: "wall 513 µs (507–519), by hyperfine". @param {RunRow} r */
 function aboutText(r) {
   const a = r.about;
   if (!a) return "a recording or import made by an earlier version";
+  if (a.kind === "result") return `${a.mode} ${dashed(a.shown ?? "")}, by ${a.name}`;
   const more = a.files > 1 && a.kind !== "recording" ? ` and ${plural(a.files - 1, "file")} more` : "";
   const kernels = a.kernels ? `, ${plural(a.kernels, "kernel")}` : "";
   const length = a.length_us > 0 ? `${kernels ? " in" : ","} ${duration(a.length_us)}` : "";

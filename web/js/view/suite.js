@@ -15,6 +15,7 @@ import { ApiError } from "../api/client.js";
 import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
 import { extent, ratioAxis } from "../model/axis.js";
 import { fileStem } from "../model/commands.js";
+import { dashed } from "../model/result.js";
 import { asSentence, count, date, plural, stamp } from "../model/format.js";
 import { intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
@@ -105,11 +106,21 @@ async function comparison(ctx, suite, base) {
 
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
 function page(suite, order, beside, signal) {
+  if (suite.report.benchmarks) return [head(suite, null), h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence))), benchmarks(suite)];
   const how =
     "A workload passes when it runs and its values agree with eager's. Geometric means cover the common set only: the workloads with a speedup in every mode that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, `suite_${fileStem(suite.name)}_${suite.id}`, signal), workloadsTable(suite, order), causes(suite), reasons(suite), beside.over ?? null].filter((x) => x !== null);
+}
+
+/** A file of another tool's results: its benchmarks. @param {Suite} suite */
+function benchmarks(suite) {
+  const rows = (suite.report.benchmarks ?? []).map((b) =>
+    h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(b.run)}` }, b.name)), h("td", {}, b.mode), h("td", { class: "r" }, dashed(b.shown)), h("td", { class: "r" }, h("a", { href: `/history?workload=${encodeURIComponent(b.name)}`, "aria-label": `History of ${b.name}` }, "History"))),
+  );
+  const table = h("table", {}, h("caption", { class: "vh" }, "Benchmarks"), headRow(["Benchmark", "Figure", ["Value, with its 95 % interval", "r"], [null, "", "History"]]), h("tbody", {}, rows));
+  return section("Benchmarks", "the first figure of each; its run has them all", null, scroller("Benchmarks, table", table));
 }
 
 /** @param {Suite} suite @param {HTMLElement | null} choose */
@@ -118,7 +129,7 @@ function head(suite, choose) {
   const facts = [
     ["Workloads", count(suite.report.workloads.length)],
     ["Runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
-    ["Device", String(suite.request?.device ?? "per workload")],
+    suite.report.benchmarks ? ["Tool", String(suite.request?.result ?? "")] : ["Device", String(suite.request?.device ?? "per workload")],
     ["Date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
   ];
   const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));

@@ -23,7 +23,7 @@ export function suiteCells(s, columns, open) {
   return [
     head,
     h("td", { class: "a-v" }, main && s.status === "done" ? chip("plain", `${count(main.pass)} of ${count(main.workloads)} pass`) : chip(s.status, s.status)),
-    h("td", { class: "r a-r" }, r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : h("span", { class: "dim" }, "none yet"), h("span", { class: "two-line" }, "geomean")),
+    h("td", { class: "r a-r" }, r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : h("span", { class: "dim" }, s.columns.length || s.status !== "done" ? "none yet" : "none"), h("span", { class: "two-line" }, "geomean")),
     h("td", { class: "a-t" }, g && g.speedup !== null ? whisker(columns.axis, g.speedup, g.speedup_ci, "") : null),
     h("td", { class: "x sub", colspan: 5 }, s.status === "running" ? [progressBar(s.progress, 72), " "] : null, main ? `Geometric mean, ${columnName(main)}: ` : null, countsOf(s, all)),
   ];

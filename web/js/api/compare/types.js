@@ -43,6 +43,7 @@
  * @typedef {object} Pair one run beside A; what follows `differences` is there unless it was refused
  * @property {string} a
  * @property {string} b
+ * @property {boolean} [of_results] figures of another tool, without a program
  * @property {boolean} comparable
  * @property {boolean} forced
  * @property {string | null} refused

@@ -1,0 +1,47 @@
+/* profiler/measure/machine.h -- the machine while samples are taken: a control, and its state.
+ *
+ * The control is a fixed piece of work of this program, timed once a round beside what is measured:
+ * nobody's change of a program, a compiler or this engine's code generation reaches it, so where it
+ * takes another time, the machine does.  The state is what /proc and, with a GPU, NVML
+ * (gpu_state.h) say; it is looked at between samples, never while the clock runs.
+ */
+#ifndef PROFILER_MEASURE_MACHINE_H
+#define PROFILER_MEASURE_MACHINE_H
+
+#include "profiler/fields/fields.h"
+#include "profiler/measure/break_even.h"
+
+struct gpu_state; /* gpu_state.h */
+
+struct seen_range {
+	double low, high; /* low > high: nothing is known */
+};
+
+struct machine_watch {
+	const char *root; /* before /proc and /sys; "": this machine */
+	struct gpu_state *gpu;
+	double *data;                       /* that the control works on */
+	double *sample_us[STATS_PROCESSES]; /* its samples, each process' */
+	int n[STATS_PROCESSES], room[STATS_PROCESSES];
+	struct seen_range load, mhz;
+	double first[3], last[3]; /* ticks of all cores: all, idle, stolen */
+	int64_t next_ns;
+	int looks;
+};
+
+/* `root` is borrowed.  `gpu`: the workload runs on one. */
+void machine_begin(struct machine_watch *m, const char *root, bool gpu);
+void machine_finish(struct machine_watch *m); /* zeroed is fine */
+
+/* Between two rounds: one sample of the control and, at most ten times a second, a look at the
+ * state.  Whether a GPU ran below its clocks since the last call. */
+bool machine_look(struct machine_watch *m);
+
+/* Samples of the control that another process took, 1 to STATS_PROCESSES - 1. */
+void machine_join(struct machine_watch *m, const struct report_control *control, int process);
+
+/* NULL: nothing was sampled, or out of memory. */
+struct report_control *machine_control(const struct machine_watch *m, struct report_draft *draft);
+struct report_machine *machine_state(const struct machine_watch *m, struct report_draft *draft);
+
+#endif

@@ -1,0 +1,132 @@
+"""tests/bench/verdicts.py [BINARY] -- do verdicts of `breakeven compare` hold?
+
+    python3 tests/bench/verdicts.py [build/breakeven] [--sets 200] [--device cpu] [--seconds-limit 1200] [--seed 1] [--keep FOLDER]
+
+A set is five runs of a small program, in an order drawn at random: A and B are the same, C does 5 % more
+of the same work than A, D does 2 % more than E.  A program is a loop, and more work is more turns of it: the
+launches that eager counts must be those 5 or 2 % more, or the set does not count.  A is held against B with
+the default margin (unchanged), A against C (planted), and E against D with --margin 1.  Prints how often each
+verdict came, and the shares that issue 26 asks for; ends with 1 where one is missed.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import subprocess
+import tempfile
+import time
+
+# name, what a turn does, shapes of x and w: what is in the nearest caches, so that others who use the same
+# memory are not what is measured
+PROGRAMS = [
+    ("products", "x = torch.matmul(x, w)", [32, 64], [64, 64]),
+    ("narrow", "x = torch.matmul(x, w)", [8, 96], [96, 96]),
+    ("wide", "x = torch.matmul(x, w)", [16, 128], [128, 128]),
+    ("vectors", "x = torch.matmul(x, w)", [2, 128], [128, 128]),
+]
+# of the loop: A and B are the same, C is A and 5 % more, D is E and 2 % more
+TURNS = {"A": 60, "B": 60, "C": 63, "E": 50, "D": 51}
+
+
+def workload(program, turns, device):
+    name, turn, x, w = program
+    source = f"import torch\n\ndef model(x, w):\n    for i in range({turns}):\n        {turn}\n    return x\n"
+    calls = [[{"random": {"shape": s, "dtype": "float32", "kind": "randn", "seed": i}} for i, s in enumerate((x, w))]]
+    return {"name": name, "source": source, "calls": calls, "modes": ["eager", "static"], "threads": 1, "device": device}
+
+
+def run(args, program, turns, path):
+    """Its report goes to path; launches of eager a call."""
+    if not os.path.exists(path):
+        done = subprocess.run([args.binary, "run", "-", "--json"], input=json.dumps(workload(program, turns, args.device)), capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise SystemExit(f"{program[0]}: {done.stderr[-400:]}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    return report["modes"]["eager"]["launches"], report["seconds"], report.get("one_process")
+
+
+def compare(args, a, b, margin=None):
+    more = ["--margin", str(margin)] if margin else []
+    done = subprocess.run([args.binary, "compare", a, b, "--json", *more], capture_output=True, text=True, timeout=60)
+    compared = json.loads(done.stdout)["comparisons"][0]
+    return compared["verdict"], (compared.get("headline") or {}).get("ratio"), (compared.get("drift") or {}).get("moved")
+
+
+def one_set(args, program, draw, prefix):
+    names = list(TURNS)
+    draw.shuffle(names)
+    at = {n: prefix + n + ".json" for n in names}
+    for n in names if not args.keep else ():
+        if os.path.exists(at[n]):
+            os.unlink(at[n])
+    runs = {n: run(args, program, TURNS[n], at[n]) for n in names}
+    if runs["C"][0] * 60 != runs["A"][0] * 63 or runs["D"][0] * 50 != runs["E"][0] * 51:
+        return None
+    return {
+        "unchanged": compare(args, at["A"], at["B"]),
+        "5 % more": compare(args, at["A"], at["C"]),
+        "2 % more, --margin 1": compare(args, at["E"], at["D"], 1),
+    }, [r[1] for r in runs.values()], [r[2] for r in runs.values() if r[2]]
+
+
+def share(counts, *words):
+    return 100 * sum(counts[w] for w in words) / max(sum(counts.values()), 1)
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parse.add_argument("binary", nargs="?", default="build/breakeven")
+    parse.add_argument("--sets", type=int, default=200)
+    parse.add_argument("--device", default="cpu")
+    parse.add_argument("--seconds-limit", type=float, default=1200)
+    parse.add_argument("--seed", type=int, default=1)
+    parse.add_argument("--keep")
+    args = parse.parse_args()
+    args.binary = os.path.abspath(args.binary)
+    draw, counts, seconds, drifts, alone = random.Random(args.seed), collections.defaultdict(collections.Counter), [], 0, collections.Counter()
+    begin, sets, skipped = time.monotonic(), 0, 0
+    with tempfile.TemporaryDirectory() as scratch:
+        home = args.keep or scratch
+        while sets < args.sets and time.monotonic() - begin < args.seconds_limit:
+            found = one_set(args, PROGRAMS[sets % len(PROGRAMS)], draw, os.path.join(home, f"{sets}-" if args.keep else ""))
+            sets += 1
+            if found is None:
+                skipped += 1
+                continue
+            verdicts, took, one = found
+            seconds += took
+            alone.update(one)
+            for what, (verdict, ratio, moved) in verdicts.items():
+                counts[what][verdict] += 1
+                drifts += bool(moved)
+                if what == "2 % more, --margin 1" and verdict == "SAME" or verdict != {"unchanged": "SAME", "5 % more": "SLOWER"}.get(what, verdict):
+                    print(f"set {sets}, {PROGRAMS[(sets - 1) % len(PROGRAMS)][0]}: {what}: {verdict}, {ratio or float('nan'):.3f}x{', the control moved' if moved else ''}", flush=True)
+    words = ["SAME", "FASTER", "SLOWER", "AMBIGUOUS", "NOT ENOUGH", "DISAGREES"]
+    print(f"\n{sets - skipped} sets ({skipped} whose counted work was not what was planted), {time.monotonic() - begin:.0f} s, a run {sorted(seconds)[len(seconds) // 2]:.2f} s; the control moved in {drifts} comparisons")
+    for why, n in alone.items():
+        print(f"one process in {n} runs: {why}")
+    print(f"{'':24}" + "".join(f"{w:>12}" for w in words))
+    for what, c in counts.items():
+        print(f"{what:24}" + "".join(f"{c[w]:12}" for w in words))
+    same, planted, narrow = counts["unchanged"], counts["5 % more"], counts["2 % more, --margin 1"]
+    enough = collections.Counter({k: v for k, v in planted.items() if k != "NOT ENOUGH"})
+    asked = [
+        ("unchanged: FASTER, SLOWER or DISAGREES", share(same, "FASTER", "SLOWER", "DISAGREES"), "at most", 2),
+        ("unchanged: SAME", share(same, "SAME"), "at least", 80),
+        ("unchanged: NOT ENOUGH", share(same, "NOT ENOUGH"), "at most", 5),
+        ("5 % more, of those with enough: SLOWER", share(enough, "SLOWER"), "at least", 95),
+        ("2 % more, --margin 1: SAME", share(narrow, "SAME"), "at most", 5),
+    ]
+    missed = 0
+    for what, got, how, bound in asked:
+        held = got <= bound if how == "at most" else got >= bound
+        missed += not held
+        print(f"{what}: {got:.1f} % ({how} {bound} %){'' if held else ' MISSED'}")
+    return 1 if missed else 0
+
+
+raise SystemExit(main())
