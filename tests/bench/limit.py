@@ -115,7 +115,7 @@ ERRORS = {
 }
 
 
-ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED}
+ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED, "trained": unseen.TRAINED}
 
 
 class Late(Exception):

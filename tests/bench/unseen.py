@@ -1,5 +1,5 @@
 """tests/bench/unseen.py -- blocks for limit.py of the classes that people run: UNSEEN ones, at sizes that nobody tuned for
-before they were measured, and SEALED ones, measured once nothing is changed any more.  name: (source, PyTorch's or None, inputs)."""
+before they were measured, and SEALED ones, measured once nothing is changed any more; of training and of decoding, likewise TRAINED.  name: (source, PyTorch's or None, inputs)."""
 from blocks import h, index, mask, ones, t
 
 INTERLEAVED = """def model(x, cos, sin):
@@ -92,4 +92,34 @@ SEALED = {
     "halved_sigmoid": ("def model(x):\n    return torch.sigmoid(F.interpolate(x, scale_factor=0.5, mode='bilinear', align_corners=False))\n", None, [t(16, 40, 190, 210)]),
     "log_softmax_grad": ("def model(x, i, g):\n    p = torch.softmax(x.float(), -1)\n    return ((p - F.one_hot(i, 9001)) * g[:, None]).to(x.dtype)\n", None,
                          [h(4000, 9001), index(4000, high=9001), t(4000)]),
+}
+
+ATTENTION = """def model(q, k, v, g):
+    y = F.scaled_dot_product_attention(q.requires_grad_(), k.requires_grad_(), v.requires_grad_(), is_causal=%s)
+    return (y.detach(),) + torch.autograd.grad(y, (q, k, v), g)
+"""
+ATTENTION_TORCH = """def model(q, k, v, g):
+    with torch.enable_grad():
+        y = F.scaled_dot_product_attention(q.requires_grad_(), k.requires_grad_(), v.requires_grad_(), is_causal=%s)
+        return (y.detach(),) + torch.autograd.grad(y, (q, k, v), g)
+"""
+DECODE = """def model(q, keys, values, i, k, v):
+    keys.index_copy_(2, i, k)
+    values.index_copy_(2, i, v)
+    return F.scaled_dot_product_attention(q, keys, values)
+"""
+
+
+def attention_grad(causal, *shape):
+    return ATTENTION % causal, ATTENTION_TORCH % causal, [h(*shape)] * 4
+
+
+TRAINED = {
+    "attention_grad": attention_grad(False, 6, 12, 1000, 64),
+    "attention_grad_causal": attention_grad(True, 4, 16, 1500, 64),
+    "attention_grad_128": attention_grad(True, 2, 16, 1100, 128),
+    "attention_grad_80": attention_grad(False, 3, 10, 700, 80),
+    "odd_hidden": ("def model(x, w, b, u):\n    return F.linear(F.gelu(F.linear(x, w, b)), u)\n", None, [h(6000, 1024), h(3001, 1024), h(3001), h(512, 3001)]),
+    "odd_classes": ("def model(x, w, i):\n    return F.cross_entropy(F.linear(x, w), i)\n", None, [h(4000, 1024), h(32003, 1024), index(4000, high=32003)]),
+    "decode": (DECODE, None, [h(16, 32, 1, 128), h(16, 32, 900, 128), h(16, 32, 900, 128), index(1, high=900), h(16, 32, 1, 128), h(16, 32, 1, 128)]),
 }

@@ -631,8 +631,8 @@ WORD f32 power_at(const attention_args &a, f32 score, bool cut, i64 mask_at, i64
 {
 	const f32 log2_e = 1.44269504f;
 
-	return log2_e * (cut ? masked<E, MASK, CAUSAL, false>(a, score * a.scale, mask_at, row, key)
-			     : score * a.scale);
+	return cut ? log2_e * masked<E, MASK, CAUSAL, false>(a, score * a.scale, mask_at, row, key)
+		   : score * (a.scale * log2_e);
 }
 
 // 16 rows of a warp from registers to memory, by way of `own` rows of shared memory.
