@@ -19,6 +19,7 @@
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 #include "server/http/listen.h"
+#include "profiler/results/results.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
@@ -315,6 +316,8 @@ static void the_table_of_bounds_has_those_of_the_code(void **state)
 		WORKLOAD_MAX_FILES_BYTES,
 		GATHER_MAX_ENTRIES,
 		IMPORT_MAX_UNPACKED_BYTES,
+		RESULTS_MOST,
+		RESULTS_MOST_NUMBERS,
 		WORKLOAD_MAX_CALLS,
 		WORKLOAD_MAX_ARGS,
 		WORKLOAD_MAX_POINTS,

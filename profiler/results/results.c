@@ -354,7 +354,7 @@ bool reading_add(struct results_reading *r, json_t *report, const struct reading
 
 	if (!measure || !value_of(r, f, &v, measure, err)) {
 		json_decref(measure);
-		return err->code != ERR_NONE ||
+		return err->code == ERR_NONE &&
 		       err_set(err, ERR_MEMORY, "out of memory for a figure");
 	}
 	if (!isfinite(v.mid) || json_object_size(modes) >= MOST_FIGURES ||

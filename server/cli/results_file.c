@@ -12,6 +12,7 @@
 #include "profiler/fields/fields.h"
 #include "server/cli/post.h"
 #include "server/queue/queue.h"
+#include "server/text/text.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -112,22 +113,31 @@ json_t *results_file_read(const char *path, const char *benchmarks,
 
 /* ---- out ---- */
 
-static void print(const struct report_results *r, FILE *out)
+static void print(const struct report_results *r, struct buf *out)
 {
-	for (size_t i = 0; i < r->results.n; i++) {
-		const struct report_run *run = &r->results.at[i];
-
-		fprintf(out, "%s\n", report_text(run->workload->name));
-		for (size_t k = 0; k < run->modes.n; k++) {
-			const struct report_measure *m = run->modes.at[k].measure;
-
-			fprintf(out, "  %-18s %s%s%s\n", run->modes.keys[k],
-				m ? report_text(m->shown) : "", m && m->of ? "  " : "",
-				m ? report_text(m->of) : "");
-		}
-	}
+	for (size_t i = 0; i < r->results.n; i++)
+		run_table_print(out, &r->results.at[i]);
 	for (size_t i = 0; i < r->notes.n; i++)
-		fprintf(out, "note: %s\n", r->notes.at[i]);
+		buf_printf(out, "note: %s\n", r->notes.at[i]);
+}
+
+static bool show(const json_t *results, const struct report_results *read, bool json,
+		 struct err *err)
+{
+	struct buf out = { 0 };
+	char *text = json ? json_dumps(results, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+
+	if (text)
+		buf_printf(&out, "%s\n", text);
+	else if (!json)
+		print(read, &out);
+	free(text);
+	if (out.failed || !out.data)
+		err_set(err, ERR_MEMORY, "out of memory for results");
+	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		err_set(err, ERR_IO, "the result could not be written: %s", strerror(errno));
+	buf_finish(&out);
+	return err->code == ERR_NONE;
 }
 
 static void say_stored(const struct results_to *to, const char *where, int64_t first, size_t n,
@@ -180,14 +190,9 @@ bool results_deliver(const json_t *results, const struct results_to *to, struct 
 {
 	struct arena arena = { 0 };
 	const struct report_results *read = report_read_results(results, &arena, err);
+	bool ok = read && show(results, read, to->json, err);
 
-	if (read && to->json) {
-		json_dumpf(results, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-		putchar('\n');
-	} else if (read) {
-		print(read, stdout);
-	}
 	arena_finish(&arena);
-	return read && (!to->post || post_results(results, to, err)) &&
+	return ok && (!to->post || post_results(results, to, err)) &&
 	       (!to->db || store_results(results, to, err));
 }

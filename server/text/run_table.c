@@ -567,6 +567,21 @@ static void print_device(struct buf *out, const struct report_run *run)
 		buf_printf(out, "%s\n", device->backend_note);
 }
 
+/* What another tool measured: a line a figure. */
+static void print_result(struct buf *out, const struct report_run *run)
+{
+	buf_printf(out, "%s\n", run->workload ? report_text(run->workload->name) : "");
+	for (size_t i = 0; i < run->modes.n; i++) {
+		const struct report_mode *mode = &run->modes.at[i];
+		const struct report_measure *m = mode->measure;
+
+		buf_printf(out, "  %-18s %s", run->modes.keys[i], m ? report_text(m->shown) : "");
+		if (m && m->of)
+			buf_printf(out, "  %s", m->of);
+		buf_puts(out, disagrees(mode) ? "  DISAGREES\n" : "\n");
+	}
+}
+
 void run_table_print(struct buf *out, const struct report_run *run)
 {
 	struct arena arena = { 0 };
@@ -575,6 +590,11 @@ void run_table_print(struct buf *out, const struct report_run *run)
 	const struct report_mode_map *modes = point_at(run, 0).modes;
 	const struct report_mode *m = modes->n ? &modes->at[0] : NULL;
 
+	if (run->result) {
+		print_result(out, run);
+		arena_finish(&arena);
+		return;
+	}
 	if (run->partial)
 		buf_printf(out,
 			   "partial: %lld of the sweep's %lld points were measured before the run "

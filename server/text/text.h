@@ -21,7 +21,8 @@ const char *breakeven_version(void);
 
 /* Appends the verdict of each compiled mode as a sentence, a table with a row
  * for each point and mode, where the time of a call goes, and how it was measured.  A report
- * without timing gives calls, graphs and kernels instead. */
+ * without timing gives calls, graphs and kernels instead, what another tool measured a line for
+ * each figure. */
 void run_table_print(struct buf *out, const struct report_run *run);
 
 /* The same on the standard output, or the report as JSON; false where that takes no more. */

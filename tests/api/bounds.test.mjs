@@ -231,6 +231,10 @@ test('what no flag changes is refused with the status of the table, and what run
         },
         'a log that is imported, unpacked': () => getJson(`${other.url}/api/v1/imports`, {
             method: 'POST', headers: { 'Content-Type': 'application/gzip' }, body: Buffer.concat([gzipSync('{"traceEvents": [{"name": "'), packed('a', 1040)]) }),
+        'benchmarks of a file of results': () => getJson(`${other.url}/api/v1/results`, {
+            method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`b${i}`, { latency: { value: 1 } }]))) }),
+        'samples of a file of results': () => getJson(`${other.url}/api/v1/results`, {
+            method: 'POST', headers: { 'Content-Type': 'application/json' }, body: `{"results": [{"command": "c", "mean": 1, "times": [${'1,'.repeat(2000000)}1]}]}` }),
         'calls of a workload': () => calls(Array(1001).fill([tensor(1)])),
         'arguments of a call': () => calls([Array(257).fill(tensor(1))]),
         'points of a sweep': () => swept(Array.from({ length: 65 }, (_, i) => i + 1)),

@@ -24,6 +24,8 @@ const commands = [
     ['version'], ['--version'], ['--help'], ['import', '--help'], ['config'],
     ['ops'], ['ops', '--json'], ['ops', 'add'], ['backends'], ['backends', '--json'], ['passes'], ['passes', '--json'],
     ['import', 'tests/import/kineto.json'], ['import', '--json', 'tests/import/kineto.json'],
+    ['import', 'tests/results/hyperfine.json', ...store], ['import', '--json', 'tests/results/hyperfine.json'],
+    ['record', 'nothing', '--samples', '1', ...store, '--', 'true'],
     ['explain', 'web/examples/1_chain_sweep.json'], ['explain', ...program, '--json'], ['explain', ...program, '--graph'],
     ['run', ...program, '--backend', 'interp', '--no-timing'], ['run', ...program, '--backend', 'interp', '--no-timing', '--json'],
     ['watch', ...program, '--backend', 'interp', '--no-timing'],

@@ -113,7 +113,7 @@ test("every page, dark and narrow: nothing sticks out, and the list opens", asyn
 
 test("the help of every view leads to the part about it", async () => {
   const { page } = await openPage(browser);
-  const views = ["/", "/runs", "/new", "/suites", "/suites/1", "/compare", "/history", "/ops", "/api", "/docs/cli",
+  const views = ["/", "/runs", "/new", "/suites", "/suites/1", "/compare", "/history", "/webhooks", "/ops", "/api", "/docs/cli",
     ...["", "breaks", "guards", "graphs", "passes", "timeline", "memory", "source", "torch"].map((t) => `/runs/1${t && `/${t}`}`)];
   const ids = { "/docs/pages": idsOf(await pageFile("pages")) };
   for (const view of views) {

@@ -83,6 +83,7 @@ async function filled(server) {
   ids.suiteBefore = await suiteOf(server, "nightly", [...some, block("mended", "return x.reshape(5)")]);
   ids.suite = await suiteOf(server, "nightly", [...some, block("mended", "return x.sum()")]);
   importsOf(server);
+  for (const events of ["change", "change,verdict"]) await getJson(`${server.url}/api/v1/hooks`, { ...JSON_POST, body: JSON.stringify({ url: `https://ci.example.org/${events}`, events }) });
   const { runs } = (await getJson(`${server.url}/api/v1/runs?limit=2`)).body;
   [ids.xla, ids.log] = runs.map((r) => r.id);
   return ids;
@@ -149,6 +150,7 @@ export function visits({ full, empty, busy, ids }) {
       ["compare, no such run", "/compare?a=1&b=999999", ".state", "failing"],
       ["history", "/history?workload=chain", "#history-runs"],
       ["history of an unknown", "/history?workload=zzzz", ".state", "empty"],
+      ["webhooks", "/webhooks", ".hooks"],
       ["ops", "/ops", ".optable"],
       ["ops, no such op", "/ops?q=zzzz", "#ops-list .state", "empty"],
       ["api", "/api", ".routes tbody tr"],
@@ -193,6 +195,7 @@ export function visits({ full, empty, busy, ids }) {
       ["suites, empty store", "/suites", ".state"],
       ["compare, empty store", "/compare", ".state"],
       ["history, empty store", "/history", ".state"],
+      ["webhooks, none", "/webhooks", ".state"],
     ]),
   ];
 }

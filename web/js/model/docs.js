@@ -8,6 +8,7 @@ export function docOf(path) {
   const [, first = "", second = "", third = ""] = path.split("/");
   if (first === "docs") return "/docs";
   if (first === "api") return "/docs/rest";
+  if (first === "webhooks") return "/docs/webhooks";
   if (first === "runs" && second) return `/docs/pages#${third ? (RENAMED[third] ?? third) : "overview"}`;
   if (first === "suites" && second) return "/docs/pages#one-suite";
   return `/docs/pages#${first === "new" ? "new-run" : first || "runs"}`;

@@ -106,7 +106,7 @@ function runs(data, again) {
   const rows = all.map((p, i) => row(p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
   const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Since the run before", "Note", [null, "", "Actions"]]);
   const table = h("table", { class: "hist", id: "history-runs" }, h("caption", { class: "vh" }, "Runs, newest first"), head, h("tbody", {}, rows));
-  return section("Runs", "newest first; notes and the baseline are kept with the run", null, scroller("Runs, table", table));
+  return section("Runs", "newest first; notes and the baseline are kept with the run", h("a", { class: "btn", href: "/webhooks" }, "Webhooks"), scroller("Runs, table", table));
 }
 
 /** @param {string} s */
