@@ -431,6 +431,18 @@ static const struct {
 	  "        opt.step()\n"
 	  "    print(p.detach(), torch.nn.utils.clip_grad_norm_([p], 1.0))\n",
 	  "tensor([-0.5000, -1.0000]) tensor(0.)\n" },
+	{ "attention's result in four dims is kept for its gradient",
+	  "def model(n):\n"
+	  "    for shape in [(1, 2, 2), (1, 1, 2, 2)]:\n"
+	  "        q = torch.ones(shape, requires_grad=True)\n"
+	  "        y = torch.nn.functional.scaled_dot_product_attention(q, q, q)\n"
+	  "        y.mul_(2)\n"
+	  "        try:\n"
+	  "            y.sum().backward()\n"
+	  "            print(q.grad.sum())\n"
+	  "        except RuntimeError as e:\n"
+	  "            print('modified by an inplace' in str(e))\n",
+	  "tensor(8.)\nTrue\n" },
 	{ "the derivative of // is none",
 	  "def model(n):\n"
 	  "    x = torch.ones(2, requires_grad=True)\n"

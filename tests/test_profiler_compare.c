@@ -262,6 +262,43 @@ static json_t *sweep_of(const double *static_us, int n)
 	return r;
 }
 
+/* Static with samples about as long as said, which so many processes took. */
+static json_t *sampled(double us, json_t *of_process)
+{
+	json_t *r = report(us, 1), *samples = json_array();
+	json_t *latency = json_object_get(json_object_get(json_object_get(r, "modes"), "static"),
+					  "latency");
+
+	for (int i = 0; i < 30; i++)
+		json_array_append_new(samples, json_integer((int)(us * 1000) + i % 5));
+	json_object_set_new(latency, "samples_ns", samples);
+	json_object_set_new(latency, "of_process", of_process);
+	return r;
+}
+
+/* What anybody can post. */
+static void processes_that_do_not_add_up_are_one(void **state)
+{
+	const json_int_t most = INT64_MAX;
+	json_t *wrong[] = { json_pack("[i,i]", -5, 35), json_pack("[I,I,i]", most, most, 32),
+			    json_pack("[i,i]", 10, 10), json_pack("[i,i,i,i]", 10, 10, 5, 5),
+			    json_array() };
+	json_t *c, *f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		c = compared(sampled(20, wrong[i]), sampled(30, json_pack("[i,i,i]", 10, 10, 10)));
+		f = figure(c, "latency", "static");
+		assert_string_equal(text_at(f, "verdict"), "SLOWER");
+		assert_float_equal(json_number_value(json_object_get(f, "ratio")), 1.5, 0.01);
+		assert_int_equal(
+		    json_integer_value(json_object_get(json_object_get(f, "a"), "processes")), 1);
+		assert_int_equal(
+		    json_integer_value(json_object_get(json_object_get(f, "b"), "processes")), 3);
+		json_decref(c);
+	}
+}
+
 static json_t *latency_at(const json_t *c, double n)
 {
 	json_t *f;
@@ -640,6 +677,7 @@ int main(void)
 		cmocka_unit_test(where_eager_moved_the_speedup_decides),
 		cmocka_unit_test(a_latency_is_not_believed_where_eager_may_have_moved),
 		cmocka_unit_test(eager_of_another_program_is_no_control),
+		cmocka_unit_test(processes_that_do_not_add_up_are_one),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),
 		cmocka_unit_test(other_statements_are_another_program),

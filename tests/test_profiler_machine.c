@@ -115,7 +115,8 @@ static void what_is_not_told_is_said(void **state)
 
 static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 {
-	int64_t others[] = { 900000, 900000, 900000, 900000, 900000, 900000, 900000 };
+	int64_t others[] = { 900000000, 900000000, 900000000, 900000000,
+			     900000000, 900000000, 900000000 };
 	struct report_control other = { .samples_ns = { others, 7 } }, *c;
 	struct report_draft draft = { 0 };
 	struct machine_watch m;
@@ -130,9 +131,9 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	assert_int_equal(c->n, 16);
 	assert_int_equal(c->of_process.at[0], 9);
 	assert_int_equal(c->of_process.at[1], 7);
-	assert_int_equal(c->samples_ns.at[9], 900000); /* the first process' come first */
+	assert_int_equal(c->samples_ns.at[9], 900000000); /* the first process' come first */
 	assert_int_equal(c->of_process.n, 2);
-	assert_true(c->ci_us.high > 900 && c->median_us < 900); /* it holds both processes */
+	assert_true(c->ci_us.high > 900000 && c->median_us < 900000); /* it holds both processes */
 	assert_true(c->ci_us.low > 0 && c->ci_us.low < c->median_us);
 	report_draft_finish(&draft);
 	machine_finish(&m);

@@ -245,8 +245,8 @@ bool grad_rule_known(struct autograd *a, enum op op, bool *known, struct err *er
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err);
 /* To which of those a write is an error, since PyTorch's autograd saves them itself; after
- * grad_rule_needs(). */
-unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted);
+ * grad_rule_needs().  `rank`: the dims of the first argument. */
+unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted, int rank);
 
 /* What a rule is given: of a node of the tape, or of a graph. */
 struct grad_giver {

@@ -217,13 +217,16 @@ static unsigned watched_of(const struct rule_function *f)
 	return watched;
 }
 
-unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
+unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted, int rank)
 {
+	/* PyTorch keeps attention's result where its operands have four dims alone. */
+	unsigned all = op_has(op, FACT_ATTENTION) && rank != 4 ? ~(1u << MAX_ARGS) : ~0u;
+
 	const struct grad_rule *rule = &a->rules->at[op];
 	unsigned watched = 0;
 
 	if (rule->all.function.kind == VALUE_FUNCTION)
-		return watched_of(&rule->all);
+		return watched_of(&rule->all) & all;
 	for (int i = 0; i < MAX_ARGS; i++)
 		if ((wanted & 1u << i) && rule->of[i].function.kind == VALUE_FUNCTION)
 			watched |= watched_of(&rule->of[i]);

@@ -434,7 +434,9 @@ static bool run_recorded(struct tape_call *k, struct value *out, struct err *err
 
 	if (!bind(k, err) || !grad_rule_needs(a, c->op, k->wanted, &known, &k->needs, err))
 		return false;
-	k->watched = grad_rule_watches(a, c->op, k->wanted);
+	k->watched = grad_rule_watches(
+	    a, c->op, k->wanted,
+	    k->bound[0].kind == VALUE_TENSOR ? k->bound[0].tensor->memory->rank : 0);
 	refused = k->wanted & grad_rule_refuses(a, c->op);
 	if (refused)
 		return grad_refused(a, c->op, __builtin_ctz(refused), err);

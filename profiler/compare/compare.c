@@ -597,10 +597,10 @@ static bool put_drift(struct pair *p, struct interval *drift)
 	REPORT_SET(to, moved, moved);
 	REPORT_SET(to, text,
 		   arena_printf(&p->draft->arena,
-				moved ? "The fixed control took %.3fx (%.3f–%.3f) as long: the "
+				moved ? "The fixed control took %.2fx (%.2f–%.2f) as long: the "
 					"machine drifted, so a latency counts only where it holds "
 					"with that taken out and without."
-				      : "The fixed control took %.3fx (%.3f–%.3f) as long: the "
+				      : "The fixed control took %.2fx (%.2f–%.2f) as long: the "
 					"machine did not drift.",
 				drift->mid, drift->low, drift->high));
 	REPORT_SET(p->out, drift, to);

@@ -60,15 +60,6 @@ static struct interval timed(double mid, struct report_interval ends)
 	return (struct interval){ ends.low, mid, ends.high };
 }
 
-static int processes_of(const struct report_latency *latency)
-{
-	int n = 0;
-
-	for (size_t i = 0; latency && i < latency->of_process.n; i++)
-		n += latency->of_process.at[i] > 0;
-	return n > 1 ? n : 1;
-}
-
 static const double judged_quantile = 0.25;
 
 /* How many of the samples each process took; of a report that says nothing that adds up, one. */
@@ -89,6 +80,21 @@ static void split_samples(const struct report_latency *latency, int of[STATS_PRO
 		memset(of, 0, STATS_PROCESSES * sizeof(*of));
 		of[0] = (int)n;
 	}
+}
+
+/* At least 1.  A report that came without its samples is believed. */
+static int processes_of(const struct report_latency *latency)
+{
+	int of[STATS_PROCESSES], n = 0;
+
+	if (!latency || !latency->samples_ns.n)
+		return latency && latency->of_process.n > 1
+			   ? (int)fmin((double)latency->of_process.n, STATS_PROCESSES)
+			   : 1;
+	split_samples(latency, of);
+	for (int p = 0; p < STATS_PROCESSES; p++)
+		n += of[p] > 0;
+	return n;
 }
 
 /* False without memory; `out` is not touched where the report has no samples. */

@@ -67,7 +67,7 @@ PROGRAMS = {
                  [tensor(40, 64, dtype="bfloat16"), tensor(515, 64, dtype="bfloat16", seed=3), ints(40, high=515)]),
     # By tiles of rows and of keys: parts of both, causal, masks of both kinds, a row without keys, other orders in memory, widths that fill no tile.
     "attention_gradients": ("gradients(a, b, b.flip(2), a.float().sin()), gradients(a, b, b * 0.5, a.float().sin(), None, True), gradients(a[..., 1:24], b[..., 1:24], b[..., :23], a[..., :23].float()), gradients(a, b, b, a.float(), c < (c[:, :1] - 1.5)), "
-                            "gradients(a, b, b, a.float(), (c * 2).to(a.dtype)), gradients(torch.cat([a, a * 2], 3)[0, :, :9], torch.cat([b, b], 3)[0, :, :7], torch.cat([b, a[:, :, :90]], 3)[0, :, :7], torch.cat([a, a], 3)[0, :, :9].float()), "
+                            "gradients(a, b, b, a.float(), (c * 2).to(a.dtype)), gradients(torch.cat([a, a * 2], 3)[:, :, :9], torch.cat([b, b], 3)[:, :, :7], torch.cat([b, a[:, :, :90]], 3)[:, :, :7], torch.cat([a, a], 3)[:, :, :9].float()), "
                             "gradients(a[:, :1, :9].half().expand(3, 2, 9, 64), b[:, :, :5].half().expand(3, 2, 5, 64), b[:, :1, :5].half().expand(3, 2, 5, 64), a[:, :, :9].float())",
                             [tensor(1, 2, 130, 64, dtype="bfloat16"), tensor(1, 2, 90, 64, dtype="bfloat16", seed=3), tensor(130, 90, seed=5)]),
     "writes": ("torch.scatter(a, 1, b, c), torch.scatter(a, 0, b, 1.5), torch.scatter_add(a, 1, b, c), torch.scatter_add(a.t(), 0, b.t(), c.t()), "

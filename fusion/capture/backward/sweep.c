@@ -371,7 +371,9 @@ static bool is_spoiled(const struct gradient_sweep *s, const struct node *n, uin
 			wanted |= 1u << i;
 	if (!grad_rule_needs(s->a, n->op, wanted, &known, &needs, err))
 		return false;
-	needs &= grad_rule_watches(s->a, n->op, wanted);
+	needs &= grad_rule_watches(
+	    s->a, n->op, wanted,
+	    n->args[0].kind == ARG_NODE ? s->from->nodes[n->args[0].node]->shape.rank : 0);
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
 			*spoiled |= save(s->from, n->args[i].node, by, saved) >=

@@ -210,7 +210,7 @@ def in_one_call(needs, x, key, value, mask):
     """Whether a GPU has a call for the gradients of attention."""
     if not x.is_cuda or x.dtype == torch.float32 or x.dtype == torch.float64 or needs[3]:
         return False
-    if x.shape[-1] > 128 or value.shape != key.shape:
+    if x.dim() != 4 or x.shape[-1] > 128 or value.shape != key.shape:
         return False
     if x.shape[:-2] != key.shape[:-2] or x.shape[-1] != key.shape[-1]:
         return False

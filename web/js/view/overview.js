@@ -130,13 +130,13 @@ function notesSection(run, report, point) {
   if (wall) facts.push(["Wall time of the run", wall]);
   facts.push(...orderFacts(point.modes));
   const pairs = facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)]);
-  const left = h("div", {}, h("header", { class: "bar" }, h("h2", {}, title)), warningList(all));
+  const left = h("div", {}, h("header", { class: "bar" }, h("h2", {}, title)), warningList(all, Boolean(report.machine?.gpu?.aside)));
   const machine = h("div", {}, h("header", { class: "bar" }, h("h2", {}, "Machine")), h("dl", { class: "kv" }, pairs));
   return h("section", { class: "sec two", "aria-label": "Warnings and machine" }, left, machine);
 }
 
-/** @param {readonly import("../api/report.js").ReportWarning[]} all */
-function warningList(all) {
+/** @param {readonly import("../api/report.js").ReportWarning[]} all @param {boolean} dropped whether samples were set aside */
+function warningList(all, dropped) {
   const list = h("div");
   const notice = (/** @type {import("../api/report.js").ReportWarning} */ w) =>
     h("div", { class: "notice" }, h("p", {}, h("b", {}, unbroken(w.title)), " ", w.text));
@@ -149,6 +149,6 @@ function warningList(all) {
       );
   };
   fill(WARNINGS_SHOWN);
-  if (!all.length) add(list, h("p", { class: "sub" }, "None: no figure is noisy, no sample was dropped."));
+  if (!all.length) add(list, h("p", { class: "sub" }, dropped ? "None: no figure is noisy." : "None: no figure is noisy, no sample was dropped."));
   return list;
 }
