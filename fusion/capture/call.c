@@ -10,6 +10,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/capture/frames.h"
+#include "fusion/capture/reconstruction.h"
 
 /* ---- what an entry allows */
 
@@ -227,6 +228,39 @@ static bool call_refuted(struct session *s, const struct value *args, int n, str
 	return ok;
 }
 
+enum { NUMBERS_DEPTH = 16 };
+
+/* A number of the prelude's numpy that a piece left for the next one, and eager code returned. */
+static void leave_as_numbers(struct value *v, int depth)
+{
+	bool sequence = v->kind == VALUE_TUPLE || v->kind == VALUE_LIST;
+	struct value *items = sequence                ? v->list->at
+			      : v->kind == VALUE_DICT ? v->dict->values
+						      : NULL;
+	int n = sequence ? v->list->len : v->kind == VALUE_DICT ? v->dict->len : 0;
+	struct value number;
+
+	for (int i = 0; i < n && depth < NUMBERS_DEPTH; i++)
+		leave_as_numbers(&items[i], depth + 1);
+	if (!value_is_array_number(*v) || !v->instance->attributes)
+		return;
+	number = reconstruction_number(*v);
+	if (number.kind == VALUE_UNSET)
+		return;
+	value_unref(*v);
+	*v = number;
+}
+
+/* The call that the caller sees the result of. */
+static bool whole_call(struct session *s, const struct arguments *args, struct frames_found found,
+		       struct value *out, struct err *err)
+{
+	if (!frames_call(s, args, found, out, err))
+		return false;
+	leave_as_numbers(out, 0);
+	return true;
+}
+
 bool capture_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err)
 {
@@ -241,8 +275,8 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 
 	if (s->self.kind != VALUE_UNSET) {
 		if (n >= MAX_SELF_ARGS)
-			return frames_call(s, &(struct arguments){ args, n, NULL },
-					   (struct frames_found){ 0 }, out, err);
+			return whole_call(s, &(struct arguments){ args, n, NULL },
+					  (struct frames_found){ 0 }, out, err);
 		with_self[0] = s->self;
 		memcpy(with_self + 1, args, sizeof(*args) * (size_t)n);
 		all = with_self;
@@ -261,7 +295,7 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 	}
 	first.entry = e;
 	first.none = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
-	return frames_call(
+	return whole_call(
 	    s, &(struct arguments){ args, s->self.kind != VALUE_UNSET ? n - 1 : n, NULL }, first,
 	    out, err);
 }
@@ -269,7 +303,7 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 bool capture_call_named(struct session *s, const struct arguments *args, struct value *out,
 			struct err *err)
 {
-	return frames_call(s, args, (struct frames_found){ 0 }, out, err);
+	return whole_call(s, args, (struct frames_found){ 0 }, out, err);
 }
 
 /* ---- would a call find an entry?  Nothing is run. */

@@ -419,8 +419,7 @@ static bool holds_tensor(struct value v, int depth)
 	case VALUE_CLASS:
 		return v.class->is_module;
 	case VALUE_INSTANCE: /* a named tuple has its fields there */
-		return v.instance->class->is_module ||
-		       strcmp(v.instance->class->name, "ndarray") == 0 ||
+		return v.instance->class->is_module || value_is_array(v) ||
 		       (v.instance->class->names && holds_tensor(v.instance->payload, depth));
 	default:
 		return false;

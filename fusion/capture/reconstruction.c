@@ -308,12 +308,24 @@ static bool add_function(struct reconstruction_builder *b, struct value v, int d
 	       add(b, or_none(VALUE_DICT, f->attributes), depth + 1);
 }
 
+/* What the prelude's numpy keeps of a number in a graph leaves it as the number, but for a local
+ * that the next piece goes on with, and for one whose method is about to be called. */
+static bool is_number_in_graph(const struct reconstruction_builder *b, struct value v, int depth)
+{
+	return (b->returns || depth > 0) && !b->of_method && value_is_array_number(v) &&
+	       v.instance->attributes && v.instance->attributes->len == 1;
+}
+
 static bool add_instance(struct reconstruction_builder *b, struct value v, int depth)
 {
 	bool payload = v.instance->payload.kind != VALUE_UNSET;
 	struct reconstruction_step step = { .kind = RECONSTRUCT_INSTANCE, .n = payload ? 3 : 2 };
 	struct instance *i = v.instance;
 
+	if (is_number_in_graph(b, v, depth))
+		return push(b,
+			    (struct reconstruction_step){ .kind = RECONSTRUCT_NUMBER, .n = 1 }) &&
+		       add(b, i->attributes->values[0], depth + 1);
 	return push_object(b, v, step) && add(b, value_of(i->class), depth + 1) &&
 	       add(b, or_none(VALUE_DICT, i->attributes), depth + 1) &&
 	       (!payload || add(b, i->payload, depth + 1));
@@ -331,6 +343,17 @@ static bool add_parts(struct reconstruction_builder *b, struct value v,
 			return no_memory(b);
 	}
 	return push_object(b, v, step) && add_all(b, parts, n, depth);
+}
+
+static bool add_method(struct reconstruction_builder *b, struct value v, const struct value *parts,
+		       int depth)
+{
+	bool before = b->of_method, ok;
+
+	b->of_method = true;
+	ok = add_parts(b, v, RECONSTRUCT_METHOD, parts, 2, depth);
+	b->of_method = before;
+	return ok;
 }
 
 static bool add_symfloat(struct reconstruction_builder *b, struct value v)
@@ -390,7 +413,7 @@ static bool add_fresh(struct reconstruction_builder *b, struct value v, int dept
 	case VALUE_METHOD:
 		parts[0] = v.method->function;
 		parts[1] = v.method->self;
-		return add_parts(b, v, RECONSTRUCT_METHOD, parts, 2, depth);
+		return add_method(b, v, parts, depth);
 	case VALUE_NATIVE:
 		if (v.native->self.kind == VALUE_UNSET)
 			return push(b, (struct reconstruction_step){ .value = value_ref(v) });
@@ -448,6 +471,9 @@ static bool add(struct reconstruction_builder *b, struct value v, int depth)
 	if (v.kind == VALUE_TENSOR)
 		return add_tensor(b, v);
 	source = variables_source(b->trace, v);
+	if (source >= 0 && is_number_in_graph(b, b->trace->sources->at[source].value, depth) &&
+	    !push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_NUMBER, .n = 1 }))
+		return false;
 	if (source >= 0 && !is_own_cell(b, v, source))
 		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_SOURCE,
 							     .index = source,

@@ -9,6 +9,8 @@
 #ifndef FUSION_CAPTURE_RECONSTRUCTION_H
 #define FUSION_CAPTURE_RECONSTRUCTION_H
 
+#include <string.h>
+
 #include "fusion/capture/trace/trace.h"
 
 enum reconstruction_kind {
@@ -35,6 +37,7 @@ enum reconstruction_kind {
 	RECONSTRUCT_FUNCTION, /* defaults, kwdefaults, closure: None or a container */
 	RECONSTRUCT_METHOD,   /* function, self */
 	RECONSTRUCT_NATIVE,   /* self */
+	RECONSTRUCT_NUMBER,   /* NumPy's, of the one element of the next step */
 	RECONSTRUCT_INSTANCE, /* class, attributes (None or a dict), payload (n 3: it has one) */
 	RECONSTRUCT_COUNT
 };
@@ -74,6 +77,7 @@ struct reconstruction_builder {
 	VEC(int) viewed;        /* nodes of views that are handed out */
 	struct pointers made;   /* objects of the capture: their step */
 	VEC(struct value) kept; /* made while building: references */
+	bool of_method;         /* what a method is called on is added */
 	bool returns;           /* the frame is left: its own cells are not those of the call */
 	struct err *err;
 };
@@ -102,6 +106,36 @@ struct reconstruction_call {
 	struct grad_node *node;    /* of outputs that have a gradient; NULL: none has */
 	struct autograd *autograd; /* NULL: views are not noted */
 };
+
+/* The first element. */
+static inline struct value reconstruction_element(const struct tensor *t)
+{
+	if (t->dtype == DTYPE_I64)
+		return value_int(*(const int64_t *)tensor_data(t));
+	if (t->dtype == DTYPE_BOOL)
+		return value_bool(tensor_get_double(t, 0) != 0);
+	if (dtype_category(t->dtype) != CATEGORY_FLOAT)
+		return value_int((int64_t)tensor_get_double(t, 0));
+	return value_float(tensor_get_double(t, 0));
+}
+
+/* NumPy's number of the element of a tensor, or of the array that holds it.  UNSET: it has none. */
+static inline struct value reconstruction_number(struct value v)
+{
+	struct value made = { .kind = VALUE_UNSET };
+	const struct tensor *t;
+
+	if (v.kind == VALUE_INSTANCE) /* one that an earlier piece left */
+		v = *value_dict_find(v.instance->attributes, "_tensor");
+	if (v.kind != VALUE_TENSOR || !tensor_check_memory(v, NULL))
+		return made;
+	t = v.tensor->memory;
+	made = reconstruction_element(t);
+	for (int i = SCALAR_PYTHON + 1; i < SCALAR_COUNT; i++)
+		if (strcmp(strchr(scalar_infos[i].name, '.') + 1, dtype_name(t->dtype)) == 0)
+			made.scalar = (enum scalar_type)i;
+	return made;
+}
 
 /* Makes all of it: r->made holds references until reconstruction_drop().  MEMORY. */
 bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,

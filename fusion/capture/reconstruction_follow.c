@@ -83,15 +83,6 @@ static struct value copy_set(const struct dict *from)
 	return v;
 }
 
-static struct value number(const struct tensor *t)
-{
-	if (t->dtype == DTYPE_I64)
-		return value_int(*(const int64_t *)tensor_data(t));
-	if (t->dtype == DTYPE_BOOL)
-		return value_bool(tensor_get_double(t, 0) != 0);
-	return value_float(tensor_get_double(t, 0));
-}
-
 static bool place_on_tape(const struct reconstruction_call *call,
 			  const struct reconstruction_step *step, struct value v)
 {
@@ -116,7 +107,7 @@ static struct value output(struct follower *f, const struct reconstruction_step 
 			f->failed |= !place_on_tape(f->call, step, v);
 		return v;
 	}
-	v = number(t);
+	v = reconstruction_element(t);
 	tensor_unref(t);
 	return v;
 }
@@ -372,6 +363,14 @@ static void fill(struct follower *f, const struct reconstruction_step *step, str
 	}
 }
 
+static struct value make_number(struct follower *f)
+{
+	struct value whole = part(f), v = reconstruction_number(whole);
+
+	value_unref(whole);
+	return v;
+}
+
 /* Borrowed: r->made holds the reference.  UNSET: a local that is unset, or
  * out of memory, and then f->failed. */
 static struct value follow(struct follower *f)
@@ -381,6 +380,8 @@ static struct value follow(struct follower *f)
 
 	if (step->kind == RECONSTRUCT_INSTANCE) {
 		make_instance(f, step, made);
+	} else if (step->kind == RECONSTRUCT_NUMBER) {
+		*made = make_number(f);
 	} else if (step->kind == RECONSTRUCT_VIEW) {
 		*made = make_view(f, step);
 	} else if (step->kind == RECONSTRUCT_CHOICE) {

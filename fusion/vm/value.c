@@ -770,7 +770,7 @@ struct value value_plain(struct value v)
 	if (v.kind != VALUE_INSTANCE || !v.instance->attributes)
 		return v;
 	kept = value_dict_find(v.instance->attributes, "_plain");
-	if (!kept && strcmp(v.instance->class->name, "ndarray") == 0)
+	if (!kept && value_is_array(v))
 		kept = value_dict_find(v.instance->attributes, "_tensor");
 	return kept ? *kept : v;
 }

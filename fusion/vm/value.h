@@ -214,6 +214,19 @@ struct instance {
 	int64_t hash;
 };
 
+/* An array of the prelude's numpy; a number of one that a graph computes, and keeps. */
+static inline bool value_is_array_number(struct value v)
+{
+	return v.kind == VALUE_INSTANCE && v.instance->class->hidden &&
+	       strcmp(v.instance->class->name, "_Scalar") == 0;
+}
+
+static inline bool value_is_array(struct value v)
+{
+	return value_is_array_number(v) ||
+	       (v.kind == VALUE_INSTANCE && strcmp(v.instance->class->name, "ndarray") == 0);
+}
+
 struct method {
 	struct object head;
 	struct value function; /* FUNCTION or NATIVE */

@@ -345,6 +345,22 @@ def model(x, y):
     w.data -= 0.1 * w.grad
     return loss.detach(), w.detach() + 0
 """),
+    ("statistics_of_an_array", [["f 6"], ["f 6"], ["f 6"]], """import numpy as np
+def model(x):
+    a = x.numpy()
+    m, s = a.mean(), a.std()
+    b = (a - m) / (s + 1e-6)
+    return torch.from_numpy(b) * a.max(), x[a.argmax()], torch.tensor(a @ a) + x * a[0]
+"""),
+    ("number_of_an_array", [["f 6"], ["f 6"], ["f 6"]], """import numpy as np
+seen = []
+def model(x):
+    m = np.abs(x.numpy()).mean()
+    seen.append(m)
+    if m.clip(0, 9) > 100:
+        return x
+    return x * m
+"""),
 ]
 
 

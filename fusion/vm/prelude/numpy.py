@@ -227,7 +227,9 @@ def iinfo(of):
 
 def wrap(tensor):
     """A tensor as an array, or its number where it has no dimension."""
-    return ndarray(tensor) if tensor.dim() > 0 else as_number(tensor.item(), tensor.dtype)
+    if tensor.dim() > 0:
+        return ndarray(tensor)
+    return _Scalar(tensor) if torch._C._is_traced() else as_number(tensor.item(), tensor.dtype)
 
 
 def attribute_of_number(x, name):
@@ -241,7 +243,7 @@ def attribute_of_number(x, name):
         return None
     found = getattr(ndarray(torch.tensor(x, dtype=of.torch)), name, None)
     if not callable(found):
-        return found
+        return wrap(found._tensor) if isinstance(found, ndarray) else found
 
     def method(*args, **keywords):
         made = found(*args, **keywords)
@@ -927,3 +929,50 @@ def _rows(texts, shape, indent, between, width):
     step = len(texts) // shape[0]
     parts = [_rows(texts[i * step : (i + 1) * step], shape[1:], indent + " ", between, width - 1) for i in range(shape[0])]
     return "[" + (between.rstrip() + "\n" * (len(shape) - 1) + indent).join(parts) + "]"
+
+
+class _Scalar(ndarray):
+    """A number that a graph computes and keeps, as torch's own numpy does; outside of the graph it
+    does what the number does."""
+
+    __builtin__ = ndarray  # as a key it is its number
+
+    def _number(self):
+        return as_number(self._tensor.item(), self._tensor.dtype)
+
+    def _as_argument(self):
+        return self._tensor if torch._C._is_traced() else self._number()
+
+    def __hash__(self):
+        return hash(self._number())
+
+    def __repr__(self):
+        return repr(self._number())
+
+    def __str__(self):
+        return str(self._number())
+
+    def __round__(self, ndigits=None):
+        return round(self._number(), ndigits)
+
+    def astype(self, dtype, copy=True):
+        return wrap(self._tensor.to(_to(dtype)))
+
+    def round(self, decimals=0):
+        return wrap(super().round(decimals)._tensor)
+
+    def clip(self, min=None, max=None):
+        return wrap(super().clip(min, max)._tensor)
+
+    def copy(self, order="C"):
+        return wrap(self._tensor)
+
+    def squeeze(self, axis=None):
+        return self
+
+    def transpose(self, *axes):
+        return self
+
+    @property
+    def T(self):
+        return self

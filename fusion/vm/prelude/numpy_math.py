@@ -545,14 +545,13 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     if numpy.is_number(a):
         if numpy.is_plain(a) and numpy.is_plain(a_min) and numpy.is_plain(a_max):
             return numpy.as_number(_min(_max(a, a_min), a_max) + 0 * (a + a_min + a_max), None)
-        return _wrap(_array(_of(a)).clip(a_min, a_max)._tensor)
-    return _array(_of(a)).clip(a_min, a_max)
+    return _wrap(_array(_of(a)).clip(a_min, a_max)._tensor)
 
 
 def round(a, decimals=0):
     if numpy.is_number(a):
         return numpy.as_number(_round(a, decimals) if decimals else numpy.python_number(a) if numpy.is_whole(a) else float(_round(a)), a)
-    return _array(_of(a)).round(decimals)
+    return _wrap(_array(_of(a)).round(decimals)._tensor)
 
 
 around = round
