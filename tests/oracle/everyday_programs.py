@@ -361,6 +361,20 @@ def model(x):
         return x
     return x * m
 """),
+    ("manager_that_times", [["f 6"], ["f 6"]], """import time
+class Timer:
+    total = 0.0
+    def __enter__(self):
+        self.t = time.time()
+        return self
+    def __exit__(self, *a):
+        self.total += time.time() - self.t
+timer = Timer()
+def model(x):
+    with timer:
+        y = x.sin()
+    return y * 2
+"""),
 ]
 
 
