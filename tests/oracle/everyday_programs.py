@@ -375,6 +375,11 @@ def model(x):
         y = x.sin()
     return y * 2
 """),
+    ("rounds_by_a_remainder", [["f 4", k] for k in (1, 2, 3, 4, 5, 7, 9, 2)], """def model(x, k):
+    for _ in range(k % 3):
+        x = x.sin()
+    return x * k
+"""),
 ]
 
 
