@@ -346,6 +346,43 @@ static void a_process_killed_at_any_moment_leaves_each_run_whole_or_as_it_was(vo
 	assert_true(before > 0);
 }
 
+/* Of a file of results all runs are stored, done, or none: the second here has a figure that is no
+ * number. */
+static void what_was_measured_elsewhere_is_stored_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct run_figure both[] = { { "latency", "wall", NAN, 2, 1, 3, 7 },
+				     { "latency", "wall", NAN, NAN, 1, 3, 7 } };
+	struct suite_member members[] = { { .run = { .name = "a", .workload = "{}" } },
+					  { .run = { .name = "b", .workload = "{}" } } };
+	struct run_outcome outcomes[2];
+	struct suite suite = { .name = "s", .workloads = "[]", .request = "{}" };
+	struct err err = { 0 };
+	struct run_page page;
+	struct run_row run;
+
+	for (int i = 0; i < 2; i++)
+		outcomes[i] = (struct run_outcome){ .report = "{}",
+						    .report_len = 2,
+						    .environment = "{}",
+						    .about = "{}",
+						    .figures = { "source", "settings", &both[i],
+								 1 } };
+	assert_false(db_runs_measured(f->db, &suite, members, outcomes, 2, &err));
+	assert_int_equal(err.code, ERR_STORAGE);
+	err = (struct err){ 0 };
+	assert_true(db_run_list(f->db, &(struct run_query){ .status = -1, .limit = 5 }, &f->arena,
+				&page, &err));
+	assert_int_equal(page.total, 0);
+	both[1].value = 2;
+	assert_true(db_runs_measured(f->db, &suite, members, outcomes, 2, &err));
+	assert_true(db_run_get(f->db, members[1].run.id, &f->arena, &run, &err));
+	assert_int_equal(run.status, RUN_DONE);
+	assert_int_equal(run.suite, suite.id);
+	assert_string_equal(run.about, "{}");
+	assert_true(run.started_ns == run.created_ns && run.finished_ns >= run.created_ns);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -355,6 +392,7 @@ int main(void)
 		TEST(a_commit_that_fails_leaves_the_run_as_it_was),
 		TEST(a_process_killed_at_any_statement_leaves_the_run_whole_or_as_it_was),
 		TEST(a_process_killed_at_any_moment_leaves_each_run_whole_or_as_it_was),
+		TEST(what_was_measured_elsewhere_is_stored_whole),
 	};
 
 	for (size_t i = 0; i < REPORT_BYTES; i++)

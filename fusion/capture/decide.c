@@ -254,6 +254,10 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 		d.because = BREAK_NONE;
 	} else if (!t->native && f->unit->hidden && strcmp(code->name, "decorate_autocast") == 0) {
 		d.because = BREAK_NONE; /* torch gives up the frame that its decorator makes */
+	} else if (op == CODE_BEFORE_WITH && !t->native) { /* torch gives up before it, too */
+		d.because = BREAK_IN_WITH;
+		d.outcome = OUTCOME_STEP;
+		d.stop = checkpoint(code, inst);
 	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;

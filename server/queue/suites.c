@@ -208,6 +208,8 @@ static json_t *benchmark_of(const struct run_row *run)
 	json_t *json = json_pack("{s:I, s:s, s:s, s:s}", "run", (json_int_t)run->id, "name",
 				 run->name, "mode", report_text(mode), "shown", report_text(shown));
 
+	if (json && run->summary.mode)
+		json_object_set_new(json, "verdict", json_string(run->summary.verdict));
 	json_decref(about);
 	return json;
 }

@@ -114,6 +114,10 @@ test('results of other tools', async (t) => {
         const csv = (word) => `dev,name,batch_size,accuracy,graph_breaks\ncuda,resnet,4,${word},2\n`;
         const [good, bad] = [await post(server, csv('pass'), '?machine=m', 'text/csv'), await post(server, csv('fail_accuracy'), '?machine=m', 'text/csv')].map(({ body }) => body.runs[0]);
         assert.equal((await get(server, `/compare?a=${good}&b=${bad}`)).comparisons[0].verdict, 'DISAGREES');
+        const { body } = await post(server, `${csv('pass')}cuda,vgg,4,fail_accuracy,0\n`, '?machine=m', 'text/csv');
+        const { benchmarks, sentence } = (await get(server, `/suites/${body.suite}`)).report;
+        assert.deepEqual(benchmarks.map((b) => [b.name, b.mode, b.shown, b.verdict]), [['resnet', 'accuracy', '1', undefined], ['vgg', 'accuracy', '0', 'DISAGREES']]);
+        assert.equal(sentence[0].text, '2 benchmarks of dynamo.');
     });
 
     await t.test('breakeven import posts them, and says what it would not', async () => {

@@ -339,6 +339,73 @@ test("no two places contradict each other", async () => {
   assert.deepEqual(said.contradictions(), []);
 });
 
+const IMPORTS = [["torch_trace_2.14.log", "kineto.json"], ["kineto.json"], ["torch_trace_2.6_rank_0.log", "torch_trace_2.6_rank_1.log"], ["counters.json"], ["pt_xla.txt"]];
+const COUNTED = ["graph", "compilation", "break", "recompile", "kernel", "op on the CPU"];
+const us = (/** @type {string | undefined} */ text) => text && String(Number(plain(text, "µs").match(/[\d.]+/)?.[0]));
+
+/** What a sentence, or a command's text, counts: "7 compilations", "kernels: 4, 12.0 µs". */
+function readCounts(said, id, text, who) {
+  for (const thing of COUNTED) said.add(id, `${thing}s`, count(text, new RegExp(`^${thing}s: ([\\d,]+)`, "m")) ?? count(text, new RegExp(`(?<![\\w.])([\\d,]+) ${thing}s?(?!\\w)`)), who);
+}
+
+/** All places that tell what a log holds. */
+async function readImport(said, id, command) {
+  const flat = (/** @type {string} */ t) => t.replace(/[ \t\u00a0]+/g, " ");
+  readCounts(said, id, flat(command).replace(/^ledger$[^]*/m, ""), "command"); // which counts records by what became of them
+  said.add(id, "time of kernels", us(flat(command).match(/^kernels: [\d,]+, (.*)$/m)?.[1]), "command");
+  const { body: run } = await getJson(`${server.url}/api/v1/runs/${id}`);
+  const { import: log } = run.report;
+  for (const [thing, n] of Object.entries({ graphs: log.graphs, compilations: log.compiles.length, breaks: log.breaks.length, recompiles: log.recompiles.length, kernels: log.kernels.count })) said.add(id, thing, String(n), "answer");
+  await visit("/runs?limit=100");
+  const row = flat(await page.locator(".runs tbody tr", { hasText: `#${id}` }).first().innerText()).replace(/\n/g, " ");
+  readCounts(said, id, row, "list");
+  await visit(`/runs/${id}`);
+  await page.locator("#main", { hasText: /: \d+ graphs?, / }).waitFor();
+  const main = flat(await page.locator("#main").innerText());
+  const sentence = main.match(/^.*: \d+ graphs?, .*$/m)?.[0] ?? "";
+  assert.ok(sentence, main.slice(0, 2000));
+  readCounts(said, id, sentence.replace(/^.*\): /, ""), "page");
+  said.add(id, "time of kernels", us(sentence.match(/kernels?, (.*) in all/)?.[1]), "page");
+  for (const [name, thing] of [["Breaks", "breaks"], ["Recompiles", "recompiles"], ["Compilations", "compilations"]]) {
+    const rows = page.getByRole("region", { name: `${name} of the log`, exact: true }).locator("tbody tr");
+    if (await rows.count()) said.add(id, thing, String(await rows.count()), `table of ${thing}`);
+  }
+  for (const [name, thing] of [["Kernels", "kernels"], ["Copies", "copies"]]) {
+    const rows = await page.getByRole("region", { name: `${name} of the log`, exact: true }).locator("tbody tr").evaluateAll((all) => all.map((r) => [...r.cells].map((c) => c.innerText.trim())));
+    if (!rows.length) continue;
+    said.add(id, thing, sum(rows.map((r) => r[1])), `table of ${thing}`);
+    said.add(id, `time of ${thing}`, String(rows.reduce((n, r) => n + Number(us(flat(r[2]))), 0)), `table of ${thing}`);
+  }
+  if (!(await page.locator(".tl canvas").count())) return;
+  await page.locator(".btn", { hasText: /^All$/ }).click();
+  await page.waitForFunction(() => !new URLSearchParams(location.search).get("t0") || new URLSearchParams(location.search).get("t0") === "0");
+  await drawn(page);
+  const whole = await page.locator("#main").innerText();
+  const phases = whole.match(/^Visible range$[^]*?^Visible range\t.*$/m)?.[0] ?? "";
+  const unit = phases.match(/Sum, (\S+)/)?.[1] ?? "µs";
+  for (const [name, thing] of [["Kernels", "kernels"], ["Copies", "copies"]]) {
+    const [, n, time] = phases.match(new RegExp(`^${name}\\t([\\d,]+)\\t([\\d.,]+)`, "m")) ?? [];
+    said.add(id, thing, n?.replaceAll(",", ""), "phases of the timeline");
+    if (time) said.add(id, `time of ${thing}`, us(`${time} ${unit}`), "phases of the timeline");
+  }
+  const { kernels, copies } = Object.fromEntries(["kernels", "copies"].map((k) => [k, Number(said.things.get(`run ${id}, ${k}`)?.[0][0] ?? 0)]));
+  said.add(id, "kernels", count(whole, /([\d,]+) kernels? recorded/), "ledger");
+  said.add(id, "kernels and copies", count(whole, /([\d,]+) (?:kernels and copies|copy) recorded/), "ledger");
+  said.add(id, "kernels and copies", String(kernels + copies), "sum of both");
+}
+
+test("no two places contradict each other on a log of PyTorch", async () => {
+  const said = new Said();
+  for (const files of IMPORTS) {
+    const done = spawnSync(binary, ["import", "--post", server.url, ...files.map((f) => `tests/import/${f}`)], { encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+    await readImport(said, Number(done.stderr.match(/run (\d+) of/)[1]), done.stdout);
+  }
+  console.log(`# ${said.told} things of logs are told in two places or more`);
+  assert.ok(said.told > 30, `${said.told} things were told twice`);
+  assert.deepEqual(said.contradictions(), []);
+});
+
 /** Two runs of programs that were as fast as is said, at each point; no other run repeats them. @param {string} name @param {any[]} programs @param {any[]} times */
 const pairOf = (name, programs, times) =>
   Promise.all(programs.map(async (w, i) => timed(server, (await waitFor(server, (await postRun(server, { ...w, ...QUICK, name })).body.id)).id, times[i])));

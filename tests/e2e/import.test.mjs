@@ -28,7 +28,7 @@ test("a compile log and its trace are one run: breaks with their costs, compilat
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/1`);
   await page.locator(".tl canvas").waitFor();
-  assert.match(await page.locator(".ledger").innerText(), /6 kernels recorded\s+1 dropped/);
+  assert.match(await page.locator(".ledger").innerText(), /6 kernels and copies recorded\s+1 dropped/);
   await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor(); // after the canvas
   const breaks = await rows(page, "Breaks");
   assert.deepEqual(breaks.map((r) => r[0]), ["/w/m.py:10", "/w/m.py:5", "/w/m.py:22", "/w/m.py:33"]);

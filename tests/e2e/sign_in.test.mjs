@@ -82,6 +82,12 @@ test("who may only read is told so when they post; a token that is revoked ends 
   await page.waitForSelector("#user");
   assert.equal(await page.locator("#user").getAttribute("title"), "a-read-token may read");
   await page.waitForSelector("#extent");
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const what of ["#user", "#theme-toggle", ".menu summary"]) {
+    const { x, width } = await page.locator(what).boundingBox();
+    assert.ok(x >= 0 && width > 20 && x + width <= 390, `${what} reaches from ${x} to ${x + width} of 390`);
+  }
+  await page.setViewportSize({ width: 1440, height: 800 });
   await button(page, "Run").click();
   await page.waitForSelector("text=needs a token for submit");
   command("revoke", "a-read-token");

@@ -361,6 +361,25 @@ def model(x):
         return x
     return x * m
 """),
+    ("manager_that_times", [["f 6"], ["f 6"]], """import time
+class Timer:
+    total = 0.0
+    def __enter__(self):
+        self.t = time.time()
+        return self
+    def __exit__(self, *a):
+        self.total += time.time() - self.t
+timer = Timer()
+def model(x):
+    with timer:
+        y = x.sin()
+    return y * 2
+"""),
+    ("rounds_by_a_remainder", [["f 4", k] for k in (1, 2, 3, 4, 5, 7, 9, 2)], """def model(x, k):
+    for _ in range(k % 3):
+        x = x.sin()
+    return x * k
+"""),
 ]
 
 

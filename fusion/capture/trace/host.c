@@ -666,6 +666,25 @@ static bool bounds_slice(const struct frame *f, struct value tensor)
 	return false;
 }
 
+/* What of k % 3 and k // 4 is asked for holds for other k: it is guarded, and k stays a symbol. */
+static bool is_remainder(enum value_kind kind, struct value a)
+{
+	return kind == VALUE_INT && a.kind == VALUE_SYMINT &&
+	       (a.sym->kind == SYM_MOD || a.sym->kind == SYM_FLOORDIV);
+}
+
+static bool guard_remainder(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	struct value now = value_int(sym_hint(t->graph->syms, a.sym)), same;
+	bool truth;
+
+	if (!trace_size_compare(t, CMP_EQ, a, now, &same, err) ||
+	    !trace_size_truth(t, same, &truth, err))
+		return false;
+	*out = now;
+	return true;
+}
+
 static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
 			   struct err *err)
 {
@@ -682,6 +701,8 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 				   : kind == VALUE_INT ? "int()"
 						       : "bool()",
 				   err);
+	if (is_remainder(kind, a))
+		return guard_remainder(t, a, out, err);
 	if (kind != VALUE_BOOL && a.kind != VALUE_SYMBOOL)
 		return trace_pin_value(self, a, err);
 	if (!trace_size_truth(self, a, &truth, err))

@@ -17,7 +17,7 @@ import { extent, ratioAxis } from "../model/axis.js";
 import { fileStem } from "../model/commands.js";
 import { dashed } from "../model/result.js";
 import { asSentence, count, date, plural, stamp } from "../model/format.js";
-import { intervalOf } from "../model/sentence.js";
+import { chipClass, intervalOf } from "../model/sentence.js";
 import { breaksOf, columnKey, columnName, compared, failures, resultOf, sorted } from "../model/suite.js";
 
 /** @typedef {import("../api/types.js").Suite} Suite */
@@ -117,7 +117,7 @@ function page(suite, order, beside, signal) {
 /** A file of another tool's results: its benchmarks. @param {Suite} suite */
 function benchmarks(suite) {
   const rows = (suite.report.benchmarks ?? []).map((b) =>
-    h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(b.run)}` }, b.name)), h("td", {}, b.mode), h("td", { class: "r" }, dashed(b.shown)), h("td", { class: "r" }, h("a", { href: `/history?workload=${encodeURIComponent(b.name)}`, "aria-label": `History of ${b.name}` }, "History"))),
+    h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(b.run)}` }, b.name), b.verdict ? [" ", chip(chipClass(b.verdict), b.verdict)] : null), h("td", {}, b.mode), h("td", { class: "r" }, dashed(b.shown)), h("td", { class: "r" }, h("a", { href: `/history?workload=${encodeURIComponent(b.name)}`, "aria-label": `History of ${b.name}` }, "History"))),
   );
   const table = h("table", {}, h("caption", { class: "vh" }, "Benchmarks"), headRow(["Benchmark", "Figure", ["Value, with its 95 % interval", "r"], [null, "", "History"]]), h("tbody", {}, rows));
   return section("Benchmarks", "the first figure of each; its run has them all", null, scroller("Benchmarks, table", table));

@@ -382,7 +382,7 @@ function drawBreakNames(g, s, row) {
     const places = /** @type {const} */ (["on", "right", "left"]);
     const whole = forms.flatMap((text) => places.filter((p) => g.measureText(text).width <= rooms[p]).map((p) => /** @type {const} */ ([p, text])))[0];
     if (whole) put(...whole);
-    else if (Math.max(rooms.on, rooms.right) >= 14) put(rooms.on >= rooms.right ? "on" : "right", fit(g, forms[2], Math.max(rooms.on, rooms.right)));
+    else if (!/^line \d+$/.test(forms[2]) && Math.max(rooms.on, rooms.right) >= 14) put(rooms.on >= rooms.right ? "on" : "right", fit(g, forms[2], Math.max(rooms.on, rooms.right)));
   }
 }
 

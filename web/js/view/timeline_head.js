@@ -85,11 +85,12 @@ function ofProcess(p) {
 export function ledger(whole) {
   const { facts } = whole;
   const text = (/** @type {string} */ t) => h("span", {}, t);
+  const copies = whole.totals.some((t) => t.kind === "copy" || t.kind === "set");
   return h(
     "p",
     { class: "ledger" },
     h("b", {}, "Ledger"),
-    text(`${plural(onDevice(whole.lanes), "kernel")} recorded`),
+    text(`${copies ? plural(onDevice(whole.lanes), "copy", "kernels and copies") : plural(onDevice(whole.lanes), "kernel")} recorded`),
     text(`${count(facts.dropped ?? 0)} dropped in the whole run`),
     text(`${count(facts.doubtful ?? 0)} doubtful`),
     text(`${count(facts.out_of_range ?? 0)} out of range`),
