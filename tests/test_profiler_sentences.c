@@ -231,7 +231,7 @@ static void how_far_it_reaches(void **state)
 	assert_string_equal(
 	    joined_texts(c->how),
 	    "Of 3 latencies 2 are SLOWER, 1 is SAME. Eager, the control, is the same in both. "
-	    "Ratios of latencies are of lower quartiles, since what else runs on a machine makes "
+	    "Ratios of latencies are of lower deciles, since what else runs on a machine makes "
 	    "samples longer only. 1 process of each run took samples: the intervals hold what "
 	    "its rounds differ by, and what processes of the same are known to differ by. SAME "
 	    "is an interval within 5 %; FASTER or SLOWER, one that reaches beyond and does not "

@@ -164,17 +164,11 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 	return value.node;
 }
 
-/* needs: nothing; keeps: values within float rounding; makes: a graph without
- * COMPOSITE nodes */
-bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
-{
-	return rewrite_run(run->g, expand_node, NULL, changed, err);
-}
-
-/* ---- products whose results are kept for a backward pass
+/* ---- products with odd columns, of 16 bits on a GPU
  *
- * Pass views lays odd rows of 16 bits apart, but not those of what one graph hands to another.  So
- * the product is one with a few columns more, which repeat some, and its result a part of that. */
+ * Units for matrices want sizes that are multiples of 16 bytes, whatever lies between rows.  So
+ * such a product is one with a few columns more, which repeat some, and its result a part of that.
+ */
 
 enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14 };
 
@@ -186,8 +180,9 @@ static int64_t missing_columns(const struct graph *g, const struct node *n)
 	int64_t lanes = ROW_BYTES / (int64_t)dtype_bytes(n->dtype), rows = 1;
 	const struct shape *x, *weight;
 
-	if ((n->op != OP_matmul && n->op != OP_matmul_nt) || n->dtype == dtype_wide(n->dtype) ||
-	    !columns || !sym_is_const(columns) || columns->value < LEAST_ROW)
+	if ((n->op != OP_matmul && n->op != OP_matmul_nt && n->op != OP_biased) ||
+	    n->dtype == dtype_wide(n->dtype) || !columns || !sym_is_const(columns) ||
+	    columns->value < LEAST_ROW)
 		return 0;
 	x = &g->nodes[n->args[0].node]->shape;
 	weight = &g->nodes[n->args[1].node]->shape;
@@ -218,26 +213,49 @@ static int slice_to(struct rewrite *rw, const struct node *n, int x, int dim, in
 			4, err);
 }
 
+/* An operand with a few more along a dim. */
+static int repeat_some(struct rewrite *rw, const struct node *n, int x, int dim, int64_t more,
+		       struct err *err)
+{
+	int some = slice_to(rw, n, x, dim, more, err);
+	const struct arg args[] = { arg_int(rw->g, dim), arg_node(x), arg_node(some) };
+
+	return some < 0 ? some : add_node(rw, n, OP_cat, args, 3, err);
+}
+
 static int widen_product(struct rewrite *rw, struct node *n, struct err *err)
 {
 	int64_t more = missing_columns(rw->g, n);
-	int dim = n->op == OP_matmul, last = n->shape.rank - 1, id;
+	struct arg args[3] = { n->args[0], n->args[1], n->args[2] };
+	int last = n->shape.rank - 1, operands = n->op == OP_biased ? 3 : 2, id = 0;
 
 	if (more == 0)
 		return REWRITE_KEEP;
-	id = slice_to(rw, n, n->args[1].node, dim, more, err);
+	for (int a = 1; a < operands && id >= 0; a++) {
+		id = repeat_some(rw, n, n->args[a].node, n->op == OP_matmul, more, err);
+		args[a] = arg_node(id);
+	}
 	if (id >= 0)
-		id = add_node(rw, n, OP_cat,
-			      (struct arg[]){ arg_int(rw->g, dim), n->args[1], arg_node(id) }, 3,
-			      err);
-	if (id >= 0)
-		id = add_node(rw, n, n->op, (struct arg[]){ n->args[0], arg_node(id) }, 2, err);
+		id = add_node(rw, n, n->op, args, operands, err);
 	if (id >= 0)
 		id = slice_to(rw, n, id, last, n->shape.size[last]->value, err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	rw->g->nodes[id]->name = n->name;
 	return id;
+}
+
+/* needs: nothing; keeps: values within float rounding; makes: a graph without
+ * COMPOSITE nodes */
+bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
+{
+	bool widened = false;
+
+	if (!rewrite_run(run->g, expand_node, NULL, changed, err) ||
+	    (run->g->calls && !rewrite_run(run->g, widen_product, NULL, &widened, err)))
+		return false;
+	*changed |= widened;
+	return true;
 }
 
 bool passes_decompose(struct graph *g, struct err *err)

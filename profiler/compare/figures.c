@@ -60,7 +60,7 @@ static struct interval timed(double mid, struct report_interval ends)
 	return (struct interval){ ends.low, mid, ends.high };
 }
 
-static const double judged_quantile = 0.25;
+static const double judged_quantile = 0.1;
 
 /* How many of the samples each process took; of a report that says nothing that adds up, one. */
 static void split_samples(const struct report_latency *latency, int of[STATS_PROCESSES])

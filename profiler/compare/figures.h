@@ -39,8 +39,8 @@ struct figure {
 	double n;              /* point of the sweep; NaN: no sweep */
 	struct interval value; /* low and high are NaN where it has no interval */
 	/* What a verdict rests on.  Of a latency, where its samples are there, their lower
-	 * quartile: what else runs on a machine makes samples longer, never shorter, and in its
-	 * busy moments half of them; else the same as `value`. */
+	 * decile: what else runs on a machine makes samples longer, never shorter, and in its
+	 * busy moments most of them; else the same as `value`. */
 	struct interval judged;
 	int samples;    /* rounds that a TIMED one rests on, else 0 */
 	int processes;  /* that took them: 1 or more */

@@ -28,7 +28,7 @@
 
 /* What medians of processes of the same differ by: a deviation of their logs
  * (`make trial-verdicts` measures it). */
-#define RATIO_PROCESS_SD 0.01
+#define RATIO_PROCESS_SD 0.008
 
 /* b / a with its 95 % interval; false where an end is not above 0. */
 bool ratio_of(const struct interval *a, const struct interval *b, struct interval *out);

@@ -376,7 +376,7 @@ static const char *spread_said(struct wording *w, const struct report_compared_f
 	a = a < b ? a : b;
 	return wording_text(
 	    w,
-	    "Ratios of latencies are of lower quartiles, since what else runs on "
+	    "Ratios of latencies are of lower deciles, since what else runs on "
 	    "a machine makes samples longer only. %s of each run took samples: the "
 	    "intervals hold what %s by, and what processes of the same are known to "
 	    "differ by.",

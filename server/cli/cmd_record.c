@@ -136,10 +136,12 @@ static bool run_once(const struct recording *r, struct record_sample *out, struc
 					 .errors_too = true };
 	struct timed_program_end end;
 	struct buf output;
+	const char *said;
 	bool ok;
 
 	buf_init(&output, OUTPUT_BYTES);
 	ok = program_run(&p, &output, &end, err);
+	said = last_line(&output);
 	if (ok && end.stopped)
 		ok = err_set(err, ERR_CANCELLED, "stopped");
 	else if (ok && end.timed_out)
@@ -147,8 +149,8 @@ static bool run_once(const struct recording *r, struct record_sample *out, struc
 			     r->f->timeout);
 	else if (ok && end.status != 0 && !r->f->allow_failure)
 		ok = err_set(err, ERR_WORKER,
-			     "it ended with status %d, which --allow-failure allows: %.300s",
-			     end.status, last_line(&output));
+			     "it ended with status %d, which --allow-failure allows%s%.300s",
+			     end.status, *said ? ": " : "", said);
 	*out = (struct record_sample){ end.wall_s, end.cpu_s, end.status };
 	buf_finish(&output);
 	return ok;
