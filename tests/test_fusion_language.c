@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/engine.h"
 #include "tests/read_whole.h"
@@ -78,6 +79,20 @@ static void programs_print_what_cpython_prints(void **state)
 	free(wanted);
 }
 
+/* Where Dynamo itself makes of a program something else than Python does, what that is: it takes a
+ * number of NumPy for an array, which isinstance() and type() see. */
+static char *wanted_of_dynamo(const char *source_name, const char *want)
+{
+	char name[256], *own;
+
+	snprintf(name, sizeof(name), "%.*s.dynamo", (int)strlen(source_name) - 3, source_name);
+	if (access(name, R_OK) != 0)
+		return strdup(want);
+	own = read_whole(name);
+	own[strlen(own) - 1] = '\0';
+	return own;
+}
+
 static void libraries_print_what_they_print_elsewhere(void **state)
 {
 	glob_t found;
@@ -87,14 +102,16 @@ static void libraries_print_what_they_print_elsewhere(void **state)
 	assert_int_equal(glob("tests/prelude/*.want", 0, NULL, &found), 0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *path = found.gl_pathv[i];
-		char name[256], *source, *want = read_whole(path);
+		char name[256], *source, *want = read_whole(path), *of_dynamo;
 
 		snprintf(name, sizeof(name), "%.*s.py", (int)strlen(path) - 5, path);
 		source = read_whole(name);
 		want[strlen(want) - 1] = '\0';
 		bad += !agrees(name, source, want, FUSION_EAGER, FUSION_DYNAMO);
-		bad += !agrees(name, source, want, FUSION_STATIC, FUSION_DYNAMO);
+		of_dynamo = wanted_of_dynamo(name, want);
+		bad += !agrees(name, source, of_dynamo, FUSION_STATIC, FUSION_DYNAMO);
 		bad += !agrees(name, source, want, FUSION_AUTO, FUSION_NATIVE);
+		free(of_dynamo);
 		free(source);
 		free(want);
 	}

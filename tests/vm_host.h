@@ -90,7 +90,7 @@ static inline bool host_module_attr(void *self, const struct module *m, const ch
 		{ "torch", "relu", HOST_RELU, "torch.relu" },
 		{ "torch", "Tensor", HOST_TENSOR, "torch.Tensor" },
 		{ "torch", "_C", -1, "torch._C" },
-		{ "torch._C", "_skips_caches", HOST_SKIPS, "torch._C._skips_caches" },
+		{ "torch._C", "_follows_dynamo", HOST_SKIPS, "torch._C._follows_dynamo" },
 		{ "torch", "nn", -1, "torch.nn" },
 		{ "torch.nn", "functional", -1, "torch.nn.functional" },
 		{ "torch.nn.functional", "relu", HOST_RELU, "torch.nn.functional.relu" },

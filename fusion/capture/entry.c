@@ -230,20 +230,11 @@ static bool replace_keys(struct dict *dict, const struct dict *with)
 
 static struct dict *entries_of(struct value object)
 {
-	struct value fresh;
-	struct dict **own;
-
 	if (object.kind == VALUE_DICT)
 		return object.dict;
 	if (object.kind == VALUE_CLASS)
 		return object.class->attributes;
-	own = object.kind == VALUE_FUNCTION ? &object.function->attributes
-					    : &object.instance->attributes;
-	if (!*own) {
-		fresh = value_dict();
-		*own = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
-	}
-	return *own;
+	return object_attributes(object);
 }
 
 static void put(struct value *place, struct value v)

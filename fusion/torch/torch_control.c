@@ -28,7 +28,7 @@ static const struct {
 	{ "torch._dynamo.is_compiling", CONTROL_IS_COMPILING },
 	{ "torch.compiler.is_dynamo_compiling", CONTROL_IS_COMPILING },
 	{ "torch._C._is_traced", CONTROL_IS_TRACED },
-	{ "torch._C._skips_caches", CONTROL_SKIPS_CACHES },
+	{ "torch._C._follows_dynamo", CONTROL_FOLLOWS_DYNAMO },
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
@@ -247,7 +247,7 @@ bool torch_control_call(const struct native *f, const struct arguments *args,
 		return mark_dynamic(f, args->at, positional, err);
 	case CONTROL_IS_COMPILING:
 	case CONTROL_IS_TRACED:
-	case CONTROL_SKIPS_CACHES:
+	case CONTROL_FOLLOWS_DYNAMO:
 		*out = value_bool(false);
 		return true;
 	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */

@@ -23,7 +23,8 @@ enum torch_control {
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
 	CONTROL_IS_TRACED,        /* our prelude asks: no op runs at once */
-	CONTROL_SKIPS_CACHES,     /* ... a capture reads a function without its functools cache */
+	CONTROL_FOLLOWS_DYNAMO,   /* ... captured as Dynamo does: no functools cache, numbers of NumPy
+				   * are tensors */
 	CONTROL_GRAD_MODE,        /* our prelude calls it; answers the mode before */
 	CONTROL_IS_GRAD,          /* torch.is_grad_enabled() */
 	CONTROL_GRAD_FUNCTION,    /* f, with the mode in which it runs */

@@ -538,6 +538,24 @@ bool heap_adopt(struct heap *heap, struct object *object)
 	return true;
 }
 
+struct dict *object_attributes(struct value object)
+{
+	struct dict **own = object.kind == VALUE_FUNCTION ? &object.function->attributes
+							  : &object.instance->attributes;
+	struct value fresh;
+
+	if (*own)
+		return *own;
+	fresh = value_dict();
+	if (fresh.kind == VALUE_UNSET)
+		return NULL;
+	if (object.object->heap && !heap_adopt(object.object->heap, fresh.object)) {
+		value_unref(fresh);
+		return NULL;
+	}
+	return *own = fresh.dict;
+}
+
 static void heap_forget(struct object *object)
 {
 	struct heap *heap = object->heap;

@@ -51,7 +51,7 @@ VALUES = {
     "kernel_size": ["2", "3"],
     "stride": ["1", "2", "3", "4"],
     "output_size": ["2", "(2, 2)", "3", "(5, 5)", "7"],
-    "out": ["torch.zeros(())", "torch.zeros(7)"],
+    "out": ["torch.zeros(())", "torch.zeros(7)", "3"],
     "offset": ["1", "-1"],
     "prepend": ["torch.tensor([1.0])", "torch.zeros(2, 1)"],
     "append": ["torch.tensor([1.0])", "torch.zeros(2, 1)"],

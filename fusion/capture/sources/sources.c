@@ -322,15 +322,9 @@ static struct value load_attribute(const struct source *s, struct value parent)
 /* An instance that holds nothing has a dict as soon as somebody looks. */
 static struct value whole_of(struct instance *i)
 {
-	struct value fresh;
+	struct dict *own = object_attributes(value_of(i));
 
-	if (!i->attributes) {
-		fresh = value_dict();
-		if (fresh.kind == VALUE_UNSET)
-			return fresh;
-		i->attributes = fresh.dict;
-	}
-	return value_of(i->attributes);
+	return own ? value_of(own) : unset();
 }
 
 static struct value load_part(const struct source *s, struct value parent)

@@ -428,11 +428,11 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 	if (torch_control_is_autocast(f))
 		return trace_autocast(t, f, args->at, args->n, out, err);
 	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED &&
-	    f->id != CONTROL_SKIPS_CACHES)
+	    f->id != CONTROL_FOLLOWS_DYNAMO)
 		return torch_control_call(f, args, NULL, out, err);
 	t->told_of_capture |= f->id == CONTROL_IS_COMPILING;
 	/* Policy native goes on after what the function prints, and so must not run it twice. */
-	*out = value_bool(f->id != CONTROL_SKIPS_CACHES || !t->native);
+	*out = value_bool(f->id != CONTROL_FOLLOWS_DYNAMO || !t->native);
 	return true;
 }
 

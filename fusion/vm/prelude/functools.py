@@ -60,7 +60,7 @@ def _cached(function):
     asked = [0]
 
     def call(*args, **keywords):
-        if torch._C._skips_caches():  # TorchDynamo reads the function, and neither asks nor fills its cache
+        if torch._C._follows_dynamo():  # TorchDynamo reads the function, and neither asks nor fills its cache
             return function(*args, **keywords)
         key = (args, tuple(keywords.items()))
         asked[0] += 1

@@ -229,7 +229,7 @@ def wrap(tensor):
     """A tensor as an array, or its number where it has no dimension."""
     if tensor.dim() > 0:
         return ndarray(tensor)
-    return _Scalar(tensor) if torch._C._is_traced() else as_number(tensor.item(), tensor.dtype)
+    return _Scalar(tensor) if torch._C._follows_dynamo() else as_number(tensor.item(), tensor.dtype)
 
 
 def attribute_of_number(x, name):
@@ -932,8 +932,8 @@ def _rows(texts, shape, indent, between, width):
 
 
 class _Scalar(ndarray):
-    """A number that a graph computes and keeps, as torch's own numpy does; outside of the graph it
-    does what the number does."""
+    """A number that a graph computes and keeps, as torch's own numpy does where Dynamo captures it;
+    outside of the graph it does what the number does."""
 
     __builtin__ = ndarray  # as a key it is its number
 
