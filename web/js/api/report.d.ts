@@ -2357,6 +2357,8 @@ export interface ReportSuiteBenchmark {
   mode: string;
   /** the value with its interval */
   shown: string;
+  /** DISAGREES: a value of it is not eager's */
+  verdict?: string;
 }
 
 /** what GET /suites says of a suite's report, beside its head */
