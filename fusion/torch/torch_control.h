@@ -22,13 +22,13 @@ enum torch_control {
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
-	CONTROL_IS_TRACED,        /* our prelude asks: no op runs at once */
-	CONTROL_FOLLOWS_DYNAMO,   /* ... captured as Dynamo does: no functools cache, numbers of NumPy
-				   * are tensors */
-	CONTROL_GRAD_MODE,        /* our prelude calls it; answers the mode before */
-	CONTROL_IS_GRAD,          /* torch.is_grad_enabled() */
-	CONTROL_GRAD_FUNCTION,    /* f, with the mode in which it runs */
-	CONTROL_DERIVATIVE,       /* torch.func says that one begins (True), or ends */
+	CONTROL_IS_TRACED,      /* our prelude asks: no op runs at once */
+	CONTROL_FOLLOWS_DYNAMO, /* ... captured as Dynamo does: no functools cache, numbers of NumPy
+				 * are tensors */
+	CONTROL_GRAD_MODE,      /* our prelude calls it; answers the mode before */
+	CONTROL_IS_GRAD,        /* torch.is_grad_enabled() */
+	CONTROL_GRAD_FUNCTION,  /* f, with the mode in which it runs */
+	CONTROL_DERIVATIVE,     /* torch.func says that one begins (True), or ends */
 	CONTROL_FUNCTION_CONTEXT, /* torch.autograd.Function makes its ctx: a node of FX */
 	CONTROL_BODY, /* (f, *args): a capture calls f as the body of a function of functions */
 	CONTROL_PURE_BODY,      /* the same, where f may not write to older tensors */
