@@ -72,15 +72,18 @@ struct interval saving_beyond_margin(const struct interval *saved_us, double cal
 	return out;
 }
 
+enum repay repay_of(const struct interval *speedup, bool saves)
+{
+	if (speedup->mid <= 1 || speedup->high <= 1)
+		return REPAY_NEVER;
+	return speedup->low <= 1 || !saves ? REPAY_UNKNOWN : REPAY_AFTER;
+}
+
 static void repay_fill(struct comparison *c, double compile_us)
 {
-	const struct interval *saved = &c->saved_us, *speedup = &c->speedup;
+	const struct interval *saved = &c->saved_us;
 
-	/* The ratio decides, as it does for the verdict: the medians of ratio and difference may
-	 * lie on two sides of none. */
-	c->repay = speedup->mid <= 1 || speedup->high <= 1 ? REPAY_NEVER
-		   : speedup->low <= 1 || saved->low <= 0  ? REPAY_UNKNOWN
-							   : REPAY_AFTER;
+	c->repay = repay_of(&c->speedup, saved->low > 0);
 	if (c->repay != REPAY_AFTER)
 		return;
 	c->calls_to_repay = ceil(compile_us / saved->mid);

@@ -36,6 +36,10 @@ enum verdict verdict_beyond(const struct interval *speedup, int rounds, double m
 struct interval saving_beyond_margin(const struct interval *saved_us, double call_us);
 
 enum repay { REPAY_AFTER, REPAY_NEVER, REPAY_UNKNOWN };
+/* By the ratio, as the verdict goes: the medians of ratio and difference may lie on two sides of
+ * none. `saves`: what a call saves is above 0 with its whole interval. */
+enum repay repay_of(const struct interval *speedup, bool saves);
+
 const char *repay_word(enum repay r); /* "after" */
 
 struct comparison {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/fields/fields.h"
+#include "profiler/measure/break_even.h"
 #include "profiler/profiler.h"
 #include "server/api/api.h"
 #include "server/api/routes.h"
@@ -42,6 +43,8 @@ static json_t *split_json(const char *text, char separator)
 static json_t *summary_json(const struct run_summary *m)
 {
 	json_t *speedup = json_null(), *interval = json_null(), *median = json_null();
+	const struct interval ratio = { m->speedup_lo, m->speedup, m->speedup_hi };
+	bool saves = isfinite(m->calls_to_repay);
 
 	if (!m->mode)
 		return json_null();
@@ -51,10 +54,11 @@ static json_t *summary_json(const struct run_summary *m)
 	}
 	if (!isnan(m->median_lo))
 		median = json_pack("[f, f]", m->median_lo, m->median_hi);
-	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "mode", m->mode,
+	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:s, s:o, s:o, s:o, s:o}", "mode", m->mode,
 			 "verdict", m->verdict, "speedup", speedup, "speedup_ci", interval,
-			 "median_us", m->median_us, "median_ci", median, "calls_to_repay",
-			 number_or_null(m->calls_to_repay), "crossover_n",
+			 "median_us", m->median_us, "median_ci", median, "repay",
+			 saves ? repay_word(REPAY_AFTER) : repay_word(repay_of(&ratio, false)),
+			 "calls_to_repay", number_or_null(m->calls_to_repay), "crossover_n",
 			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n), "breaks",
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }

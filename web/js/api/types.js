@@ -173,6 +173,7 @@
  * @property {Interval | null} speedup_ci
  * @property {number} median_us
  * @property {Interval | null} [median_ci] null: not kept
+ * @property {string} repay after, never, or unknown where the interval of the ratio holds 1
  * @property {number | null} [calls_to_repay]
  * @property {number | null} [crossover_n]
  * @property {number | null} [at_n]

@@ -137,15 +137,10 @@ function summaryCells(s, columns, recent) {
   ];
 }
 
-/**
- * The list's rows do not say why there is no number: the interval of the ratio does.
- * @param {Summary} s
- */
+/** @param {Summary} s */
 function repaid(s) {
   if (typeof s.calls_to_repay === "number") return calls(s.calls_to_repay);
-  if (s.speedup === null) return dim("none");
-  const maybe = s.speedup > 1 && (s.speedup_ci?.[1] ?? 0) > 1;
-  return dim(maybe ? "unknown" : "never");
+  return dim(s.speedup === null ? "none" : s.repay);
 }
 
 /** @param {RunRow} r */
