@@ -277,9 +277,11 @@ test("keys alone select: the event that is pointed at, and its ends moved", asyn
   await asked(page, "s1");
   const [, start, length] = query(page, "on").split("-").map(Number);
   assert.deepEqual([Number(query(page, "s0")), Number(query(page, "s1"))], [start, start + length]);
-  const lanes = await rows(page, "Lanes");
-  assert.equal(lanes.find((r) => r[0] === "Kernels")[1], "1");
-  assert.equal(lanes.find((r) => r[0] === "Kernels")[4], "100 %");
+  // The address has the selection before the tables have its figures.
+  await until(async () => {
+    const kernels = (await rows(page, "Lanes")).find((r) => r[0] === "Kernels");
+    return kernels?.[1] === "1" && kernels[4] === "100 %";
+  }, "the figures of the one kernel");
   let at = page.url();
   await page.keyboard.press("Shift+ArrowRight");
   await settled(page, at);
