@@ -1,8 +1,8 @@
 /* profiler/run/samples.c -- the samples of a point: this process', then those of others.
  *
  * Where code and pages lie makes a process as a whole quicker or slower by 1 to 2 %, which no
- * number of its own samples shows.  So others, started anew, take some too, one after the other.
- * They take a part of this one's time, so that a run takes hardly longer for them.
+ * number of its own samples shows.  So others, which begin as new processes, take some too, one
+ * after the other. They take a part of this one's time, so that a run takes hardly longer for them.
  */
 #include <math.h>
 #include <stdlib.h>

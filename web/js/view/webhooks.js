@@ -27,7 +27,7 @@ export async function webhooksView(ctx) {
   await styled;
   if (ctx.signal.aborted) return;
   if (problem && !(problem instanceof ApiError && problem.status === 403)) throw problem;
-  const body = problem ? [stateWell("Not for this token", h("p", {}, "Webhooks are managed with a token of scope admin: what is told leaves the server."), h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, "breakeven token add NAME --scope admin"))] : page.elements();
+  const body = problem ? [stateWell("Not for this token", h("p", {}, "Webhooks are managed with a token of scope admin: they send news out of the server."), h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, "breakeven token add NAME --scope admin"))] : page.elements();
   ctx.main.replaceChildren(h("div", { class: "head" }, titles, acts), ...body);
   while (!problem && (await pause(page.live ? LIVE_MS : IDLE_MS, ctx.signal))) if (!document.hidden) await page.load().catch(() => null); // asked again soon; the rows stay
 }
