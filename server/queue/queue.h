@@ -39,6 +39,9 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, const 
  * are borrowed. */
 struct run_row enqueue_row(struct arena *arena, const struct report_workload *w, const char *name);
 
+/* JSON as the text of a row, compact, in `arena`; takes the JSON.  NULL without JSON or memory. */
+const char *row_text(struct arena *arena, json_t *json);
+
 /* A run that another process records, running at once; its workload is `w` with `trace` and
  * `device`. */
 bool enqueue_trace(struct db *db, const struct report_workload *w, const char *author, int64_t *id,
