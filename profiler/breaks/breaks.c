@@ -14,7 +14,6 @@
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/profiler.h"
-#include "profiler/report/break.h"
 #include "profiler/report/report.h"
 
 /* ---- the same function without its breaks.
