@@ -313,10 +313,10 @@ bool timeline_view_wants_more(struct timeline_view *v);
 
 /* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
  * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
- * columns, what their numbers stand for, and totals that hold for all events of the
- * window, those that have no row of their own too. */
+ * columns, what their numbers stand for, totals that hold for all events of the
+ * window, those that have no row of their own too, and where a page opens: "opens". */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 2 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 3 }; /* one more with each change of it */
 
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,

@@ -4,6 +4,7 @@
  * begin in one pixel of one lane, and is the longest of them: what is long enough
  * to be seen is never lost.  Of a counter's samples it is the largest.
  */
+#include "profiler/timeline/opens.h"
 #include "profiler/timeline/overlap.h"
 #include "profiler/timeline/timeline.h"
 
@@ -84,6 +85,7 @@ struct timeline_view {
 	int n_devices;
 	int64_t readings, reports; /* of the events in the window */
 	int64_t late;              /* events that came too late for gaps */
+	struct opens *opens;
 };
 
 enum { VIEW_MAX_ROWS = 6000 }; /* with more the answer is sampled */
@@ -298,12 +300,14 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
 	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
-	    (json_int_t)(v->end_ns - v->begin_ns), "t0_ns", (json_int_t)(v->t0_ns - v->begin_ns),
-	    "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-	    "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes", lanes_json(v),
-	    "names", names, "shapes", shapes, "totals", totals, "kinds", kinds_json(), "idle",
-	    idle_json(v), "found", found_json(v), "facts", v->tables.facts);
+	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}",
+	    "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
+	    (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns),
+	    "events", (json_int_t)v->events, "sampled", timeline_view_is_sampled(v), "rows",
+	    (json_int_t)n, "lanes", lanes_json(v), "names", names, "shapes", shapes, "totals",
+	    totals, "kinds", kinds_json(), "idle", idle_json(v), "found", found_json(v), "opens",
+	    opens_json(v->opens, v->begin_ns, timeline_view_is_sampled(v)), "facts",
+	    v->tables.facts);
 }
 
 /* An event by itself, with what its name means. */
@@ -612,6 +616,7 @@ void timeline_view_destroy(struct timeline_view *v)
 		overlap_finish(&v->lanes[i].busy);
 	free(v->lanes);
 	free(v->totals);
+	opens_destroy(v->opens);
 	free(v->rows);
 	free(v->buckets);
 	free(v);
@@ -746,7 +751,8 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	choose_px(v);
 	v->rows = calloc(VIEW_MAX_ROWS, sizeof(*v->rows));
 	v->buckets = calloc(view_bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
-	if (!v->rows || !v->buckets)
+	v->opens = opens_create(v->t0_ns, v->t1_ns);
+	if (!v->rows || !v->buckets || !v->opens)
 		return view_out_of_memory(err);
 	v->ready = true;
 	return true;
@@ -811,6 +817,7 @@ static void add_to_totals(struct timeline_view *v, const struct timeline_event *
 	}
 	add_to_total(v, e, end - from);
 	add_to_lane(v, e, from, end);
+	opens_add(v->opens, e, from, end);
 }
 
 static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row, bool found)

@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, deviceWindow, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -26,12 +26,13 @@ function answer(head, columns) {
   return bytes.buffer;
 }
 
-test("a view without calls opens on what ran on devices, where that is a small part of it", () => {
-  const compiling = slice(500e6, 250e6, "range");
-  const kernels = [slice(40e3, 2e3), slice(240e3, 10e3, "copy"), slice(0, 750e6, "idle")];
-  assert.deepEqual(deviceWindow({ slices: [compiling, ...kernels], span: 750e6 }), [29500, 260500]);
-  assert.equal(deviceWindow({ slices: kernels, span: 250e3 }), null);
-  assert.equal(deviceWindow({ slices: [compiling], span: 750e6 }), null);
+test("what is not all says what it opened on", () => {
+  const opens = (of, t0, t1) => opensText({ opens: { of, t0, t1, percent: 95 }, span: 19e9 });
+  assert.equal(opens("device", 18e9, 18e9 + 260e3), "opened on the 260 µs that hold 95 % of what devices ran");
+  assert.equal(opens("host", 0, 20e6), "opened on the 20 ms that hold 95 % of what the host did");
+  assert.equal(opens("call", 4e6, 5e6), "opened on the last call");
+  assert.equal(opens("call", 0, 19e9), "");
+  assert.equal(opens("whole", 0, 19e9), "");
 });
 
 test("an answer's columns become slices, in order", () => {
@@ -39,7 +40,7 @@ test("an answer's columns become slices, in order", () => {
   const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];
   const head = {
     span_ns: 100, t0_ns: 0, t1_ns: 100, events: 3, sampled: false, rows: 3, lanes: [{ id: 0, name: "kernels" }],
-    names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null,
+    names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null, opens: { of: "whole", t0_ns: 0, t1_ns: 100, percent: 95 },
     columns: names.map((n, i) => [n, types[i]]),
   };
   const columns = [[10, 10, 50], [30, 20, 10], [8, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 2, 3], [1, 1, 1]];

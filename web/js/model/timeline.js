@@ -68,6 +68,7 @@
  * @property {Record<string, Shape>} shapes
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
+ * @property {{of: string, t0: number, t1: number, percent: number}} opens what a page shows first: call, device, host, whole
  * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
  * @property {(Found & {names: number[]}) | null} found of what was looked for, in the window; names: those of the answer's that are meant
  * @property {Slice[]} slices in order of their starts
@@ -89,8 +90,6 @@
 
 import { count, duration } from "./format.js";
 
-/** Of the whole that devices run in: below it they could not be seen. */
-const SMALL_PART = 20;
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
 const AROUND_KINDS = ["call", "piece", "break", "range", "op", "idle"];
@@ -175,6 +174,7 @@ export function decodeTimeline(buffer) {
     names: head.names,
     shapes: head.shapes,
     facts: head.facts ?? {},
+    opens: { ...head.opens, t0: head.opens.t0_ns, t1: head.opens.t1_ns },
     idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
     found: head.found ? { ...foundFigures(head.found), names: head.found.names } : null,
     totals: head.totals.map((/** @type {number[]} */ t) => ({
@@ -312,15 +312,11 @@ export const sliceOf = (e) => ({
 /** Whether two are the same event. @param {Slice} a @param {Slice} b */
 export const isSame = (a, b) => a.start === b.start && a.lane === b.lane && a.duration === b.duration && a.name === b.name;
 
-/**
- * Where to begin in a view without calls: what ran on a device, where that is a small part of the whole.  A log of
- * compiling may go on for seconds before kernels of microseconds. @param {View} view @returns {[number, number] | null}
- */
-export function deviceWindow({ slices, span }) {
-  let [from, to] = [Infinity, -Infinity];
-  for (const s of slices) if (DEVICE_KINDS.includes(s.kind)) [from, to] = [Math.min(from, s.start), Math.max(to, s.start + s.duration)];
-  const room = (to - from) / 20;
-  return to > from && to - from < span / SMALL_PART ? [Math.max(0, from - room), Math.min(span, to + room)] : null;
+/** What is in sight at first, said where it is not all. @param {View} view */
+export function opensText({ opens, span }) {
+  if (opens.of === "whole" || opens.t1 - opens.t0 >= span) return "";
+  if (opens.of === "call") return "opened on the last call";
+  return `opened on the ${duration((opens.t1 - opens.t0) / 1000)} that hold ${opens.percent} % of what ${opens.of === "device" ? "devices ran" : "the host did"}`;
 }
 
 /** A step for the ruler: 1, 2 or 5 times a power of ten, at most `most` of them. @param {number} span @param {number} most */

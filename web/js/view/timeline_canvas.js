@@ -351,6 +351,7 @@ export class TimelineCanvas {
       f: () => this.#focus(),
       m: () => this.mark(),
       0: () => this.show(0, whole.span),
+      b: () => this.show(whole.opens.t0, whole.opens.t1),
       Escape: () => this.#leave(),
     }[key];
   }

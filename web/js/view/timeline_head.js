@@ -8,7 +8,7 @@ import { swatch } from "./timeline_tables.js";
 import { fileUrl } from "../api/client.js";
 import { fileStem } from "../model/commands.js";
 import { bytes, count, duration, plural } from "../model/format.js";
-import { idleRows, onDevice } from "../model/timeline.js";
+import { idleRows, onDevice, opensText } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").View} View */
 /** @typedef {import("./timeline.js").Asked} Asked */
@@ -32,7 +32,8 @@ function legend(whole) {
 export function heading(whole, { mode }) {
   const calls = whole.totals.filter((t) => t.kind === "call").reduce((sum, t) => sum + t.count, 0);
   const words = calls ? `${plural(calls, "call")} of ${mode}` : mode || "All processes";
-  const size = `${duration(whole.span / 1000)}, ${plural(whole.events, "event")}`;
+  const opened = opensText(whole);
+  const size = [duration(whole.span / 1000), plural(whole.events, "event"), ...(opened ? [`${opened} (B); 0 shows all`] : [])].join(", ");
   return h("div", { class: "bar" }, h("h3", {}, words), h("span", { class: "sub small" }, size), h("div", { class: "acts" }, legend(whole)));
 }
 
