@@ -97,7 +97,7 @@ static void fill_break(struct report_break *to, const struct fusion_session *s, 
 struct report_break_list breaks_of_session(const struct fusion_session *s,
 					   struct report_draft *draft)
 {
-	size_t n = (size_t)fusion_break_count(s);
+	size_t n = (size_t)fusion_counts(s).n_breaks;
 	struct report_break *all = report_new_break(n, &draft->arena);
 
 	for (size_t i = 0; all && i < n; i++)
@@ -138,7 +138,7 @@ static void fill_entry(struct report_entry *to, const struct fusion_entry_info *
 static struct report_entry_list entries_of(const struct fusion_session *s, int frame,
 					   struct report_draft *draft)
 {
-	int n = 0, all = fusion_entry_count(s);
+	int n = 0, all = fusion_counts(s).n_entries;
 	struct report_entry *list;
 
 	for (int i = 0; i < all; i++)
@@ -169,7 +169,7 @@ static struct report_integers lines_of(const struct fusion_frame_info *f,
 static struct report_frame_list tree_of_session(const struct fusion_session *s,
 						struct report_draft *draft)
 {
-	int n = fusion_frame_count(s);
+	int n = fusion_counts(s).n_frames;
 	struct report_frame *all = report_new_frame((size_t)n, &draft->arena);
 
 	for (int i = 0; all && i < n; i++) {
@@ -216,7 +216,7 @@ static void fill_barrier(struct report_trace_run *to, const struct fusion_sessio
 static struct report_lazy *lazy_of_session(const struct fusion_session *s,
 					   struct report_draft *draft)
 {
-	int n = fusion_barrier_count(s), listed = n < MOST_BARRIERS ? n : MOST_BARRIERS;
+	int n = fusion_counts(s).n_barriers, listed = n < MOST_BARRIERS ? n : MOST_BARRIERS;
 	struct report_trace_run *runs = report_new_trace_run((size_t)listed, &draft->arena);
 	struct report_lazy *to = report_new_lazy(1, &draft->arena);
 
@@ -225,7 +225,7 @@ static struct report_lazy *lazy_of_session(const struct fusion_session *s,
 	if (!to)
 		return NULL;
 	REPORT_SET(to, runs, (struct report_trace_run_list){ runs, (size_t)listed });
-	REPORT_SET(to, left_out, fusion_barriers_left_out(s) + n - listed);
+	REPORT_SET(to, left_out, fusion_counts(s).barriers_left_out + n - listed);
 	return to;
 }
 
@@ -353,7 +353,7 @@ double report_compile_us(const struct candidate *candidate)
 {
 	double us = 0;
 
-	for (int i = 0; i < fusion_graph_count(candidate->session); i++)
+	for (int i = 0; i < fusion_counts(candidate->session).n_graphs; i++)
 		us += (double)fusion_graph(candidate->session, i).compile_ns / 1000;
 	return us;
 }
@@ -461,7 +461,7 @@ static bool make_room(struct report_mode *m, const struct fusion_session *s, int
 static bool add_later_graphs(struct report_mode *m, const struct candidate *candidate,
 			     struct report_draft *draft)
 {
-	int n = fusion_graph_count(candidate->session), first = (int)m->graphs.n;
+	int n = fusion_counts(candidate->session).n_graphs, first = (int)m->graphs.n;
 
 	n = n < first + LATER_GRAPHS ? n : first + LATER_GRAPHS;
 	if (n <= first)
@@ -482,7 +482,7 @@ static struct report_restored *restored(const struct candidate *candidate,
 
 	if (!r)
 		return NULL;
-	REPORT_SET(r, where, fusion_device_name(candidate->engine) ? "device" : "host");
+	REPORT_SET(r, where, fusion_facts(candidate->engine).device ? "device" : "host");
 	REPORT_SET(r, sets, candidate->most_sets > 0 ? candidate->most_sets : 1);
 	REPORT_SET(r, arguments, candidate->restores);
 	REPORT_SET(r, copied_on_device, candidate->restored_on_device);
@@ -537,7 +537,7 @@ static struct report_mode_counts *counts_of(const struct fusion_session *s,
 static struct report_recompile_list recompiles_of(const struct fusion_session *s,
 						  struct report_draft *draft)
 {
-	int n = fusion_recompile_count(s);
+	int n = fusion_counts(s).n_recompiles;
 	struct report_recompile *all = report_new_recompile((size_t)n, &draft->arena);
 
 	for (int i = 0; all && i < n; i++) {
@@ -558,7 +558,7 @@ static bool add_later_recompiles(struct report_mode *m, const struct candidate *
 	const struct fusion_session *s = candidate->session;
 	struct report_break_list breaks;
 
-	if (fusion_recompile_count(s) <= (int)m->recompiles.n)
+	if (fusion_counts(s).n_recompiles <= (int)m->recompiles.n)
 		return true;
 	REPORT_SET(m, recompiles, recompiles_of(s, draft));
 	REPORT_SET(m, tree, tree_of_session(s, draft));
@@ -604,7 +604,7 @@ bool report_graphs(struct report_mode *m, const struct candidate *candidate, boo
 		   struct report_draft *draft)
 {
 	const struct fusion_session *s = candidate->session;
-	int n = fusion_graph_count(s);
+	int n = fusion_counts(s).n_graphs;
 	bool cached = n > 0;
 
 	if (!make_room(m, s, n, draft))
@@ -675,13 +675,13 @@ const char *report_reproduce(const struct workload *w, const struct point *p, en
 void report_device(struct report_device *device, const struct fusion *engine,
 		   struct report_draft *draft)
 {
-	const char *note = fusion_backend_note(engine), *name = fusion_device_name(engine);
+	const char *note = fusion_facts(engine).backend_note, *name = fusion_facts(engine).device;
 
-	REPORT_SET(device, backend, report_draft_text(draft, fusion_backend_name(engine)));
+	REPORT_SET(device, backend, report_draft_text(draft, fusion_facts(engine).backend));
 	REPORT_SET_IF(device, kind, name, "cuda");
 	REPORT_SET_IF(device, name, name, report_draft_text(draft, name));
 	REPORT_SET_OR_NULL(device, backend_note, note, report_draft_text(draft, note));
-	REPORT_SET(device, threads, fusion_threads(engine));
+	REPORT_SET(device, threads, fusion_facts(engine).threads);
 }
 
 void report_order(struct report_mode *m, const struct fusion *engine, struct report_draft *draft)

@@ -459,7 +459,7 @@ static int64_t largest_kernel(const struct candidate *candidate)
 {
 	int64_t most_bytes = 0;
 
-	for (int i = 0; i < fusion_graph_count(candidate->session); i++) {
+	for (int i = 0; i < fusion_counts(candidate->session).n_graphs; i++) {
 		struct fusion_graph_info info = fusion_graph(candidate->session, i);
 
 		for (int k = 0; k < info.n_kernels; k++) {
