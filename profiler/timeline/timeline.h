@@ -64,6 +64,11 @@ enum timeline_kind {
 };
 const char *timeline_kind_name(enum timeline_kind kind);
 
+/* What an event is drawn and grouped as: "collective", "compile", "python"
+ * (profiler/timeline/drawn.def) where its name, or that of its lane, says more than its kind, whose
+ * name it is else.  Both may be NULL. */
+const char *timeline_drawn_as(enum timeline_kind kind, const char *name, const char *lane);
+
 /* COLUMN(name, type), in the order of a chunk's body. */
 #define TIMELINE_COLUMNS(COLUMN)                                                                   \
 	COLUMN(start_ns, int64_t)                                                                  \
@@ -327,10 +332,10 @@ bool timeline_view_wants_more(struct timeline_view *v);
 
 /* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
  * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
- * columns, what their numbers stand for, and totals that hold for all events of the
- * window, those that have no row of their own too. */
+ * columns, what their numbers stand for, totals that hold for all events of the
+ * window, those that have no row of their own too, and where a page opens: "opens". */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 2 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 4 }; /* one more with each change of it */
 
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,
