@@ -2,10 +2,10 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
-  start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
+  start, duration, kind, as: kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
 });
 
 /** An answer as timeline_view_columns() writes it. */
@@ -47,7 +47,7 @@ test("an answer's columns become slices, in order", () => {
   const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
   assert.deepEqual(view.slices.map((s) => [s.start, s.duration, s.kind, s.correlation]),
     [[10, 30, "call", 1], [10, 20, "kernel", 2], [50, 10, "kernel", 3]]);
-  assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", count: 3, sum: 60, most: 30 }]);
+  assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", as: "kernel", count: 3, sum: 60, most: 30 }]);
   assert.deepEqual(view.facts, {});
   assert.equal(lanesOfView(view).get(0).length, 3);
   assert.equal(lanesOfView(view), lanesOfView(view)); // made once
@@ -123,6 +123,22 @@ test("rows by kind add up to the calls", () => {
   assert.equal(byKind([], 500).whole, 500);
   const beside = [{ name: 1, kind: "kernel", count: 2, sum: 800, most: 400 }, { name: 2, kind: "range", count: 1, sum: 900, most: 900 }];
   assert.deepEqual(byKind(beside, 500), { rows: [{ kind: "kernel", count: 2, sum: 800 }], whole: 800, calls: 0, beside: true });
+});
+
+test("what a name says an event is, it is drawn and counted as", () => {
+  const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];
+  const names = ["start_ns", "duration_ns", "bytes", "lane", "kind", "name", "shape", "correlation", "events"];
+  const lane = (id, ranges_are) => ({ id, name: "", events: 1, ranges_are });
+  const head = {
+    span_ns: 9, t0_ns: 0, t1_ns: 9, events: 3, sampled: false, rows: 3, lanes: [lane(0, "range"), lane(1, "compile")], names: {}, shapes: {},
+    totals: [[1, 0, 1, 5, 5], [2, 0, 1, 3, 3], [3, 1, 1, 9, 9]], kinds: ["kernel", "range"], drawn: { 1: "collective" }, facts: null,
+    opens: { of: "whole", t0_ns: 0, t1_ns: 9 }, columns: names.map((n, i) => [n, types[i]]),
+  };
+  const columns = [[0, 1, 2], [5, 3, 9], [0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 2, 3], [0, 0, 0], [0, 0, 0], [1, 1, 1]];
+  const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
+  assert.deepEqual(view.slices.map((s) => s.as), ["collective", "kernel", "compile"]);
+  assert.deepEqual([...drawnIn(view)].sort(), ["collective", "compile", "kernel", "range"]);
+  assert.deepEqual(byKind(view.totals, 9).rows.slice(0, 2), [{ kind: "kernel", count: 1, sum: 3 }, { kind: "collective", count: 1, sum: 5 }]);
 });
 
 test("a slice is found where it is drawn: the inner of two, the nearest beside", () => {

@@ -90,8 +90,13 @@ export class TimelinePage {
         this.#canvas.classList.toggle("selects", on);
       },
     };
+    const hidden = new Set((this.#query.get("hide") ?? "").split(",").filter(Boolean));
+    this.line.hide(hidden);
     place.replaceChildren(
-      heading(this.#whole, this.#asked),
+      heading(this.#whole, this.#asked, hidden, (kinds) => {
+        this.line.hide(kinds);
+        remember({ hide: [...kinds].join(",") });
+      }),
       tools(this.#asked, this.find.el, acts),
       h("div", { class: "well tl" }, this.#canvas, this.#tip),
       h("p", { class: "vh", id: "tl-keys" }, keys),
