@@ -512,8 +512,12 @@ static void files_lie_beside_the_events_in_pieces(void **state)
 	struct buf text = { 0 };
 
 	(void)state;
-	assert_true(timeline_writer_file(w, "rank_0.log", "first ", 6, &err));
-	assert_true(timeline_writer_file(w, "rank_0.log", "second", 6, &err));
+	assert_true(timeline_writer_file(
+	    w, &(struct timeline_piece){ TIMELINE_FILE, "rank_0.log", "first ", 6, 0, 0, 0 },
+	    &err));
+	assert_true(timeline_writer_file(
+	    w, &(struct timeline_piece){ TIMELINE_FILE, "rank_0.log", "second", 6, 0, 0, 0 },
+	    &err));
 	assert_true(timeline_writer_finish(w, NULL, &err));
 	timeline_writer_destroy(w);
 	for (size_t i = 0; i < b.list.len; i++) {
