@@ -229,6 +229,20 @@ export function findEvent(id, params, signal) {
   return request(`/runs/${encodeURIComponent(id)}/timeline/find?${q}`, { signal });
 }
 
+/**
+ * @typedef {{events: number, sum_ns: number, groups: number, left_out: {groups: number, count: number, sum_ns: number},
+ *   rows: {text: string, as: string, count: number, sum_ns: number, mean_ns: number, max_ns: number, share: number, names: number[]}[]}} Groups
+ */
+/**
+ * The events of a part of a timeline, summed.
+ * @param {string} id @param {Record<string, string | number>} params mode, n, t0, t1 (ns), by, sort, limit @param {AbortSignal} signal
+ * @returns {Promise<Groups>}
+ */
+export function getGroups(id, params, signal) {
+  const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
+  return request(`/runs/${encodeURIComponent(id)}/timeline/groups?${q}`, { signal });
+}
+
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });
 
