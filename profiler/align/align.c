@@ -36,6 +36,7 @@ static const struct align_item *model_item(const struct align_side *s, size_t i)
 static void fill_apart(struct answering *s, const struct align_side *side,
 		       struct report_aligned_side *to)
 {
+	static const char *const why[] = { "", "other items", "warm-up", "far off" };
 	struct report_aligned_apart *rows = report_new_aligned_apart(MOST_APART, &s->draft->arena);
 	size_t n = 0;
 
@@ -46,7 +47,7 @@ static void fill_apart(struct answering *s, const struct align_side *side,
 		if (u->apart == UNIT_USED)
 			continue;
 		REPORT_SET(row, index, (int64_t)i);
-		REPORT_SET(row, why, u->apart == UNIT_WARM_UP ? "warm-up" : "other items");
+		REPORT_SET(row, why, why[u->apart]);
 		REPORT_SET(row, wall, align_time(&s->wording, u->wall_ns));
 		REPORT_SET_OR_NULL(row, cause, u->cause, u->cause);
 		REPORT_SET_OR_NULL(row, cause_time, u->cause,
@@ -336,6 +337,8 @@ static void fill_row(struct answering *s, const struct listed *l, struct report_
 	REPORT_SET(to, n_b, (int64_t)row->n_b);
 	REPORT_SET(to, moved, row->any_moved);
 	REPORT_SET(to, time, align_change(&s->wording, &row->change[l->part]));
+	REPORT_SET_IF(to, length, l->part == ROW_DEVICE,
+		      align_change(&s->wording, &row->change[ROW_LENGTH]));
 	REPORT_SET_OR_NULL(to, share, leads->delta != 0, delta / leads->delta);
 	if (l->part == ROW_IDLE)
 		fill_causes(s, row, to);

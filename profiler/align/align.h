@@ -4,7 +4,7 @@
  * the units that the program repeats, a unit of A is aligned with one of B, and the difference of a
  * unit's time is split into rows: kernels that take another time, that are new, gone, fused or
  * split, that run more or less often, and what the device waits before a kernel.  The rows of a
- * part add up to its difference but for `rest`, which medians leave.
+ * part add up to its difference; `rest` says what they do not.
  *
  * Of the time in which several streams run at once each has its share, so that busy and idle
  * together are the wall time.

@@ -1,9 +1,10 @@
 /* profiler/align/rows.c -- what each kernel adds to the difference.
  *
- * A row sums over its items in a unit, so that there is one sample a unit.  Whether the two sides
- * differ is asked of their trimmed means (Yuen, The two-sample trimmed t for unequal population
- * variances, Biometrika 61, 1974), with what processes of the same differ by (ratio.h) in their
- * errors, and of all rows together by Holm's method.
+ * A row sums over its items in a unit, so that there is one sample a unit, and figures are means
+ * over units: means of rows add up to that of the whole, which medians do not, and units that are
+ * far off were set apart before.  Whether the two sides differ is asked by Welch's test, with what
+ * processes of the same differ by (ratio.h) in the errors, and of all rows together by Holm's
+ * method.
  */
 #include "profiler/align/rows.h"
 
@@ -15,34 +16,21 @@
 #include "profiler/compare/ratio.h"
 #include "profiler/measure/stats.h"
 
-static const double alpha = 0.05, trimmed = 0.2, process_sd = RATIO_PROCESS_SD;
+static const double alpha = 0.05, process_sd = RATIO_PROCESS_SD;
 
 /* ---- two samples ---- */
 
-/* Of sorted values. */
-static struct unit_figure figure_of(double *x, int n)
+static struct unit_figure figure_of(const double *x, int n)
 {
-	struct unit_figure f = { NAN, NAN, NAN, 0, n };
-	int cut = (int)(trimmed * n), kept = n - 2 * cut;
-	double mean = 0, square = 0;
+	struct unit_figure f = { n ? 0 : NAN, NAN, n };
+	double square = 0;
 
-	if (!n)
-		return f;
-	stats_sort(x, n);
-	f.median = stats_quantile(x, n, 0.5);
-	if (n < 2)
-		return f;
-	for (int i = cut; i < n - cut; i++)
-		f.mean = (isnan(f.mean) ? 0 : f.mean) + x[i] / kept;
-	for (int i = 0; i < n; i++) /* those cut are as the last that are kept */
-		mean += x[i < cut ? cut : i >= n - cut ? n - cut - 1 : i] / n;
-	for (int i = 0; i < n; i++) {
-		double d = x[i < cut ? cut : i >= n - cut ? n - cut - 1 : i] - mean;
-
-		square += d * d;
-	}
-	f.error = sqrt(square / (kept * (kept - 1.0)));
-	f.freedom = kept - 1;
+	for (int i = 0; i < n; i++)
+		f.mean += x[i] / n;
+	for (int i = 0; i < n; i++)
+		square += (x[i] - f.mean) * (x[i] - f.mean);
+	if (n > 1)
+		f.error = sqrt(square / (n * (n - 1.0)));
 	return f;
 }
 
@@ -76,19 +64,18 @@ static struct unit_change change_of(struct unit_figure a, struct unit_figure b)
 	struct unit_change c = { a, b, 0, NAN, NAN, 1, false };
 	double error, freedom, ea, eb;
 
-	c.delta = (isnan(b.median) ? 0 : b.median) - (isnan(a.median) ? 0 : a.median);
+	c.delta = (isnan(b.mean) ? 0 : b.mean) - (isnan(a.mean) ? 0 : a.mean);
 	if (isnan(a.error) || isnan(b.error))
 		return c;
-	ea = a.error * a.error + process_sd * a.median * process_sd * a.median;
-	eb = b.error * b.error + process_sd * b.median * process_sd * b.median;
+	ea = a.error * a.error + process_sd * a.mean * process_sd * a.mean;
+	eb = b.error * b.error + process_sd * b.mean * process_sd * b.mean;
 	error = sqrt(ea + eb);
 	if (error == 0) {
-		c.chance = c.delta == 0 ? 1 : 0;
 		c.low = c.high = c.delta;
 		return c;
 	}
-	freedom = (ea + eb) * (ea + eb) / (ea * ea / a.freedom + eb * eb / b.freedom);
-	c.chance = chance_of(fabs(b.mean - a.mean) / error, freedom);
+	freedom = (ea + eb) * (ea + eb) / (ea * ea / (a.n - 1) + eb * eb / (b.n - 1));
+	c.chance = chance_of(fabs(c.delta) / error, freedom);
 	error *= errors_within(freedom);
 	c.low = c.delta - error;
 	c.high = c.delta + error;
@@ -106,6 +93,11 @@ struct sampling {
 static double busy_of(const struct align_item *item)
 {
 	return item->busy_ns;
+}
+
+static double length_of(const struct align_item *item)
+{
+	return (double)item->event->duration_ns;
 }
 
 static double idle_of(const struct align_item *item)
@@ -142,7 +134,9 @@ static struct unit_figure sample(const struct sampling *s, const struct align_ro
 		if (unit->apart != UNIT_USED || (part == ROW_IDLE && !unit->whole))
 			continue;
 		s->room[n++] = sum_in(s, row, &side->items.at[unit->first], of_b,
-				      part == ROW_DEVICE ? busy_of : idle_of);
+				      part == ROW_IDLE                       ? idle_of
+				      : part == ROW_LENGTH && !side->on_host ? length_of
+									     : busy_of);
 	}
 	return figure_of(s->room, n);
 }
@@ -282,6 +276,15 @@ static void choose_first(const struct sampling *s, struct align_row *row)
 	}
 }
 
+/* Of a kernel its share of the time or its own length may tell: the length is less disturbed by
+ * what runs beside it. */
+static double chance_in(const struct align_row *row, enum row_part part)
+{
+	double share = row->change[part].chance, length = row->change[ROW_LENGTH].chance;
+
+	return part == ROW_IDLE ? share : fmin(1, 2 * fmin(share, length));
+}
+
 /* Which of all rows changed. */
 static bool judge(struct align_rows *r)
 {
@@ -291,10 +294,12 @@ static bool judge(struct align_rows *r)
 	bool ok = chance && stands;
 
 	for (size_t i = 0; ok && i < n; i++)
-		chance[i] = r->list.at[i / 2].change[i % 2].chance;
+		chance[i] = chance_in(&r->list.at[i / 2], i % 2 ? ROW_IDLE : ROW_DEVICE);
 	ok = ok && ratio_holm(chance, (int)n, alpha, stands);
 	for (size_t i = 0; ok && i < n; i++)
 		r->list.at[i / 2].change[i % 2].changed = stands[i];
+	for (size_t i = 0; ok && i < r->list.len; i++)
+		r->list.at[i].change[ROW_LENGTH].changed = r->list.at[i].change[ROW_DEVICE].changed;
 	free(chance);
 	free(stands);
 	return ok;
@@ -312,7 +317,7 @@ bool rows_make(const struct align_side *a, const struct align_side *b, struct al
 	for (size_t i = 0; ok && i < out->list.len; i++) {
 		struct align_row *row = &out->list.at[i];
 
-		for (enum row_part part = ROW_DEVICE; part <= ROW_IDLE; part++)
+		for (enum row_part part = ROW_DEVICE; part < ROW_PARTS; part++)
 			row->change[part] = change_of(sample(&s, row, false, part),
 						      sample(&s, row, true, part));
 		choose_first(&s, row);

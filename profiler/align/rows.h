@@ -4,11 +4,10 @@
 
 #include "profiler/align/match.h"
 
-/* A figure of a unit: the median over the units of a side, and what tells whether two differ. */
+/* A figure of a unit: its mean over the units of a side, and the standard error of that. */
 struct unit_figure {
-	double median;      /* NAN: no unit has it */
-	double mean, error; /* trimmed mean and its standard error; NAN: too few units */
-	double freedom;     /* of that error */
+	double mean;  /* NAN: no unit has it */
+	double error; /* NAN: too few units */
 	int n;
 };
 
@@ -19,7 +18,8 @@ struct unit_change {
 	bool changed;            /* stands among all */
 };
 
-enum row_part { ROW_DEVICE, ROW_IDLE };
+/* ROW_LENGTH: how long items take, whatever runs beside them; no part of a whole. */
+enum row_part { ROW_DEVICE, ROW_IDLE, ROW_LENGTH, ROW_PARTS };
 
 /* Matches of the same names on both sides, taken together. */
 struct align_row {
@@ -27,7 +27,7 @@ struct align_row {
 	size_t from, to;           /* its matches, in order[] */
 	size_t n_a, n_b;           /* items in a unit */
 	bool any_moved;
-	struct unit_change change[2]; /* by enum row_part */
+	struct unit_change change[ROW_PARTS];
 };
 
 struct align_rows {

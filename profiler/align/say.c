@@ -57,13 +57,13 @@ struct report_aligned_change *align_change(struct wording *w, const struct unit_
 	w->failed |= !to;
 	if (!to)
 		return NULL;
-	REPORT_SET_OR_NULL(to, a_us, c->a.n, c->a.median / 1e3);
-	REPORT_SET_OR_NULL(to, b_us, c->b.n, c->b.median / 1e3);
+	REPORT_SET_OR_NULL(to, a_us, c->a.n, c->a.mean / 1e3);
+	REPORT_SET_OR_NULL(to, b_us, c->b.n, c->b.mean / 1e3);
 	REPORT_SET(to, delta_us, c->delta / 1e3);
 	REPORT_SET_OR_NULL(to, ci_us, !isnan(c->low), ci);
 	REPORT_SET(to, changed, c->changed);
-	REPORT_SET(to, a, align_time(w, c->a.median));
-	REPORT_SET(to, b, align_time(w, c->b.median));
+	REPORT_SET(to, a, align_time(w, c->a.mean));
+	REPORT_SET(to, b, align_time(w, c->b.mean));
 	REPORT_SET(to, delta, align_signed(w, c->delta, c->low, c->high));
 	return to;
 }

@@ -27,7 +27,7 @@ struct align_item {
 };
 
 /* Why a unit is set apart. */
-enum unit_apart { UNIT_USED, UNIT_OTHER_ITEMS, UNIT_WARM_UP };
+enum unit_apart { UNIT_USED, UNIT_OTHER_ITEMS, UNIT_WARM_UP, UNIT_FAR_OFF };
 
 struct align_unit {
 	size_t first, n; /* items */

@@ -15,13 +15,15 @@
 
 /* A unit of a warm-up takes so much longer than most. */
 static const double warm_up_times = 1.5;
+/* One that is far off so many deviations (of the median of their sizes), and such a share. */
+static const double far_off_deviations = 5, far_off_least = 0.05;
 /* Spans hold such a share of the items; where nothing repeats the second will do. */
 static const double nearly_all = 0.9, most = 0.5;
 
 /* ---- spans that the program names ---- */
 
 struct span_of {
-	uint32_t lane, key;
+	uint32_t lane, key, name; /* name: of the tables */
 	int64_t from_ns, to_ns;
 };
 
@@ -77,8 +79,8 @@ static bool list_spans(const struct align_side *s, struct span_list *spans)
 		lane = timeline_lane_at(&events->tables, e->lane);
 		if (lane.has.device) /* ranges as the device saw them */
 			continue;
-		if (!VEC_PUSH(&spans->at, (struct span_of){ e->lane, side_key(s, e), e->start_ns,
-							    event_end(e) }))
+		if (!VEC_PUSH(&spans->at, (struct span_of){ e->lane, side_key(s, e), e->name,
+							    e->start_ns, event_end(e) }))
 			return false;
 	}
 	if (spans->at.len)
@@ -125,6 +127,8 @@ static bool units_of_spans(struct align_side *s, const struct span_list *spans,
 			   const struct span_group *g)
 {
 	const struct span_of *list = &spans->at.at[g->first];
+	const char *exact;
+	bool alike = true;
 
 	for (size_t i = 0; i < g->n; i++) {
 		size_t first = item_at(s, list[i].from_ns), end = item_at(s, list[i].to_ns);
@@ -138,7 +142,11 @@ static bool units_of_spans(struct align_side *s, const struct span_list *spans,
 		if (u.n && !VEC_PUSH(&s->units, u))
 			return false;
 	}
-	snprintf(s->how, sizeof(s->how), "%.120s", s->ids->texts.at[list[0].key - 1]);
+	for (size_t i = 1; i < g->n; i++)
+		alike &= list[i].name == list[0].name;
+	exact = timeline_name_at(&s->run->events->tables, list[0].name).name;
+	snprintf(s->how, sizeof(s->how), "%.120s",
+		 alike && exact ? exact : s->ids->texts.at[list[0].key - 1]);
 	return true;
 }
 
@@ -312,6 +320,26 @@ static double middle_wall(const struct align_side *s, double *room)
 	return stats_quantile(room, n, 0.5);
 }
 
+/* Units whose time is far from that of most: what happened there is none of the program's. */
+static void set_far_off(struct align_side *s, double middle, double *room)
+{
+	double spread;
+	int n = 0;
+
+	for (size_t i = 0; i < s->units.len; i++)
+		if (s->units.at[i].apart == UNIT_USED && s->units.at[i].whole)
+			room[n++] = fabs(s->units.at[i].wall_ns - middle);
+	if (n < STATS_MIN_SAMPLES)
+		return;
+	stats_sort(room, n);
+	spread = fmax(far_off_deviations * 1.4826 * stats_quantile(room, n, 0.5),
+		      far_off_least * middle);
+	for (size_t i = 0; i < s->units.len; i++)
+		if (s->units.at[i].apart == UNIT_USED && s->units.at[i].whole &&
+		    fabs(s->units.at[i].wall_ns - middle) > spread)
+			s->units.at[i].apart = UNIT_FAR_OFF;
+}
+
 /* The longest event of the host in a unit that is set apart. */
 static void name_cause(struct align_side *s, struct align_unit *u)
 {
@@ -343,6 +371,8 @@ static void set_warm_ups(struct align_side *s, double middle)
 		if (u->wall_ns <= warm_up_times * middle)
 			break;
 		u->apart = UNIT_WARM_UP;
+		if (i == 1 && s->units.at[0].apart == UNIT_USED) /* before which nothing is known */
+			s->units.at[0].apart = UNIT_WARM_UP;
 	}
 }
 
@@ -355,6 +385,7 @@ static void set_apart(struct align_side *s, uint64_t hash, double *room)
 		if (s->units.at[i].hash != hash)
 			s->units.at[i].apart = UNIT_OTHER_ITEMS;
 	set_warm_ups(s, middle_wall(s, room));
+	set_far_off(s, middle_wall(s, room), room);
 	middle = middle_wall(s, room);
 	for (size_t i = 0; i < s->units.len; i++) {
 		struct align_unit *u = &s->units.at[i];
