@@ -26,6 +26,17 @@ struct listed {
 	enum row_part part;
 };
 
+/* Item k of those of a match, of A or B. */
+static const struct align_item *match_item(const struct answering *s, bool of_b,
+					   const struct match *m, uint32_t k)
+{
+	const struct align_side *side = of_b ? s->b : s->a;
+	const struct matches *all = &s->rows->matches;
+	uint32_t item = of_b ? all->b.at[m->b + k] : all->a.at[m->a + k];
+
+	return &side->items.at[side->units.at[side->model].first + item];
+}
+
 static const struct align_item *model_item(const struct align_side *s, size_t i)
 {
 	return &s->items.at[s->units.at[s->model].first + i];
@@ -178,29 +189,30 @@ static const char *change_word(const struct listed *l)
 	return !c->changed ? "same" : c->delta > 0 ? "slower" : "faster";
 }
 
-static struct report_texts names_of(struct answering *s, const struct align_side *side,
-				    size_t first, uint32_t n)
+static struct report_texts names_of(struct answering *s, bool of_b, const struct match *m)
 {
 	const char *names[MOST_NAMES];
+	uint32_t n = of_b ? m->m : m->n;
 	int kept = 0;
 
 	for (uint32_t i = 0; i < n && kept < MOST_NAMES; i++)
-		names[kept++] = side_name(side, model_item(side, first + i)->event);
+		names[kept++] = side_name(of_b ? s->b : s->a, match_item(s, of_b, m, i)->event);
 	return report_draft_texts(s->draft, names, kept);
 }
 
 /* Whether both sides say the same but for what a compiler counts. */
 static bool same_names(const struct answering *s, const struct match *m)
 {
-	return m->n + m->m == 1 || (m->n == 1 && m->m == 1 &&
-				    model_item(s->a, m->a)->key == model_item(s->b, m->b)->key);
+	return m->n + m->m == 1 ||
+	       (m->n == 1 && m->m == 1 &&
+		match_item(s, false, m, 0)->key == match_item(s, true, m, 0)->key);
 }
 
 static void fill_names(struct answering *s, const struct align_row *row,
 		       struct report_aligned_row *to)
 {
 	const struct match *m = row->first;
-	const struct align_item *item = m->m ? model_item(s->b, m->b) : model_item(s->a, m->a);
+	const struct align_item *item = match_item(s, m->m > 0, m, 0);
 	const struct align_side *side = m->m ? s->b : s->a;
 
 	REPORT_SET(to, name, side_name(side, item->event));
@@ -210,23 +222,24 @@ static void fill_names(struct answering *s, const struct align_row *row,
 		REPORT_SET(to, to, (struct report_texts){ 0 });
 		return;
 	}
-	REPORT_SET(to, from, names_of(s, s->a, m->a, m->n));
-	REPORT_SET(to, to, names_of(s, s->b, m->b, m->m));
+	REPORT_SET(to, from, names_of(s, false, m));
+	REPORT_SET(to, to, names_of(s, true, m));
 	if (m->n == 1 && m->m == 1 && strcmp(to->change, "same") == 0)
 		REPORT_SET(to, change, "renamed");
 }
 
-/* From the idle time before the first item to the end of the last. */
-static struct report_aligned_place *place_of(struct answering *s, const struct align_side *side,
-					     size_t first, uint32_t n)
+/* From the begin of the first item to the end of the last; NULL: there is none. */
+static struct report_aligned_place *place_of(struct answering *s, bool of_b, const struct match *m)
 {
+	const struct align_side *side = of_b ? s->b : s->a;
 	struct report_aligned_place *to = report_new_aligned_place(1, &s->draft->arena);
+	uint32_t n = of_b ? m->m : m->n;
 	int64_t from = INT64_MAX, until = INT64_MIN;
 
 	if (!to || !n)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct timeline_event *e = model_item(side, first + i)->event;
+		const struct timeline_event *e = match_item(s, of_b, m, i)->event;
 
 		from = e->start_ns < from ? e->start_ns : from;
 		until = event_end(e) > until ? event_end(e) : until;
@@ -280,9 +293,9 @@ static void causes_of_row(const struct answering *s, const struct align_row *row
 		const struct match *m = &s->rows->matches.list.at[s->rows->order[i]];
 
 		for (uint32_t k = 0; k < m->n; k++)
-			add_causes(s->a, model_item(s->a, m->a + k), a);
+			add_causes(s->a, match_item(s, false, m, k), a);
 		for (uint32_t k = 0; k < m->m; k++)
-			add_causes(s->b, model_item(s->b, m->b + k), b);
+			add_causes(s->b, match_item(s, true, m, k), b);
 	}
 }
 
@@ -342,8 +355,8 @@ static void fill_row(struct answering *s, const struct listed *l, struct report_
 	REPORT_SET_OR_NULL(to, share, leads->delta != 0, delta / leads->delta);
 	if (l->part == ROW_IDLE)
 		fill_causes(s, row, to);
-	REPORT_SET_OR_NULL(to, a, m->n, place_of(s, s->a, m->a, m->n));
-	REPORT_SET_OR_NULL(to, b, m->m, place_of(s, s->b, m->b, m->m));
+	REPORT_SET_OR_NULL(to, a, m->n, place_of(s, false, m));
+	REPORT_SET_OR_NULL(to, b, m->m, place_of(s, true, m));
 }
 
 static void fill_rows(struct answering *s)
@@ -388,7 +401,7 @@ static int64_t *match_numbers(const struct answering *s, bool of_b)
 		const struct match *m = &s->rows->matches.list.at[i];
 
 		for (uint32_t k = 0; k < (of_b ? m->m : m->n); k++)
-			of[(of_b ? m->b : m->a) + k] = (int64_t)i;
+			of[match_item(s, of_b, m, k) - model_item(side, 0)] = (int64_t)i;
 	}
 	return of;
 }
@@ -478,6 +491,8 @@ static struct report_aligned_change *fill_part(struct answering *s, enum row_par
 		rest -= s->rows->list.at[i].change[part].delta;
 	if (!to)
 		return NULL;
+	if (fabs(rest) < 1) /* what adding up rounds */
+		rest = 0;
 	REPORT_SET(to, rest_us, rest / 1e3);
 	REPORT_SET(to, rest, align_signed(&s->wording, rest, NAN, NAN));
 	return to;
@@ -508,6 +523,12 @@ static json_t *answer(struct answering *s)
 	return s->wording.failed ? NULL : report_write_alignment(to);
 }
 
+static bool read_side(struct align_side *s, const struct align_run *run, struct name_ids *names,
+		      struct err *err)
+{
+	return side_read(s, run, names, err) && side_share(s, err) && side_find_units(s, err);
+}
+
 json_t *align_timelines(const struct align_run *a, const struct align_run *b, struct err *err)
 {
 	struct name_ids names = { 0 };
@@ -516,7 +537,7 @@ json_t *align_timelines(const struct align_run *a, const struct align_run *b, st
 	struct report_draft draft = { 0 };
 	struct answering s = { .a = &of_a, .b = &of_b, .rows = &rows, .draft = &draft };
 	json_t *json = NULL;
-	bool ok = side_read(&of_a, a, &names, err) && side_read(&of_b, b, &names, err);
+	bool ok = read_side(&of_a, a, &names, err) && read_side(&of_b, b, &names, err);
 
 	if (ok && rows_make(&of_a, &of_b, &rows)) {
 		s.wording.arena = &draft.arena;

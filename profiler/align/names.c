@@ -48,7 +48,8 @@ static bool is_number(const struct word *w)
 	return true;
 }
 
-void name_normal(char *out, size_t size, const char *name)
+/* Writes the name as it counts; cut at `size`. */
+static void name_normal(char *out, size_t size, const char *name)
 {
 	size_t len = 0;
 
@@ -63,7 +64,8 @@ void name_normal(char *out, size_t size, const char *name)
 		}
 		name += w.len;
 		if (is_number(&w) || is_made(&w))
-			w = (struct word){ "#", 1 };
+			w = (struct word){ "#",
+					   len == 0 || out[len - 1] != '#' }; /* "Step#3" too */
 		for (size_t i = 0; i < w.len && len + 1 < size; i++)
 			out[len++] = w.at[i];
 	}

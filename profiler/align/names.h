@@ -27,9 +27,6 @@ void name_ids_finish(struct name_ids *t);
 /* The number of a name as it counts here; NAMES_NONE: out of memory. */
 uint32_t name_ids_find(struct name_ids *t, const char *name);
 
-/* Writes the name as it counts; cut at `size`. */
-void name_normal(char *out, size_t size, const char *name);
-
 /* How alike two names are, by their words, arguments of templates apart: 0 to 1. */
 double name_likeness(const char *a, const char *b);
 

@@ -114,10 +114,11 @@ static double sum_in(const struct sampling *s, const struct align_row *row,
 
 	for (size_t i = row->from; i < row->to; i++) {
 		const struct match *m = &s->rows->matches.list.at[s->rows->order[i]];
-		size_t first = of_b ? m->b : m->a, n = of_b ? m->m : m->n;
+		const struct matches *all = &s->rows->matches;
+		const uint32_t *list = of_b ? &all->b.at[m->b] : &all->a.at[m->a];
 
-		for (size_t k = 0; k < n; k++)
-			sum += of(&items[first + k]);
+		for (size_t k = 0; k < (of_b ? m->m : m->n); k++)
+			sum += of(&items[list[k]]);
 	}
 	return sum;
 }
@@ -201,24 +202,32 @@ static int by_sign(const void *x, const void *y)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
+/* The key of an item in the list of a side. */
+static uint32_t key_at(const struct sampling *s, bool of_b, size_t at)
+{
+	const struct align_side *side = of_b ? s->b : s->a;
+	uint32_t item = of_b ? s->rows->matches.b.at[at] : s->rows->matches.a.at[at];
+
+	return side->items.at[side->units.at[side->model].first + item].key;
+}
+
+static uint64_t sign_with(uint64_t sign, uint32_t key)
+{
+	return hash_bytes(&key, sizeof(key), sign);
+}
+
 /* A kernel that one side has alone is signed as a pair of it, so that it counts there. */
 static uint64_t sign_of(const struct sampling *s, const struct match *m)
 {
-	const struct align_item *a = &s->a->items.at[s->a->units.at[s->a->model].first + m->a];
-	const struct align_item *b = &s->b->items.at[s->b->units.at[s->b->model].first + m->b];
+	uint32_t alone = m->n ? key_at(s, false, m->a) : key_at(s, true, m->b);
 	uint64_t sign = 0;
 
-	if (m->n + m->m == 1) {
-		uint32_t pair[2] = { m->n ? a->key : b->key, 0 };
-
-		return hash_bytes(pair, sizeof(*pair), hash_bytes(pair, sizeof(*pair), 0) + 1);
-	}
 	for (uint32_t i = 0; i < m->n; i++)
-		sign = hash_bytes(&a[i].key, sizeof(a[i].key), sign);
-	sign++;
+		sign = sign_with(sign, key_at(s, false, m->a + i));
+	sign = m->n ? sign + 1 : sign_with(0, alone) + 1;
 	for (uint32_t i = 0; i < m->m; i++)
-		sign = hash_bytes(&b[i].key, sizeof(b[i].key), sign);
-	return sign;
+		sign = sign_with(sign, key_at(s, true, m->b + i));
+	return m->n == 1 && !m->m ? sign_with(sign, alone) : sign;
 }
 
 static bool group_matches(const struct sampling *s)
@@ -259,6 +268,7 @@ static void choose_first(const struct sampling *s, struct align_row *row)
 {
 	const struct align_item *a = &s->a->items.at[s->a->units.at[s->a->model].first];
 	const struct align_item *b = &s->b->items.at[s->b->units.at[s->b->model].first];
+	const struct matches *all = &s->rows->matches;
 	double best = -1;
 
 	for (size_t i = row->from; i < row->to; i++) {
@@ -266,9 +276,9 @@ static void choose_first(const struct sampling *s, struct align_row *row)
 		double sum = 0;
 
 		for (uint32_t k = 0; k < m->n; k++)
-			sum -= a[m->a + k].busy_ns;
+			sum -= a[all->a.at[m->a + k]].busy_ns;
 		for (uint32_t k = 0; k < m->m; k++)
-			sum += b[m->b + k].busy_ns;
+			sum += b[all->b.at[m->b + k]].busy_ns;
 		if (fabs(sum) > best) {
 			best = fabs(sum);
 			row->first = m;
@@ -335,7 +345,7 @@ bool rows_make(const struct align_side *a, const struct align_side *b, struct al
 
 void rows_finish(struct align_rows *r)
 {
-	VEC_FREE(&r->matches.list);
+	matches_finish(&r->matches);
 	VEC_FREE(&r->list);
 	free(r->order);
 }

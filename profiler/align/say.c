@@ -199,8 +199,7 @@ static void say_how(struct report_alignment *to, struct wording *w)
 			    w, "Of the devices of %s number %lld, which ran most, is looked at.",
 			    i ? "B" : "A", (long long)sides[i]->device);
 	}
-	how[n++] = "Times are medians over units; rows add up to their part but for the rest, "
-		   "which medians leave.";
+	how[n++] = "Times are means over the units that count; rows add up to their part.";
 	REPORT_SET(to, how, (struct report_texts){ how, n });
 }
 

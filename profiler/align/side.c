@@ -391,7 +391,7 @@ bool side_read(struct align_side *s, const struct align_run *run, struct name_id
 		return false;
 	find_first(s);
 	choose_device(s);
-	return read_items(s, err) && side_share(s, err) && side_find_units(s, err);
+	return read_items(s, err);
 }
 
 void side_finish(struct align_side *s)

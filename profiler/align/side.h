@@ -62,8 +62,8 @@ struct align_side {
 	int device, devices;
 };
 
-/* Borrows the run.  False with BAD_REQUEST (no such lanes, nothing that ran), or MEMORY; finish in
- * any case. */
+/* Items alone; side_share() and side_find_units() then.  Borrows the run.  False with BAD_REQUEST
+ * (no such lanes, nothing that ran), or MEMORY; finish in any case. */
 bool side_read(struct align_side *s, const struct align_run *run, struct name_ids *names,
 	       struct err *err);
 void side_finish(struct align_side *s);

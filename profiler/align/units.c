@@ -122,6 +122,32 @@ static bool is_better(const struct align_side *s, const struct span_group *g,
 	return (double)g->held >= (double)best->held - near && g->total_ns > best->total_ns;
 }
 
+/* Whether most spans hold the same items, in the same order: else they are no repetition. */
+static bool is_regular(const struct align_side *s, const struct span_of *list, size_t n)
+{
+	uint64_t common = 0;
+	size_t votes = 0, same = 0, filled = 0;
+
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < n; i++) {
+			size_t first = item_at(s, list[i].from_ns), end = item_at(s, list[i].to_ns);
+			uint64_t hash = 0;
+
+			for (size_t k = first; k < end; k++)
+				hash = hash_bytes(&s->items.at[k].key, sizeof(uint32_t), hash);
+			if (end == first)
+				continue;
+			filled += round;
+			if (round)
+				same += hash == common;
+			else if (!votes)
+				common = hash, votes = 1;
+			else
+				votes += hash == common ? 1 : (size_t)-1;
+		}
+	return 2 * same >= filled;
+}
+
 /* Spans of the group become units. */
 static bool units_of_spans(struct align_side *s, const struct span_list *spans,
 			   const struct span_group *g)
@@ -160,7 +186,7 @@ static bool find_spans(struct align_side *s, double share, bool *found)
 		struct span_group g = next_group(s, &spans, at, &next);
 
 		if (g.n >= 2 && (double)g.held >= share * (double)s->items.len &&
-		    is_better(s, &g, &best))
+		    is_better(s, &g, &best) && is_regular(s, &spans.at.at[g.first], g.n))
 			best = g;
 	}
 	*found = best.n > 0;

@@ -616,7 +616,7 @@ static json_t *compare_timelines(const struct compare_flags *f, const char *db, 
 	return aligned;
 }
 
-enum { NAME_COLUMNS = 56 };
+enum { NAME_COLUMNS = 56, MOST_APART = 4 };
 
 static void print_change(struct buf *out, const char *title, const struct report_aligned_change *c)
 {
@@ -627,14 +627,14 @@ static void print_change(struct buf *out, const char *title, const struct report
 		   d->text);
 	if (d->low)
 		buf_printf(out, " (%s to %s)", d->low, report_text(d->high));
-	if (c->rest)
+	if (c->rest && c->rest_us != 0)
 		buf_printf(out, ", of that unexplained %s", c->rest->text);
 	buf_puts(out, "\n");
 }
 
 static void print_apart(struct buf *out, const char *letter, const struct report_aligned_side *side)
 {
-	for (size_t i = 0; i < side->apart.n; i++) {
+	for (size_t i = 0; i < side->apart.n && i < MOST_APART; i++) {
 		const struct report_aligned_apart *u = &side->apart.at[i];
 
 		buf_printf(out, "set apart in %s: unit %lld, %s, %s", letter, (long long)u->index,
@@ -644,6 +644,9 @@ static void print_apart(struct buf *out, const char *letter, const struct report
 				   u->cause);
 		buf_puts(out, "\n");
 	}
+	if (side->units - side->used > MOST_APART)
+		buf_printf(out, "  and %lld more\n",
+			   (long long)(side->units - side->used - MOST_APART));
 }
 
 static void print_row(struct buf *out, const struct report_aligned_row *row)
