@@ -100,6 +100,7 @@ PUBLIC = {
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format idle lanes_view",
+    "server/api": "timelines",
     "server/queue": "bounds cgroup outgoing sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",

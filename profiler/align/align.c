@@ -16,12 +16,12 @@ struct answering {
 	struct report_alignment *to;
 	struct report_draft *draft;
 	struct wording wording;
-	struct listed *list; /* rows in their order */
+	struct listed_row *list; /* rows in their order */
 	size_t n_listed;
 };
 
 /* A row's part, as it is listed. */
-struct listed {
+struct listed_row {
 	const struct align_row *row;
 	enum row_part part;
 };
@@ -115,12 +115,12 @@ static struct report_aligned_side *fill_side(struct answering *s, const struct a
 
 /* ---- which rows ---- */
 
-static double size_of(const struct listed *l)
+static double size_of(const struct listed_row *l)
 {
 	return fabs(l->row->change[l->part].delta);
 }
 
-static int by_place(const struct listed *a, const struct listed *b)
+static int by_place(const struct listed_row *a, const struct listed_row *b)
 {
 	return a->row->from != b->row->from
 		   ? (a->row->from > b->row->from) - (a->row->from < b->row->from)
@@ -130,7 +130,7 @@ static int by_place(const struct listed *a, const struct listed *b)
 /* What changed first, the largest first. */
 static int by_size(const void *x, const void *y)
 {
-	const struct listed *a = x, *b = y;
+	const struct listed_row *a = x, *b = y;
 	bool changed_a = a->row->change[a->part].changed,
 	     changed_b = b->row->change[b->part].changed;
 
@@ -144,7 +144,7 @@ static int by_size(const void *x, const void *y)
 /* The same, those of the device before. */
 static int by_part(const void *x, const void *y)
 {
-	const struct listed *a = x, *b = y;
+	const struct listed_row *a = x, *b = y;
 	bool changed_a = a->row->change[a->part].changed,
 	     changed_b = b->row->change[b->part].changed;
 
@@ -163,7 +163,7 @@ static bool list_rows(struct answering *s)
 		enum row_part part = i % 2 ? ROW_IDLE : ROW_DEVICE;
 
 		if (part == ROW_DEVICE || row->change[part].delta != 0)
-			s->list[s->n_listed++] = (struct listed){ row, part };
+			s->list[s->n_listed++] = (struct listed_row){ row, part };
 	}
 	if (s->n_listed)
 		qsort(s->list, s->n_listed, sizeof(*s->list), r->wall.changed ? by_size : by_part);
@@ -172,7 +172,7 @@ static bool list_rows(struct answering *s)
 
 /* ---- a row ---- */
 
-static const char *change_word(const struct listed *l)
+static const char *change_word(const struct listed_row *l)
 {
 	const struct align_row *row = l->row;
 	const struct unit_change *c = &row->change[l->part];
@@ -336,7 +336,7 @@ static const struct unit_change *leading(const struct align_rows *r)
 	return r->wall.changed ? &r->wall : &r->part[ROW_DEVICE];
 }
 
-static void fill_row(struct answering *s, const struct listed *l, struct report_aligned_row *to)
+static void fill_row(struct answering *s, const struct listed_row *l, struct report_aligned_row *to)
 {
 	const struct align_row *row = l->row;
 	const struct match *m = row->first;

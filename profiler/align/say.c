@@ -78,6 +78,13 @@ static const char *without_sign(const char *text)
 	return strncmp(text, "−", strlen("−")) == 0 ? text + strlen("−") : text;
 }
 
+/* Ends have signs, so no dash stands between them. */
+static void say_interval(struct sentence *s, const struct report_figure *f)
+{
+	if (f->low && f->high)
+		sentence_add(s, PART_INTERVAL, " (%s to %s)", f->low, f->high);
+}
+
 /* What a row is, shortly: a name without what a template or a call takes. */
 static const char *short_name(struct wording *w, const char *name)
 {
@@ -139,14 +146,14 @@ static void say(struct report_alignment *to, struct wording *w)
 	if (strcmp(to->leads, "wall") == 0) {
 		sentence_add(&s, PART_CLAIM, "A unit of B takes %s %s than one of A", much,
 			     c->delta_us > 0 ? "longer" : "less");
-		sentence_interval(&s, c->delta);
+		say_interval(&s, c->delta);
 		sentence_add(&s, PART_PLAIN, ", %s against %s", c->b->text, c->a->text);
 		say_rows(&s, to);
 	} else if (strcmp(to->leads, "device") == 0) {
 		sentence_add(&s, PART_CLAIM, "In a unit of B %s busy %s %s than in one of A",
 			     to->b->on_host ? "ops are" : "the device is", much,
 			     c->delta_us > 0 ? "longer" : "less");
-		sentence_interval(&s, c->delta);
+		say_interval(&s, c->delta);
 		sentence_add(&s, PART_PLAIN,
 			     ", while the unit's own time differs by no more than its noise");
 		say_rows(&s, to);
@@ -154,7 +161,7 @@ static void say(struct report_alignment *to, struct wording *w)
 		sentence_add(&s, PART_CLAIM, "No difference beyond noise");
 		sentence_add(&s, PART_PLAIN, ": a unit takes %s in B against %s in A, %s",
 			     to->wall->b->text, to->wall->a->text, to->wall->delta->text);
-		sentence_interval(&s, to->wall->delta);
+		say_interval(&s, to->wall->delta);
 		sentence_add(&s, PART_PLAIN, ".");
 	} else {
 		sentence_add(&s, PART_CLAIM, "A unit takes %s in B against %s in A",
