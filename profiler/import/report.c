@@ -542,6 +542,8 @@ json_t *import_report(struct model *m, json_t *files)
 	add_trace(m, report);
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, files, report);
+	if (m->stacks.nodes)
+		json_object_set(report, "stacks", m->stacks.nodes);
 	if (m->artifacts.counts)
 		json_object_set(report, "artifacts", m->artifacts.counts);
 	m->ledger.n[LEDGER_TEXTS_FULL] += m->artifacts.cut;
