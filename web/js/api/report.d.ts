@@ -1765,10 +1765,12 @@ export interface ReportOriginal {
 export interface ReportImportFile {
   /** its name */
   name: string;
-  /** kineto, torch_trace or pt_xla */
+  /** kineto, torch_trace or pt_xla; none */
   kind: string;
   /** bytes: its size */
   bytes: number;
+  /** of a file in an archive that is no log: why it was passed over; its kind is none */
+  refused?: string;
   /** bytes: its size without gzip */
   decoded_bytes?: number;
 }
