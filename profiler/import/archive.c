@@ -15,7 +15,7 @@ enum {
 };
 
 /* What the next bytes are. */
-enum state {
+enum archive_state {
 	AT_HEAD,       /* of a member: `want` bytes of it */
 	AT_NAME,       /* of a .zip's member, and its extra fields, after the head */
 	IN_MEMBER,     /* `left` bytes of it, as they are */
@@ -26,9 +26,9 @@ enum state {
 	AT_END,        /* all that follows is passed over */
 };
 
-struct archive {
+struct log_archive {
 	struct archive_sink sink;
-	enum state state, then;                                 /* after PASSING */
+	enum archive_state state, then;                         /* after PASSING */
 	bool is_zip, known, inflating, has_descriptor, is_long; /* is_long: sizes of 8 bytes */
 	char head[HEAD_BYTES], name[ARCHIVE_NAME_CHARS + 1], next_name[ARCHIVE_NAME_CHARS + 1];
 	size_t have, want;
@@ -96,7 +96,7 @@ static bool damaged(struct err *err, const char *what)
 }
 
 /* Into PASSING where there is something to pass. */
-static void go(struct archive *a, enum state then, uint64_t pass)
+static void go(struct log_archive *a, enum archive_state then, uint64_t pass)
 {
 	a->state = pass ? PASSING : then;
 	a->then = then;
@@ -106,7 +106,7 @@ static void go(struct archive *a, enum state then, uint64_t pass)
 }
 
 /* "27 path=folder/file\n" among the records of a pax head. */
-static void read_pax(struct archive *a)
+static void read_pax(struct log_archive *a)
 {
 	const char *at = a->head, *end = a->head + a->have;
 
@@ -123,7 +123,7 @@ static void read_pax(struct archive *a)
 	}
 }
 
-static void end_long_name(struct archive *a)
+static void end_long_name(struct log_archive *a)
 {
 	a->head[a->have] = '\0';
 	if (a->is_pax)
@@ -133,12 +133,12 @@ static void end_long_name(struct archive *a)
 	go(a, AT_HEAD, a->padding);
 }
 
-static bool begin_member(struct archive *a, struct err *err)
+static bool begin_member(struct log_archive *a, struct err *err)
 {
 	return a->sink.begin(a->sink.self, a->name, err);
 }
 
-static bool tar_head(struct archive *a, struct err *err)
+static bool tar_head(struct log_archive *a, struct err *err)
 {
 	char type = a->head[156];
 
@@ -194,7 +194,7 @@ static uint64_t long_size(const char *extra, size_t len, uint64_t size, bool *is
 	return size;
 }
 
-static bool zip_member(struct archive *a, struct err *err)
+static bool zip_member(struct log_archive *a, struct err *err)
 {
 	uint32_t flags = u16(a->head + 6), method = u16(a->head + 8), name = u16(a->head + 26);
 	uint64_t packed = u32(a->head + 18);
@@ -227,7 +227,7 @@ static bool zip_member(struct archive *a, struct err *err)
 }
 
 /* The head comes in three parts: what it is, its fields, name and extra fields. */
-static bool zip_head(struct archive *a, struct err *err)
+static bool zip_head(struct log_archive *a, struct err *err)
 {
 	if (a->want == 4 && memcmp(a->head, "PK\3\4", 4) != 0) {
 		a->state = AT_END; /* the list of its files, which were read */
@@ -247,7 +247,7 @@ static bool zip_head(struct archive *a, struct err *err)
 	return zip_member(a, err);
 }
 
-static bool end_deflate(struct archive *a, struct err *err)
+static bool end_deflate(struct log_archive *a, struct err *err)
 {
 	inflateEnd(&a->z);
 	a->inflating = false;
@@ -259,7 +259,7 @@ static bool end_deflate(struct archive *a, struct err *err)
 	return true;
 }
 
-static bool inflate_some(struct archive *a, const char **bytes, size_t *len, struct err *err)
+static bool inflate_some(struct log_archive *a, const char **bytes, size_t *len, struct err *err)
 {
 	int code;
 
@@ -285,7 +285,7 @@ static bool inflate_some(struct archive *a, const char **bytes, size_t *len, str
 /* ---- both ---- */
 
 /* Gathers `want` bytes of a head; then it is read. */
-static bool gather(struct archive *a, const char **bytes, size_t *len, struct err *err)
+static bool gather(struct log_archive *a, const char **bytes, size_t *len, struct err *err)
 {
 	size_t n = a->want - a->have < *len ? a->want - a->have : *len;
 
@@ -302,7 +302,7 @@ static bool gather(struct archive *a, const char **bytes, size_t *len, struct er
 	return true;
 }
 
-static bool take_bytes(struct archive *a, const char **bytes, size_t *len, struct err *err)
+static bool take_bytes(struct log_archive *a, const char **bytes, size_t *len, struct err *err)
 {
 	size_t n = a->left < *len ? (size_t)a->left : *len;
 	bool ok = true;
@@ -330,12 +330,12 @@ static bool take_bytes(struct archive *a, const char **bytes, size_t *len, struc
 }
 
 /* An empty member ends where it begins, without a byte more. */
-static bool is_over(const struct archive *a)
+static bool is_over(const struct log_archive *a)
 {
 	return (a->state == IN_MEMBER || a->state == IN_LONG_NAME) && a->left == 0;
 }
 
-bool archive_feed(struct archive *a, const char *bytes, size_t len, struct err *err)
+bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct err *err)
 {
 	bool ok = true;
 
@@ -355,14 +355,14 @@ bool archive_feed(struct archive *a, const char *bytes, size_t len, struct err *
 	return ok;
 }
 
-bool archive_is_cut(const struct archive *a)
+bool archive_is_cut(const struct log_archive *a)
 {
 	return a->state != AT_END && (a->state != AT_HEAD || a->have > 0);
 }
 
-struct archive *archive_create(const struct archive_sink *sink, struct err *err)
+struct log_archive *archive_create(const struct archive_sink *sink, struct err *err)
 {
-	struct archive *a = calloc(1, sizeof(*a));
+	struct log_archive *a = calloc(1, sizeof(*a));
 
 	if (!a) {
 		err_set(err, ERR_MEMORY, "out of memory for an archive");
@@ -372,7 +372,7 @@ struct archive *archive_create(const struct archive_sink *sink, struct err *err)
 	return a;
 }
 
-void archive_destroy(struct archive *a)
+void archive_destroy(struct log_archive *a)
 {
 	if (a && a->inflating)
 		inflateEnd(&a->z);

@@ -23,17 +23,17 @@ struct archive_sink {
 	bool (*end)(void *self, struct err *err);
 };
 
-struct archive;
+struct log_archive;
 
 /* NULL with MEMORY. */
-struct archive *archive_create(const struct archive_sink *sink, struct err *err);
-void archive_destroy(struct archive *a); /* NULL is fine */
+struct log_archive *archive_create(const struct archive_sink *sink, struct err *err);
+void archive_destroy(struct log_archive *a); /* NULL is fine */
 
 /* The next bytes.  False with UNSUPPORTED (encrypted, packed in a way that is not known, damaged)
  * or an error of the sink. */
-bool archive_feed(struct archive *a, const char *bytes, size_t len, struct err *err);
+bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct err *err);
 
 /* Whether it ended within a member, or a head. */
-bool archive_is_cut(const struct archive *a);
+bool archive_is_cut(const struct log_archive *a);
 
 #endif

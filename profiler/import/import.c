@@ -113,7 +113,7 @@ struct log_file {
 	const struct log_reader *reader; /* NULL: not known yet */
 	void *state;                     /* the reader's */
 	struct unzip *unzip;
-	struct archive *archive;
+	struct log_archive *archive;
 	struct buf start; /* what came before it was known */
 	unsigned char magic[2];
 	int n_magic;
