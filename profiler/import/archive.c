@@ -84,7 +84,7 @@ static bool is_tar_head(const char *head)
 	return head[0] && tar_number(head + 148, 8) == sum;
 }
 
-bool archive_recognises(const char *bytes, size_t len)
+static bool archive_recognises(const char *bytes, size_t len)
 {
 	return (len >= 4 && memcmp(bytes, "PK\3\4", 4) == 0) ||
 	       (len >= TAR_BLOCK && memcmp(bytes + 257, "ustar", 5) == 0 && is_tar_head(bytes));
@@ -335,7 +335,7 @@ static bool is_over(const struct log_archive *a)
 	return (a->state == IN_MEMBER || a->state == IN_LONG_NAME) && a->left == 0;
 }
 
-bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct err *err)
+static bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct err *err)
 {
 	bool ok = true;
 
@@ -355,12 +355,12 @@ bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct e
 	return ok;
 }
 
-bool archive_is_cut(const struct log_archive *a)
+static bool archive_is_cut(const struct log_archive *a)
 {
 	return a->state != AT_END && (a->state != AT_HEAD || a->have > 0);
 }
 
-struct log_archive *archive_create(const struct archive_sink *sink, struct err *err)
+static struct log_archive *archive_create(const struct archive_sink *sink, struct err *err)
 {
 	struct log_archive *a = calloc(1, sizeof(*a));
 
@@ -372,9 +372,17 @@ struct log_archive *archive_create(const struct archive_sink *sink, struct err *
 	return a;
 }
 
-void archive_destroy(struct log_archive *a)
+static void archive_destroy(struct log_archive *a)
 {
 	if (a && a->inflating)
 		inflateEnd(&a->z);
 	free(a);
 }
+
+const struct archive_reader reader_archive = {
+	.recognises = archive_recognises,
+	.create = archive_create,
+	.destroy = archive_destroy,
+	.feed = archive_feed,
+	.is_cut = archive_is_cut,
+};

@@ -12,9 +12,6 @@
 
 enum { ARCHIVE_START_BYTES = 512, ARCHIVE_NAME_CHARS = 255 };
 
-/* Whether a file that begins so is one; `len` is at least ARCHIVE_START_BYTES, or all. */
-bool archive_recognises(const char *bytes, size_t len);
-
 /* What is done with its members, in order; false ends it with the error. */
 struct archive_sink {
 	void *self;
@@ -25,15 +22,17 @@ struct archive_sink {
 
 struct log_archive;
 
-/* NULL with MEMORY. */
-struct log_archive *archive_create(const struct archive_sink *sink, struct err *err);
-void archive_destroy(struct log_archive *a); /* NULL is fine */
-
-/* The next bytes.  False with UNSUPPORTED (encrypted, packed in a way that is not known, damaged)
- * or an error of the sink. */
-bool archive_feed(struct log_archive *a, const char *bytes, size_t len, struct err *err);
-
-/* Whether it ended within a member, or a head. */
-bool archive_is_cut(const struct log_archive *a);
+struct archive_reader {
+	/* Whether a file that begins so is one; `len` is at least ARCHIVE_START_BYTES, or all. */
+	bool (*recognises)(const char *bytes, size_t len);
+	struct log_archive *(*create)(const struct archive_sink *sink,
+				      struct err *err); /* NULL with MEMORY */
+	void (*destroy)(struct log_archive *a);         /* NULL is fine */
+	/* The next bytes.  False with UNSUPPORTED (encrypted, packed in a way that is not known,
+	 * damaged) or an error of the sink. */
+	bool (*feed)(struct log_archive *a, const char *bytes, size_t len, struct err *err);
+	bool (*is_cut)(const struct log_archive *a); /* it ended within a member, or a head */
+};
+extern const struct archive_reader reader_archive;
 
 #endif

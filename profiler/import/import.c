@@ -159,7 +159,7 @@ static void drop_file(struct log_file *f)
 	f->state = NULL;
 	unzip_destroy(f->unzip);
 	f->unzip = NULL;
-	archive_destroy(f->archive);
+	reader_archive.destroy(f->archive);
 	f->archive = NULL;
 	buf_finish(&f->start);
 }
@@ -220,8 +220,9 @@ static bool recognise(struct log_file *f, struct err *err)
 {
 	const char *bytes = f->start.data ? f->start.data : "";
 
-	if (!f->is_member && archive_recognises(bytes, f->start.len))
-		return open_archive(f, err) && archive_feed(f->archive, bytes, f->start.len, err);
+	if (!f->is_member && reader_archive.recognises(bytes, f->start.len))
+		return open_archive(f, err) &&
+		       reader_archive.feed(f->archive, bytes, f->start.len, err);
 	for (size_t i = 0; !f->reader && i < sizeof(readers) / sizeof(readers[0]); i++)
 		if (readers[i]->recognises(bytes, f->start.len))
 			f->reader = readers[i];
@@ -245,7 +246,7 @@ static bool take(void *self, const char *bytes, size_t len, struct err *err)
 			       "reads it where it lies",
 			       f->name, im->most_bytes >> 20);
 	if (f->archive)
-		return archive_feed(f->archive, bytes, len, err);
+		return reader_archive.feed(f->archive, bytes, len, err);
 	if (f->reader)
 		return f->reader->feed(f->state, bytes, len, err);
 	buf_add(&f->start, bytes, len);
@@ -372,7 +373,7 @@ static bool open_archive(struct log_file *f, struct err *err)
 {
 	const struct archive_sink sink = { f, begin_member, feed_member, end_member };
 
-	f->archive = archive_create(&sink, err);
+	f->archive = reader_archive.create(&sink, err);
 	return f->archive != NULL;
 }
 
@@ -382,7 +383,7 @@ static bool end_archive(struct import *im, struct err *err)
 	const json_t *file;
 	size_t i;
 
-	im->model.ledger.n[LEDGER_CUT_OFF] += archive_is_cut(im->file.archive);
+	im->model.ledger.n[LEDGER_CUT_OFF] += reader_archive.is_cut(im->file.archive);
 	if (im->member.is_open && !end_member(&im->file, err)) /* within which it was cut */
 		return false;
 	json_array_foreach(im->files, i, file)

@@ -28,7 +28,7 @@ static bool matches(const char *pattern, const char *path, struct arena *arena,
 
 const char *const *route_types(const struct route *r)
 {
-	static const char *const types[][4] = {
+	static const char *const types[][6] = {
 		[BODY_NONE] = { NULL },
 		[BODY_JSON] = { "application/json" },
 		[BODY_BYTES] = { "application/octet-stream" },
