@@ -574,8 +574,8 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 		if (is_given_sparse(t, real, source))
 			return trace_break(t, BREAK_SPARSE, NULL, err);
 		if (!t->native && is_before_init(real.instance))
-			return trace_break(t, BREAK_MODULE_BEFORE_INIT,
-					   real.instance->class->name, err);
+			return trace_break(t, BREAK_MODULE_BEFORE_INIT, real.instance->class->name,
+					   err);
 		return stand_in_instance(t, real.instance, child, out, err);
 	case VALUE_CLASS:
 		return stand_in_class(t, real.class, child, out, err);
