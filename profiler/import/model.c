@@ -530,6 +530,9 @@ void model_finish(struct model *m)
 	names_finish(&m->names);
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);
+	artifacts_end(&m->artifacts, NULL, NULL);
+	stacks_finish(&m->stacks);
+	json_decref(m->artifacts.counts);
 	xla_finish(&m->xla);
 	json_decref(m->heads);
 	json_decref(m->counters);

@@ -13,9 +13,11 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
+#include "profiler/import/artifacts.h"
 #include "profiler/import/compiles.h"
 #include "profiler/import/kineto.h"
 #include "profiler/import/ledger.h"
+#include "profiler/import/stacks.h"
 #include "profiler/import/xla.h"
 #include "profiler/timeline/timeline.h"
 
@@ -238,6 +240,8 @@ struct model {
 
 	/* of compile logs */
 	struct compiles compiles;
+	struct artifacts artifacts;
+	struct stacks stacks;
 
 	/* of PyTorch/XLA */
 	struct xla_log xla;

@@ -1,4 +1,5 @@
 /* server/api/api_alignment.c -- /api/v1/compare/timelines: what ran in two runs, aligned. */
+#define HANDLER_alignment(name) name
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ static bool load(struct req *req, struct loaded_timeline t[2], struct err *err)
 	return true;
 }
 
-bool api_alignment(struct req *req, struct reply *reply, struct err *err)
+static bool api_alignment(struct req *req, struct reply *reply, struct err *err)
 {
 	struct loaded_timeline t[2] = { 0 };
 	struct timelines_asked asked = { 0 };
@@ -72,3 +73,8 @@ bool api_alignment(struct req *req, struct reply *reply, struct err *err)
 	loaded_timeline_finish(&t[1]);
 	return reply->json != NULL;
 }
+
+handler_fn *const alignment_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};
