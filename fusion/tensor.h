@@ -106,7 +106,6 @@ struct tensor *fusion_tensor(struct value v);
 bool fusion_is_parameter(struct value v);
 
 /* Of a VALUE_TENSOR: bit d as torch._dynamo.mark_dynamic(t, d). */
-void fusion_mark_dynamic(struct value v, unsigned dims);
-unsigned fusion_dynamic_dims(struct value v);
+unsigned *fusion_dynamic_dims(struct value v);
 
 #endif

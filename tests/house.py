@@ -97,7 +97,7 @@ PUBLIC = {
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory program split stats",
     "profiler/recorder": "traced watch_cost",
-    "profiler/report": "break passes places sizes",
+    "profiler/report": "passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
     "server/queue": "bounds cgroup outgoing sandbox",

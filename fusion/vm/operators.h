@@ -114,7 +114,6 @@ bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err
 /* methods_set.c: all items of an iterable; a with b, an iterable, as
  * a new set of a's kind; whether b has all of a. */
 enum set_op { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE, SET_SYMMETRIC };
-bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err *err);
 bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
 		 struct err *err);
 bool set_replace(struct vm *vm, struct dict *set, const struct dict *items, struct err *err);

@@ -351,13 +351,6 @@ void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *
 	json_array_append_new(items, item);
 }
 
-void compiles_add(json_t *row, const char *field, int64_t n)
-{
-	if (row)
-		json_object_set_new(
-		    row, field, json_integer(json_integer_value(json_object_get(row, field)) + n));
-}
-
 void compiles_add_in(json_t *row, const char *object, const char *name, double n)
 {
 	json_t *in = json_object_get(row, object);

@@ -352,10 +352,12 @@ bool import_folder(struct import *im, const char *folder, int64_t since_s, struc
 
 json_t *import_finish(struct import *im, struct err *err)
 {
-	json_t *report = import_report(&im->model, im->files);
 	int64_t dropped, doubtful;
-	json_t *facts;
+	json_t *report, *facts;
 
+	if (!artifacts_end(&im->model.artifacts, im->writer, err))
+		return NULL;
+	report = import_report(&im->model, im->files);
 	if (!report || memory_refused_here() != im->refused) {
 		memory_refused_error(err, "what was read");
 		json_decref(report);

@@ -531,6 +531,8 @@ void model_finish(struct model *m)
 	names_finish(&m->names);
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);
+	artifacts_end(&m->artifacts, NULL, NULL);
+	json_decref(m->artifacts.counts);
 	xla_finish(&m->xla);
 	json_decref(m->heads);
 	json_decref(m->counters);

@@ -13,6 +13,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
+#include "profiler/import/artifacts.h"
 #include "profiler/import/compiles.h"
 #include "profiler/import/kineto.h"
 #include "profiler/import/ledger.h"
@@ -241,6 +242,7 @@ struct model {
 
 	/* of compile logs */
 	struct compiles compiles;
+	struct artifacts artifacts;
 
 	/* of PyTorch/XLA */
 	struct xla_log xla;

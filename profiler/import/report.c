@@ -555,6 +555,9 @@ json_t *import_report(struct model *m, json_t *files)
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, files, report);
 	add_ranks(m, report);
+	if (m->artifacts.counts)
+		json_object_set(report, "artifacts", m->artifacts.counts);
+	m->ledger.n[LEDGER_TEXTS_FULL] += m->artifacts.cut;
 	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
 	if (m->exported && json_array_size(files) == 1)
 		own_report(m, report);

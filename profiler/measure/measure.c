@@ -167,7 +167,7 @@ static int64_t compiled(const struct candidate *candidate)
 /* Whether what it writes can wait for the end of a batch: no call is in a cycle twice. */
 static bool takes_sets(const struct candidate *candidate)
 {
-	if (!candidate->writes || !fusion_device_name(candidate->engine))
+	if (!candidate->writes || !fusion_facts(candidate->engine).device)
 		return false;
 	for (int i = 0; i < candidate->n_timed; i++)
 		for (int k = 0; k < i; k++)
@@ -218,7 +218,7 @@ static bool warm_up(struct candidate *candidate, int64_t warm_up_ns, double cloc
 			break;
 	}
 	best = fmax(best, 1);
-	if (fusion_device_name(candidate->engine))
+	if (fusion_facts(candidate->engine).device)
 		sample_ns = MEASURE_DEVICE_SAMPLE_NS;
 	candidate->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
 	return !takes_sets(candidate) || use_sets(candidate, clock_cost, err);
@@ -229,7 +229,7 @@ static int64_t compile_ns(const struct candidate *candidate)
 {
 	int64_t ns = 0;
 
-	for (int i = 0; i < fusion_graph_count(candidate->session); i++)
+	for (int i = 0; i < fusion_counts(candidate->session).n_graphs; i++)
 		ns += fusion_graph(candidate->session, i).compile_ns;
 	return ns;
 }

@@ -4,6 +4,7 @@
  * begin in one pixel of one lane, and is the longest of them: what is long enough
  * to be seen is never lost.  Of a counter's samples it is the largest.
  */
+#include "profiler/timeline/opens.h"
 #include "profiler/timeline/overlap.h"
 #include "profiler/timeline/timeline.h"
 
@@ -84,6 +85,7 @@ struct timeline_view {
 	int n_devices;
 	int64_t readings, reports; /* of the events in the window */
 	int64_t late;              /* events that came too late for gaps */
+	struct opens *opens;
 };
 
 enum { VIEW_MAX_ROWS = 6000 }; /* with more the answer is sampled */
@@ -210,6 +212,10 @@ static json_t *lanes_json(struct timeline_view *v)
 		json_object_set_new(row, "busy_ns", json_integer(busy));
 		json_object_set_new(row, "busy_at_least", json_boolean(l->busy.at_least));
 		json_object_set_new(row, "found", json_integer(v->find->lanes[i].events));
+		json_object_set_new(
+		    row, "ranges_are",
+		    json_string(timeline_drawn_as(TIMELINE_RANGE, NULL,
+						  timeline_lane_at(&v->tables, i).name)));
 		json_array_append_new(list, row);
 	}
 	return list;
@@ -232,6 +238,27 @@ static json_t *kinds_json(void)
 	for (int kind = 0; kind < TIMELINE_KIND_COUNT; kind++)
 		json_array_append_new(list, json_string(timeline_kind_name(kind)));
 	return list;
+}
+
+/* {number of a name: what its events are drawn as}, of those whose kind does not say it. */
+static json_t *drawn_json(const struct timeline_view *v)
+{
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++) {
+		enum timeline_kind kind = (enum timeline_kind)(i % TIMELINE_KIND_COUNT);
+		size_t name = i / TIMELINE_KIND_COUNT;
+		const char *as;
+		char key[24];
+
+		if (!v->totals[i].shown)
+			continue;
+		as = timeline_drawn_as(kind, timeline_name_at(&v->tables, name).name, NULL);
+		snprintf(key, sizeof(key), "%zu", name);
+		if (as != timeline_kind_name(kind))
+			json_object_set_new(out, key, json_string(as));
+	}
+	return out;
 }
 
 /* Whose gaps are among the rows; events that came too late for them; and what of them watching
@@ -298,12 +325,14 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
 	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
-	    (json_int_t)(v->end_ns - v->begin_ns), "t0_ns", (json_int_t)(v->t0_ns - v->begin_ns),
-	    "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-	    "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes", lanes_json(v),
-	    "names", names, "shapes", shapes, "totals", totals, "kinds", kinds_json(), "idle",
-	    idle_json(v), "found", found_json(v), "facts", v->tables.facts);
+	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}",
+	    "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
+	    (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns),
+	    "events", (json_int_t)v->events, "sampled", timeline_view_is_sampled(v), "rows",
+	    (json_int_t)n, "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes",
+	    shapes, "totals", totals, "kinds", kinds_json(), "idle", idle_json(v), "found",
+	    found_json(v), "opens", opens_json(v->opens, v->begin_ns, timeline_view_is_sampled(v)),
+	    "facts", v->tables.facts);
 }
 
 /* An event by itself, with what its name means. */
@@ -612,6 +641,7 @@ void timeline_view_destroy(struct timeline_view *v)
 		overlap_finish(&v->lanes[i].busy);
 	free(v->lanes);
 	free(v->totals);
+	opens_destroy(v->opens);
 	free(v->rows);
 	free(v->buckets);
 	free(v);
@@ -746,7 +776,8 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	choose_px(v);
 	v->rows = calloc(VIEW_MAX_ROWS, sizeof(*v->rows));
 	v->buckets = calloc(view_bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
-	if (!v->rows || !v->buckets)
+	v->opens = opens_create(v->t0_ns, v->t1_ns);
+	if (!v->rows || !v->buckets || !v->opens)
 		return view_out_of_memory(err);
 	v->ready = true;
 	return true;
@@ -811,6 +842,7 @@ static void add_to_totals(struct timeline_view *v, const struct timeline_event *
 	}
 	add_to_total(v, e, end - from);
 	add_to_lane(v, e, from, end);
+	opens_add(v->opens, e, from, end);
 }
 
 static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row, bool found)

@@ -111,6 +111,36 @@ test("keys zoom, pan, step and point; the address keeps the window", async () =>
   assert.deepEqual(complaints, []);
 });
 
+test("the legend hides a kind on the canvas, in the address too; the numbers stay", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /willReadFrequently/ });
+  await open(page, run);
+  const ink = () => page.locator(".tl canvas").evaluate((c) => {
+    const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) n += data[i] === 0x2f && data[i + 1] === 0x7d && data[i + 2] === 0x95; // --c-fused
+    return n;
+  });
+  const kernels = page.locator(".legend").getByRole("button", { name: "fused kernels" });
+  await page.locator(".legend").getByRole("button", { name: "idle", exact: true }).click(); // some of it is hatched in the same colour
+  await afterTimers(page);
+  const before = [await ink(), await rows(page, "Time by kind")];
+  assert.ok(before[0] > 100);
+  await kernels.click();
+  await page.waitForURL(/hide=idle%2Ckernel/);
+  await afterTimers(page);
+  assert.equal(await ink(), 0);
+  assert.deepEqual(await rows(page, "Time by kind"), before[1]);
+  await page.reload();
+  await page.locator(".tl canvas").waitFor();
+  await drawn(page);
+  assert.equal(await kernels.getAttribute("aria-pressed"), "false");
+  assert.equal(await ink(), 0);
+  await kernels.click();
+  await afterTimers(page);
+  assert.ok((await ink()) > 100 && !/kernel/.test(page.url()));
+  assert.deepEqual(complaints, []);
+});
+
 test("the mouse drags, zooms once the canvas has the focus, and points", async () => {
   const { page } = await openPage(browser);
   await open(page, run);

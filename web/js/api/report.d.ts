@@ -1703,6 +1703,8 @@ export interface ReportImport {
   records?: Record<string, number>;
   /** records of kinds that are not known */
   unknown_records?: Record<string, number>;
+  /** texts that records of TORCH_TRACE carry, by kind */
+  artifacts?: Record<string, number>;
   /** what logs of PyTorch/XLA said */
   pt_xla?: ReportXla;
   /** kernels */

@@ -49,7 +49,7 @@ export class TimelineCanvas {
   constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
     this.#hooks = hooks;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, deep: new Map(levelsOf(view)), width: 0 };
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, hidden: new Set(), deep: new Map(levelsOf(view)), width: 0 };
     const on = (/** @type {string} */ type, /** @type {(e: any) => void} */ act) =>
       canvas.addEventListener(type, act, { signal, passive: false });
     on("wheel", (e) => this.#wheel(e));
@@ -96,6 +96,12 @@ export class TimelineCanvas {
   /** The other end of what is pointed at, which the view has no row for. @param {Slice} slice */
   join(slice) {
     this.#scene.other = slice;
+    this.redraw();
+  }
+
+  /** What is not drawn, by what events are drawn as. @param {Set<string>} kinds */
+  hide(kinds) {
+    this.#scene.hidden = kinds;
     this.redraw();
   }
 
@@ -266,7 +272,7 @@ export class TimelineCanvas {
     const row = rowsOf(s.view, s.deep).find((r) => y >= r.y && y <= r.y + r.height);
     if (!row) return null;
     const level = levelAt(row, y);
-    const slices = row.deep > 1 ? s.view.slices.filter((e) => e.lane === row.id && (e.kind === "flow" ? row.deep - 1 : levelOf(s.view, e)) === level) : s.view.slices;
+    const slices = s.view.slices.filter((e) => e.lane === row.id && !s.hidden.has(e.as) && (row.deep < 2 || (e.kind === "flow" ? row.deep - 1 : levelOf(s.view, e)) === level));
     return sliceAt(slices, row.id, timeOf(s, x), ((s.t1 - s.t0) / Math.max(1, s.width)) * SLACK_PX);
   }
 
@@ -351,6 +357,7 @@ export class TimelineCanvas {
       f: () => this.#focus(),
       m: () => this.mark(),
       0: () => this.show(0, whole.span),
+      b: () => this.show(whole.opens.t0, whole.opens.t1),
       Escape: () => this.#leave(),
     }[key];
   }

@@ -22,6 +22,7 @@ import { bytes, number, onAxis, timeUnit } from "../model/format.js";
  * @property {Slice | null} other the end of its arrow that the view has no row for
  * @property {{t0: number, t1: number} | null} selection
  * @property {Set<number> | null} found names that are looked for
+ * @property {Set<string>} hidden what is not drawn
  * @property {Map<number, number>} deep how many levels lanes have, of those that nest
  * @property {number} width
  */
@@ -43,30 +44,35 @@ const DIM = 0.22;
 /** No wider than this a slice has neither label nor outline. */
 const NARROW = 2;
 
-/** Token of each kind. @type {Record<string, string>} */
+/** Token of what an event is drawn as. @type {Record<string, string>} */
 const COLOURS = {
   kernel: "--c-fused",
-  library: "--c-library",
-  eager: "--c-eager",
-  copy: "--c-copy",
-  set: "--c-copy",
-  guards: "--c-guard",
+  library: "--k-library",
+  eager: "--k-eager",
+  collective: "--k-collective",
+  copy: "--k-copy",
+  set: "--k-copy",
+  compile: "--k-compile",
+  guards: "--k-guards",
   dispatch: "--c-host",
-  alloc: "--c-fallback",
-  launch: "--c-copy",
+  alloc: "--k-alloc",
+  launch: "--k-launch",
   call: "--sunk",
   api: "--c-host",
   range: "--sunk",
-  overhead: "--c-compile",
+  python: "--sunk",
+  overhead: "--edge",
   wait: "--sunk",
   piece: "--c-host",
   break: "--c-break",
-  memory: "--c-fallback",
+  memory: "--k-alloc",
   op: "--c-host",
-  counter: "--c-fallback",
+  counter: "--k-alloc",
   flow: "--ink2",
 };
-const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece", "op"];
+const OUTLINED = ["call", "dispatch", "api", "range", "python", "wait", "piece", "op"];
+/** Along the foot of what also a reader without colours tells apart: a line, and a broken one. @type {Record<string, number[]>} */
+const FEET = { compile: [1e6, 0], collective: [5, 3] };
 
 const isSmall = (/** @type {number} */ width) => width < 620;
 /** Where times begin, in pixels. @param {number} width */
@@ -141,11 +147,17 @@ function fit(g, text, width) {
   return low > 2 ? `${text.slice(0, low)}\u2026` : "";
 }
 
-/** @param {string} kind */
-function labelInk(kind) {
-  if (OUTLINED.includes(kind)) return token("--ink");
-  if (["guards", "launch", "copy", "set"].includes(kind)) return "#101214";
-  return document.documentElement.dataset.theme === "dark" ? "#101214" : "#ffffff";
+/** Black or white, what is read better. @param {string} as */
+function labelInk(as) {
+  if (OUTLINED.includes(as)) return token("--ink");
+  const [r, g, b] = (token(COLOURS[as] ?? "--c-host").match(/[\da-f]{2}/gi) ?? []).map((x) => (parseInt(x, 16) / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#101214" : "#ffffff";
+}
+
+/** @param {CanvasRenderingContext2D} g @param {number[]} foot @param {number} x @param {number} y @param {number} w */
+function drawFoot(g, [on, off], x, y, w) {
+  g.fillStyle = token("--well");
+  for (let at = 2; at < w - 2; at += on + off) g.fillRect(x + at, y - 4, Math.min(on, w - 2 - at), 2);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s */
@@ -156,7 +168,7 @@ function drawOverview(g, s) {
   g.fillRect(0, 0, s.width, OVERVIEW);
   const runs = new Runs(g);
   for (const e of s.whole.slices)
-    if (DEVICE_KINDS.includes(e.kind)) runs.add("--c-fused", s.whole.found ? DIM : 1, x(e.start), Math.max(0.6, x(e.start + e.duration) - x(e.start)), 12, 16);
+    if (DEVICE_KINDS.includes(e.kind) && !s.hidden.has(e.as)) runs.add("--c-fused", s.whole.found ? DIM : 1, x(e.start), Math.max(0.6, x(e.start + e.duration) - x(e.start)), 12, 16);
   runs.flush();
   drawFound(g, s, x);
   if (s.selection) {
@@ -234,7 +246,7 @@ function drawSlices(g, s, row) {
   const [runs, gaps] = [new Runs(g), new Runs(g)];
   for (const e of lanesOfView(s.view).get(row.id) ?? []) {
     if (e.start > s.t1) break;
-    if (e === s.pointed || e.start + e.duration < s.t0) continue;
+    if (e === s.pointed || e.start + e.duration < s.t0 || s.hidden.has(e.as)) continue;
     const w = e.duration * scale;
     if (w > NARROW || e.kind === "flow") {
       gaps.flush();
@@ -244,7 +256,7 @@ function drawSlices(g, s, row) {
     }
     const idle = e.kind === "idle";
     const at = idle ? { y: row.y + IDLE_INSET, height: row.height - 2 * IDLE_INSET } : placeOf(row, levelOf(s.view, e));
-    (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.kind] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
+    (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.as] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
       left + (e.start - s.t0) * scale, Math.max(1, w - 0.5), at.y, at.height);
   }
   gaps.flush();
@@ -293,12 +305,13 @@ function drawOpaque(g, s, row, e) {
   const a = Math.max(-1e4, xOf(s, e.start));
   const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
   if (e.kind === "idle") return drawIdle(g, s.view, e, a, w, row, e === s.pointed, [leftOf(s.width), s.width - RIGHT]);
-  g.fillStyle = token(COLOURS[e.kind] ?? "--c-host");
+  g.fillStyle = token(COLOURS[e.as] ?? "--c-host");
   g.fillRect(a, y, w, height);
-  if (OUTLINED.includes(e.kind) && w > 2) {
+  if (OUTLINED.includes(e.as) && w > 2) {
     g.strokeStyle = token("--edge");
     g.strokeRect(a + 0.5, y + 0.5, w - 1, height - 1);
   }
+  if (FEET[e.as] && w > 6) drawFoot(g, FEET[e.as], Math.max(a, 0), y + height, Math.min(a + w, s.width) - Math.max(a, 0));
   if (e === s.pointed) {
     g.strokeStyle = token("--ink");
     g.lineWidth = 2;
@@ -308,7 +321,7 @@ function drawOpaque(g, s, row, e) {
   const from = Math.max(a, leftOf(s.width));
   const room = Math.min(a + w, s.width - RIGHT) - from - 8;
   if (room < 14 || e.kind === "break") return; // drawBreakNames()
-  g.fillStyle = labelInk(e.kind);
+  g.fillStyle = labelInk(e.as);
   g.font = `500 11px ${token("--font-ui")}`;
   g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
 }
@@ -351,7 +364,7 @@ function formsOf(name) {
  * of its level to the left, where the picture ends.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
-  const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
+  const breaks = s.hidden.has("break") ? [] : (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
   const [left, right] = [leftOf(s.width), s.width - RIGHT];
   /** Where the next begins, by level. @type {Map<number, number>} */
   const next = new Map();

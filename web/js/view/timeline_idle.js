@@ -11,15 +11,14 @@ import { causeOf, idleRows } from "../model/timeline.js";
 
 /** Token of each cause; the classes i-* have the same. @type {Record<string, string>} */
 const COLOURS = {
-  wait: "--c-library",
-  compile: "--c-compile",
+  wait: "--k-library",
+  compile: "--k-compile",
   break: "--c-break",
-  guards: "--c-guard",
-  launch: "--c-copy",
-  alloc: "--c-fallback",
-  dispatch: "--c-eager",
+  guards: "--k-guards",
+  launch: "--k-launch",
+  alloc: "--k-alloc",
+  dispatch: "--k-eager",
   piece: "--c-fused",
-  overhead: "--c-compile",
 };
 const STRIPE = 6;
 const LABELLED = 24; // no time is shorter

@@ -16,7 +16,7 @@ import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, deviceWindow, isSame, lanesIn, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -81,7 +81,7 @@ export class TimelinePage {
 
   /** The canvas at once, the numbers after its first frame. @param {HTMLElement} place */
   show(place) {
-    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, 0 shows all. The tables below hold the numbers.";
+    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, B what it opened on, 0 shows all. The tables below hold the numbers.";
     const acts = {
       all: () => this.line.show(0, this.#whole.span),
       drawing: () => this.line.drawing(),
@@ -90,8 +90,13 @@ export class TimelinePage {
         this.#canvas.classList.toggle("selects", on);
       },
     };
+    const hidden = new Set((this.#query.get("hide") ?? "").split(",").filter(Boolean));
+    this.line.hide(hidden);
     place.replaceChildren(
-      heading(this.#whole, this.#asked),
+      heading(this.#whole, this.#asked, hidden, (kinds) => {
+        this.line.hide(kinds);
+        remember({ hide: [...kinds].join(",") });
+      }),
       tools(this.#asked, this.find.el, acts),
       h("div", { class: "well tl" }, this.#canvas, this.#tip),
       h("p", { class: "vh", id: "tl-keys" }, keys),
@@ -113,15 +118,13 @@ export class TimelinePage {
     });
   }
 
-  /** The window of the address, else the last call, or what ran on devices: all of it is seldom readable. */
+  /** The window of the address, else that of the server: all of it is seldom readable. */
   #start() {
     const number = (/** @type {string} */ key) => Number(this.#query.get(key) ?? NaN);
     const [t0, t1, s0, s1] = ["t0", "t1", "s0", "s1"].map(number);
-    const call = this.#whole.slices.findLast((s) => s.kind === "call");
     this.#sought = this.#query.get("on") ?? "";
     if (t1 > t0 && t0 >= 0) this.line.show(t0, t1);
-    else if (call && !this.#whole.sampled) this.line.fit(call);
-    else this.line.show(...(call ? null : deviceWindow(this.#whole)) ?? [0, this.#whole.span]);
+    else this.line.show(this.#whole.opens.t0, this.#whole.opens.t1);
     if (s1 > s0 && s0 >= 0) this.line.select([s0, s1]);
   }
 

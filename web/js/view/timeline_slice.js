@@ -34,7 +34,7 @@ export function fillSlice(place, slice, view, asked, other) {
   const launch = partner(view.slices, slice, view.lanes) ?? other;
   /** @type {[string, import("./dom.js").Child | import("./dom.js").Child[]][]} */
   const facts = [
-    ["Kind", kindName(view, slice.kind)],
+    ["Kind", kindName(view, slice.as)],
     ["Start", duration(slice.start / 1000)],
     ["Duration", duration(slice.duration / 1000)],
   ];
