@@ -12,7 +12,7 @@
 
 enum { MOST_PARTS = 100, MOST_NAMES = 20, NAMES = 256 };
 
-struct part {
+struct critical_part {
 	const struct rank_row *row;
 	int64_t from_ns, to_ns; /* on the first rank's clock */
 	enum path_kind kind;
@@ -24,7 +24,7 @@ struct critical {
 	int64_t ns[PATH_KINDS];
 	int64_t *by_row;
 	struct path_top names[NAMES];
-	VEC(struct part) parts;
+	VEC(struct critical_part) parts;
 };
 
 static double us(int64_t ns)
@@ -44,7 +44,7 @@ static enum path_kind longest(const struct path_segment *s)
 static bool add_segment(struct critical *c, const struct rank_row *row,
 			const struct path_segment *s)
 {
-	struct part part = {
+	struct critical_part part = {
 		row, rank_aligned(row, s->from_ns), rank_aligned(row, s->to_ns), longest(s), NULL,
 		NULL
 	};
@@ -66,10 +66,10 @@ static const struct rank_row *add_collective(struct critical *c, const struct ra
 {
 	const struct rank_collective *x = *at;
 	int64_t end = rank_aligned(row, x->end_ns), from;
-	struct part part = { .row = row, .to_ns = end, .kind = PATH_COMMUNICATION };
+	struct critical_part part = { .row = row, .to_ns = end, .kind = PATH_COMMUNICATION };
 
 	if (x->n_meet) {
-		const struct rank_meet *last = &c->m->meets.at[rank_last_of(c->m, x)];
+		const struct rank_meet *last = &c->m->meets.at[x->last];
 
 		row = &c->m->rows[last->row];
 		*at = &row->collectives[last->collective];
@@ -110,7 +110,7 @@ static bool follow(struct critical *c, const struct rank_row *row)
 
 static int by_length(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct critical_part *x = a, *y = b;
 	int64_t p = x->to_ns - x->from_ns, q = y->to_ns - y->from_ns;
 
 	return (p < q) - (p > q);
@@ -118,12 +118,12 @@ static int by_length(const void *a, const void *b)
 
 static int by_from(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct critical_part *x = a, *y = b;
 
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static void set_parts(struct critical *c, int64_t begin_ns, struct report_rank_path *out)
+static void set_parts(struct critical *c, struct report_rank_path *out)
 {
 	struct report_draft *draft = c->m->draft;
 	size_t n = c->parts.len < MOST_PARTS ? c->parts.len : MOST_PARTS;
@@ -134,10 +134,10 @@ static void set_parts(struct critical *c, int64_t begin_ns, struct report_rank_p
 	if (n)
 		qsort(c->parts.at, n, sizeof(*c->parts.at), by_from);
 	for (size_t i = 0; rows && i < n; i++) {
-		const struct part *p = &c->parts.at[i];
+		const struct critical_part *p = &c->parts.at[i];
 
 		REPORT_SET(&rows[i], rank, p->row->report->rank);
-		REPORT_SET(&rows[i], from_us, us(p->from_ns - begin_ns));
+		REPORT_SET(&rows[i], from_us, us(p->from_ns - c->m->begin_ns));
 		REPORT_SET(&rows[i], us, us(p->to_ns - p->from_ns));
 		REPORT_SET(&rows[i], kind, path_kind_name(p->kind));
 		REPORT_SET_OR_NULL(&rows[i], name, p->name, p->name);
@@ -198,7 +198,7 @@ static const struct rank_row *last_row(const struct rank_match *m)
 	return last;
 }
 
-struct report_rank_path *rank_critical(const struct rank_match *m, int64_t begin_ns, bool recorded)
+struct report_rank_path *rank_critical(const struct rank_match *m, bool recorded)
 {
 	const struct rank_row *last = last_row(m);
 	struct critical *c = last ? calloc(1, sizeof(*c)) : NULL;
@@ -213,7 +213,7 @@ struct report_rank_path *rank_critical(const struct rank_match *m, int64_t begin
 	if (out) {
 		set_shares(c, out);
 		set_names(c, out);
-		set_parts(c, begin_ns, out);
+		set_parts(c, out);
 		REPORT_SET(out, waits_recorded, recorded);
 	}
 	VEC_FREE(&c->parts);

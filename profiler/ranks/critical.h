@@ -6,6 +6,6 @@
 
 /* From the last moment of all ranks back to a first one.  In the draft; NULL: there is no event of
  * a device, or no memory. */
-struct report_rank_path *rank_critical(const struct rank_match *m, int64_t begin_ns, bool recorded);
+struct report_rank_path *rank_critical(const struct rank_match *m, bool recorded);
 
 #endif

@@ -105,7 +105,8 @@ void rank_texts_finish(struct rank_texts *t)
 	VEC_FREE(&t->known);
 }
 
-const char *rank_text(struct rank_texts *t, const char *text)
+/* The same pointer for the same text, up to a bound; NULL: out of memory. */
+static const char *rank_text(struct rank_texts *t, const char *text)
 {
 	const char *copy;
 

@@ -60,7 +60,9 @@ struct rank_collective {
 	uint32_t event;    /* of struct rank_events, while its file is read */
 	bool pairwise;     /* send and recv: of two ranks, in no order of the group */
 	struct path_segment *before; /* what it waited for */
-	uint32_t meet, n_meet;       /* those of all ranks (match.h); n_meet 0: no other */
+	/* Of those of all ranks (match.h): the first, how many, 0 without another, and the last to
+	 * come. */
+	uint32_t meet, n_meet, last;
 };
 
 struct path_top {
@@ -95,9 +97,6 @@ struct rank_texts {
 	VEC(const char *) known;
 };
 void rank_texts_finish(struct rank_texts *t);
-
-/* The same pointer for the same text, up to a bound; NULL: out of memory. */
-const char *rank_text(struct rank_texts *t, const char *text);
 
 /* Zeroed is empty. */
 struct rank_events {

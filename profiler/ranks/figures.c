@@ -24,19 +24,19 @@ static double us(int64_t ns)
 	return (double)ns / 1e3;
 }
 
-struct edge {
+struct rank_edge {
 	int64_t at_ns;
 	int step;
 };
-struct edges {
-	struct edge *at;
+struct rank_edges {
+	struct rank_edge *at;
 	size_t n;
 };
 
 /* Where times meet what is longer afterwards comes first: a launch before the start. */
 static int by_time(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct rank_edge *x = a, *y = b;
 
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
@@ -47,7 +47,7 @@ static int by_time(const void *a, const void *b)
 
 /* Adds the merged spans of a kind, whose events are in order, as edges of +bit and -bit. */
 static void add_merged(const struct rank_events *e, const uint32_t *at, size_t n, int kind,
-		       struct edges *edges)
+		       struct rank_edges *edges)
 {
 	int bit = 1 << kind;
 	int64_t from = 0, to = INT64_MIN;
@@ -59,8 +59,8 @@ static void add_merged(const struct rank_events *e, const uint32_t *at, size_t n
 			continue;
 		if (row->start_ns > to || to == INT64_MIN) {
 			if (to != INT64_MIN) {
-				edges->at[edges->n++] = (struct edge){ from, bit };
-				edges->at[edges->n++] = (struct edge){ to, -bit };
+				edges->at[edges->n++] = (struct rank_edge){ from, bit };
+				edges->at[edges->n++] = (struct rank_edge){ to, -bit };
 			}
 			from = row->start_ns;
 			to = row->end_ns;
@@ -68,8 +68,8 @@ static void add_merged(const struct rank_events *e, const uint32_t *at, size_t n
 		to = row->end_ns > to ? row->end_ns : to;
 	}
 	if (to != INT64_MIN) {
-		edges->at[edges->n++] = (struct edge){ from, bit };
-		edges->at[edges->n++] = (struct edge){ to, -bit };
+		edges->at[edges->n++] = (struct rank_edge){ from, bit };
+		edges->at[edges->n++] = (struct rank_edge){ to, -bit };
 	}
 }
 
@@ -77,7 +77,7 @@ static void add_merged(const struct rank_events *e, const uint32_t *at, size_t n
 static bool find_mix(const struct rank_events *e, const uint32_t *at, size_t n,
 		     int64_t mix[RANK_MIXES])
 {
-	struct edges edges = { malloc((2 * n + 1) * sizeof(*edges.at)), 0 };
+	struct rank_edges edges = { malloc((2 * n + 1) * sizeof(*edges.at)), 0 };
 	int running = 0;
 
 	if (!edges.at)
@@ -149,14 +149,14 @@ static void set_times(const int64_t mix[RANK_MIXES], struct report_rank *out)
 
 /* ---- names ---- */
 
-struct tally {
+struct kernel_tally {
 	const char *name;
 	int kind;
 	int64_t count, sum, min, max;
 	double squares;
 };
 
-static void tally_add(struct tally *t, const struct tally *more)
+static void tally_add(struct kernel_tally *t, const struct kernel_tally *more)
 {
 	t->min = t->count == 0 || more->min < t->min ? more->min : t->min;
 	t->max = t->count == 0 || more->max > t->max ? more->max : t->max;
@@ -177,7 +177,7 @@ static int by_name(const void *a, const void *b, void *rows)
 
 static int by_sum(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct kernel_tally *x = a, *y = b;
 
 	if (x->kind != y->kind)
 		return x->kind - y->kind;
@@ -186,7 +186,7 @@ static int by_sum(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void set_tally(const struct tally *t, struct report_rank_kernel *out)
+static void set_tally(const struct kernel_tally *t, struct report_rank_kernel *out)
 {
 	double mean = (double)t->sum / (double)t->count;
 	double of = t->squares - (double)t->count * mean * mean;
@@ -202,7 +202,7 @@ static void set_tally(const struct tally *t, struct report_rank_kernel *out)
 }
 
 /* The longest of each kind, and the others as one; `all` is sorted here. */
-static struct report_rank_kernel_list top_rows(struct tally *all, size_t n,
+static struct report_rank_kernel_list top_rows(struct kernel_tally *all, size_t n,
 					       struct report_draft *draft)
 {
 	size_t most = (size_t)RANK_KERNELS * (MOST_NAMES + 1), k = 0;
@@ -211,7 +211,7 @@ static struct report_rank_kernel_list top_rows(struct tally *all, size_t n,
 	if (n)
 		qsort(all, n, sizeof(*all), by_sum);
 	for (size_t i = 0; rows && i < n;) {
-		struct tally others = { .name = "others", .kind = all[i].kind };
+		struct kernel_tally others = { .name = "others", .kind = all[i].kind };
 		int named = 0;
 
 		for (; i < n && all[i].kind == others.kind; i++) {
@@ -230,7 +230,7 @@ static bool set_names(const struct rank_events *e, const uint32_t *sorted, size_
 		      struct report_rank *out, struct report_draft *draft)
 {
 	uint32_t *at = malloc((n + 1) * sizeof(*at));
-	VEC(struct tally) all = { 0 };
+	VEC(struct kernel_tally) all = { 0 };
 	bool ok = at != NULL;
 
 	if (ok && n) {
@@ -240,8 +240,10 @@ static bool set_names(const struct rank_events *e, const uint32_t *sorted, size_
 	for (size_t i = 0; ok && i < n; i++) {
 		const struct rank_event *row = &e->rows.at[at[i]];
 		int64_t ns = row->end_ns - row->start_ns;
-		struct tally one = { row->name, row->kind, 1, ns, ns, ns, (double)ns * (double)ns };
-		struct tally *last = all.len ? &all.at[all.len - 1] : NULL;
+		struct kernel_tally one = {
+			row->name, row->kind, 1, ns, ns, ns, (double)ns * (double)ns
+		};
+		struct kernel_tally *last = all.len ? &all.at[all.len - 1] : NULL;
 
 		if (last && last->name == row->name && last->kind == row->kind)
 			tally_add(last, &one);
@@ -304,9 +306,9 @@ static void set_gaps(const struct gaps *g, struct report_rank_stream *out)
 }
 
 /* Launches that are there and made the queue longer, and the starts of what they launched. */
-static struct edges queue_edges(const struct of_stream *s)
+static struct rank_edges queue_edges(const struct of_stream *s)
 {
-	struct edges q = { malloc((2 * s->n + 1) * sizeof(*q.at)), 0 };
+	struct rank_edges q = { malloc((2 * s->n + 1) * sizeof(*q.at)), 0 };
 
 	for (size_t i = 0; q.at && i < s->n; i++) {
 		const struct rank_event *row = &s->e->rows.at[s->at[i]];
@@ -314,8 +316,8 @@ static struct edges queue_edges(const struct of_stream *s)
 
 		if (launch == UINT32_MAX || s->e->rows.at[launch].call != CALL_ENQUEUE)
 			continue;
-		q.at[q.n++] = (struct edge){ s->e->rows.at[launch].start_ns, 1 };
-		q.at[q.n++] = (struct edge){ row->start_ns, -1 };
+		q.at[q.n++] = (struct rank_edge){ s->e->rows.at[launch].start_ns, 1 };
+		q.at[q.n++] = (struct rank_edge){ row->start_ns, -1 };
 	}
 	if (q.at && q.n)
 		qsort(q.at, q.n, sizeof(*q.at), by_time);
@@ -330,7 +332,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The least and the most of each part of the rank's time. */
-static struct report_intervals queue_parts(const struct of_stream *s, const struct edges *q,
+static struct report_intervals queue_parts(const struct of_stream *s, const struct rank_edges *q,
 					   struct report_draft *draft)
 {
 	struct report_interval *parts = ARENA_ARRAY(&draft->arena, struct report_interval,
@@ -357,7 +359,7 @@ static struct report_intervals queue_parts(const struct of_stream *s, const stru
 static bool set_queue(const struct of_stream *s, struct report_rank_stream *out,
 		      struct report_draft *draft)
 {
-	struct edges q = queue_edges(s);
+	struct rank_edges q = queue_edges(s);
 	int *lengths = malloc((q.n + 1) * sizeof(*lengths)), length = 0;
 	bool ok = q.at && lengths;
 	int64_t full = 0;

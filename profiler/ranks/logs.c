@@ -50,7 +50,7 @@ uint64_t ranks_graph_hash(const char *text, size_t len)
 
 /* ---- what is compared ---- */
 
-struct compiled {
+struct rank_compiled {
 	int64_t rank;
 	const json_t *row; /* NULL: the rank has none of that id */
 	char text[TEXT_BYTES];
@@ -138,7 +138,7 @@ static const struct {
 };
 
 /* Why it was compiled again, as one of them says it. */
-static const char *recompiled(const struct compiled *at, int n)
+static const char *recompiled(const struct rank_compiled *at, int n)
 {
 	for (int i = 0; i < n; i++) {
 		const json_t *reasons = json_object_get(at[i].row, "recompile_reasons");
@@ -153,7 +153,7 @@ static const char *recompiled(const struct compiled *at, int n)
 	return NULL;
 }
 
-static const char *most_common(const struct compiled *at, int n)
+static const char *most_common(const struct rank_compiled *at, int n)
 {
 	const char *best = "";
 	int most = 0;
@@ -174,7 +174,7 @@ static const char *most_common(const struct compiled *at, int n)
 struct comparing {
 	struct rank_match *m;
 	const char *compile;
-	const struct compiled *at;
+	const struct rank_compiled *at;
 	int n;
 };
 
@@ -184,16 +184,16 @@ static void add_text(struct comparing *c, size_t thing, const char *theirs, cons
 	int64_t *ranks = malloc((size_t)c->n * sizeof(*ranks));
 	const char *why = thing == 0 ? recompiled(c->at, c->n) : NULL;
 	const char *kind = why ? "recompile" : things[thing].kind;
-	struct report_divergence *row = ranks ? divergence_add(c->m, kind, theirs, most) : NULL;
-	char who[200];
+	struct report_divergence *row;
+	char who[DIVERGENCE_WHO];
 	int n = 0;
 
-	for (int i = 0; row && i < c->n; i++)
+	for (int i = 0; ranks && i < c->n; i++)
 		if (strcmp(c->at[i].text, theirs) == 0)
 			ranks[n++] = c->at[i].rank;
+	row = n ? divergence_add(c->m, &(struct divergence_of){ kind, theirs, most, ranks, n }, who)
+		: NULL;
 	if (row) {
-		divergence_say_ranks(ranks, n, who, sizeof(who));
-		REPORT_SET(row, ranks, divergence_ranks(c->m, ranks, n));
 		REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
 		REPORT_SET(row, sentence,
 			   arena_printf(&c->m->draft->arena,
@@ -205,7 +205,7 @@ static void add_text(struct comparing *c, size_t thing, const char *theirs, cons
 }
 
 /* Whether the ranks differ in a thing. */
-static bool compare_thing(struct comparing *c, struct compiled *at, size_t thing)
+static bool compare_thing(struct comparing *c, struct rank_compiled *at, size_t thing)
 {
 	char most[TEXT_BYTES];
 	bool differs = false;
@@ -312,7 +312,7 @@ static bool gather(struct compilers *c, const json_t *compiles, const json_t *pr
 
 /* Those of one id, from `first` on; how many rows they are. */
 static size_t compare_id(struct rank_match *m, const struct compilers *c, size_t first,
-			 struct compiled *at)
+			 struct rank_compiled *at)
 {
 	const struct row_of_rank *of = &c->rows.at[first];
 	struct comparing comparing = { m, of->compile, at, c->n };
@@ -320,7 +320,7 @@ static size_t compare_id(struct rank_match *m, const struct compilers *c, size_t
 	bool all = true;
 
 	for (int i = 0; i < c->n; i++)
-		at[i] = (struct compiled){ .rank = c->ranks[i] };
+		at[i] = (struct rank_compiled){ .rank = c->ranks[i] };
 	for (; first + n < c->rows.len && of[n].resets == of->resets &&
 	       strcmp(of[n].compile, of->compile) == 0;
 	     n++)
@@ -337,7 +337,7 @@ static size_t compare_id(struct rank_match *m, const struct compilers *c, size_t
 int rank_logs(struct rank_match *m, const json_t *compiles, const json_t *processes)
 {
 	struct compilers *c = calloc(1, sizeof(*c));
-	struct compiled *at = NULL;
+	struct rank_compiled *at = NULL;
 	int n = -1;
 
 	if (c && gather(c, compiles, processes))

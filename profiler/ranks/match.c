@@ -118,7 +118,7 @@ static bool match(struct rank_match *m)
 
 /* ---- what differs ---- */
 
-void divergence_say_ranks(const int64_t *ranks, int n, char *out, size_t bytes)
+static void say_ranks(const int64_t *ranks, int n, char *out, size_t bytes)
 {
 	size_t at = 0;
 	int shown = n > 8 ? 6 : n;
@@ -134,7 +134,7 @@ void divergence_say_ranks(const int64_t *ranks, int n, char *out, size_t bytes)
 		snprintf(out + at, bytes - at, " and %d more", n - shown);
 }
 
-struct report_integers divergence_ranks(struct rank_match *m, const int64_t *ranks, int n)
+static struct report_integers ranks_in_draft(struct rank_match *m, const int64_t *ranks, int n)
 {
 	int64_t *at = ARENA_ARRAY(&m->draft->arena, int64_t, (size_t)n);
 
@@ -143,8 +143,8 @@ struct report_integers divergence_ranks(struct rank_match *m, const int64_t *ran
 	return (struct report_integers){ at, at ? (size_t)n : 0 };
 }
 
-struct report_divergence *divergence_add(struct rank_match *m, const char *kind, const char *theirs,
-					 const char *most)
+struct report_divergence *divergence_add(struct rank_match *m, const struct divergence_of *of_it,
+					 char who[DIVERGENCE_WHO])
 {
 	struct divergences *d = &m->divergences;
 	struct report_divergence *row;
@@ -156,9 +156,11 @@ struct report_divergence *divergence_add(struct rank_match *m, const char *kind,
 		return NULL;
 	}
 	row = &d->rows[d->n++];
-	REPORT_SET(row, kind, kind);
-	REPORT_SET(row, theirs, report_draft_text(m->draft, theirs));
-	REPORT_SET(row, most, report_draft_text(m->draft, most));
+	REPORT_SET(row, kind, of_it->kind);
+	REPORT_SET(row, theirs, report_draft_text(m->draft, of_it->theirs));
+	REPORT_SET(row, most, report_draft_text(m->draft, of_it->most));
+	REPORT_SET(row, ranks, ranks_in_draft(m, of_it->ranks, of_it->n));
+	say_ranks(of_it->ranks, of_it->n, who, DIVERGENCE_WHO);
 	return row;
 }
 
@@ -227,7 +229,7 @@ static bool add_collective(struct rank_match *m, size_t first, size_t most, size
 	size_t n = of(m, first)->n_meet;
 	int64_t *ranks = malloc(2 * n * sizeof(*ranks)), *rest = ranks + n;
 	const struct rank_meet *at = &m->meets.at[first];
-	char theirs[256], common[256], who[200], others[200];
+	char theirs[256], common[256], who[DIVERGENCE_WHO], others[DIVERGENCE_WHO];
 	struct report_divergence *row;
 	int n_ranks, n_rest;
 
@@ -237,11 +239,10 @@ static bool add_collective(struct rank_match *m, size_t first, size_t most, size
 	say_collective(of(m, most), common, sizeof(common));
 	n_ranks = ranks_like(m, first, other, ranks);
 	n_rest = ranks_like(m, first, most, rest);
-	divergence_say_ranks(ranks, n_ranks, who, sizeof(who));
-	divergence_say_ranks(rest, n_rest, others, sizeof(others));
-	row = divergence_add(m, "collective", theirs, common);
+	say_ranks(rest, n_rest, others, sizeof(others));
+	row = divergence_add(
+	    m, &(struct divergence_of){ "collective", theirs, common, ranks, n_ranks }, who);
 	if (row) {
-		REPORT_SET(row, ranks, divergence_ranks(m, ranks, n_ranks));
 		REPORT_SET(row, group, report_draft_text(m->draft, at->group));
 		REPORT_SET(row, index, at->index);
 		REPORT_SET(row, sentence,
@@ -277,7 +278,7 @@ static bool add_short(struct rank_match *m, const char *group, const int64_t *re
 	int64_t *ranks = malloc((m->n_rows + 1) * sizeof(*ranks));
 	int n = 0;
 	int64_t at = -1;
-	char theirs[100], common[100], who[200];
+	char theirs[100], common[100], who[DIVERGENCE_WHO];
 	struct report_divergence *row;
 
 	for (size_t i = 0; ranks && i < m->n_rows; i++)
@@ -289,12 +290,11 @@ static bool add_short(struct rank_match *m, const char *group, const int64_t *re
 		free(ranks);
 		return ranks != NULL;
 	}
-	divergence_say_ranks(ranks, n, who, sizeof(who));
 	snprintf(theirs, sizeof(theirs), "the last is number %lld", (long long)at);
 	snprintf(common, sizeof(common), "the last is number %lld", (long long)most);
-	row = divergence_add(m, "collectives", theirs, common);
+	row = divergence_add(m, &(struct divergence_of){ "collectives", theirs, common, ranks, n },
+			     who);
 	if (row) {
-		REPORT_SET(row, ranks, divergence_ranks(m, ranks, n));
 		REPORT_SET(row, group, report_draft_text(m->draft, group));
 		REPORT_SET(row, index, at + 1);
 		REPORT_SET(
@@ -431,7 +431,7 @@ static bool align(struct rank_match *m)
 
 /* ---- who waits for whom ---- */
 
-uint32_t rank_last_of(const struct rank_match *m, const struct rank_collective *c)
+static uint32_t last_of(const struct rank_match *m, const struct rank_collective *c)
 {
 	uint32_t last = c->meet;
 
@@ -442,18 +442,18 @@ uint32_t rank_last_of(const struct rank_match *m, const struct rank_collective *
 	return last;
 }
 
-struct meeting {
+struct rank_meeting {
 	size_t first;
 	uint32_t last;
 	int64_t last_ns, wait_ns, late_ns; /* late: after the one before it */
 	bool comparable;                   /* all run the same */
 };
 
-static struct meeting look_at(const struct rank_match *m, size_t first)
+static struct rank_meeting look_at(const struct rank_match *m, size_t first)
 {
-	struct meeting x = { .first = first,
-			     .last = rank_last_of(m, of(m, first)),
-			     .comparable = true };
+	struct rank_meeting x = { .first = first,
+				  .last = last_of(m, of(m, first)),
+				  .comparable = true };
 	size_t end = first + of(m, first)->n_meet;
 
 	x.last_ns = rank_aligned(row_of(m, x.last), of(m, x.last)->start_ns);
@@ -471,7 +471,7 @@ static struct meeting look_at(const struct rank_match *m, size_t first)
 }
 
 /* What the last rank did before, against what the others did. */
-static void note_excess(const struct rank_match *m, const struct meeting *x)
+static void note_excess(const struct rank_match *m, const struct rank_meeting *x)
 {
 	struct rank_row *row = row_of(m, x->last);
 	const struct path_segment *own = of(m, x->last)->before;
@@ -491,7 +491,7 @@ static void note_excess(const struct rank_match *m, const struct meeting *x)
 static void note_waits(struct rank_match *m)
 {
 	for (size_t i = 0, n; i < m->meets.len; i += n) {
-		struct meeting x;
+		struct rank_meeting x;
 		struct rank_row *last;
 
 		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
@@ -503,6 +503,7 @@ static void note_waits(struct rank_match *m)
 			struct rank_row *row = row_of(m, k);
 
 			row->met++;
+			of(m, k)->last = x.last;
 			if (x.comparable)
 				row->wait_ns = timeline_add(
 				    row->wait_ns,
@@ -539,19 +540,9 @@ static void set_row(struct rank_row *row)
 	REPORT_SET_OR_NULL(to, late_name, row->last_n > 0 && name, name ? name->name : NULL);
 }
 
-bool rank_match(struct rank_match *m)
-{
-	if (!match(m) || !align(m) || !differ(m))
-		return false;
-	note_waits(m);
-	for (size_t i = 0; i < m->n_rows; i++)
-		set_row(&m->rows[i]);
-	return true;
-}
-
 /* ---- the longest waits ---- */
 
-static void set_wait(const struct rank_match *m, const struct meeting *x, int64_t begin_ns,
+static void set_wait(const struct rank_match *m, const struct rank_meeting *x,
 		     struct report_collective_wait *out)
 {
 	const struct rank_meet *at = &m->meets.at[x->first];
@@ -561,22 +552,22 @@ static void set_wait(const struct rank_match *m, const struct meeting *x, int64_
 	REPORT_SET(out, group, at->group);
 	REPORT_SET(out, index, at->index);
 	REPORT_SET_OR_NULL(out, elements, c->in >= 0, c->in);
-	REPORT_SET(out, at_us, us(x->last_ns - begin_ns));
+	REPORT_SET(out, at_us, us(x->last_ns - m->begin_ns));
 	REPORT_SET(out, ranks, (int64_t)c->n_meet);
 	REPORT_SET(out, wait_us, us(x->wait_ns));
 	REPORT_SET(out, last, row_of(m, x->last)->report->rank);
 	REPORT_SET(out, late_us, us(x->late_ns));
 }
 
-struct report_collective_wait_list rank_waits(const struct rank_match *m, int64_t begin_ns)
+static struct report_collective_wait_list longest_waits(const struct rank_match *m)
 {
 	struct report_collective_wait *rows = report_new_collective_wait(MOST_WAITS,
 									 &m->draft->arena);
-	struct meeting best[MOST_WAITS];
+	struct rank_meeting best[MOST_WAITS];
 	size_t k = 0;
 
 	for (size_t i = 0, n; rows && i < m->meets.len; i += n) {
-		struct meeting x;
+		struct rank_meeting x;
 		size_t at;
 
 		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
@@ -591,6 +582,30 @@ struct report_collective_wait_list rank_waits(const struct rank_match *m, int64_
 		best[at] = x;
 	}
 	for (size_t i = 0; i < k; i++)
-		set_wait(m, &best[i], begin_ns, &rows[i]);
+		set_wait(m, &best[i], &rows[i]);
 	return (struct report_collective_wait_list){ rows, k };
+}
+
+static int64_t begin_of_all(const struct rank_match *m)
+{
+	int64_t begin_ns = INT64_MAX;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		int64_t own = rank_aligned(&m->rows[i], m->rows[i].begin_ns);
+
+		begin_ns = own < begin_ns ? own : begin_ns;
+	}
+	return begin_ns;
+}
+
+bool rank_match(struct rank_match *m)
+{
+	if (!match(m) || !align(m) || !differ(m))
+		return false;
+	m->begin_ns = begin_of_all(m);
+	note_waits(m);
+	for (size_t i = 0; i < m->n_rows; i++)
+		set_row(&m->rows[i]);
+	m->waits = longest_waits(m);
+	return true;
 }

@@ -40,7 +40,7 @@ struct divergences {
 	size_t n;
 	int64_t left_out;
 };
-enum { MOST_DIVERGENCES = 200 };
+enum { MOST_DIVERGENCES = 200, DIVERGENCE_WHO = 200 };
 
 struct rank_match {
 	struct rank_row *rows; /* by rank */
@@ -49,10 +49,12 @@ struct rank_match {
 	struct divergences divergences;
 	struct report_draft *draft;
 	int64_t matched, unmatched, wait_ns;
+	int64_t begin_ns; /* the first event of a device of any rank, on the first rank's clock */
+	struct report_collective_wait_list waits; /* the longest */
 };
 
-/* Fills `meets`, the ranks' offsets and what they waited, and finds collectives that differ. False:
- * out of memory. */
+/* Fills all but rows and draft; of the rows their offsets and what they waited.  False: out of
+ * memory. */
 bool rank_match(struct rank_match *m);
 void rank_match_finish(struct rank_match *m);
 
@@ -62,20 +64,14 @@ static inline int64_t rank_aligned(const struct rank_row *row, int64_t ns)
 	return ns - row->offset_ns;
 }
 
-/* The one of those that meet which came last. */
-uint32_t rank_last_of(const struct rank_match *m, const struct rank_collective *c);
-
-/* The collectives with the longest waits. */
-struct report_collective_wait_list rank_waits(const struct rank_match *m, int64_t begin_ns);
-
-/* A new row, whose kind and texts are set; NULL: there are too many. */
-struct report_divergence *divergence_add(struct rank_match *m, const char *kind, const char *theirs,
-					 const char *most);
-
-/* Which ranks differ: of `n` with flags; new in the draft. */
-struct report_integers divergence_ranks(struct rank_match *m, const int64_t *ranks, int n);
-
-/* "rank 3", "ranks 0, 1 and 2"; of many the first and how many. */
-void divergence_say_ranks(const int64_t *ranks, int n, char *out, size_t bytes);
+/* A new row of a kind: what the ranks that differ have, and what most have.  `who` takes "rank 3",
+ * "ranks 0, 1 and 2".  NULL: there are too many. */
+struct divergence_of {
+	const char *kind, *theirs, *most;
+	const int64_t *ranks;
+	int n;
+};
+struct report_divergence *divergence_add(struct rank_match *m, const struct divergence_of *of,
+					 char who[DIVERGENCE_WHO]);
 
 #endif

@@ -28,7 +28,7 @@ struct outer_ops {
 	uint32_t first, n;
 };
 
-struct finder {
+struct path_finder {
 	struct rank_events *e;
 	struct rank_launches launches;
 	struct moment *moments; /* in the order of time */
@@ -43,7 +43,7 @@ struct finder {
 	bool recorded;
 };
 
-static struct rank_event *row_of(const struct finder *f, uint32_t event)
+static struct rank_event *row_of(const struct path_finder *f, uint32_t event)
 {
 	return &f->e->rows.at[event];
 }
@@ -56,7 +56,7 @@ static bool is_on_path(const struct rank_event *row)
 }
 
 /* Ends before starts, but of an event without a length. */
-static int rank_of_moment(const struct finder *f, const struct moment *m)
+static int rank_of_moment(const struct path_finder *f, const struct moment *m)
 {
 	const struct rank_event *row = row_of(f, m->event);
 
@@ -77,7 +77,7 @@ static int by_time(const void *a, const void *b, void *self)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-static bool make_moments(struct finder *f)
+static bool make_moments(struct path_finder *f)
 {
 	size_t rows = f->e->rows.len, n = 0;
 
@@ -146,7 +146,7 @@ static uint32_t launched_next(const struct launched *list, size_t n, int64_t str
 	return low < n && list[low].stream == stream ? list[low].event : NONE;
 }
 
-static struct launched *all_launched(const struct finder *f, size_t *n)
+static struct launched *all_launched(const struct path_finder *f, size_t *n)
 {
 	struct launched *list = malloc((f->e->rows.len + 1) * sizeof(*list));
 
@@ -166,7 +166,7 @@ static struct launched *all_launched(const struct finder *f, size_t *n)
 	return list;
 }
 
-static void set_wait(struct finder *f, uint32_t waits, uint32_t on)
+static void set_wait(struct path_finder *f, uint32_t waits, uint32_t on)
 {
 	uint32_t *is = &f->waits_for[waits];
 
@@ -176,8 +176,8 @@ static void set_wait(struct finder *f, uint32_t waits, uint32_t on)
 
 /* An event is recorded after what was launched on its stream before; the stream that waits for it
  * holds up what is launched there next. */
-static void take_wait(struct finder *f, const struct rank_wait *wait, const struct launched *list,
-		      size_t n)
+static void take_wait(struct path_finder *f, const struct rank_wait *wait,
+		      const struct launched *list, size_t n)
 {
 	const struct rank_event *row = row_of(f, wait->event);
 	uint32_t call = rank_launch_of(&f->launches, row->correlation);
@@ -199,7 +199,7 @@ static void take_wait(struct finder *f, const struct rank_wait *wait, const stru
 }
 
 /* A copy that ends within the call that asked for it was waited for. */
-static bool find_waits(struct finder *f)
+static bool find_waits(struct path_finder *f)
 {
 	size_t n;
 	struct launched *list = all_launched(f, &n);
@@ -231,7 +231,7 @@ static int by_place(const void *a, const void *b, void *rows)
 	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
 }
 
-static bool find_outer_ops(struct finder *f)
+static bool find_outer_ops(struct path_finder *f)
 {
 	size_t n = 0, kept = 0;
 
@@ -255,7 +255,7 @@ static bool find_outer_ops(struct finder *f)
 }
 
 /* The op that a thread is in; NULL: none. */
-static const struct rank_event *op_at(const struct finder *f, uint16_t lane, int64_t at_ns)
+static const struct rank_event *op_at(const struct path_finder *f, uint16_t lane, int64_t at_ns)
 {
 	const struct outer_ops *of = &f->ops[lane];
 	uint32_t low = 0, high = of->n;
@@ -275,19 +275,19 @@ static const struct rank_event *op_at(const struct finder *f, uint16_t lane, int
 
 /* ---- what a moment waited for ---- */
 
-static uint32_t later(const struct finder *f, uint32_t a, uint32_t b)
+static uint32_t later(const struct path_finder *f, uint32_t a, uint32_t b)
 {
 	if (a == NONE || b == NONE)
 		return a == NONE ? b : a;
 	return f->moments[b].at_ns > f->moments[a].at_ns ? b : a;
 }
 
-static uint32_t end_of(const struct finder *f, uint32_t event)
+static uint32_t end_of(const struct path_finder *f, uint32_t event)
 {
 	return event == NONE ? NONE : f->ends[event];
 }
 
-static void start_of_kernel(const struct finder *f, struct moment *m)
+static void start_of_kernel(const struct path_finder *f, struct moment *m)
 {
 	const struct rank_event *row = row_of(f, m->event);
 	uint32_t call = rank_launch_of(&f->launches, row->correlation);
@@ -313,7 +313,7 @@ static void start_of_kernel(const struct finder *f, struct moment *m)
 	}
 }
 
-static void end_of_call(const struct finder *f, struct moment *m)
+static void end_of_call(const struct path_finder *f, struct moment *m)
 {
 	const struct rank_event *row = row_of(f, m->event);
 	uint32_t on = end_of(f, f->waits_for[m->event]);
@@ -329,7 +329,7 @@ static void end_of_call(const struct finder *f, struct moment *m)
 }
 
 /* A thread that began what it does after its last call ended was waiting for another until then. */
-static void start_of_call(const struct finder *f, struct moment *m)
+static void start_of_call(const struct path_finder *f, struct moment *m)
 {
 	const struct rank_event *row = row_of(f, m->event);
 	const struct rank_event *op = op_at(f, row->lane, m->at_ns);
@@ -342,7 +342,7 @@ static void start_of_call(const struct finder *f, struct moment *m)
 		m->before = f->last_call;
 }
 
-static void find_before(const struct finder *f, struct moment *m)
+static void find_before(const struct path_finder *f, struct moment *m)
 {
 	bool is_call = row_of(f, m->event)->kind == RANK_CALL;
 
@@ -362,7 +362,7 @@ static void find_before(const struct finder *f, struct moment *m)
 	}
 }
 
-static void add_up(const struct finder *f, struct moment *m)
+static void add_up(const struct path_finder *f, struct moment *m)
 {
 	const struct moment *b = m->before == NONE ? NULL : &f->moments[m->before];
 
@@ -379,7 +379,7 @@ static void add_up(const struct finder *f, struct moment *m)
 }
 
 /* Moments come in their order: what a moment waited for is one that came. */
-static void walk(struct finder *f)
+static void walk(struct path_finder *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct moment *m = &f->moments[i];
@@ -411,7 +411,7 @@ void path_top_add(struct path_top *top, int n, struct path_top more)
 	top[i] = more;
 }
 
-static struct path_top piece_of(const struct finder *f, const struct moment *m)
+static struct path_top piece_of(const struct path_finder *f, const struct moment *m)
 {
 	const struct rank_event *row = row_of(f, m->event);
 	const struct rank_event *op = m->kind == PATH_HOST ? op_at(f, row->lane, m->at_ns) : NULL;
@@ -423,7 +423,7 @@ static struct path_top piece_of(const struct finder *f, const struct moment *m)
 }
 
 /* What came before a moment, back to a collective. */
-static void set_segment(const struct finder *f, uint32_t at, struct path_segment *out)
+static void set_segment(const struct path_finder *f, uint32_t at, struct path_segment *out)
 {
 	const struct moment *m = &f->moments[at];
 	struct path_top names[NAMES] = { 0 };
@@ -444,7 +444,7 @@ static void set_segment(const struct finder *f, uint32_t at, struct path_segment
 	memcpy(out->top, names, sizeof(out->top));
 }
 
-static void finder_destroy(struct finder *f)
+static void finder_destroy(struct path_finder *f)
 {
 	if (!f)
 		return;
@@ -461,7 +461,7 @@ static void finder_destroy(struct finder *f)
 bool rank_paths(struct rank_events *e, struct path_segment *last, bool *recorded,
 		struct arena *arena)
 {
-	struct finder *f = calloc(1, sizeof(*f));
+	struct path_finder *f = calloc(1, sizeof(*f));
 	bool ok = f != NULL;
 
 	*last = (struct path_segment){ .after = PATH_BEGIN };

@@ -219,21 +219,9 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
 }
 
-static int64_t begin_of_all(const struct ranks *r)
-{
-	int64_t begin_ns = INT64_MAX;
-
-	for (size_t i = 0; i < r->rows.len; i++) {
-		int64_t own = rank_aligned(&r->rows.at[i], r->rows.at[i].begin_ns);
-
-		begin_ns = own < begin_ns ? own : begin_ns;
-	}
-	return begin_ns;
-}
-
 static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
 {
-	struct report_rank_path *path = rank_critical(m, begin_of_all(r), r->recorded);
+	struct report_rank_path *path = rank_critical(m, r->recorded);
 
 	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
 	REPORT_SET(out, ranks, rank_rows(r, m->draft));
@@ -241,7 +229,7 @@ static void set_all(const struct ranks *r, struct rank_match *m, struct report_r
 	REPORT_SET(out, collectives, m->matched);
 	REPORT_SET(out, unmatched, m->unmatched);
 	REPORT_SET(out, wait_us, (double)m->wait_ns / 1e3);
-	REPORT_SET(out, waits, rank_waits(m, begin_of_all(r)));
+	REPORT_SET(out, waits, m->waits);
 	REPORT_SET(out, divergences,
 		   (struct report_divergence_list){ m->divergences.rows, m->divergences.n });
 	REPORT_SET_OR_NULL(out, path, path, path);
