@@ -170,6 +170,7 @@ bool import_begin(struct import *im, const char *name, struct err *err)
 {
 	if (json_array_size(im->files) >= MAX_FILES)
 		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d files", MAX_FILES);
+	drop_file(im); /* of one that was refused */
 	im->model.file = (int)json_array_size(im->files);
 	im->model.file_name = im->name;
 	im->model.base_at_end_ns = 0;

@@ -429,6 +429,10 @@ static void set_segment(const struct path_finder *f, uint32_t at, struct path_se
 	struct path_top names[NAMES] = { 0 };
 
 	*out = (struct path_segment){ .after = m->after, .from_ns = m->at_ns, .to_ns = m->at_ns };
+	if (m->is_end && f->collective[m->event] != NONE) {
+		out->after = f->collective[m->event];
+		return;
+	}
 	memcpy(out->ns, m->ns, sizeof(out->ns));
 	for (int k = 0; k < PATH_KINDS; k++)
 		out->from_ns -= m->ns[k];

@@ -2475,7 +2475,7 @@ export interface ReportRankStream {
 
 /** copies or sets of one kind */
 export interface ReportRankCopy {
-  /** Memcpy HtoD, Memset, ... */
+  /** as the profiler names it: Memcpy HtoD, Memset */
   name: string;
   /** how many */
   count: number;
