@@ -9,19 +9,19 @@
 #include "profiler/align/side.h"
 
 /* From a moment on so many lanes run; what was shared and what was idle up to then. */
-struct moment {
+struct turn {
 	int64_t at_ns;
 	int running;
 	double shared_ns;
 };
 
-struct moments {
-	VEC(struct moment) list;
+struct turns {
+	VEC(struct turn) list;
 };
 
 static int by_time(const void *x, const void *y)
 {
-	const struct moment *a = x, *b = y;
+	const struct turn *a = x, *b = y;
 
 	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
@@ -35,7 +35,7 @@ static int by_event(const void *x, const void *y)
 }
 
 /* When each lane begins and ends to run; spans of a lane that overlap are one. */
-static bool add_moments(struct moments *m, struct align_item *const *items, size_t n,
+static bool add_moments(struct turns *m, struct align_item *const *items, size_t n,
 			int64_t *busy_until)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -46,22 +46,22 @@ static bool add_moments(struct moments *m, struct align_item *const *items, size
 			from = *until;
 		if (to <= from)
 			continue;
-		if (!VEC_PUSH(&m->list, (struct moment){ from, 1, 0 }) ||
-		    !VEC_PUSH(&m->list, (struct moment){ to, -1, 0 }))
+		if (!VEC_PUSH(&m->list, (struct turn){ from, 1, 0 }) ||
+		    !VEC_PUSH(&m->list, (struct turn){ to, -1, 0 }))
 			return false;
 		*until = to;
 	}
 	return true;
 }
 
-static void sum_moments(struct moments *m)
+static void sum_moments(struct turns *m)
 {
 	int running = 0;
 	double shared = 0;
 
 	qsort(m->list.at, m->list.len, sizeof(*m->list.at), by_time);
 	for (size_t i = 0; i < m->list.len; i++) {
-		struct moment *at = &m->list.at[i];
+		struct turn *at = &m->list.at[i];
 
 		if (running)
 			shared += (double)(at->at_ns - m->list.at[i - 1].at_ns) / running;
@@ -72,10 +72,10 @@ static void sum_moments(struct moments *m)
 }
 
 /* What one lane that runs all the while had shared by then. */
-static double shared_at(const struct moments *m, int64_t ns)
+static double shared_at(const struct turns *m, int64_t ns)
 {
 	size_t low = 0, high = m->list.len;
-	const struct moment *at;
+	const struct turn *at;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
@@ -97,7 +97,7 @@ struct lane_items {
 	int64_t until_ns;
 };
 
-static bool share_item(const struct moments *m, struct lane_items *lane, struct align_item *item)
+static bool share_item(const struct turns *m, struct lane_items *lane, struct align_item *item)
 {
 	int64_t from = item->event->start_ns, to = event_end(item->event);
 	struct align_item *around = NULL;
@@ -116,7 +116,7 @@ static bool share_item(const struct moments *m, struct lane_items *lane, struct 
 	return VEC_PUSH(&lane->open, item);
 }
 
-static bool share(struct align_item **items, size_t n, const struct moments *m,
+static bool share(struct align_item **items, size_t n, const struct turns *m,
 		  struct lane_items *lanes)
 {
 	int64_t until = items[0]->event->start_ns;
@@ -190,7 +190,7 @@ bool side_share(struct align_side *s, struct err *err)
 	struct align_item **items = calloc(n, sizeof(struct align_item *));
 	struct lane_items *lanes = calloc(s->n_lanes + 1, sizeof(*lanes));
 	int64_t *until = calloc(s->n_lanes + 1, sizeof(*until));
-	struct moments moments = { 0 };
+	struct turns moments = { 0 };
 	bool ok = items && lanes && until;
 
 	for (size_t i = 0; ok && i < s->n_lanes; i++)

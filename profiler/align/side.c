@@ -166,7 +166,7 @@ static void choose_device(struct align_side *s)
 /* ---- items ---- */
 
 /* What the host launched, by correlation: when, and of which op. */
-struct launched {
+struct launch_seen {
 	uint32_t correlation, op;
 	int64_t source, at_ns;
 };
@@ -182,7 +182,7 @@ struct lane_ops {
 };
 
 struct launches {
-	VEC(struct launched) list;
+	VEC(struct launch_seen) list;
 	struct lane_ops *lanes;
 };
 
@@ -200,7 +200,7 @@ static bool follow_ops(struct launches *l, const struct timeline_event *e, uint3
 
 static int by_correlation(const void *x, const void *y)
 {
-	const struct launched *a = x, *b = y;
+	const struct launch_seen *a = x, *b = y;
 
 	if (a->correlation != b->correlation)
 		return a->correlation < b->correlation ? -1 : 1;
@@ -216,11 +216,11 @@ static bool find_launches(const struct align_side *s, struct launches *l)
 	for (size_t i = 0; l->lanes && ok && i < events->list.len; i++) {
 		const struct timeline_event *e = &events->list.at[i];
 		struct timeline_lane lane;
-		struct launched row;
+		struct launch_seen row;
 
 		if (!is_wanted(s, e) || is_item_kind(e->kind))
 			continue;
-		row = (struct launched){ e->correlation, 0, 0, e->start_ns };
+		row = (struct launch_seen){ e->correlation, 0, 0, e->start_ns };
 		ok = follow_ops(l, e, &row.op);
 		if (!ok || !e->correlation ||
 		    (e->kind != TIMELINE_API && e->kind != TIMELINE_LAUNCH))
@@ -244,9 +244,9 @@ static void launches_finish(struct launches *l, size_t n_lanes)
 
 /* The launch of an item.  Lanes of a trace's device know no process: then the correlation alone
  * says it. */
-static const struct launched *launch_of(const struct launches *l, uint32_t correlation)
+static const struct launch_seen *launch_of(const struct launches *l, uint32_t correlation)
 {
-	const struct launched key = { correlation, 0, INT64_MIN, 0 };
+	const struct launch_seen key = { correlation, 0, INT64_MIN, 0 };
 	size_t low = 0, high = l->list.len;
 
 	while (low < high) {
@@ -302,7 +302,7 @@ static bool find_items(struct align_side *s, const struct launches *l)
 
 	for (size_t i = 0; i < events->list.len; i++) {
 		const struct timeline_event *e = &events->list.at[i];
-		const struct launched *launch;
+		const struct launch_seen *launch;
 		struct align_item item;
 
 		if (!is_wanted(s, e) || !is_item(s, e))
