@@ -2,6 +2,8 @@
  * that does as it is told, the control. */
 #include <dlfcn.h>
 #include <libgen.h>
+#include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,6 +141,85 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	machine_finish(&m);
 }
 
+/* ---- a core that runs at its pace */
+
+/* Cores of a machine that is shared: what the control takes on each now. */
+struct shared {
+	double us[4];
+	int timed, last;
+};
+
+static double take_on(void *self, int core)
+{
+	struct shared *s = self;
+
+	s->timed++;
+	s->last = core;
+	return s->us[core];
+}
+
+static struct pace pace_of(struct shared *s)
+{
+	return (
+	    struct pace){ .time_on = take_on, .self = s, .core = { 0, 1, 2, 3 }, .n = 4, .at = -1 };
+}
+
+static void a_sample_is_taken_where_a_core_runs_at_its_pace(void **state)
+{
+	struct shared s = { .us = { 50, 48, 30, 31 } };
+	struct pace p = pace_of(&s);
+	int before;
+
+	(void)state;
+	assert_float_equal(pace_find(&p), 30, 0);
+	assert_int_equal(s.last, 2);
+	before = s.timed;
+	assert_float_equal(pace_find(&p), 30, 0); /* it stays: one look */
+	assert_int_equal(s.timed, before + 1);
+	s.us[2] = 47; /* its neighbour woke up */
+	assert_float_equal(pace_find(&p), 31, 0);
+	assert_int_equal(s.last, 3);
+	s.us[3] = 49;
+	assert_float_equal(pace_find(&p), 47, 0); /* none is: the quickest, at which it ends */
+	assert_int_equal(s.last, 2);
+	s.us[1] = 29;
+	assert_float_equal(pace_find(&p), 29, 0);
+	assert_int_equal(s.last, 1);
+}
+
+static void a_core_that_is_forbidden_is_not_taken(void **state)
+{
+	struct shared s = { .us = { 40, NAN, NAN, 30 } };
+	struct pace p = pace_of(&s);
+
+	(void)state;
+	assert_float_equal(pace_find(&p), 30, 0);
+	assert_int_equal(s.last, 3);
+	s.us[0] = s.us[3] = NAN;
+	assert_true(isnan(pace_find(&p)));
+	p.n = 1;
+	assert_true(isnan(pace_find(&p)));
+}
+
+static void a_thread_may_run_anywhere_again(void **state)
+{
+	cpu_set_t before, after;
+	struct machine_watch m;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	machine_begin(&m, root, true);
+	for (int i = 0; i < 3; i++)
+		machine_look(&m);
+	assert_int_equal(m.n[0], 3);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_int_equal(CPU_COUNT(&after), 1);
+	machine_leave(&m);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_true(CPU_EQUAL(&before, &after));
+	machine_finish(&m);
+}
+
 /* ---- a GPU */
 
 static struct {
@@ -228,6 +309,9 @@ int main(void)
 		cmocka_unit_test(what_proc_says_is_kept),
 		cmocka_unit_test(what_is_not_told_is_said),
 		cmocka_unit_test(the_control_has_a_sample_a_look_and_takes_anothers),
+		cmocka_unit_test(a_sample_is_taken_where_a_core_runs_at_its_pace),
+		cmocka_unit_test(a_core_that_is_forbidden_is_not_taken),
+		cmocka_unit_test(a_thread_may_run_anywhere_again),
 		cmocka_unit_test(a_gpu_that_is_slowed_down_is_told_and_why),
 		cmocka_unit_test(the_gpu_is_the_one_that_cuda_sees),
 	};

@@ -2,6 +2,7 @@
 #include "profiler/measure/machine.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +47,38 @@ static void keep_sample(struct machine_watch *m, double us, int process)
 	m->sample_us[process][(*n)++] = us;
 }
 
-static void sample_control(struct machine_watch *m)
+static double time_control(struct machine_watch *m)
 {
 	int64_t begin;
 
-	if (!m->data)
-		return;
 	work(m->data, 1); /* back into the caches */
 	begin = clock_ns();
 	work(m->data, CONTROL_PASSES);
-	keep_sample(m, (double)(clock_ns() - begin) / 1000, 0);
+	return (double)(clock_ns() - begin) / 1000;
+}
+
+static double time_control_on(void *self, int core)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0 ? time_control(self) : (double)NAN;
+}
+
+static void sample_control(struct machine_watch *m)
+{
+	double us;
+
+	if (!m->data)
+		return;
+	us = pace_find(&m->pace);
+	keep_sample(m, isnan(us) ? time_control(m) : us, 0);
+}
+
+void machine_leave(struct machine_watch *m)
+{
+	pace_end(&m->pace);
 }
 
 void machine_join(struct machine_watch *m, const struct report_control *control, int process)
@@ -169,6 +192,8 @@ void machine_begin(struct machine_watch *m, const char *root, bool gpu)
 				     .mhz = { INFINITY, -INFINITY },
 				     .data = calloc(CONTROL_ELEMENTS, sizeof(*m->data)),
 				     .gpu = gpu ? gpu_state_open() : NULL };
+	if (gpu)
+		pace_begin(&m->pace, time_control_on, m);
 }
 
 void machine_finish(struct machine_watch *m)

@@ -10,6 +10,7 @@
 
 #include "profiler/fields/fields.h"
 #include "profiler/measure/break_even.h"
+#include "profiler/measure/pace.h"
 
 struct gpu_state; /* gpu_state.h */
 
@@ -21,6 +22,7 @@ struct machine_watch {
 	const char *root; /* before /proc and /sys; "": this machine */
 	struct gpu_state *gpu;
 	double *data;                       /* that the control works on */
+	struct pace pace;                   /* n is 0: samples are taken where the thread is */
 	double *sample_us[STATS_PROCESSES]; /* its samples, each process' */
 	int n[STATS_PROCESSES], room[STATS_PROCESSES];
 	struct seen_range load, mhz;
@@ -34,8 +36,12 @@ void machine_begin(struct machine_watch *m, const char *root, bool gpu);
 void machine_finish(struct machine_watch *m); /* zeroed is fine */
 
 /* Between two rounds: one sample of the control and, at most ten times a second, a look at the
- * state.  Whether a GPU ran below its clocks since the last call. */
+ * state.  With a GPU the calling thread, which launches, goes to a core that runs at its pace
+ * (profiler/measure/pace.h).  Whether a GPU ran below its clocks since the last call. */
 bool machine_look(struct machine_watch *m);
+
+/* After the last round: the thread may run anywhere again. */
+void machine_leave(struct machine_watch *m);
 
 /* Samples of the control that another process took, 1 to STATS_PROCESSES - 1. */
 void machine_join(struct machine_watch *m, const struct report_control *control, int process);
