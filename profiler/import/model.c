@@ -531,6 +531,7 @@ void model_finish(struct model *m)
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);
 	artifacts_end(&m->artifacts, NULL, NULL);
+	stacks_finish(&m->stacks);
 	json_decref(m->artifacts.counts);
 	xla_finish(&m->xla);
 	json_decref(m->heads);

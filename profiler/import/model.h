@@ -17,6 +17,7 @@
 #include "profiler/import/compiles.h"
 #include "profiler/import/kineto.h"
 #include "profiler/import/ledger.h"
+#include "profiler/import/stacks.h"
 #include "profiler/import/xla.h"
 #include "profiler/timeline/timeline.h"
 
@@ -240,6 +241,7 @@ struct model {
 	/* of compile logs */
 	struct compiles compiles;
 	struct artifacts artifacts;
+	struct stacks stacks;
 
 	/* of PyTorch/XLA */
 	struct xla_log xla;

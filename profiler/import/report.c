@@ -525,9 +525,23 @@ static bool xla_is_there(const struct xla_log *x)
 	       json_array_size(x->notes);
 }
 
+/* Of the first file that was read, not passed over. */
+static const char *kind_of_first(const json_t *files)
+{
+	const json_t *file;
+	size_t i;
+
+	json_array_foreach((json_t *)files, i, file)
+	{
+		if (!json_object_get(file, "refused"))
+			return json_string_value(json_object_get(file, "kind"));
+	}
+	return NULL;
+}
+
 json_t *import_report(struct model *m, json_t *files)
 {
-	const char *kind = json_string_value(json_object_get(json_array_get(files, 0), "kind"));
+	const char *kind = kind_of_first(files);
 	bool captured = json_array_size(m->compiles.processes) > 0, lowered = xla_is_there(&m->xla);
 	/* Captured ones where a compile log says them, else those that the trace saw called. */
 	json_int_t graphs = captured  ? m->compiles.graphs
@@ -542,6 +556,8 @@ json_t *import_report(struct model *m, json_t *files)
 	add_trace(m, report);
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, files, report);
+	if (m->stacks.nodes)
+		json_object_set(report, "stacks", m->stacks.nodes);
 	if (m->artifacts.counts)
 		json_object_set(report, "artifacts", m->artifacts.counts);
 	m->ledger.n[LEDGER_TEXTS_FULL] += m->artifacts.cut;

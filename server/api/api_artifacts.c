@@ -1,5 +1,6 @@
 /* server/api/api_artifacts.c -- /api/v1/runs/{id}/artifacts: the texts of an imported log, listed,
  * read and searched out of the store (profiler/import/artifacts.h has their form). */
+#define HANDLER_artifacts(name) name
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,7 +341,7 @@ static json_t *find(struct db *db, int64_t run, struct text_hunt *h, struct err 
 	return answer;
 }
 
-bool api_run_artifacts(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_artifacts(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *q = req_query(req, "q");
 	struct text_list l = { 0 };
@@ -445,7 +446,7 @@ static bool read_text(struct req *req, int64_t run, struct text_read *r, struct 
 	       err_set(err, ERR_TIMELINE, "a part of text %lld is missing", (long long)r->n);
 }
 
-bool api_run_artifact(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_artifact(struct req *req, struct reply *reply, struct err *err)
 {
 	struct text_read r = { 0 };
 	struct run_row run;
@@ -466,3 +467,8 @@ bool api_run_artifact(struct req *req, struct reply *reply, struct err *err)
 	buf_finish(&r.out);
 	return ok;
 }
+
+handler_fn *const artifacts_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

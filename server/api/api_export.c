@@ -5,6 +5,7 @@
  * has of the run, and sees nothing else.  What it writes goes to a file without a name first:
  * memory does not grow with the run, and what fails on the way is answered as an error.
  */
+#define HANDLER_export(name) name
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -473,17 +474,17 @@ static bool answer(struct req *req, const struct export_format *f, struct reply 
 	       write_run(req, id, f, &q, reply, err);
 }
 
-bool api_run_export(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_export(struct req *req, struct reply *reply, struct err *err)
 {
 	return answer(req, export_format_find(req_query(req, "format"), err), reply, err);
 }
 
-bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	return answer(req, export_format_find("chrome", err), reply, err);
 }
 
-bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
 {
 	struct export_row rows[EXPORTS_MOST];
 	struct run_row run;
@@ -506,7 +507,7 @@ bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the exports");
 }
 
-bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
+static bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
 {
 	struct export_row rows[EXPORTS_MOST];
 	int64_t run, id;
@@ -529,7 +530,7 @@ bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
-bool api_formats(struct req *req, struct reply *reply, struct err *err)
+static bool api_formats(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *list = json_array();
 
@@ -544,3 +545,8 @@ bool api_formats(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o}", "formats", list);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the formats");
 }
+
+handler_fn *const export_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

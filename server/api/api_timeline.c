@@ -1,5 +1,6 @@
 /* server/api/api_timeline.c -- /api/v1/runs/{id}/timeline: a window of a run's timeline out of the
  * store, and what is found in it. */
+#define HANDLER_timeline(name) name
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,7 @@ static bool read_seek(struct req *req, struct timeline_query *q, struct err *err
 		       "say what to look for: q=, a part of a name, or correlation=, of a launch");
 }
 
-bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q = { 0 };
 	struct buf out = { 0 };
@@ -228,7 +229,7 @@ bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q;
 	struct run_row run;
@@ -240,3 +241,8 @@ bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err
 	reply->json = timeline_found(req->app->db, &run, &q, err);
 	return reply->json != NULL;
 }
+
+handler_fn *const timeline_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1703,6 +1703,8 @@ export interface ReportImport {
   records?: Record<string, number>;
   /** records of kinds that are not known */
   unknown_records?: Record<string, number>;
+  /** stacks that frames were compiled from, and records without a compilation came from: a trie */
+  stacks?: ReportStackNode[];
   /** texts that records of TORCH_TRACE carry, by kind */
   artifacts?: Record<string, number>;
   /** what logs of PyTorch/XLA said */
@@ -1763,10 +1765,12 @@ export interface ReportOriginal {
 export interface ReportImportFile {
   /** its name */
   name: string;
-  /** kineto, torch_trace or pt_xla */
+  /** kineto, torch_trace or pt_xla; none */
   kind: string;
   /** bytes: its size */
   bytes: number;
+  /** of a file in an archive that is no log: why it was passed over; its kind is none */
+  refused?: string;
   /** bytes: its size without gzip */
   decoded_bytes?: number;
 }
@@ -1925,6 +1929,8 @@ export interface ReportCompilation {
   file?: string;
   /** where it begins */
   line?: number;
+  /** where its stack ends among the nodes of `stacks` */
+  stack?: number;
   /** graph breaks */
   breaks?: number;
   /** pieces that DDP split graphs into */
@@ -2023,6 +2029,22 @@ export interface ReportCompilation {
   outcome: string;
   /** what a timeline has of it */
   timeline?: ReportRegion;
+}
+
+/** a frame of a stack, with those that stacks share before it */
+export interface ReportStackNode {
+  /** the place of the frame that called it in the list; -1: none did */
+  parent: number;
+  /** the function */
+  function: string;
+  /** its file */
+  file: string;
+  /** the line */
+  line: number;
+  /** that line, where the log has it */
+  code?: string;
+  /** records of no compilation that came from here, by kind */
+  records?: Record<string, number>;
 }
 
 /** a kernel that Triton compiled */
