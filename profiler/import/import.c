@@ -180,7 +180,9 @@ static bool begin_file(struct import *im, struct log_file *f, const char *name, 
 {
 	if (json_array_size(im->files) >= MAX_FILES)
 		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d files", MAX_FILES);
+	drop_file(f); /* of one that was refused */
 	im->model.file = (int)json_array_size(im->files);
+	im->model.file_name = f->name;
 	im->model.base_at_end_ns = 0;
 	*f = (struct log_file){ .im = im, .is_member = f == &im->member };
 	snprintf(f->name, sizeof(f->name), "%.250s", name);

@@ -518,6 +518,18 @@ static void add_xla(struct model *m, json_int_t captured, const json_t *files, j
 	json_object_set_new(report, "pt_xla", xla);
 }
 
+/* What files of several ranks say together. */
+static void add_ranks(struct model *m, json_t *report)
+{
+	struct report_draft draft = { 0 };
+	struct report_ranks *ranks = ranks_report(m->ranks, json_object_get(report, "compiles"),
+						  json_object_get(report, "processes"), &draft);
+
+	if (ranks)
+		json_object_set_new(report, "ranks", report_write_ranks(ranks));
+	report_draft_finish(&draft);
+}
+
 static bool xla_is_there(const struct xla_log *x)
 {
 	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
@@ -556,6 +568,7 @@ json_t *import_report(struct model *m, json_t *files)
 	add_trace(m, report);
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, files, report);
+	add_ranks(m, report);
 	if (m->stacks.nodes)
 		json_object_set(report, "stacks", m->stacks.nodes);
 	if (m->artifacts.counts)

@@ -481,9 +481,17 @@ static bool take_output_graph(struct torch_item *item, struct err *err)
 	(void)err;
 	item->t->m->compiles.graphs++;
 	compiles_add(item->row, "graphs", 1);
-	if (item->record->payload)
+	if (item->record->payload) {
+		char hash[20];
+
+		snprintf(hash, sizeof(hash), "%016llx",
+			 (unsigned long long)ranks_graph_hash(item->record->payload,
+							      item->record->payload_len));
+		if (item->row)
+			json_object_set_new(item->row, "graph_hash", json_string(hash));
 		compiles_text(&item->t->m->compiles, item->row, "graph", item->record->payload,
 			      item->record->payload_len);
+	}
 	return true;
 }
 

@@ -1743,6 +1743,8 @@ export interface ReportImport {
   counters?: ReportCounter[];
   /** kernels that a CUDA graph launched */
   graph_kernels?: number;
+  /** the ranks of a job, together; of one rank its figures */
+  ranks?: ReportRanks;
   /** what was lost and repaired */
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
@@ -1941,6 +1943,8 @@ export interface ReportCompilation {
   graph_bytes?: number;
   /** that text; none where texts are too many */
   graph?: string | null;
+  /** equal where ranks captured the same: of the text without comments, addresses and devices' numbers */
+  graph_hash?: string;
   /** graphs of AOTAutograd by kind */
   aot_graphs?: Record<string, number>;
   /** files of generated code */
@@ -2337,6 +2341,276 @@ export interface ReportXlaModel {
   executions: number;
   /** capture, lowering, both or none */
   main_stage: string | null;
+}
+
+/** the ranks of one job, each a trace or a compile log */
+export interface ReportRanks {
+  /** ranks of the job; null where no file says it */
+  world_size: number | null;
+  /** the ranks that have a trace, by their numbers */
+  ranks: ReportRank[];
+  /** what the devices of all ranks ran, each moment of a rank once */
+  mix: ReportKernelMix[];
+  /** collectives that were found on two ranks or more */
+  collectives: number;
+  /** kernels of collectives that no other rank has */
+  unmatched: number;
+  /** us: what ranks waited in collectives for the last of them, in all */
+  wait_us: number;
+  /** the collectives with the longest waits, at most 50 */
+  waits: ReportCollectiveWait[];
+  /** where ranks differ that should not */
+  divergences: ReportDivergence[];
+  /** the critical path; null without an event of a device */
+  path: ReportRankPath | null;
+  /** events and collectives past the bounds, which the figures lack */
+  left_out: number;
+}
+
+/** one rank; times are of its device unless said otherwise, each moment counted once, by the definitions of HolisticTraceAnalysis */
+export interface ReportRank {
+  /** its number */
+  rank: number;
+  /** what says so: header, name or order of the files */
+  rank_from: string;
+  /** its file */
+  file: string;
+  /** the machine, where the file says it */
+  host?: string;
+  /** ProfilerSteps that the figures cover; 0: there are none */
+  steps: number;
+  /** true: what the last ProfilerStep launched is left out, since its kernels are cut off */
+  last_step_left_out: boolean;
+  /** us: what its clock is ahead of the first rank's, by the ends of collectives; null: none is shared */
+  offset_us: number | null;
+  /** us: half the interquartile range of that */
+  offset_error_us: number | null;
+  /** collectives that it is from */
+  offset_from: number;
+  /** kernels, copies and sets */
+  kernels: number;
+  /** us: from the first kernel's start to the last one's end */
+  total_us: number;
+  /** us: a kernel computes */
+  computation_us: number;
+  /** us: a collective runs */
+  communication_us: number;
+  /** us: a copy or a set runs */
+  memory_us: number;
+  /** us: a collective and a computation run */
+  overlap_us: number;
+  /** that over communication_us; null without any */
+  overlap: number | null;
+  /** us: a collective runs and nothing computes */
+  exposed_us: number;
+  /** us: something runs that is no computation */
+  non_compute_us: number;
+  /** us: nothing runs */
+  idle_us: number;
+  /** us: gaps of its streams, added: the next launch came after the gap began */
+  host_wait_us: number;
+  /** us: others, shorter than 30 us */
+  kernel_wait_us: number;
+  /** us: the other gaps */
+  other_wait_us: number;
+  /** what its device ran, each moment once */
+  mix: ReportKernelMix[];
+  /** the ten longest names of each kind, and the others of it */
+  top: ReportRankKernel[];
+  /** its streams */
+  streams: ReportRankStream[];
+  /** copies and sets by their kind */
+  copies: ReportRankCopy[];
+  /** bytes: most in use at once, as the allocator said it */
+  peak_bytes: number | null;
+  /** bytes: most held by the allocator */
+  peak_reserved_bytes: number | null;
+  /** its collectives that another rank has too */
+  collectives: number;
+  /** us: what it waited in them for the last rank */
+  wait_us: number;
+  /** how often it was the last, by more than 10 us and the clocks' error */
+  last: number;
+  /** us: what it was later than the one before it, then, in all */
+  late_us: number;
+  /** us: what others waited for it, then, in all */
+  caused_us: number;
+  /** what of its work took the most more than the others', then: a kind of the path */
+  late_kind: string | null;
+  /** the kernel, call or op with the most of that */
+  late_name: string | null;
+}
+
+/** kinds of kernels that ran at once */
+export interface ReportKernelMix {
+  /** computation, communication, memory: one or several */
+  kinds: string[];
+  /** us: their time */
+  us: number;
+}
+
+/** kernels of one name */
+export interface ReportRankKernel {
+  /** the name; others: all that are shorter */
+  name: string;
+  /** computation, communication or memory */
+  kind: string;
+  /** how many */
+  count: number;
+  /** us: their time */
+  sum_us: number;
+  /** us: the shortest */
+  min_us: number;
+  /** us: the longest */
+  max_us: number;
+  /** us: their standard deviation; 0 of one */
+  stddev_us: number;
+}
+
+/** a stream of a device; its queue is one longer with each launch, one shorter with each start */
+export interface ReportRankStream {
+  /** the device */
+  device: number;
+  /** its number */
+  stream: number;
+  /** kernels, copies and sets */
+  kernels: number;
+  /** us: something runs */
+  busy_us: number;
+  /** us: gaps, as of the rank */
+  host_wait_us: number;
+  /** us: gaps, as of the rank */
+  kernel_wait_us: number;
+  /** us: gaps, as of the rank */
+  other_wait_us: number;
+  /** of the lengths after each change */
+  queue_mean: number;
+  /** of them */
+  queue_median: number;
+  /** of them */
+  queue_max: number;
+  /** us: 1,024 launches or more waited: a launch blocks */
+  full_us: number;
+  /** its length over time, for each of 100 equal parts of the rank's time: [least, most] */
+  queue: [number, number][];
+}
+
+/** copies or sets of one kind */
+export interface ReportRankCopy {
+  /** as the profiler names it: Memcpy HtoD, Memset */
+  name: string;
+  /** how many */
+  count: number;
+  /** bytes: what they moved */
+  bytes: number;
+  /** us: their time, added */
+  us: number;
+  /** GB/s: bytes over that; null of none */
+  gb_per_s: number | null;
+}
+
+/** a collective, and how long its ranks waited for the last */
+export interface ReportCollectiveWait {
+  /** what it is */
+  name: string;
+  /** its process group; where the trace does not say it, the stream */
+  group: string;
+  /** which of its group, from 0; the profiler's own number where it has one */
+  index: number;
+  /** that each rank puts in; null: not said */
+  elements: number | null;
+  /** us: when the last rank came, since the beginning of all */
+  at_us: number;
+  /** ranks in it that have a trace */
+  ranks: number;
+  /** us: what they waited, added */
+  wait_us: number;
+  /** the rank that came last */
+  last: number;
+  /** us: after the one before it */
+  late_us: number;
+}
+
+/** a difference between ranks */
+export interface ReportDivergence {
+  /** collective, collectives, graph, compile, cache, recompile, guards, outcome */
+  kind: string;
+  /** the ranks that differ from most */
+  ranks: number[];
+  /** the compile id: 0/1 */
+  compile?: string;
+  /** of a collective: its process group */
+  group?: string;
+  /** of a collective: which of its group, from 0 */
+  index?: number;
+  /** what those ranks have */
+  theirs: string;
+  /** what most ranks have */
+  most: string;
+  /** all of that */
+  sentence: string;
+}
+
+/** the critical path: from the last event back, each moment to what it waited for, from rank to rank at collectives */
+export interface ReportRankPath {
+  /** us: its length */
+  total_us: number;
+  /** its time by kind, all kinds: they add up to it */
+  shares: ReportPathShare[];
+  /** its time by rank */
+  by_rank: ReportPathRank[];
+  /** the kernels, calls and ops with the most time on it, at most 20; of each part the three longest count */
+  names: ReportPathName[];
+  /** its longest parts in the order of time, at most 100 */
+  parts: ReportPathPart[];
+  /** parts that are not in that list */
+  more_parts: number;
+  /** true: the traces say which stream waited for which (cuda_sync); else it is told from times */
+  waits_recorded: boolean;
+}
+
+/** time of the critical path of one kind */
+export interface ReportPathShare {
+  /** computation, communication, memory, launch, gap, sync, call or host */
+  kind: string;
+  /** us: its time */
+  us: number;
+  /** of the whole */
+  share: number;
+}
+
+/** time of the critical path on one rank */
+export interface ReportPathRank {
+  /** the rank */
+  rank: number;
+  /** us: its time */
+  us: number;
+}
+
+/** time of the critical path of one name */
+export interface ReportPathName {
+  /** the kernel, call or op */
+  name: string;
+  /** as of a share */
+  kind: string;
+  /** us: its time */
+  us: number;
+}
+
+/** a part of the critical path, between two collectives or within one */
+export interface ReportPathPart {
+  /** where it is */
+  rank: number;
+  /** us: its beginning, since the beginning of all */
+  from_us: number;
+  /** us: its length */
+  us: number;
+  /** the kind with the most time */
+  kind: string;
+  /** the kernel, call or op with the most time; null: none */
+  name: string | null;
+  /** the collective that it is */
+  collective?: string;
 }
 
 /** many workloads measured as one */
