@@ -1,11 +1,11 @@
 // js/model/provenance.js -- what a line of a compile log's texts comes from: source lines, nodes of graphs, generated kernels.
 //
-// A graph says its source above its nodes ("# File: f.py:5 in f, code: ..."); Inductor's code has above each kernel
+// A graph says its source above its nodes ("# File: PLACE:5 in f, code: ..."); Inductor's code has above each kernel
 // which nodes it was made of, and above each call which; the log's own mappings of nodes, where it has them, are
 // joined to that.  A node of Dynamo's graph is "d:sin", of an ATen graph "a:sin", of a backward's "b:sin": one name may
 // be in each.
 
-/** @typedef {{sources: string[], nodes: string[], kernels: string[]}} Line what one line stands for; sources as "f.py:5" */
+/** @typedef {{sources: string[], nodes: string[], kernels: string[]}} Line what one line stands for; sources as "PLACE:5" */
 /** @typedef {{sources: Set<string>, nodes: Set<string>, kernels: Set<string>}} Related */
 
 const FILE = /^\s*# File: (.+?):(\d+) in (.*?)(?:, code: (.*))?$/;
