@@ -8,14 +8,14 @@
 
 enum { GROUP_TEXT_CHARS = 1024, GROUP_NAMES = 64 };
 
-struct sum {
+struct event_sum {
 	int64_t count, ns, most_ns;
 };
 
-struct group {
+struct event_group {
 	char *text; /* owned */
 	const char *as;
-	struct sum sum;
+	struct event_sum sum;
 	json_t *names; /* numbers; at most GROUP_NAMES */
 	size_t next;   /* of the same hash, + 1; 0: none */
 };
@@ -26,12 +26,12 @@ struct timeline_groups {
 	struct timeline_tables tables;
 	struct timeline_chunk chunk;
 	struct window w;
-	bool ready, failed; /* failed: out of memory */
-	struct sum *sums;   /* by name and kind */
+	bool ready, failed;     /* failed: out of memory */
+	struct event_sum *sums; /* by name and kind */
 	size_t n_names;
-	struct group *groups;
+	struct event_group *groups;
 	size_t n_groups, room, *slots, n_slots;
-	struct sum all;
+	struct event_sum all;
 };
 
 static bool out_of_memory(struct err *err)
@@ -110,7 +110,7 @@ static bool counts(const struct timeline_groups *g, uint32_t kind)
 	       (g->how.by == TIMELINE_BY_OP && kind == TIMELINE_OP);
 }
 
-static void add_sum(struct sum *to, const struct sum *s)
+static void add_sum(struct event_sum *to, const struct event_sum *s)
 {
 	to->count += s->count;
 	to->ns = timeline_add(to->ns, s->ns);
@@ -130,7 +130,7 @@ bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t 
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 		int64_t end = e.start_ns + e.duration_ns;
-		struct sum s = { 1, 0, e.duration_ns };
+		struct event_sum s = { 1, 0, e.duration_ns };
 
 		if (!window_has(&g->w, &e) || !counts(g, e.kind))
 			continue;
@@ -156,7 +156,7 @@ static size_t hash_of(const char *text, const char *as)
 static bool grow(struct timeline_groups *g)
 {
 	size_t room = g->room ? 2 * g->room : 1024, *slots = calloc(2 * room, sizeof(*slots));
-	struct group *groups = realloc(g->groups, room * sizeof(*groups));
+	struct event_group *groups = realloc(g->groups, room * sizeof(*groups));
 
 	g->groups = groups ? groups : g->groups;
 	if (!groups || !slots) {
@@ -177,7 +177,7 @@ static bool grow(struct timeline_groups *g)
 }
 
 /* NULL: out of memory. */
-static struct group *group_of(struct timeline_groups *g, const char *text, const char *as)
+static struct event_group *group_of(struct timeline_groups *g, const char *text, const char *as)
 {
 	size_t *slot;
 
@@ -188,10 +188,10 @@ static struct group *group_of(struct timeline_groups *g, const char *text, const
 		if (strcmp(g->groups[i - 1].text, text) == 0 &&
 		    strcmp(g->groups[i - 1].as, as) == 0)
 			return &g->groups[i - 1];
-	g->groups[g->n_groups] = (struct group){ .text = strndup(text, GROUP_TEXT_CHARS),
-						 .as = as,
-						 .names = json_array(),
-						 .next = *slot };
+	g->groups[g->n_groups] = (struct event_group){ .text = strndup(text, GROUP_TEXT_CHARS),
+						       .as = as,
+						       .names = json_array(),
+						       .next = *slot };
 	if (!g->groups[g->n_groups].text || !g->groups[g->n_groups].names) {
 		free(g->groups[g->n_groups].text);
 		json_decref(g->groups[g->n_groups].names);
@@ -202,10 +202,10 @@ static struct group *group_of(struct timeline_groups *g, const char *text, const
 }
 
 static void add_to_group(struct timeline_groups *g, const char *text, const char *as, size_t name,
-			 const struct sum *s)
+			 const struct event_sum *s)
 {
 	char cut[GROUP_TEXT_CHARS + 1];
-	struct group *to;
+	struct event_group *to;
 
 	snprintf(cut, sizeof(cut), "%s", text);
 	if (g->how.find && !strcasestr(cut, g->how.find))
@@ -222,7 +222,7 @@ static void add_to_group(struct timeline_groups *g, const char *text, const char
 
 /* An event of several ops counts for each of them. */
 static void add_by_op(struct timeline_groups *g, size_t at, enum timeline_kind kind,
-		      const struct timeline_name *name, const struct sum *s)
+		      const struct timeline_name *name, const struct event_sum *s)
 {
 	const char *as = timeline_drawn_as(kind, name->name, NULL);
 	const json_t *op;
@@ -239,7 +239,7 @@ static void add_by_op(struct timeline_groups *g, size_t at, enum timeline_kind k
 
 /* Likewise for each of its lines. */
 static void add_by_line(struct timeline_groups *g, size_t at, const struct timeline_name *name,
-			const struct sum *s)
+			const struct event_sum *s)
 {
 	const json_t *files = json_object_get(json_array_get(g->tables.names, at), "files"), *line;
 	char text[GROUP_TEXT_CHARS];
@@ -264,7 +264,7 @@ static void gather(struct timeline_groups *g)
 	for (size_t i = 0; i < (g->n_names + 1) * TIMELINE_KIND_COUNT && !g->failed; i++) {
 		enum timeline_kind kind = (enum timeline_kind)(i % TIMELINE_KIND_COUNT);
 		size_t at = i / TIMELINE_KIND_COUNT;
-		const struct sum *s = &g->sums[i];
+		const struct event_sum *s = &g->sums[i];
 		struct timeline_name name;
 
 		if (!s->count)
@@ -286,7 +286,7 @@ static void gather(struct timeline_groups *g)
 
 /* ---- the answer ---- */
 
-static double key_of(const struct group *x, enum timeline_order order)
+static double key_of(const struct event_group *x, enum timeline_order order)
 {
 	switch (order) {
 	case TIMELINE_ORDER_COUNT:
@@ -303,14 +303,14 @@ static double key_of(const struct group *x, enum timeline_order order)
 /* Two that are equal have the order of their texts. */
 static int compare(const void *a, const void *b, void *order)
 {
-	const struct group *x = a, *y = b;
+	const struct event_group *x = a, *y = b;
 	double p = key_of(x, *(enum timeline_order *)order);
 	double q = key_of(y, *(enum timeline_order *)order);
 
 	return p != q ? (p < q) - (p > q) : strcmp(x->text, y->text);
 }
 
-static json_t *row_json(const struct timeline_groups *g, const struct group *x)
+static json_t *row_json(const struct timeline_groups *g, const struct event_group *x)
 {
 	return json_pack(
 	    "{s:s, s:s, s:I, s:I, s:f, s:I, s:f, s:O}", "text", x->text, "as", x->as, "count",
@@ -321,7 +321,7 @@ static json_t *row_json(const struct timeline_groups *g, const struct group *x)
 
 json_t *timeline_groups_json(struct timeline_groups *g, struct err *err)
 {
-	struct sum rest = { 0 };
+	struct event_sum rest = { 0 };
 	json_t *rows, *out;
 	int64_t t0, t1;
 
