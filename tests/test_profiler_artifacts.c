@@ -169,12 +169,48 @@ static void test_many_texts(void **state)
 	remove(path);
 }
 
+/* Stacks that begin alike share their nodes; what Dynamo adds at the end is no frame of them. */
+static void test_stacks(void **state)
+{
+	json_t *r = import_path("tests/import/torch_trace_2.14.log");
+	const json_t *nodes = at_path(r, "stacks"), *compile;
+	int64_t parents = 0;
+	const json_t *node;
+	size_t i;
+
+	(void)state;
+	json_array_foreach(nodes, i, node)
+	{
+		int64_t parent = json_integer_value(json_object_get(node, "parent"));
+
+		assert_true(parent < (int64_t)i);
+		parents += parent < 0;
+		assert_string_equal(text_at(node, "file"), "/w/m.py");
+	}
+	json_array_foreach(at_path(r, "compiles"), i, compile)
+	{
+		node = json_array_get(
+		    nodes, (size_t)json_integer_value(json_object_get(compile, "stack")));
+		assert_string_equal(text_at(node, "function"), text_at(compile, "frame"));
+		assert_int_equal(json_integer_value(json_object_get(node, "line")),
+				 json_integer_value(json_object_get(compile, "line")));
+	}
+	assert_true(json_array_size(nodes) < 2 * json_array_size(at_path(r, "compiles")));
+	assert_true(parents < (int64_t)json_array_size(nodes));
+	json_decref(r);
+	r = import_path("tests/import/artifacts.log");
+	assert_count(r, "stacks.0.records.missing_fake_kernel", 1);
+	assert_count(r, "stacks.0.line", 5);
+	json_decref(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_of_each),
 		cmocka_unit_test(test_records_without_a_payload),
 		cmocka_unit_test(test_many_texts),
+		cmocka_unit_test(test_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

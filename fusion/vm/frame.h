@@ -210,4 +210,16 @@ static inline bool code_is_frame(const struct code *code)
 	return code->doc && strncmp(code->doc, "A frame", strlen("A frame")) == 0;
 }
 
+/* NULL: none; copied */
+static inline void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
+{
+	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };
+}
+
+/* evaluate NULL: none */
+static inline void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e)
+{
+	*e = vm->evaluator;
+}
+
 #endif

@@ -255,15 +255,6 @@ bool compiles_init(struct compiles *c, struct ledger *ledger)
 	return c->processes && c->rows && c->breaks && c->kinds && c->unknown;
 }
 
-void compiles_finish(struct compiles *c)
-{
-	json_decref(c->processes);
-	json_decref(c->rows);
-	json_decref(c->breaks);
-	json_decref(c->kinds);
-	json_decref(c->unknown);
-}
-
 /* A compilation's key among the rows: ids begin at 0 again where the process forgot its own. */
 static void key_of(char out[KEY_CHARS], int process, json_int_t resets, const char *id)
 {

@@ -54,7 +54,14 @@ struct compiles {
 };
 
 bool compiles_init(struct compiles *c, struct ledger *ledger);
-void compiles_finish(struct compiles *c);
+static inline void compiles_finish(struct compiles *c)
+{
+	json_decref(c->processes);
+	json_decref(c->rows);
+	json_decref(c->breaks);
+	json_decref(c->kinds);
+	json_decref(c->unknown);
+}
 
 /* The row of a compilation, new where it is not known; borrowed.  NULL: too many. */
 json_t *compiles_row(struct compiles *c, int process, const char *id);

@@ -446,6 +446,15 @@ static void note_attempt(struct torch_item *item, json_int_t attempt)
 		json_object_set_new(item->row, "attempts", json_integer(attempt + 1));
 }
 
+/* Where the frame was called from; where a process analyses it again, the last time. */
+static void note_stack(struct torch_item *item, const json_t *stack)
+{
+	int node = stacks_add(&item->t->m->stacks, stack);
+
+	if (item->row && node >= 0)
+		json_object_set_new(item->row, "stack", json_integer(node));
+}
+
 static bool take_start(struct torch_item *item, struct err *err)
 {
 	const json_t *stack = json_object_get(item->meta, "stack");
@@ -458,6 +467,7 @@ static bool take_start(struct torch_item *item, struct err *err)
 	note_attempt(item, 0);
 	if (!item->row || !frame)
 		return true;
+	note_stack(item, stack);
 	json_object_set_new(item->row, "frame", string_json(name ? name : "?"));
 	json_object_set_new(item->row, "file",
 			    string_json(text_of(item->t, json_object_get(frame, "filename"))));
@@ -471,9 +481,17 @@ static bool take_output_graph(struct torch_item *item, struct err *err)
 	(void)err;
 	item->t->m->compiles.graphs++;
 	compiles_add(item->row, "graphs", 1);
-	if (item->record->payload)
+	if (item->record->payload) {
+		char hash[20];
+
+		snprintf(hash, sizeof(hash), "%016llx",
+			 (unsigned long long)ranks_graph_hash(item->record->payload,
+							      item->record->payload_len));
+		if (item->row)
+			json_object_set_new(item->row, "graph_hash", json_string(hash));
 		compiles_text(&item->t->m->compiles, item->row, "graph", item->record->payload,
 			      item->record->payload_len);
+	}
 	return true;
 }
 
@@ -770,6 +788,16 @@ static const struct torch_kind *find_kind(struct torch_item *item)
 	return kind;
 }
 
+/* The stack of a record that is of no compilation: its node counts such records by kind. */
+static void note_loose_stack(struct torch_item *item, const json_t *stack)
+{
+	int node = stacks_add(&item->t->m->stacks, stack);
+
+	if (node >= 0)
+		compiles_add_in(json_array_get(item->t->m->stacks.nodes, (size_t)node), "records",
+				item->kind, 1);
+}
+
 /* What the record says, for those who read it here; the table of strings stands in it. */
 static bool keep_text(const struct torch_item *item, struct err *err)
 {
@@ -816,6 +844,8 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	count_kind(c->kinds, item.kind);
 	if (kind && kind->counts && item.row)
 		compiles_add(item.row, kind->counts, 1);
+	if (!item.row && json_object_get(record->json, "stack"))
+		note_loose_stack(&item, json_object_get(record->json, "stack"));
 	if (kind && !kind->take(&item, err))
 		return false;
 	if (!kind) {

@@ -308,6 +308,7 @@ struct timeline_query {
 	int64_t n;             /* the point of a sweep */
 	int64_t t0_ns, t1_ns;  /* t1 < 0: to the end */
 	int px;                /* so many buckets where there are more events than fit */
+	const char *lanes;     /* NULL: of all; else those that rows are of: "3,4,17" */
 	const char *find;      /* NULL: nothing; else a part of a name, symbol or op, in any case */
 	int64_t find_until_ns; /* by clock_ns(): when looking for `find` or `seek` ends; 0: never */
 	struct timeline_seek seek;
@@ -335,7 +336,7 @@ bool timeline_view_wants_more(struct timeline_view *v);
  * columns, what their numbers stand for, totals that hold for all events of the
  * window, those that have no row of their own too, and where a page opens: "opens". */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 4 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 5 }; /* one more with each change of it */
 
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,

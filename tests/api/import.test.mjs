@@ -133,6 +133,23 @@ test('the texts of a log are listed, read and searched', async () => {
     }
 });
 
+test('several files in a .tar or a .zip are one run', async () => {
+    const server = await startServer();
+    try {
+        for (const [file, type] of [['job.tar', 'application/x-tar'], ['job.zip', 'application/zip']]) {
+            const { status, body } = await postLog(server, readFileSync(`tests/import/${file}`), '?name=job', type);
+            assert.equal(status, 201, JSON.stringify(body));
+            const { report } = await waitFor(server, body.id);
+            assert.deepEqual(report.import.files.map((f) => f.kind), ['torch_trace', 'none', 'torch_trace']);
+            assert.equal(report.import.processes.length, 2);
+        }
+        const { status, body } = await postLog(server, readFileSync('tests/import/job.tar').subarray(0, 512), '', 'application/x-tar');
+        assert.deepEqual([status, body.error.message], [400, 'import holds no file']);
+    } finally {
+        await server.stop();
+    }
+});
+
 test('lanes of what a profiler notes of itself have names of their own', async () => {
     const server = await startServer();
     const spans = [['Trace', 'Spans', 'PyTorch Profiler'], ['overhead', -1, 0], ['kernel', 0, 7]].map(([cat, pid, tid]) => ({ ph: 'X', cat, pid, tid, name: 'x', ts: 1, dur: 5 }));

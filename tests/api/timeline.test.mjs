@@ -38,6 +38,21 @@ test('a page opens on the last call; in seconds of nothing on the kernels', asyn
     assert.equal(span, 19e9);
 });
 
+test('rows are of the lanes that are asked for, totals of all', async () => {
+    const all = await view(long, 't0=1000000&t1=1100000');
+    const [lane] = all.lanes.filter((l) => l.role === 'kernels');
+    const one = await view(long, `t0=1000000&t1=1100000&lanes=${lane.id},4000`);
+    assert.ok(one.slices.length > 0 && one.slices.length < all.slices.length);
+    assert.deepEqual(new Set(one.slices.map((s) => s.lane)), new Set([lane.id]));
+    assert.deepEqual(one.slices, all.slices.filter((s) => s.lane === lane.id));
+    assert.deepEqual(one.totals, all.totals);
+    assert.deepEqual([...one.without].sort(), all.lanes.map((l) => l.id).filter((id) => id !== lane.id).sort());
+    assert.equal(all.without.size, 0);
+    const { status, body } = await getJson(url(long, 'lanes=a'));
+    assert.equal(status, 400);
+    assert.match(body.error.message, /lanes=a: numbers of lanes/);
+});
+
 const kinds = (v, kind) => v.slices.filter((s) => s.kind === kind);
 
 test('a mode has its calls, its host and its kernels, with ops and lines', async () => {

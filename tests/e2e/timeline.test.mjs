@@ -141,6 +141,53 @@ test("the legend hides a kind on the canvas, in the address too; the numbers sta
   assert.deepEqual(complaints, []);
 });
 
+test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; a run remembers it", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long);
+  const canvas = page.locator(".tl canvas");
+  const stored = () => page.evaluate(() => Object.values(JSON.parse(localStorage.getItem("lanes") ?? "{}"))[0] ?? null);
+  const height = async () => (await canvas.boundingBox()).height;
+  const box = await canvas.boundingBox();
+  const all = await height();
+  const first = box.y + 34 + 6 + 24 + 4 + 17; // below overview and ruler
+  await page.mouse.click(box.x + 30, first);
+  await page.waitForFunction((h) => document.querySelector(".tl canvas").clientHeight < h, all);
+  const [id] = (await stored()).folded;
+  assert.equal(typeof id, "number");
+  await page.getByRole("button", { name: "Lanes", exact: true }).click();
+  const lanes = page.locator(".panel .lanes li");
+  await lanes.first().waitFor();
+  const names = () => lanes.evaluateAll((all) => all.map((li) => li.querySelector("button").textContent));
+  const before = await names();
+  await lanes.nth(1).getByRole("button", { name: /^Move down/ }).press("Enter");
+  assert.deepEqual(await names(), [before[0], before[2], before[1], ...before.slice(3)]);
+  assert.equal(await page.evaluate(() => document.activeElement.closest("li")?.querySelector("button").textContent), before[1]);
+  await lanes.nth(2).getByRole("button", { name: /^Pin/ }).press("Enter");
+  assert.equal((await names())[0], before[1]);
+  const at = await canvas.boundingBox();
+  await page.mouse.move(at.x + 124, at.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 220, at.y + 100, { steps: 3 });
+  await page.mouse.up();
+  assert.equal((await stored()).left, 220);
+  const kept = await stored();
+  const now = await height();
+  await page.reload();
+  await canvas.waitFor();
+  await drawn(page);
+  assert.deepEqual(await stored(), kept);
+  assert.equal(await height(), now);
+  await page.getByRole("button", { name: "Lanes", exact: true }).click();
+  await page.getByRole("searchbox", { name: "Filter lanes" }).fill("stream 8");
+  await afterTimers(page);
+  assert.match(page.url(), /lanes=stream\+8/);
+  assert.equal(await lanes.count(), 1);
+  await sound(page, complaints);
+  await page.getByRole("button", { name: "As they came" }).click();
+  assert.equal(await stored(), null);
+  assert.deepEqual(await refusals(page), []);
+});
+
 test("the mouse drags, zooms once the canvas has the focus, and points", async () => {
   const { page } = await openPage(browser);
   await open(page, run);

@@ -17,6 +17,7 @@
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once
+ * @property {boolean} [has_rows] slices of it were asked for
  * @property {string} [ranges_are] what ranges in it are drawn as
  * @property {boolean} [busy_at_least] it may be more: events were too far out of their order
  * @property {number} [found] of its events are looked for
@@ -65,6 +66,8 @@
  * @property {number} t1
  * @property {number} events
  * @property {boolean} sampled a slice may stand for several
+ * @property {number} px columns that it was asked for in
+ * @property {Set<number>} without lanes that no slice was asked for of
  * @property {LaneInfo[]} lanes
  * @property {Record<string, NameInfo>} names
  * @property {Record<string, Shape>} shapes
@@ -157,6 +160,28 @@ export function drawnIn({ totals, lanes }) {
   return all;
 }
 
+/** @type {WeakMap<View, {hidden: string, spans: [number, number][]}>} */
+const spansOf = new WeakMap();
+/** What is closer together is one: the whole has no more pixels. */
+const SPANS = 3000;
+
+/** When any device ran something that is not hidden, in order. @param {View} whole @param {Set<string>} hidden */
+export function deviceSpans(whole, hidden) {
+  const key = [...hidden].join();
+  const known = spansOf.get(whole);
+  if (known?.hidden === key) return known.spans;
+  /** @type {[number, number][]} */
+  const spans = [];
+  for (const s of whole.slices) {
+    if (!DEVICE_KINDS.includes(s.kind) || hidden.has(s.as)) continue;
+    const last = spans[spans.length - 1];
+    if (last && s.start <= last[1] + whole.span / SPANS) last[1] = Math.max(last[1], s.start + s.duration);
+    else spans.push([s.start, s.start + s.duration]);
+  }
+  spansOf.set(whole, { hidden: key, spans });
+  return spans;
+}
+
 /** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {
   const bytes = new DataView(buffer);
@@ -193,6 +218,8 @@ export function decodeTimeline(buffer) {
     t1: head.t1_ns,
     events: head.events,
     sampled: head.sampled,
+    px: head.px,
+    without: new Set(head.lanes.filter((/** @type {LaneInfo} */ l) => l.has_rows === false).map((/** @type {LaneInfo} */ l) => l.id)),
     lanes: head.lanes,
     names: head.names,
     shapes: head.shapes,

@@ -54,24 +54,30 @@ export function heading(whole, { mode }, hidden, hide) {
 /**
  * What can be done with it.
  * @param {Asked} asked @param {HTMLElement} find
- * @param {{all: () => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
+ * @param {{all: () => void, lanes: (on: boolean) => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
  */
 export function tools({ run, mode, n }, find, acts) {
   const at = n === null ? "" : `&n=${n}`;
   const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
   const title = `Timeline of ${mode || "all processes"}, run ${run.id}`;
   const fileName = [fileStem(run.name), run.id, "timeline", mode, n ?? ""].filter((part) => part !== "").join("_");
-  const range = button("Select a range", () => {
-    const on = range.getAttribute("aria-pressed") !== "true";
-    range.setAttribute("aria-pressed", String(on));
-    acts.selects(on);
-  }, { "aria-pressed": "false", title: "Dragging selects instead of panning; Shift and a drag always select" });
+  const range = pressed("Select a range", acts.selects, { title: "Dragging selects instead of panning; Shift and a drag always select" });
   return h(
     "div",
     { class: "bar tools" },
     find,
-    h("div", { class: "acts" }, range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
+    h("div", { class: "acts" }, pressed("Lanes", acts.lanes, { title: "Fold, pin, move and filter lanes" }), range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
   );
+}
+
+/** A button that is on or off. @param {string} text @param {(on: boolean) => void} act @param {Record<string, string>} more */
+function pressed(text, act, more) {
+  const b = button(text, () => {
+    const on = b.getAttribute("aria-pressed") !== "true";
+    b.setAttribute("aria-pressed", String(on));
+    act(on);
+  }, { "aria-pressed": "false", ...more });
+  return b;
 }
 
 /** The address has window, selection, search and what is pointed at. */
