@@ -2,12 +2,13 @@
 //
 // All figures are the server's (profiler/ranks); here they are chosen, written and compared for a colour.
 
-import { bytes, count, duration, number } from "./format.js";
+import { bytes, count, duration, toStep } from "./format.js";
 
 /** @typedef {import("../api/report.js").ReportRank} Rank */
 /** @typedef {import("../api/report.js").ReportRanks} Ranks */
 
-const percent = (/** @type {number | null} */ share) => (share === null ? "none" : `${number(Math.round(1000 * share) / 10)} %`);
+/** To a tenth, of what is there at all. @param {number | null} share */
+export const percent = (share) => (share === null ? "none" : share > 0 && share < 0.0005 ? "<0.1 %" : `${toStep(100 * share, 0.1)} %`);
 const time = (/** @type {number | null} */ us) => (us === null ? "not known" : duration(us));
 const share = (/** @type {number} */ us, /** @type {Rank} */ r) => (r.total_us > 0 ? us / r.total_us : 0);
 

@@ -4,7 +4,7 @@ import { add, button, h, headRow, loadStyle, press, scroller, section, segmented
 import { chartFiles, ofElement } from "./chart_files.js";
 import { bytes, count, duration, number, plural, shareText, shares } from "../model/format.js";
 import { heatLevel } from "../model/heat.js";
-import { FIGURES, MIXES, mixOf, queueShape, standing } from "../model/ranks.js";
+import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../model/ranks.js";
 
 /** @typedef {import("../api/report.js").ReportRank} Rank */
 /** @typedef {import("../api/report.js").ReportRanks} Ranks */
@@ -21,11 +21,11 @@ export async function ranksTab(ctx, body, run, report) {
   if (ctx.signal.aborted) return;
   const ranks = report.import?.ranks;
   if (!ranks) return void add(body, stateWell("No ranks", h("p", {}, "This run has no trace with events of a device, and no compile logs of several ranks.")));
-  add(body, findings(run, ranks), divergences(run, ranks), ...(ranks.ranks.length ? [bars(ranks), heatMap(ranks), waits(ranks), path(ranks), oneRank(ranks)] : []));
+  add(body, findings(ranks), divergences(run, ranks), ...(ranks.ranks.length ? [bars(ranks), heatMap(ranks), waits(ranks), path(ranks), oneRank(ranks)] : []));
 }
 
-/** What is to be known first. @param {Run} run @param {Ranks} ranks */
-function findings(run, ranks) {
+/** What is to be known first. @param {Ranks} ranks */
+function findings(ranks) {
   const of = ranks.world_size ? ` of ${count(ranks.world_size)}` : "";
   const facts = [
     ranks.ranks.length ? `${plural(ranks.ranks.length, "rank")}${of}` : "",
@@ -46,7 +46,7 @@ function divergence(run, d) {
 
 /** @param {Run} run @param {Ranks} ranks */
 function divergences(run, ranks) {
-  if (!ranks.divergences.length) return ranks.ranks.length > 1 ? section("Differences", "", null, h("p", {}, "All ranks run the same collectives in the same order.")) : null;
+  if (!ranks.divergences.length) return ranks.collectives ? section("Differences", "", null, h("p", {}, "All ranks run the same collectives in the same order.")) : null;
   return section("Differences", "what ranks run that most others do not", null, h("ul", { class: "differ" }, ranks.divergences.map((d) => divergence(run, d))));
 }
 
@@ -75,7 +75,7 @@ function bars(ranks) {
   });
   const table = h("table", { id: "rank-bars" }, h("caption", { class: "vh" }, "What the devices of the ranks run"), headRow(["Rank", [null, "", "As a bar"], ...MIXES.map((m) => /** @type {[string, string]} */ ([`${m.label[0].toUpperCase()}${m.label.slice(1)}`, "r"])), ["Total", "r"]]), h("tbody", {}, rows));
   const legend = h("div", { class: "legend" }, MIXES.map((m) => h("span", { class: "key" }, h("i", { class: `m-${m.key}` }), m.label)));
-  return section("What each device runs", "each moment once; bars are as long as the rank's time", [legend, chartFiles("ranks", "What each device runs", ofElement(() => table))], scroller("What each device runs, table", table));
+  return section("What each device runs", "each moment once; bars are as long as the rank's time", h("div", { class: "acts" }, legend, chartFiles("ranks", "What each device runs", ofElement(() => table))), scroller("What each device runs, table", table));
 }
 
 /* ---- the map ---- */
@@ -107,7 +107,7 @@ function heatMap(ranks) {
     press(views, v);
     table.classList.toggle("plain", v === "table");
   });
-  return section("Ranks by figure", "a figure opens its rank below", [views, chartFiles("ranks_by_figure", "Ranks by figure", ofElement(() => table))], scroller("Ranks by figure, table", table), tip);
+  return section("Ranks by figure", "a figure opens its rank below", h("div", { class: "acts" }, views, chartFiles("ranks_by_figure", "Ranks by figure", ofElement(() => table))), scroller("Ranks by figure, table", table), tip);
 }
 
 /** To the next figure that way. @param {KeyboardEvent} e @param {HTMLTableSectionElement} body */
@@ -131,7 +131,7 @@ function fewRows(title, table, rows) {
     all.remove();
     body.querySelector("tr")?.scrollIntoView({ block: "nearest" });
   });
-  return [scroller(`${title}, table`, table), rows.length > FEW ? h("p", {}, all) : null];
+  return rows.length > FEW ? [scroller(`${title}, table`, table), h("p", {}, all)] : [scroller(`${title}, table`, table)];
 }
 
 /** @param {Ranks} ranks */
@@ -173,7 +173,7 @@ function pathBar(p) {
 function path(ranks) {
   const p = ranks.path;
   if (!p) return null;
-  const kinds = p.shares.filter((s) => s.us > 0).map((s) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "key" }, h("i", { class: `q-${s.kind}` }), s.kind)), h("td", { class: "r" }, duration(s.us)), h("td", { class: "r" }, `${number(Math.round(1000 * s.share) / 10)} %`)));
+  const kinds = p.shares.filter((s) => s.us > 0).map((s) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "key" }, h("i", { class: `q-${s.kind}` }), s.kind)), h("td", { class: "r" }, duration(s.us)), h("td", { class: "r" }, percent(s.share))));
   const names = p.names.map((n) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "clip", title: n.name }, n.name)), h("td", {}, n.kind), h("td", { class: "r" }, duration(n.us))));
   const parts = p.parts.map((x) => h("tr", {}, h("th", { scope: "row" }, duration(x.from_us)), h("td", { class: "r" }, duration(x.us)), h("td", {}, `rank ${x.rank}`), h("td", {}, x.collective ? "collective" : x.kind), h("td", {}, h("span", { class: "clip", title: x.name ?? "" }, x.name ?? ""))));
   const on = p.by_rank.filter((r) => r.us > 0).sort((a, b) => b.us - a.us).slice(0, 8).map((r) => `rank ${r.rank} ${duration(r.us)}`);
