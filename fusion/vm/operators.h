@@ -9,6 +9,7 @@
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/realize.h"
+#include "fusion/base/utf8.h"
 
 static inline bool value_is_hosted(struct value v)
 {
@@ -96,7 +97,12 @@ struct sequence_cut {
 };
 /* KeyError; false. */
 bool op_no_key(struct vm *vm, struct value key, struct err *err);
-int64_t str_length(const struct str *s); /* in characters */
+
+/* in characters */
+static inline int64_t str_length(const struct str *s)
+{
+	return utf8_count(s->text, s->text + s->len);
+}
 
 /* iterate.c */
 bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err);

@@ -171,12 +171,6 @@ static bool run_without_autocast(struct run *r, struct autocast_effect *autocast
 	return ok;
 }
 
-struct report_comparison *run_comparison(struct report_comparison_map *map, enum fusion_mode mode)
-{
-	map->keys[map->n] = fusion_mode_name(mode);
-	return &map->at[map->n++];
-}
-
 /* How the values of the calls in order lie to eager's. */
 static void agree_in_order(struct run *r, const struct candidate *candidate,
 			   const struct candidate *eager, struct report_mode *m)

@@ -78,7 +78,12 @@ static inline struct report_mode *run_mode(const struct run *r, enum fusion_mode
 bool run_tell(struct run *r, const char *mode, int round, double share);
 
 /* Room in a map of modes for one more. */
-struct report_comparison *run_comparison(struct report_comparison_map *map, enum fusion_mode mode);
+static inline struct report_comparison *run_comparison(struct report_comparison_map *map,
+						       enum fusion_mode mode)
+{
+	map->keys[map->n] = fusion_mode_name(mode);
+	return &map->at[map->n++];
+}
 
 /* Times the candidates of the modes and of `autocast`, which have made their calls, against each
  * other; on the host they are watched too. */

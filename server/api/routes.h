@@ -14,6 +14,9 @@ enum route_id {
 	ROUTE_COUNT
 };
 
+#ifndef HANDLER_alignment
+#define HANDLER_alignment(name) NULL
+#endif
 #ifndef HANDLER_artifacts
 #define HANDLER_artifacts(name) NULL
 #endif
@@ -81,6 +84,7 @@ enum route_id {
 #define HANDLER_unpack(name) NULL
 #endif
 
+extern handler_fn *const alignment_handlers[ROUTE_COUNT];
 extern handler_fn *const artifacts_handlers[ROUTE_COUNT];
 extern handler_fn *const changes_handlers[ROUTE_COUNT];
 extern handler_fn *const check_handlers[ROUTE_COUNT];

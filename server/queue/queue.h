@@ -346,7 +346,12 @@ struct message_reader {
 	struct buf pending;
 	size_t taken; /* bytes of pending that were handed out */
 };
-void message_reader_finish(struct message_reader *r);
+
+static inline void message_reader_finish(struct message_reader *r)
+{
+	buf_finish(&r->pending);
+	r->taken = 0;
+}
 
 /* Reads what is there (blocks only if fd does).  Returns the bytes read, 0 at
  * the end of the stream, -1 on an error other than EAGAIN, -2 for EAGAIN. */

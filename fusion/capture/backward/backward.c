@@ -83,12 +83,6 @@ static void watch_forget(struct watch_call *call)
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-void entry_grad_finish(struct entry_grad *g)
-{
-	if (g)
-		exec_destroy(g->exec);
-}
-
 /* ---- running */
 
 bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err)

@@ -77,7 +77,13 @@ struct entry_grad {
  * e->grad is made.  e->captured has its outputs.  As joint_build(). */
 bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_options *options,
 		     struct err *err);
-void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
+
+/* NULL is fine */
+static inline void entry_grad_finish(struct entry_grad *g)
+{
+	if (g)
+		exec_destroy(g->exec);
+}
 
 /* split.c.  Which of the entry's inputs a node is, -1: none. */
 struct joint;

@@ -264,12 +264,6 @@ bool trace_pin_value_quietly(struct trace *t, struct value v)
 	return p.changed;
 }
 
-bool trace_is_of_call(const struct trace *t, struct value v)
-{
-	return v.kind == VALUE_SYMINT && v.sym->kind == SYM_VAR &&
-	       t->homes.at[v.sym->value].dim < 0;
-}
-
 bool trace_pin_value(struct trace *t, struct value v, struct err *err)
 {
 	t->computes_sizes |= !trace_is_of_call(t, v);

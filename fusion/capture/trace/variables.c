@@ -737,11 +737,6 @@ bool variables_realize(void *self, struct value *place, struct err *err)
 	return true;
 }
 
-int variables_source(const struct trace *t, struct value stand_in)
-{
-	return value_counted(stand_in) ? pointers_get(&t->stand_ins, stand_in.object) : -1;
-}
-
 /* ---- Globals as a piece sees them.
  *
  * What it stores stays in a table of its own until the kernels are done.  A

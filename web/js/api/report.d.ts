@@ -3631,6 +3631,194 @@ export interface ReportHistoryShown {
   of_baseline: string | null;
 }
 
+/** two timelines: where the difference of what they repeat comes from */
+export interface ReportAlignment {
+  /** A, what B is held against */
+  a: ReportAlignedSide;
+  /** B */
+  b: ReportAlignedSide;
+  /** the difference and what makes most of it, in words */
+  sentence: ReportSentencePart[];
+  /** what it rests on and what was left out: a sentence each */
+  how: string[];
+  /** whose difference the sentence speaks of and its rows come first: wall, device, or none */
+  leads: string;
+  /** the time of a unit, from the end of the one before to its own: device and idle together */
+  wall: ReportAlignedChange;
+  /** of that what anything ran in: kernels and copies; of a program on the host alone, ops */
+  device: ReportAlignedChange;
+  /** of that what nothing ran in */
+  idle: ReportAlignedChange;
+  /** the time of a unit on the host; none where nothing tells it */
+  host?: ReportAlignedChange;
+  /** what adds to the difference: rows that changed first, the largest first; those of a part add up to it with `others` and `rest_us` */
+  rows: ReportAlignedRow[];
+  /** rows that are not listed, together */
+  others: ReportAlignedOthers;
+  /** what ran in a unit of A, the longest where it is many */
+  slices_a: ReportAlignedSlice[];
+  /** what ran in a unit of B */
+  slices_b: ReportAlignedSlice[];
+}
+
+/** one of the two timelines */
+export interface ReportAlignedSide {
+  /** the run */
+  id?: number;
+  /** or the file that it was read from */
+  file?: string;
+  /** the run's name */
+  name?: string | null;
+  /** the mode whose lanes these are; null: of all */
+  mode: string | null;
+  /** the point of a sweep */
+  n: number | null;
+  /** what is repeated: the name of its spans, a period of so many items, or the whole recording */
+  unit: string;
+  /** how often */
+  units: number;
+  /** units that count */
+  used: number;
+  /** kernels and copies in such a unit; of a program on the host alone, ops */
+  items: number;
+  /** items that lie in no unit */
+  outside: number;
+  /** true: no device ran anything, so ops of the host are aligned */
+  on_host: boolean;
+  /** of several devices that which ran most: it alone is looked at */
+  device?: number;
+  /** events past the bound, which were not looked at */
+  left_out: number;
+  /** units that do not count, at most 32 */
+  apart: ReportAlignedApart[];
+  /** ns: where the unit that stands for all begins, since the first event of these lanes */
+  t0_ns: number;
+  /** ns: where it ends */
+  t1_ns: number;
+}
+
+/** a unit that does not count */
+export interface ReportAlignedApart {
+  /** which, from 0 */
+  index: number;
+  /** other items, warm-up, or far off: a time unlike that of the others */
+  why: string;
+  /** its time */
+  wall: ReportFigure;
+  /** the longest that the host did in it */
+  cause: string | null;
+  /** how long that was */
+  cause_time: ReportFigure | null;
+  /** ns: where it begins */
+  t0_ns: number;
+  /** ns: where it ends */
+  t1_ns: number;
+}
+
+/** a time of a unit on both sides: means over the units that count */
+export interface ReportAlignedChange {
+  /** us: in A; null: not there */
+  a_us: number | null;
+  /** us: in B */
+  b_us: number | null;
+  /** us: B less A */
+  delta_us: number;
+  /** us: the 95 % interval of that; null with fewer than 2 units on a side */
+  ci_us: [number, number] | null;
+  /** whether that is more than noise: of rows, of all together at a family-wise error of 5 % */
+  changed: boolean;
+  /** A's as it is shown */
+  a: ReportFigure;
+  /** B's */
+  b: ReportFigure;
+  /** the difference */
+  delta: ReportFigure;
+  /** us: of a part: its difference less that of all rows */
+  rest_us?: number;
+  /** that as it is shown */
+  rest?: ReportFigure;
+}
+
+/** the items of one name, or those that one side made of the other's */
+export interface ReportAlignedRow {
+  /** device: what they take; idle: what nothing ran in before them */
+  part: string;
+  /** slower, faster, new, gone, more, fewer, fused, split, replaced, renamed; of idle time longer or shorter; same */
+  change: string;
+  /** of the items, as B has it, else A */
+  name: string;
+  /** where the names differ: those of A, at most 8 */
+  from: string[];
+  /** those of B */
+  to: string[];
+  /** the op that launched the first of them */
+  op: string | null;
+  /** items of a unit in A */
+  n_a: number;
+  /** in B */
+  n_b: number;
+  /** whether some are launched at another place */
+  moved: boolean;
+  /** their time */
+  time: ReportAlignedChange;
+  /** of device: how long they take themselves, whatever runs beside them; of that `time` is their share */
+  length?: ReportAlignedChange;
+  /** of the difference that leads; null where there is none */
+  share: number | null;
+  /** of idle time: what the host did meanwhile, in the units that stand for all; the largest difference first */
+  causes?: ReportAlignedCause[];
+  /** where in A; null: not there */
+  a: ReportAlignedPlace | null;
+  /** where in B */
+  b: ReportAlignedPlace | null;
+}
+
+/** what the host did while nothing ran */
+export interface ReportAlignedCause {
+  /** the cause, as the timeline has it */
+  name: string;
+  /** in words */
+  label: string;
+  /** us: in A */
+  a_us: number;
+  /** us: in B */
+  b_us: number;
+}
+
+/** a part of a timeline, since the first event of these lanes */
+export interface ReportAlignedPlace {
+  /** ns: from */
+  t0_ns: number;
+  /** ns: to */
+  t1_ns: number;
+}
+
+/** rows that are not listed */
+export interface ReportAlignedOthers {
+  /** how many */
+  rows: number;
+  /** us: their difference on the device */
+  device_us: number;
+  /** us: and of idle time */
+  idle_us: number;
+}
+
+/** an item of the unit that stands for all */
+export interface ReportAlignedSlice {
+  /** us: when it begins, in the unit */
+  at_us: number;
+  /** us: how long it takes */
+  us: number;
+  /** its stream, from 0 */
+  lane: number;
+  /** its name */
+  name: string;
+  /** the same on both sides: one was made of the other */
+  match: number;
+  /** its row among `rows`; null: not listed */
+  row: number | null;
+}
+
 /** what a run's figures say, as it is shown: made from the report, no part of it */
 export interface ReportFindings {
   /** the sentence that opens a run: of `mode`, at the last point */

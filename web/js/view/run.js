@@ -45,6 +45,7 @@ const TABS = [
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
   { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
+  { key: "compiles", label: "Compiles", load: async () => (await import("./compiles.js")).compilesTab },
   { key: "ranks", label: "Ranks", load: async () => (await import("./ranks.js")).ranksTab },
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
@@ -53,12 +54,15 @@ const TABS = [
  * @type {() => Promise<Tab>} */
 const resultOf = async () => (await import("./result.js")).resultTab;
 
-/** What another process recorded has events, and with them what its ranks say; PyTorch is there where it was
- * asked for. @param {Run} run */
-const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : t.key !== "ranks" && (t.key !== "torch" || run.report?.engines?.torch)));
+/** What another process recorded has events, and with them what its compile log holds and what its ranks say; PyTorch
+ * is there where it was asked for. @param {Run} run */
+const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : !["compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
 
 /** @param {Run} run */
-const tabsOfTrace = (run) => ["timeline", ...(run.status !== "running" && run.report?.import?.ranks ? ["ranks"] : [])];
+function tabsOfTrace(run) {
+  const found = run.status === "running" ? null : run.report?.import;
+  return ["timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
+}
 
 /** Of many ranks first what they say together: their timeline is long. @param {Run} run */
 const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 1 && run.status !== "running" ? "ranks" : "timeline");
