@@ -160,7 +160,7 @@ PROGRAMS = {
                [tensor(150, 131), tensor(131, 150, seed=3), tensor(4, 36, 34, 40, seed=4)]),
     # Kernels that store 16 bits alone have shorter words.
     "narrow": ("torch.tanh(a), torch.tanh(a * 0.01), torch.tanh(a * 90), (a / b), F.silu(a), torch.softmax(a, 1), torch.rsqrt(a.abs() + 0.5), torch.sqrt(a.abs()), F.rms_norm(a, (40,)), "
-               "F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float(), torch.exp(a), torch.exp(a * 30), (a.float() * 3 / 3).floor().bfloat16(), torch.where(a.float() * 3 / 3 >= a.float(), 1.0, 0.0).bfloat16()",
+               "F.gelu(a, approximate='tanh'), F.gelu(b.half() * 9, approximate='tanh'), torch.sigmoid(a), torch.sigmoid(a * 90), F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float(), torch.exp(a), torch.exp(a * 30), (a.float() * 3 / 3).floor().bfloat16(), torch.where(a.float() * 3 / 3 >= a.float(), 1.0, 0.0).bfloat16()",
                [tensor(30, 40, dtype="bfloat16"), tensor(30, 40, dtype="bfloat16", seed=3), tensor(1)]),
     # A few of long lines, many alike, more alike than there is room for, and all orders; with and without places.
     "few_of_many": ("torch.topk(a, 5), torch.topk(a, 50, 1, False), torch.topk(b, 7)[1], torch.topk(b, 300, 1, False), torch.topk((a > 9).long().int(), 9), torch.topk(a.t(), 3, 0), torch.topk(a.bfloat16(), 40), "
