@@ -256,6 +256,11 @@ PROGRAMS["linears_narrow"] = (
     "linear(a, b, c), linear(a.reshape(2, 3, 8), b, c) + 1, linear(a[:, 1:], b[:, 1:], c), linear(a.t()[:6, :6], b[:, :6], c), linear(a.reshape(2, 3, 8).transpose(0, 1), b, c), "
     "F.linear(a.half(), b.half(), c.half()), F.linear(a, b, c), F.linear(a.half(), b.half(), torch.stack([c, c], 1)[:, 0].half())",
     [tensor(6, 8), tensor(8, 8), tensor(8)])
+# What is added to products of 16 bits, flat and by rows, with a bias of the layer's own and without: in their call (NOTES).
+PROGRAMS["linears_summed"] = (
+    "F.linear(a, b, c) + a, a * 2 + F.linear(a, b * 2, c), a @ b + a, (a @ (b * 3) + c) + a, F.linear(a.view(2, 3, 8), b * 4, c) + a.view(2, 3, 8), F.linear(a.half(), b.half(), c.half()) + a.half(), "
+    "F.linear(a[:, :4], b[:, :4], c) + a, F.linear(a, b * 5, c) + c, F.linear(a, b * 6, c) + a.float(), F.linear(a, b * 7, c) + 1",
+    [tensor(6, 8, dtype="bfloat16"), tensor(8, 8, dtype="bfloat16"), tensor(8, dtype="bfloat16")])
 # Attention in one kernel each (NOTES counts them): heads of 16, 24 and 40, strides, masks that broadcast, rows without a key.
 ATTENTION = ("attend(a, b, c, 0.3), attend(a.transpose(2, 3).contiguous().transpose(2, 3), b, c, 0.3).transpose(1, 2).reshape(2, 70, -1), "
              "F.scaled_dot_product_attention(a, b, c), F.scaled_dot_product_attention(a, b[:, :, :3], c[:, :, :3], is_causal=True), "
@@ -274,7 +279,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "
@@ -412,7 +417,7 @@ def agree(a, b, tolerance):
 
 
 # Products that had what is after them done too; calls of attention.
-NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2, "attention_gradients": 14}
+NOTES = {"linears_summed": 6} | {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2, "attention_gradients": 14}
 
 
 def run(binary, workload, environment, cache):
@@ -420,7 +425,8 @@ def run(binary, workload, environment, cache):
                           text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
-    notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n") + done.stderr.count("_attend_back_keys\n")
+    product = "after it, summed" if workload["name"] == "linears_summed" else "a product with what is after it"
+    notes = done.stderr.count(product) + done.stderr.count("_attend\n") + done.stderr.count("_attend_back_keys\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
         raise RuntimeError(f"only {notes} calls did what is after them too")
     # The first product of a shape may take any way: each is timed, in five launches or in three where it is far slower than
