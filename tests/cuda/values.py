@@ -249,6 +249,12 @@ PROGRAMS = {
              "torch.amax(a, 1), torch.amin(a, 0), torch.amax(torch.where(a > 3, math.nan, a), 1), torch.amin(torch.where(a > 3, math.nan, a), 0), torch.amin(c)",
              [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
 }
+# Channels lie last between convolutions of 16 bits: through sums, windows by two, a pool in the middle, means, views and outputs of what lies so.
+PROGRAMS["channels_last"] = (
+    "chain(a, b, c, 1), chain(a, b, c, 2).mean((2, 3)), F.conv2d(F.relu(a + 1), c).relu().mean(3).mean(2), F.max_pool2d(chain(a, b, c, 1), 2), chain(F.max_pool2d(chain(a, b, c, 1), 2).relu(), b, c, 1), chain(a, b, c, 1).permute(0, 2, 3, 1).reshape(2, -1, 16) @ c[:, :, 0, 0].float().bfloat16(), "
+    "torch.cat([chain(a, b, c, 1), a], 1), F.group_norm(chain(a, b, c, 1), 4), chain(a, b, c, 1).flatten(1) * 2, chain(a, b, c, 1)[:, 3:5], chain(a, b, c, 1).sum(1), chain(a, b, c, 1).sum(), chain(a.half(), b.half(), c.half(), 1), "
+    "F.interpolate(chain(a, b, c, 1), scale_factor=2), F.adaptive_avg_pool2d(chain(a, b, c, 1), 1).flatten(1), chain(a, b, c, 1) + chain(a * 2, b, c, 1).amax((2, 3), keepdim=True)",
+    [tensor(2, 16, 9, 7, dtype="bfloat16"), tensor(16, 16, 3, 3, dtype="bfloat16", seed=2), tensor(16, 16, 1, 1, dtype="bfloat16", seed=3)])
 # Large enough that cuBLASLt's ways are tried: the stand-in's second is the faster one.
 PROGRAMS["linears_tried"] = ("F.linear(a, b, c), (a @ b.t() + c).relu(), F.linear(a, b, c) * 2, F.linear(a.half(), b.half()).float()", [tensor(128, 64), tensor(128, 64), tensor(128)])
 # Narrow linear layers: one call each, but where memory is strided (a product, then a kernel).
@@ -279,7 +285,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "channels_last": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "
@@ -312,6 +318,13 @@ def attend(q, k, v, scale):
 
 def linear(x, w, b):
     return F.linear(x.bfloat16(), w.bfloat16(), b.bfloat16())
+
+
+def chain(x, w, v, step):
+    w, v, r = w * 0.1, v * 0.2, torch.arange(16, device=x.device, dtype=x.dtype)[:, None, None] * 0.1
+    y = F.relu(F.conv2d(F.relu(x + 1), w, None, step, 1) * (r + 1) - r)
+    z = F.conv2d(y, v)
+    return F.relu(F.conv2d(z + y, w, None, 1, 1) * r + z)
 
 
 def overlaps(a, b):

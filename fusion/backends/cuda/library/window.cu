@@ -168,7 +168,8 @@ template <class E> WORD void convolve(const conv_args &c)
 					       E::get(w[k * c.w_stride[1] + i * c.w_stride[2] +
 							j * c.w_stride[3]]);
 				}
-		((typename E::mem *)c.out)[p] = E::put(sum);
+		((typename E::mem *)c.out)[n * c.y_stride[0] + o * c.y_stride[1] + down * c.y_stride[2] +
+					   across * c.y_stride[3]] = E::put(sum);
 	}
 }
 
@@ -246,6 +247,35 @@ template <class T> WORD void pack_filters(const conv_args &c)
 
 		((T *)c.packed)[p] = ((const T *)c.w)[o * c.w_stride[0] + k * c.w_stride[1] +
 						      i * c.w_stride[2] + j * c.w_stride[3]];
+	}
+}
+
+// Filters with their channels last, of up to MOST taps: a block turns those of some channels at a
+// time, so that it reads and writes what lies side by side.
+template <class T> WORD void pack_channels_last(const conv_args &c)
+{
+	constexpr u32 MOST = 2048;
+	__shared__ T tile[MOST];
+	const u32 taps = (u32)(c.kernel[0] * c.kernel[1]), across = (u32)c.kernel[1];
+	const u32 room = MOST / taps < c.channels ? MOST / taps : (u32)c.channels;
+	const u32 parts = ((u32)c.channels + room - 1) / room;
+
+	for (i64 unit = blockIdx.x; unit < c.out_channels * parts; unit += gridDim.x) {
+		const i64 o = unit / parts, first = unit % parts * room;
+		const u32 n = c.channels - first < room ? (u32)(c.channels - first) : room;
+		const T *const from = (const T *)c.w + o * c.w_stride[0] + first * c.w_stride[1];
+		T *const to = (T *)c.packed + o * taps * c.channels + first;
+
+		__syncthreads();
+		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x) {
+			const u32 k = i / taps, t = i % taps;
+
+			tile[t * n + k] = from[k * c.w_stride[1] + t / across * c.w_stride[2] +
+					       t % across * c.w_stride[3]];
+		}
+		__syncthreads();
+		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x)
+			to[i / n * c.channels + i % n] = tile[i];
 	}
 }
 
