@@ -168,9 +168,17 @@ static int settle_put(struct rewrite *rw, struct node *n, struct err *err)
 	return REWRITE_KEEP;
 }
 
-/* What walks pictures by rows reads a copy of one whose channels lie last. */
+/* What walks pictures by rows reads a copy of one whose channels lie last, and a convolution to
+ * whose result that happens one of a picture whose channels do not. */
 static int settle_channels(struct rewrite *rw, struct node *n, struct err *err)
 {
+	if (n->channels_last && !rw->g->nodes[n->args[0].node]->channels_last) {
+		n->args[0].node = add(rw, n, OP_contiguous, n->args[0], arg_none(), err);
+		if (n->args[0].node < 0)
+			return REWRITE_FAILED;
+		rw->g->nodes[n->args[0].node]->channels_last = rw->changed = true;
+		return REWRITE_KEEP;
+	}
 	for (int a = 0; a < n->n_args && !op_is_product(n->op); a++) {
 		if (n->args[a].kind != ARG_NODE || !rw->g->nodes[n->args[a].node]->channels_last)
 			continue;
@@ -288,17 +296,20 @@ static bool has_channels(const struct node *n)
 	       s->size[1]->value % CHANNEL_LANES == 0;
 }
 
-/* Of filters that are turned before each call. */
-static bool is_narrow_convolution(const struct graph *g, const struct node *n)
+/* Taps of the filters of a convolution whose channels may lie last; 0: it is none. */
+static int64_t taps_of(const struct graph *g, const struct node *n)
 {
 	const struct sym *const *size;
 
 	if (n->op != OP_conv_windows || n->dtype == dtype_wide(n->dtype) ||
-	    !sym_is(n->args[5].sym, 1))
-		return false;
+	    !sym_is(n->args[5].sym, 1) || !has_channels(n) ||
+	    !has_channels(g->nodes[n->args[0].node]))
+		return 0;
 	size = g->nodes[n->args[1].node]->shape.size;
-	return sym_is_const(size[2]) && sym_is_const(size[3]) &&
-	       size[2]->value * size[3]->value <= MOST_TAPS;
+	if (!sym_is_const(size[2]) || !sym_is_const(size[3]) ||
+	    size[2]->value * size[3]->value > MOST_TAPS)
+		return 0;
+	return size[2]->value * size[3]->value;
 }
 
 /* Whether its elements are those of a picture, and not of its rows or of its channels alone. */
@@ -325,7 +336,7 @@ static bool takes_channels(struct graph *g, const bool *last, const struct node 
 
 	switch (op_info(n->op)->kind) {
 	case KIND_POINTWISE:
-		return last[n->id];
+		return last[n->id] || x->op == OP_conv_windows;
 	case KIND_VIEW:
 		return (n->op == OP_expand || n->op == OP_permute || n->op == OP_transpose) &&
 		       view_layout(g, n->id, &l);
@@ -342,8 +353,8 @@ static bool takes_channels(struct graph *g, const bool *last, const struct node 
 /* Whether what node n reads lies so too, or is read for nothing in that order. */
 static bool has_operands_last(const struct graph *g, const bool *last, const struct node *n)
 {
-	if (n->op == OP_conv_windows)
-		return last[n->args[0].node];
+	if (n->op == OP_conv_windows) /* with one tap it is a product, fast in either order */
+		return taps_of(g, n) > 1 || last[n->args[0].node];
 	for (int a = 0; a < n->n_args; a++) {
 		const struct node *x = n->args[a].kind == ARG_NODE ? g->nodes[n->args[a].node]
 								   : NULL;
@@ -385,10 +396,9 @@ static bool *find_pictures(const struct graph *g)
 	for (int i = 0; last && i < g->n_nodes; i++) {
 		const struct node *n = g->nodes[i];
 
-		any |= is_narrow_convolution(g, n);
-		last[i] = has_channels(n) &&
-			  (is_narrow_convolution(g, n) ||
-			   (op_info(n->op)->kind == KIND_POINTWISE && is_picture(n)));
+		last[i] = taps_of(g, n) > 0 || (op_info(n->op)->kind == KIND_POINTWISE &&
+						has_channels(n) && is_picture(n));
+		any |= taps_of(g, n) > 0;
 	}
 	for (int i = 0; last && i < g->n_outputs; i++)
 		last[view_base(g, g->outputs[i])] = false;
@@ -401,6 +411,8 @@ static void drop_chains(const struct graph *g, bool *last, bool *of_convolution)
 {
 	bool more = true;
 
+	for (int i = 0; i < g->n_nodes; i++)
+		of_convolution[i] = last[i] && g->nodes[i]->op == OP_conv_windows;
 	while (more) {
 		more = false;
 		for (int i = 0; i < g->n_nodes; i++) {
@@ -408,12 +420,8 @@ static void drop_chains(const struct graph *g, bool *last, bool *of_convolution)
 
 			for (int a = 0; last[i] && a < n->n_args; a++) {
 				int x = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;
-				bool either = x >= 0 && last[x] &&
-					      (n->op == OP_conv_windows || of_convolution[i] ||
-					       of_convolution[x] ||
-					       g->nodes[x]->op == OP_conv_windows);
 
-				if (!either || (of_convolution[i] && of_convolution[x]))
+				if (x < 0 || !last[x] || of_convolution[i] == of_convolution[x])
 					continue;
 				of_convolution[i] = of_convolution[x] = more = true;
 			}
