@@ -58,7 +58,7 @@ $(foreach f,session capture lazy eager compile torch weights tensor report vm ba
 rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_server := cli api http queue text
-rooms_profiler := fields lists run history gate numbers findings layout workload gather measure allclose recorder roofline cost breaks timeline report suite bisect import torch export compare results $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := fields align lists run history gate numbers findings layout workload gather measure allclose recorder roofline cost breaks timeline report suite bisect ranks import torch export compare results $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

@@ -68,6 +68,11 @@ const char *db_text(sqlite3_stmt *s, int column);
 
 /* The same in the arena; a column's number. */
 const char *text_at(sqlite3_stmt *s, int column, struct arena *arena);
-double number_at(sqlite3_stmt *s, int column, double where_null);
+
+static inline double number_at(sqlite3_stmt *s, int column, double where_null)
+{
+	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null
+							     : sqlite3_column_double(s, column);
+}
 
 #endif

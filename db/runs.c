@@ -129,12 +129,6 @@ const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 	return text ? text : "";
 }
 
-double number_at(sqlite3_stmt *s, int column, double where_null)
-{
-	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null
-							     : sqlite3_column_double(s, column);
-}
-
 static enum run_status status_at(sqlite3_stmt *s, int column)
 {
 	enum run_status status = RUN_QUEUED;

@@ -82,21 +82,21 @@ struct fusion_session;
 
 struct fusion *fusion_create(const struct fusion_options *options, struct err *err);
 void fusion_destroy(struct fusion *f); /* sessions and tensors first */
-const char *fusion_backend_name(const struct fusion *f);
-const char *fusion_backend_note(const struct fusion *f); /* why not a better one; NULL */
+/* What an engine is; texts are its own. */
+struct fusion_facts {
+	const char *backend, *backend_note; /* why not a better one; NULL */
+	int threads;
+	const char *device; /* that kernels run on beside the host, "NVIDIA H200"; NULL: the host */
+	/* Bytes of the last cache before the memory of that device, and what the backend has of it
+	 * for itself; 0: the host, or not known. */
+	size_t device_cache_bytes, device_own_bytes;
+};
+struct fusion_facts fusion_facts(const struct fusion *f);
 
 /* One line: the library that multiplies large matrices, with its version, or why
  * there is none (looks for it).  Owned by the engine. */
 const char *fusion_blas_note(struct fusion *f);
 struct allocator *fusion_allocator(struct fusion *f); /* of its tensors; the engine's */
-
-/* What kernels run on beside the host, "NVIDIA H200"; NULL: the host itself. */
-const char *fusion_device_name(const struct fusion *f);
-
-/* Bytes of the last cache before the memory of that device, and what the backend has of it
- * for itself; 0: the host, or not known. */
-size_t fusion_device_cache_bytes(const struct fusion *f);
-size_t fusion_device_own_bytes(const struct fusion *f);
 
 /* The vector unit that kernels use on this host: "avx512", "avx2" or "sse". */
 const char *fusion_vector_unit(void);
@@ -114,7 +114,6 @@ bool fusion_device_order(const struct fusion *f, struct device_order *out);
  * nothing.  The engine cannot go on, nor another of this process on that device.  False
  * with VALUE for an index that was out of bounds: see fusion_call(). */
 bool fusion_wait(struct fusion *f, struct err *err);
-int fusion_threads(const struct fusion *f);
 
 /* Parses and checks; `entry` is the name of a function, module or class at the top of the source,
  * or a call that makes one: "Net(64)", whose problems have err->file "entry".  NULL with code,

@@ -1,7 +1,7 @@
 /* fusion/inspect.h -- what a session has compiled, why, and what became of it.
  *
  * Graphs with their nodes, loops and kernels, what each pass did, guards, breaks, frames and
- * recompiles.  Functions that end in _count give how many there are; an index is below that.
+ * recompiles.  fusion_counts() says how many there are of each; an index is below that.
  * Strings and graphs are borrowed of the session: valid until it compiles again or ends.
  * All of it is for the session's thread.
  */
@@ -16,6 +16,7 @@
 #include "fusion/dtype.h"
 #include "fusion/observer.h" /* struct fusion_line, fusion_symbol, fusion_origin */
 
+struct arena;          /* fusion/base/arena.h */
 struct buf;            /* fusion/base/buf.h */
 struct err;            /* fusion/base/err.h */
 struct fusion_session; /* fusion/fusion.h */
@@ -23,13 +24,15 @@ struct graph;          /* private */
 struct kernel;         /* private */
 struct lowered;        /* private */
 struct sym;            /* private: a size that may be symbolic */
-struct watched;        /* private */
 
 /* Totals since the session began; take differences around a call. */
 struct fusion_counts {
 	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
 	int64_t lowered;                /* pieces that graphs were lowered to */
 	int64_t executions, cache_hits; /* lazy: traces run, and found by their hash */
+	/* How many there are of what has an index below. */
+	int n_graphs, n_barriers, n_recompiles, n_breaks, n_frames, n_entries;
+	int64_t barriers_left_out; /* past the bound on kept ones */
 };
 struct fusion_counts fusion_counts(const struct fusion_session *s);
 
@@ -53,9 +56,13 @@ struct fusion_recording {       /* mode graphs: what became of a graph's launche
 				 * session share, and results that nobody has any more */
 };
 struct fusion_graph_info {
-	const char *frame;             /* "model" */
-	int frame_id, compile_id;      /* printed "0/1" */
-	const struct graph *captured;  /* as traced: ops, placeholders */
+	const char *frame;            /* "model" */
+	int frame_id, compile_id;     /* printed "0/1" */
+	const struct graph *captured; /* as traced: ops, placeholders */
+	int n_nodes;                  /* of it; arguments come before uses */
+	const int *outputs;           /* of it: ids of nodes */
+	int n_outputs;
+	bool has_symbols;              /* some sizes of it may change */
 	const struct graph *optimised; /* after the passes */
 	int n_placeholders;            /* tensors and size symbols, as FX counts */
 	int n_kernels;
@@ -74,29 +81,9 @@ struct fusion_graph_info {
 	const struct lowered *lowered; /* NULL: it runs in pieces; for fusion_tile_program() */
 	struct fusion_recording recording, backward; /* of the backward part */
 };
-int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
 
-/* ---- the nodes of a graph: arguments come before uses ---- */
-
-enum fusion_node_kind { FUSION_PLACEHOLDER, FUSION_CONSTANT, FUSION_OP };
-struct fusion_node {
-	enum fusion_node_kind kind;
-	const char *name; /* unique in the graph */
-	const char *op;   /* as ops.def has it: "truediv" */
-	const char *fx;   /* target name of FX: "truediv"; "": it is no call of FX */
-	enum dtype dtype;
-	int rank, n_args;
-	int line, column;   /* in the user's source; 0: nowhere */
-	const char *module; /* whose call it is part of; NULL */
-};
-int fusion_node_count(const struct graph *g);
-struct fusion_node fusion_node(const struct graph *g, int id);
-void fusion_node_shape(const struct graph *g, int id, struct buf *out); /* "[s0, 16]" */
-
-int fusion_output_count(const struct graph *g);
-int fusion_output(const struct graph *g, int index); /* a node's id */
-bool fusion_has_symbols(const struct graph *g);      /* some sizes of it may change */
+/* ---- the nodes of a graph ---- */
 
 enum fusion_arg_kind {
 	FUSION_ARG_NONE,   /* Python None, or left out */
@@ -119,6 +106,20 @@ struct fusion_arg {
 	const struct sym *symbol;
 	const struct sym *const *items;
 };
+
+enum fusion_node_kind { FUSION_PLACEHOLDER, FUSION_CONSTANT, FUSION_OP };
+struct fusion_node {
+	enum fusion_node_kind kind;
+	const char *name; /* unique in the graph */
+	const char *op;   /* as ops.def has it: "truediv" */
+	const char *fx;   /* target name of FX: "truediv"; "": it is no call of FX */
+	enum dtype dtype;
+	struct fusion_arg shape; /* INTS */
+	int n_args;
+	int line, column;   /* in the user's source; 0: nowhere */
+	const char *module; /* whose call it is part of; NULL */
+};
+struct fusion_node fusion_node(const struct graph *g, int id);
 struct fusion_arg fusion_arg(const struct graph *g, int id, int index);
 struct fusion_arg fusion_arg_item(const struct fusion_arg *list, int index); /* INT or SYMBOL */
 void fusion_print_symbol(struct buf *out, const struct fusion_arg *a);       /* "(s0*s1 + s0)//2" */
@@ -143,10 +144,12 @@ struct fusion_loop {
 	const int *condition; /* those of them that only say whether there is another round */
 	int n_carried, n_reads, n_nodes, n_condition;
 };
-struct fusion_loops *fusion_loops(const struct graph *g); /* the caller's; NULL: no memory */
-void fusion_loops_destroy(struct fusion_loops *l);        /* NULL is fine */
-int fusion_loop_count(const struct fusion_loops *l);
-struct fusion_loop fusion_loop(const struct fusion_loops *l, int index);
+struct fusion_loops {
+	struct fusion_loop *at;
+	int n;
+};
+/* In the arena; none where that has no memory. */
+struct fusion_loops fusion_loops(const struct graph *g, struct arena *arena);
 
 /* ---- the kernels of a graph, in launch order ---- */
 
@@ -163,20 +166,19 @@ struct fusion_kernel {
 	bool copies;        /* makes row-major what views have put in another order */
 	bool is_library;    /* one op's own function, and nothing else */
 	bool calls_library; /* it is that, or begins with one: a product of matrices */
+	/* At the sizes of the capture, each node once: a product of matrices 2 for each pair of
+	 * elements that meet (multiply, add), a convolution the same over its windows, attention
+	 * those of its two products; a pointwise op 1 for each element of its result, whatever it
+	 * computes (sin counts as add does), a reduction 1 for each element that it takes; views
+	 * and copies none.  -1: a kernel with an op of another kind, or of a graph that runs in
+	 * pieces. */
+	int64_t operations;
 };
 struct fusion_kernel fusion_kernel(const struct fusion_graph_info *info, int kernel);
 
 /* The FX name of op `index` of the kernel; NULL where it is unknown: a graph that runs in
  * pieces has the nodes of each for itself. */
 const char *fusion_kernel_op(const struct fusion_graph_info *info, int kernel, int index);
-
-/* Operations of a kernel at the sizes of the capture, each node once: a product of matrices 2
- * for each pair of elements that meet (multiply, add), a convolution the same over its
- * windows, attention those of its two products; a pointwise op 1 for each element of its
- * result, whatever it computes (sin counts as add does), a reduction 1 for each element that
- * it takes; views and copies none.  -1: a kernel with an op of another kind, or of a graph
- * that runs in pieces. */
-int64_t fusion_kernel_operations(const struct fusion_graph_info *info, int kernel);
 
 /* The tile program of a graph as text: what passes have left of it, kernel by kernel, before a
  * backend makes code of it.  Nothing of a graph that runs in pieces. */
@@ -189,13 +191,24 @@ bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
 
 /* ---- what each pass did to a graph ---- */
 
-/* The passes run again for it, so nothing of it is in any time that was measured.  *bytes:
- * how many of the texts of graphs may be kept; becomes how many are.  The caller's, for
- * fusion_watched_destroy(); without parts for a graph that computes nothing.  NULL with
- * MEMORY, or what a pass failed with. */
-struct watched *fusion_watch_passes(const struct fusion_session *s, int graph, size_t *bytes,
-				    struct err *err);
-void fusion_watched_destroy(struct watched *w); /* NULL is fine */
+/* Where a rule fired. */
+struct fusion_firing {
+	const char *rule; /* "x * 1 is x" */
+	const char *node; /* name of what it was applied to */
+	const char *with; /* name of what replaces it, or is in its kernel; NULL */
+	int line, column; /* in the user's source; 0: nowhere */
+};
+
+struct fusion_watched_step {
+	const char *name, *plugin; /* of the pass; plugin NULL: built in */
+	bool off, changed;
+	int n_nodes; /* after it */
+	int64_t ns;
+	const char *after; /* the graph after it, as text; NULL: not changed, or left out */
+	const struct fusion_firing *firings;
+	int n_firings;
+	int64_t firings_left_out;
+};
 
 /* A graph may be run in parts: lowered pieces, bodies of loops, a forward and a
  * backward part. */
@@ -208,31 +221,21 @@ struct fusion_watched_part {
 	int first_kernel, n_kernels; /* of those of the whole */
 	const char *before;          /* the graph as it came, as text; NULL: left out */
 	int n_nodes;                 /* in it */
+	const struct fusion_watched_step *steps;
 	int n_steps;
 	size_t left_out_bytes; /* of texts that were not kept */
 };
-int fusion_watched_count(const struct watched *w);
-struct fusion_watched_part fusion_watched_part(const struct watched *w, int part);
-
-struct fusion_watched_step {
-	const char *name, *plugin; /* of the pass; plugin NULL: built in */
-	bool off, changed;
-	int n_nodes; /* after it */
-	int64_t ns;
-	const char *after; /* the graph after it, as text; NULL: not changed, or left out */
-	int n_firings;
-	int64_t firings_left_out;
+struct fusion_watched {
+	const struct fusion_watched_part *parts;
+	int n_parts;
 };
-struct fusion_watched_step fusion_watched_step(const struct watched *w, int part, int step);
-
-/* Where a rule fired. */
-struct fusion_firing {
-	const char *rule; /* "x * 1 is x" */
-	const char *node; /* name of what it was applied to */
-	const char *with; /* name of what replaces it, or is in its kernel; NULL */
-	int line, column; /* in the user's source; 0: nowhere */
-};
-struct fusion_firing fusion_watched_firing(const struct watched *w, int part, int step, int index);
+/* The passes run again for it, so nothing of it is in any time that was measured.  *bytes:
+ * how many of the texts of graphs may be kept; becomes how many are.  The caller's, for
+ * fusion_watched_destroy(); without parts for a graph that computes nothing.  NULL with
+ * MEMORY, or what a pass failed with. */
+struct fusion_watched *fusion_watch_passes(const struct fusion_session *s, int graph, size_t *bytes,
+					   struct err *err);
+void fusion_watched_destroy(struct fusion_watched *w); /* NULL is fine */
 
 /* ---- barriers, recompiles, breaks, frames ---- */
 
@@ -248,9 +251,7 @@ struct fusion_barrier {
 	int graph;        /* -1: past the bound on kept graphs */
 	int n_inputs, n_outputs;
 };
-int fusion_barrier_count(const struct fusion_session *s);
 struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index);
-int64_t fusion_barriers_left_out(const struct fusion_session *s);
 /* What asked for it, a sentence; nothing where the call ended. */
 void fusion_barrier_message(const struct fusion_session *s, int index, struct buf *out);
 /* All of it as PyTorch/XLA would print it. */
@@ -261,7 +262,6 @@ struct fusion_recompile {
 	const char *frame;
 	const char *reason;
 };
-int fusion_recompile_count(const struct fusion_session *s);
 struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index);
 
 /* Where graphs end, and what became of it.  Strings are borrowed, valid until
@@ -287,7 +287,6 @@ struct fusion_break {
 	int64_t count;
 	int64_t cost_ns; /* -1: unknown */
 };
-int fusion_break_count(const struct fusion_session *s);
 struct fusion_break fusion_break(const struct fusion_session *s, int index);
 /* The whole sentence, of any length. */
 void fusion_break_message(const struct fusion_session *s, int index, struct buf *out);
@@ -303,7 +302,6 @@ struct fusion_frame_info {
 	const int *lines; /* skipped, or run_only and no entry serves: those that run in eager */
 	int n_lines;
 };
-int fusion_frame_count(const struct fusion_session *s);
 struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index);
 
 struct fusion_entry_info {
@@ -319,7 +317,6 @@ struct fusion_entry_info {
 	const struct fusion_symbol *symbols;
 	int n_symbols;
 };
-int fusion_entry_count(const struct fusion_session *s);
 struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index);
 
 #endif

@@ -30,8 +30,7 @@ enum { REGISTRY_MAX_PLUGINS = 16 };
  * handed to anyone. */
 bool registry_load(struct registry *r, const char *file, struct err *err);
 
-/* The plugins, by their absolute paths. */
-int registry_plugin_count(const struct registry *r);
+/* The plugins, by their absolute paths; NULL past the last. */
 const char *registry_plugin_path(const struct registry *r, int index);
 
 /* ---- the process that compiles ----
@@ -46,12 +45,11 @@ bool registry_builder_start(const struct registry *r, const char *cache_dir,
 /* ---- backends: ours first ---- */
 
 struct fusion_backend {
-	const char *name, *purpose;
-	const char *plugin; /* whose it is; NULL: ours */
-	bool on_device;     /* its kernels run elsewhere than here */
-	bool opens_device;  /* and this program was built with what that takes */
+	const char *name, *purpose; /* NULL past the last */
+	const char *plugin;         /* whose it is; NULL: ours */
+	bool on_device;             /* its kernels run elsewhere than here */
+	bool opens_device;          /* and this program was built with what that takes */
 };
-int registry_backend_count(const struct registry *r);
 struct fusion_backend fusion_backend(const struct registry *r, int index);
 int fusion_backend_find(const struct registry *r, const char *name);    /* its index; -1 */
 void registry_backend_names(const struct registry *r, struct buf *out); /* "interp, cpu" */
@@ -66,14 +64,13 @@ const char *fusion_backend_lacks(const struct registry *r, int index, int i);
 /* ---- passes, in their order ---- */
 
 struct fusion_pass {
-	const char *name;              /* "cse" */
+	const char *name;              /* "cse"; NULL past the last */
 	const char *purpose;           /* one line for people */
 	unsigned needs, makes, breaks; /* bit i: fusion_pass_property(i) */
 	const char *after;             /* names of passes, by blanks: they come before it; NULL */
 	const char *plugin;            /* whose it is; NULL: ours */
 	bool required;                 /* others need what it makes */
 };
-int fusion_pass_count(const struct registry *r);
 struct fusion_pass fusion_pass(const struct registry *r, int index);
 
 /* What may hold of a graph. */
@@ -96,7 +93,7 @@ bool fusion_passes_check(const struct registry *r, uint64_t disabled, struct err
 /* ---- ops: those of ops.def, then those of plugins ---- */
 
 struct fusion_op {
-	const char *name, *fx;    /* "truediv"; the target name of FX */
+	const char *name, *fx;    /* "truediv"; the target name of FX; NULL past the last */
 	const char *kind;         /* "pointwise", "reduction", ... */
 	const char *signature;    /* "Tensor x, int[]? dim=None, bool keepdim=False" */
 	const char *spellings;    /* "torch.sum Tensor.sum op:+", by blanks */
@@ -108,7 +105,6 @@ struct fusion_op {
 	const char *plugin; /* whose it is; NULL: ours */
 	bool listed;        /* a program can spell it: else it is of graphs alone */
 };
-int fusion_op_count(const struct registry *r);
 struct fusion_op fusion_op(const struct registry *r, int index);
 
 /* Whether the backend makes kernels of the op for tensors of the dtype; of one whose kernels

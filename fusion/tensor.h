@@ -55,7 +55,13 @@ struct tensor {
 enum { TENSOR_MAX_LOG2 = 31 };
 struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
 			     struct err *err);
-struct tensor *tensor_ref(struct tensor *t);
+
+static inline struct tensor *tensor_ref(struct tensor *t)
+{
+	t->refs++;
+	return t;
+}
+
 void tensor_unref(struct tensor *t); /* NULL is fine */
 
 int64_t tensor_numel(const struct tensor *t);
@@ -106,7 +112,6 @@ struct tensor *fusion_tensor(struct value v);
 bool fusion_is_parameter(struct value v);
 
 /* Of a VALUE_TENSOR: bit d as torch._dynamo.mark_dynamic(t, d). */
-void fusion_mark_dynamic(struct value v, unsigned dims);
-unsigned fusion_dynamic_dims(struct value v);
+unsigned *fusion_dynamic_dims(struct value v);
 
 #endif

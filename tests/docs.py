@@ -55,8 +55,8 @@ def flags_by_command():
 
 
 def routes():
-    table = re.findall(r'^ROUTE(?:_SLOW)?\("(\w+)",\s*"([^"]+)"', read(one("server/**/routes.def")), re.M)
-    return [re.compile("^" + re.sub(r"\\{\w+\\}", r"[^/]+", re.escape(path)) + "$") for _, path in table]
+    table = re.findall(r'^(?:ROUTE(?:_SLOW)?\(\w+, "\w+",|PAGE\()\s*"([^"]+)"', read(one("server/**/routes.def")), re.M)
+    return [re.compile("^" + re.sub(r"\\{\w+\\}", r"[^/]+", re.escape(path)) + "$") for path in table]
 
 
 def make_targets():

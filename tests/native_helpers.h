@@ -90,11 +90,12 @@ static inline void check_counts(const struct helper *p, enum fusion_mode mode)
 		value_unref(x);
 	if (fusion_call(dynamo.session, &b, 1, &y, &err))
 		value_unref(y);
-	if (p->graphs > 0 && fusion_graph_count(native.session) != p->graphs)
-		fail_msg("%s: %d graphs", p->name, fusion_graph_count(native.session));
-	if (fusion_break_count(native.session) > fusion_break_count(dynamo.session))
+	if (p->graphs > 0 && fusion_counts(native.session).n_graphs != p->graphs)
+		fail_msg("%s: %d graphs", p->name, fusion_counts(native.session).n_graphs);
+	if (fusion_counts(native.session).n_breaks > fusion_counts(dynamo.session).n_breaks)
 		fail_msg("%s: %d breaks, of TorchDynamo %d", p->name,
-			 fusion_break_count(native.session), fusion_break_count(dynamo.session));
+			 fusion_counts(native.session).n_breaks,
+			 fusion_counts(dynamo.session).n_breaks);
 	value_unref(a);
 	value_unref(b);
 	engine_close(&native);

@@ -85,9 +85,9 @@ static inline void check_programs(const struct program *programs, size_t n)
 			struct engine eager = open(programs[i].source, FUSION_EAGER);
 
 			same_calls(&programs[i], &native, &eager);
-			if (fusion_break_count(native.session) != programs[i].breaks)
+			if (fusion_counts(native.session).n_breaks != programs[i].breaks)
 				fail_msg("%s: %d breaks", programs[i].name,
-					 fusion_break_count(native.session));
+					 fusion_counts(native.session).n_breaks);
 			engine_close(&native);
 			engine_close(&eager);
 		}

@@ -92,6 +92,7 @@ beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py 
 beside "oracle: recorded programs, memory watched" python3 tests/oracle/replay.py "$B/breakeven" --poison --every "$([ "$full" ] && echo 1 || echo 4)"
 beside "faults: calls of the C library that fail" python3 tests/faults/run.py "$B/breakeven" "$B/tests/faults/inject.so" --share "$([ "$full" ] && echo 0 || echo 2)"
 beside "imports: twice the log is twice the work" python3 tests/growth.py "$B/breakeven"
+beside "compare: a changed kernel is found in a timeline" python3 tests/bench/attribution.py "$B/breakeven" --tries "$([ "$full" ] && echo 100 || echo 10)"
 beside "faults: what is left of memory after them (asan)" python3 tests/faults/run.py build-asan/tests/faults/breakeven "$B/tests/faults/inject.so" commands engine files traces --share 1
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"

@@ -114,12 +114,12 @@ static void versions_are_guarded_by_the_mode(void **state)
 
 	(void)state;
 	value_unref(engine_call(&e, &x, 1));
-	for (int i = 0; i < fusion_recompile_count(e.session); i++)
+	for (int i = 0; i < fusion_counts(e.session).n_recompiles; i++)
 		found = found || strcmp(fusion_recompile(e.session, i).reason, want) == 0;
 	assert_true(found);
-	assert_int_equal(fusion_recompile_count(e.session), 2);
+	assert_int_equal(fusion_counts(e.session).n_recompiles, 2);
 	value_unref(engine_call(&e, &x, 1));
-	assert_int_equal(fusion_recompile_count(e.session), 2);
+	assert_int_equal(fusion_counts(e.session).n_recompiles, 2);
 	value_unref(x);
 	engine_close(&e);
 }

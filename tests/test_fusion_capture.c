@@ -18,24 +18,24 @@ static const char ADD[] = "import torch\n"
 /* Calls with a fresh [a, b] tensor; how many graphs that captured. */
 static int graphs_for(struct engine *e, int64_t a, int64_t b)
 {
-	int before = fusion_graph_count(e->session);
+	int before = fusion_counts(e->session).n_graphs;
 	struct value x = FLOATS(e, 1, a, b), out = engine_call(e, &x, 1);
 
 	value_unref(out);
 	value_unref(x);
-	return fusion_graph_count(e->session) - before;
+	return fusion_counts(e->session).n_graphs - before;
 }
 
 static int graphs_for_two(struct engine *e, int64_t a, int64_t b, int64_t c, int64_t d)
 {
-	int before = fusion_graph_count(e->session);
+	int before = fusion_counts(e->session).n_graphs;
 	struct value in[2] = { FLOATS(e, 1, a, b), FLOATS(e, 2, c, d) };
 	struct value out = engine_call(e, in, 2);
 
 	engine_near(out, 0, engine_at(in[0], 0) + engine_at(in[1], 0));
 	value_unref(out);
 	engine_drop(in, 2);
-	return fusion_graph_count(e->session) - before;
+	return fusion_counts(e->session).n_graphs - before;
 }
 
 static void static_mode_compiles_each_size_again(void **state)
@@ -93,13 +93,13 @@ static void broadcast_sizes_follow_the_oracle(void **state)
 
 static int graphs_for_rank(struct engine *e, int rank)
 {
-	int before = fusion_graph_count(e->session);
+	int before = fusion_counts(e->session).n_graphs;
 	struct value x = engine_floats(e, rank, (int64_t[]){ 4, 4, 4 }, 1);
 	struct value out = engine_call(e, &x, 1);
 
 	value_unref(out);
 	value_unref(x);
-	return fusion_graph_count(e->session) - before;
+	return fusion_counts(e->session).n_graphs - before;
 }
 
 static void a_change_of_rank_gives_each_dim_its_own_symbol(void **state)
@@ -195,7 +195,7 @@ static void a_recompile_says_what_is_and_what_was(void **state)
 	(void)state;
 	graphs_for(&e, 4, 16);
 	graphs_for(&e, 5, 16);
-	assert_int_equal(fusion_recompile_count(e.session), 1);
+	assert_int_equal(fusion_counts(e.session).n_recompiles, 1);
 	assert_string_equal(fusion_recompile(e.session, 0).reason, "x.size(0) is 5, was 4");
 	assert_string_equal(fusion_recompile(e.session, 0).frame, "model");
 	assert_int_equal(fusion_recompile(e.session, 0).call, 1);
@@ -249,7 +249,7 @@ static void plain_arguments_are_burned_in_and_guarded(void **state)
 		in[1] = scalars[i];
 		out = engine_call(&e, in, 2);
 		engine_near(out, 1, engine_at(in[0], 1) * (i == 1 || i == 2 ? 3 : 2));
-		assert_int_equal(fusion_graph_count(e.session), graphs[i]);
+		assert_int_equal(fusion_counts(e.session).n_graphs, graphs[i]);
 		value_unref(out);
 	}
 	assert_string_equal(fusion_recompile(e.session, 0).reason, "k is 3, was 2");
@@ -293,13 +293,13 @@ static void containers_are_guarded_by_structure_and_content(void **state)
 		assert_true(value_dict_get(out.dict, key, &y));
 		value_unref(key);
 		engine_near(y, 3, fmax(engine_at(parts[0], 3) + pow(engine_at(parts[1], 3), 2), 0));
-		assert_int_equal(fusion_graph_count(e.session), 1);
+		assert_int_equal(fusion_counts(e.session).n_graphs, 1);
 		value_unref(out);
 	}
 	value_unref(in[1]);
 	in[1] = config("none", parts[1]);
 	value_unref(engine_call(&e, in, 2));
-	assert_int_equal(fusion_graph_count(e.session), 2);
+	assert_int_equal(fusion_counts(e.session).n_graphs, 2);
 	assert_string_equal(fusion_recompile(e.session, 0).reason,
 			    "cfg['act'] is 'none', was 'relu'");
 	engine_drop(in, 2);
@@ -354,7 +354,7 @@ static void sizes_compute_symbolically(void **state)
 		value_unref(out);
 		value_unref(x);
 	}
-	assert_int_equal(fusion_graph_count(e.session), 1);
+	assert_int_equal(fusion_counts(e.session).n_graphs, 1);
 	engine_close(&e);
 }
 
@@ -457,7 +457,7 @@ static void a_function_without_ops_makes_no_graph(void **state)
 	(void)state;
 	assert_ptr_equal(out.list->at[0].tensor, x.tensor);
 	assert_int_equal(out.list->at[1].i, 3);
-	assert_int_equal(fusion_graph_count(e.session), 0);
+	assert_int_equal(fusion_counts(e.session).n_graphs, 0);
 	value_unref(out);
 	value_unref(x);
 	engine_close(&e);
@@ -476,7 +476,7 @@ static void an_argument_that_is_not_looked_at_may_change(void **state)
 		value_unref(engine_call(&e, in, 2));
 		engine_drop(in, 2);
 	}
-	assert_int_equal(fusion_graph_count(e.session), 1);
+	assert_int_equal(fusion_counts(e.session).n_graphs, 1);
 	assert_int_equal(fusion_graph(e.session, 0).n_placeholders, 2);
 	engine_close(&e);
 }

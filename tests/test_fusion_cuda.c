@@ -12,7 +12,7 @@
 
 static struct fusion_recording recording(const struct engine *e)
 {
-	assert_int_equal(fusion_graph_count(e->session), 1);
+	assert_int_equal(fusion_counts(e->session).n_graphs, 1);
 	return fusion_graph(e->session, 0).recording;
 }
 

@@ -200,7 +200,7 @@ static void an_observer_is_told_of_pieces_and_the_breaks_between_them(void **sta
 
 	(void)state;
 	value_unref(engine_call(&e, &x, 1));
-	assert_int_equal(fusion_break_count(e.session), 2);
+	assert_int_equal(fusion_counts(e.session).n_breaks, 2);
 	fusion_observe(e.session, &times);
 	value_unref(engine_call(&e, &x, 1));
 	assert_string_equal(seen.data, "piece 0; piece 1; break 1; piece 2; break 0; piece 3; ");

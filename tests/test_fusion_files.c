@@ -472,14 +472,14 @@ static void test_places(void **state)
 	out = engine_call(&e, &x, 1);
 	value_unref(out);
 	value_unref(x);
-	assert_true(fusion_break_count(e.session) > 0);
+	assert_true(fusion_counts(e.session).n_breaks > 0);
 	b = fusion_break(e.session, 0);
 	assert_string_equal(fusion_place(e.program, b.stack[b.n_stack - 1].line, &line), "net.py");
 	assert_int_equal(line, 6);
 	assert_string_equal(fusion_place(e.program, b.stack[0].line, &line), "main.py");
 	assert_int_equal(line, 4);
 	assert_null(fusion_place(e.program, 100, &line));
-	for (int i = 0; i < fusion_frame_count(e.session); i++)
+	for (int i = 0; i < fusion_counts(e.session).n_frames; i++)
 		assert_null(strstr(fusion_frame(e.session, i).name, "_at_11"));
 	engine_close(&e);
 }

@@ -448,7 +448,7 @@ static void assert_same(struct value a, struct value b, const char *where)
 
 static void add_breaks(struct engine *e, struct buf *out)
 {
-	for (int i = 0; i < fusion_break_count(e->session); i++) {
+	for (int i = 0; i < fusion_counts(e->session).n_breaks; i++) {
 		struct fusion_break b = fusion_break(e->session, i);
 
 		int line = b.stack[b.n_stack - 1].line;
@@ -471,13 +471,13 @@ static void run(const struct program *p, enum fusion_mode mode)
 	for (int call = 0; call < 3; call++) {
 		/* of the first two calls one goes each way */
 		struct value x = FLOATS(&e, 1 + 2 * call, 4), y = FLOATS(&eager, 1 + 2 * call, 4);
-		int before = fusion_graph_count(e.session);
+		int before = fusion_counts(e.session).n_graphs;
 		struct value got = engine_call(&e, &x, 1), want = engine_call(&eager, &y, 1);
 
 		assert_same(got, want, p->name);
 		assert_same(x, y, p->name);
 		buf_printf(&graphs, "%s%d", call ? " " : "",
-			   fusion_graph_count(e.session) - before);
+			   fusion_counts(e.session).n_graphs - before);
 		if (call == 0)
 			add_breaks(&e, &breaks);
 		value_unref(got);
@@ -554,7 +554,7 @@ static void a_frame_knows_which_of_its_lines_run_in_eager(void **state)
 
 	(void)state;
 	value_unref(engine_call(&e, &x, 1));
-	for (int i = 0; i < fusion_frame_count(e.session); i++) {
+	for (int i = 0; i < fusion_counts(e.session).n_frames; i++) {
 		struct fusion_frame_info f = fusion_frame(e.session, i);
 
 		if (f.skipped) {

@@ -92,11 +92,11 @@ static void a_function_compiles_once_for_each_mode(void **state)
 
 	(void)state;
 	value_unref(engine_call(&e, &x, 1));
-	graphs = fusion_graph_count(e.session);
-	assert_true(fusion_recompile_count(e.session) >= 1);
+	graphs = fusion_counts(e.session).n_graphs;
+	assert_true(fusion_counts(e.session).n_recompiles >= 1);
 	assert_string_equal(fusion_recompile(e.session, 0).reason, want);
 	value_unref(engine_call(&e, &x, 1));
-	assert_int_equal(fusion_graph_count(e.session), graphs);
+	assert_int_equal(fusion_counts(e.session).n_graphs, graphs);
 	value_unref(x);
 	engine_close(&e);
 }
@@ -124,7 +124,7 @@ static void a_mode_that_stays_is_guarded(void **state)
 
 		assert_int_equal(out.list->at[1].b, before);
 		assert_int_equal(out.list->at[2].b, calls[i].on);
-		assert_int_equal(fusion_graph_count(e.session), calls[i].graphs);
+		assert_int_equal(fusion_counts(e.session).n_graphs, calls[i].graphs);
 		before = calls[i].on;
 		value_unref(out);
 		value_unref(in[0]);

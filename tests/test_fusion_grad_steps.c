@@ -403,7 +403,7 @@ static void check_graphs(const struct step *s, struct engine *e, enum fusion_pol
 	if (made != want)
 		fail_msg("%s: call %d made %d graphs, not %d", s->name, call, made, want);
 	if (call == 0 && policy == FUSION_NATIVE)
-		assert_int_equal(fusion_break_count(e->session), s->breaks);
+		assert_int_equal(fusion_counts(e->session).n_breaks, s->breaks);
 }
 
 static void check_step(const struct step *s, enum fusion_mode mode, enum fusion_policy policy)

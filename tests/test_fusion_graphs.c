@@ -38,7 +38,7 @@ static struct engine open_threads(const char *backend, enum fusion_mode mode, co
 
 static struct fusion_recording recording(const struct engine *e, int graph)
 {
-	assert_true(graph < fusion_graph_count(e->session));
+	assert_true(graph < fusion_counts(e->session).n_graphs);
 	return fusion_graph(e->session, graph).recording;
 }
 
@@ -321,7 +321,7 @@ static void temporaries_are_shared(void **state)
 		value_unref(y);
 		value_unref(z);
 	}
-	assert_int_equal(fusion_graph_count(e.session), 3);
+	assert_int_equal(fusion_counts(e.session).n_graphs, 3);
 	for (int i = 0; i < 3; i++)
 		most = recording(&e, i).held_bytes > most ? recording(&e, i).held_bytes : most;
 	assert_int_equal(recording(&e, 2).held_bytes, most);

@@ -85,12 +85,12 @@ static void a_step_is_one_graph_and_is_found_again(void **state)
 	assert_int_equal(c.graphs, 2);
 	c = pair_call(&p, 5, 9);
 	assert_int_equal(c.graphs, 2);
-	assert_int_equal(fusion_graph_count(p.lazy.session), 2);
+	assert_int_equal(fusion_counts(p.lazy.session).n_graphs, 2);
 	assert_int_equal(fusion_graph(p.lazy.session, 0).uses, 5);
 	for (int i = 0; i < fusion_graph(p.lazy.session, 0).captured->n_nodes; i++)
 		assert_string_not_equal(fusion_graph(p.lazy.session, 0).captured->nodes[i]->fx,
 					"exp"); /* nobody reads it */
-	assert_int_equal(fusion_break_count(p.lazy.session), 0);
+	assert_int_equal(fusion_counts(p.lazy.session).n_breaks, 0);
 	pair_close(&p);
 }
 
@@ -127,7 +127,7 @@ static void reading_a_value_runs_what_it_is_made_of(void **state)
 
 	(void)state;
 	assert_int_equal(c.executions, 4); /* item, if, float, step end */
-	assert_int_equal(fusion_break_count(p.lazy.session), 3);
+	assert_int_equal(fusion_counts(p.lazy.session).n_breaks, 3);
 	b = fusion_break(p.lazy.session, 0);
 	assert_string_equal(b.stage, "capture");
 	assert_string_equal(b.kind, "scalar-read");
@@ -142,7 +142,7 @@ static void reading_a_value_runs_what_it_is_made_of(void **state)
 	assert_string_equal(b.subject, "float()");
 	assert_int_equal(b.stack[0].line, 10);
 	c = pair_call(&p, 5, 1);
-	assert_int_equal(fusion_break_count(p.lazy.session), 3);
+	assert_int_equal(fusion_counts(p.lazy.session).n_breaks, 3);
 	assert_int_equal(fusion_break(p.lazy.session, 0).count, 2);
 	pair_close(&p);
 }
@@ -159,7 +159,7 @@ static void what_was_read_is_not_computed_twice(void **state)
 
 	(void)state;
 	pair_call(&p, 5, 1);
-	assert_int_equal(fusion_graph_count(p.lazy.session), 2);
+	assert_int_equal(fusion_counts(p.lazy.session).n_graphs, 2);
 	g = fusion_graph(p.lazy.session, 1).captured;
 	assert_int_equal(g->n_inputs, 2);
 	assert_int_equal(g->n_nodes, 3);
@@ -274,7 +274,7 @@ static void a_write_through_a_view_is_no_barrier(void **state)
 
 	(void)state;
 	assert_int_equal(c.executions, 1);
-	assert_int_equal(fusion_break_count(p.lazy.session), 0);
+	assert_int_equal(fusion_counts(p.lazy.session).n_breaks, 0);
 	pair_close(&p);
 }
 
@@ -299,7 +299,7 @@ static void one_tensor_under_two_names_is_one(void **state)
 		value_unref(got);
 		value_unref(want);
 	}
-	assert_int_equal(fusion_break_count(lazy.session), 1);
+	assert_int_equal(fusion_counts(lazy.session).n_breaks, 1);
 	assert_string_equal(fusion_break(lazy.session, 0).outcome, "barrier");
 	value_unref(a);
 	value_unref(b);
@@ -408,7 +408,7 @@ static void a_long_trace_is_run_in_parts(void **state)
 
 	(void)state;
 	assert_int_equal(pair_call(&p, 3, 1).executions, 2);
-	assert_int_equal(fusion_break_count(p.lazy.session), 1);
+	assert_int_equal(fusion_counts(p.lazy.session).n_breaks, 1);
 	assert_string_equal(fusion_break(p.lazy.session, 0).kind, "step-end");
 	pair_close(&p);
 }
@@ -453,7 +453,7 @@ static void denied_ops_fall_back_within_a_step(void **state)
 	value_unref(engine_call(&e, (struct value[]){ x, y }, 2));
 	assert_int_equal(fusion_counts(e.session).graphs, 1);
 	assert_int_equal(fusion_counts(e.session).lowered, 2);
-	assert_int_equal(fusion_break_count(e.session), 1);
+	assert_int_equal(fusion_counts(e.session).n_breaks, 1);
 	assert_string_equal(fusion_break(e.session, 0).kind, "denied-op");
 	value_unref(x);
 	value_unref(y);
@@ -493,14 +493,14 @@ static void a_barrier_in_a_helper_has_the_calls_that_lead_to_it(void **state)
 	struct fusion_break b;
 
 	(void)state;
-	assert_int_equal(fusion_break_count(e.session), 1);
+	assert_int_equal(fusion_counts(e.session).n_breaks, 1);
 	b = fusion_break(e.session, 0);
 	assert_int_equal(b.n_stack, 2);
 	assert_string_equal(b.stack[0].function, "model");
 	assert_string_equal(b.stack[1].function, "half");
 	assert_int_equal(b.stack[1].line - b.stack[0].line, -2);
 	assert_int_equal(b.end_column - b.column, (int)strlen("y.sum().item()"));
-	assert_int_equal(fusion_barrier_count(e.session), 2);
+	assert_int_equal(fusion_counts(e.session).n_barriers, 2);
 	assert_string_equal(fusion_barrier(e.session, 0).function, "half");
 	assert_true(fusion_barrier(e.session, 1).compiled);
 	value_unref(x);
@@ -542,7 +542,7 @@ static void a_program_that_is_compiled_late_learns_its_modules(void **state)
 
 		value_unref(x);
 		value_unref(out);
-		assert_int_equal(fusion_graph_count(e.session), i < 20 ? 1 : 2);
+		assert_int_equal(fusion_counts(e.session).n_graphs, i < 20 ? 1 : 2);
 		if (i == 20) /* nobody looked */
 			assert_null(fusion_graph(e.session, 1).captured->nodes[1]->module);
 	}

@@ -103,8 +103,8 @@ static void check(const struct program *programs, size_t n)
 			int graphs, breaks;
 
 			same_calls(p->name, &native, &eager);
-			graphs = fusion_graph_count(native.session);
-			breaks = fusion_break_count(native.session);
+			graphs = fusion_counts(native.session).n_graphs;
+			breaks = fusion_counts(native.session).n_breaks;
 			if ((p->graphs >= 0 && graphs != p->graphs) || breaks != p->breaks) {
 				struct buf why = { 0 };
 

@@ -380,7 +380,7 @@ static void run_program(const struct program *p, const char *backend, enum fusio
 		check_result(p, in, out);
 		value_unref(out);
 	}
-	assert_int_equal(fusion_graph_count(e.session), mode == FUSION_EAGER ? 0 : 1);
+	assert_int_equal(fusion_counts(e.session).n_graphs, mode == FUSION_EAGER ? 0 : 1);
 	engine_drop(in, p->n_inputs);
 	engine_close(&e);
 }

@@ -149,7 +149,7 @@ static void each_kind_says_what_is_and_what_was(void **state)
 			value_unref(x);
 			value_unref(y);
 		}
-		if (fusion_recompile_count(e.session) < 1)
+		if (fusion_counts(e.session).n_recompiles < 1)
 			fail_msg("no recompile, but: %s", rows[i].reason);
 		if (strcmp(fusion_recompile(e.session, 0).reason, rows[i].reason) != 0)
 			fail_msg("\"%s\" for \"%s\"", fusion_recompile(e.session, 0).reason,
@@ -240,7 +240,7 @@ static void layouts_say_what_is_and_what_was(void **state)
 			value_unref(engine_call(&e, &x, 1));
 			value_unref(x);
 		}
-		assert_int_equal(fusion_recompile_count(e.session), 2);
+		assert_int_equal(fusion_counts(e.session).n_recompiles, 2);
 		assert_string_equal(fusion_recompile(e.session, 1).reason, of[i].reason);
 		engine_close(&e);
 	}

@@ -124,8 +124,8 @@ static void run(const char *expression, enum fusion_mode mode, int graphs)
 		free(want);
 		free(got);
 	}
-	if (mode == FUSION_DYNAMIC && graphs > 0 && fusion_graph_count(e.session) != graphs)
-		fail_msg("%s: %d graphs, not %d", expression, fusion_graph_count(e.session),
+	if (mode == FUSION_DYNAMIC && graphs > 0 && fusion_counts(e.session).n_graphs != graphs)
+		fail_msg("%s: %d graphs, not %d", expression, fusion_counts(e.session).n_graphs,
 			 graphs);
 	engine_close(&eager);
 	engine_close(&e);
@@ -225,7 +225,7 @@ static void a_condition_says_what_is_and_what_was(void **state)
 		in[1] = value_float(by_f ? 9.5 : 0.75);
 		in[2] = value_int(by_i ? 8 : 3);
 		value_unref(engine_call(&e, in, 3));
-		assert_int_equal(fusion_recompile_count(e.session), 1);
+		assert_int_equal(fusion_counts(e.session).n_recompiles, 1);
 		assert_string_equal(fusion_recompile(e.session, 0).reason, of[i].reason);
 		value_unref(in[0]);
 		engine_close(&e);

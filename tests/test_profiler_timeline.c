@@ -305,6 +305,34 @@ static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **
 }
 
 /* A stranger's events may be longer together than 2^63 ns. */
+static void a_name_says_what_an_event_is_drawn_as_where_its_kind_does_not(void **state)
+{
+	static const struct {
+		enum timeline_kind kind;
+		const char *name, *lane, *as;
+	} cases[] = {
+		{ TIMELINE_KERNEL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", NULL,
+		  "collective" },
+		{ TIMELINE_KERNEL, "triton_poi_fused_add_0", NULL, "kernel" },
+		{ TIMELINE_RANGE, "nccl:all_reduce", NULL, "collective" },
+		{ TIMELINE_OP, "c10d::allreduce_", NULL, "collective" },
+		{ TIMELINE_OP, "dynamo", NULL, "compile" },
+		{ TIMELINE_OP, "aten::dynamo_like", NULL, "op" },
+		{ TIMELINE_RANGE, "compile_fx_inner (dynamo_timed)", NULL, "compile" },
+		{ TIMELINE_RANGE, "torch/nn/modules/linear.py(114): forward", NULL, "python" },
+		{ TIMELINE_RANGE, "nn.Module: Linear_0", "thread 7", "python" },
+		{ TIMELINE_RANGE, "backend_compile 0/0", "compiling, process 7", "compile" },
+		{ TIMELINE_OP, "aten::add", "compiling, process 7", "op" },
+		{ TIMELINE_IDLE, "nccl", NULL, "idle" },
+		{ TIMELINE_RANGE, NULL, NULL, "range" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(timeline_drawn_as(cases[i].kind, cases[i].name, cases[i].lane),
+				    cases[i].as);
+}
+
 static void sums_of_times_stop_where_numbers_end(void **state)
 {
 	struct timeline_query q = { .t1_ns = -1, .px = 50 };
@@ -484,8 +512,12 @@ static void files_lie_beside_the_events_in_pieces(void **state)
 	struct buf text = { 0 };
 
 	(void)state;
-	assert_true(timeline_writer_file(w, "rank_0.log", "first ", 6, &err));
-	assert_true(timeline_writer_file(w, "rank_0.log", "second", 6, &err));
+	assert_true(timeline_writer_file(
+	    w, &(struct timeline_piece){ TIMELINE_FILE, "rank_0.log", "first ", 6, 0, 0, 0 },
+	    &err));
+	assert_true(timeline_writer_file(
+	    w, &(struct timeline_piece){ TIMELINE_FILE, "rank_0.log", "second", 6, 0, 0, 0 },
+	    &err));
 	assert_true(timeline_writer_finish(w, NULL, &err));
 	timeline_writer_destroy(w);
 	for (size_t i = 0; i < b.list.len; i++) {
@@ -644,6 +676,7 @@ int main(void)
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
 		cmocka_unit_test(a_window_holds_no_event_that_only_touches_it),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
+		cmocka_unit_test(a_name_says_what_an_event_is_drawn_as_where_its_kind_does_not),
 		cmocka_unit_test(sums_of_times_stop_where_numbers_end),
 		cmocka_unit_test(damage_is_found_wherever_it_is),
 		cmocka_unit_test(files_lie_beside_the_events_in_pieces),

@@ -16,11 +16,6 @@ struct arena_chunk {
 	_Alignas(ALIGN) unsigned char data[];
 };
 
-void arena_init(struct arena *arena, size_t limit_bytes)
-{
-	*arena = (struct arena){ .limit_bytes = limit_bytes };
-}
-
 void arena_finish(struct arena *arena)
 {
 	struct arena_chunk *chunk, *next;

@@ -19,7 +19,10 @@ struct arena {
 };
 
 /* A zeroed struct arena is ready to use and has no limit. */
-void arena_init(struct arena *arena, size_t limit_bytes);
+static inline void arena_init(struct arena *arena, size_t limit_bytes)
+{
+	*arena = (struct arena){ .limit_bytes = limit_bytes };
+}
 
 /* Frees everything; the arena may be used again.  NULL is fine. */
 void arena_finish(struct arena *arena);

@@ -9,11 +9,6 @@
 enum { FIRST_CAP = 256 };
 static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
 
-void buf_init(struct buf *buf, size_t limit)
-{
-	*buf = (struct buf){ .limit = limit };
-}
-
 void buf_finish(struct buf *buf)
 {
 	if (!buf)

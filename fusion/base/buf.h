@@ -18,7 +18,11 @@ struct buf {
 	bool failed;  /* an append was dropped: out of memory or over the limit */
 };
 
-void buf_init(struct buf *buf, size_t limit);
+static inline void buf_init(struct buf *buf, size_t limit)
+{
+	*buf = (struct buf){ .limit = limit };
+}
+
 void buf_finish(struct buf *buf); /* frees; NULL and zeroed are fine */
 void buf_clear(struct buf *buf);  /* empties, keeps the memory */
 

@@ -7,11 +7,6 @@
 
 enum { LONGEST = 48 };
 
-struct nearest nearest_to(const char *word)
-{
-	return (struct nearest){ .word = word, .distance = (int)(strlen(word) / 3) + 1 };
-}
-
 static int least(int a, int b, int c)
 {
 	int m = a < b ? a : b;

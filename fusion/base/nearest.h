@@ -7,6 +7,8 @@
 #ifndef FUSION_BASE_NEAREST_H
 #define FUSION_BASE_NEAREST_H
 
+#include <string.h>
+
 struct nearest {
 	const char *word;
 	const char *best; /* NULL: nothing near enough was offered */
@@ -16,7 +18,10 @@ struct nearest {
 	void *self;
 };
 
-struct nearest nearest_to(const char *word);
+static inline struct nearest nearest_to(const char *word)
+{
+	return (struct nearest){ .word = word, .distance = (int)(strlen(word) / 3) + 1 };
+}
 
 /* `candidate` must outlive the search.  Of two that are equally near, the one
  * that begins like the word is kept. */

@@ -40,11 +40,6 @@ void *memory_try(size_t bytes)
 	return __real_malloc(bytes);
 }
 
-bool memory_refused_error(struct err *err, const char *what)
-{
-	return err_set(err, ERR_MEMORY, "memory ran out, so %s may lack parts", what);
-}
-
 static inline void *counted(void *memory)
 {
 	if (__builtin_expect(!memory, 0))

@@ -27,6 +27,9 @@ void *memory_try(size_t bytes);
 void memory_note_refused(void);
 
 /* ERR_MEMORY for `what`, which may lack parts; false, as err_set(). */
-bool memory_refused_error(struct err *err, const char *what);
+static inline bool memory_refused_error(struct err *err, const char *what)
+{
+	return err_set(err, ERR_MEMORY, "memory ran out, so %s may lack parts", what);
+}
 
 #endif

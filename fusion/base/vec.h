@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define VEC(type)                                                                                  \
 	struct {                                                                                   \

@@ -300,9 +300,17 @@ static bool is_given_sparse(const struct trace *t, const struct frame *f)
 	return false;
 }
 
+/* Whether the frames further in than `level` are the prelude's alone. */
+static bool is_last_of_program(struct frame *const *frames, int n, int level)
+{
+	while (level + 1 < n && frames[n - 1]->unit->hidden)
+		n--;
+	return level + 1 >= n;
+}
+
 /* What torch cannot take as an input of a graph, or an operand that a piece leaves: the frame
  * that reads it, or hands it on, ends where the statement begins; so does one that slices by a
- * tensor.  After a frame that reads a
+ * tensor, and one that is given a module before its __init__.  After a frame that reads a
  * recurrent layer come the layer's forward() and what marks its beginning. */
 static bool ends_statement(const struct trace *t, struct frame *const *frames, int n, int level)
 {
@@ -310,6 +318,8 @@ static bool ends_statement(const struct trace *t, struct frame *const *frames, i
 
 	if (t->brk.id == BREAK_SLICE_BOUND)
 		return level + 1 >= n;
+	if (t->brk.id == BREAK_MODULE_BEFORE_INIT)
+		return is_last_of_program(frames, n, level);
 	if (t->brk.id == BREAK_SPARSE)
 		return level + 1 >= n || is_given_sparse(t, frames[level + 1]);
 	return t->brk.id == BREAK_RNN && level + 1 + OF_LAYER >= n;

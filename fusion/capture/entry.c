@@ -16,11 +16,6 @@
 
 enum { LEAST_BYTES = 4096 }; /* less is copied as fast as it is looked at */
 
-bool entry_no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
-}
-
 /* ---- Results that are written where they belong at once.
  *
  * What an in-place op makes is an output of the graph, which is copied into the

@@ -208,7 +208,11 @@ static inline bool entry_returns(const struct entry *e)
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
 	       const struct fusion_observer *observer, struct err *err);
 
-bool entry_no_memory(struct err *err); /* always false */
+/* always false */
+static inline bool entry_no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
+}
 
 /* Fills in the reconstruction, guards and outputs of an attempt that has come to its end. */
 struct attempt;

@@ -11,12 +11,6 @@
 #include "fusion/base/clock.h"
 #include "fusion/graph/loop.h"
 
-void pieces_destroy(struct partition *p)
-{
-	for (int i = 0; p && i < p->n_pieces; i++)
-		exec_destroy(p->pieces[i].exec);
-}
-
 /* The kernels of an exec, and of what it is made of, are numbered from `first` on. */
 static void number_kernels(struct exec *e, int first)
 {

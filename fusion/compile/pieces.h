@@ -14,6 +14,11 @@ struct exec *pieces_join(const struct compile_options *options, struct graph *g,
 /* exec_run() of such an exec. */
 bool pieces_run(struct exec *e, const struct exec_call *call, struct err *err);
 
-void pieces_destroy(struct partition *p); /* NULL is fine */
+/* NULL is fine */
+static inline void pieces_destroy(struct partition *p)
+{
+	for (int i = 0; p && i < p->n_pieces; i++)
+		exec_destroy(p->pieces[i].exec);
+}
 
 #endif

@@ -14,21 +14,6 @@
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-void autograd_init(struct autograd *a, struct eager *eager)
-{
-	*a = (struct autograd){ .eager = eager };
-}
-
-bool autograd_enabled(const struct autograd *a)
-{
-	return a->vm && !a->vm->modes.grad_off;
-}
-
-void autograd_enable(struct autograd *a, bool enabled)
-{
-	a->vm->modes.grad_off = !enabled;
-}
-
 bool autograd_error(struct autograd *a, struct err *err, const char *format, ...)
 {
 	char text[ERR_MESSAGE_BYTES];
@@ -150,12 +135,6 @@ void grad_arg_set(struct grad_arg *arg, struct value t)
 	arg->dtype = memory->dtype;
 	arg->rank = memory->rank;
 	memcpy(arg->size, memory->size, sizeof(arg->size));
-}
-
-void grad_save(struct grad_arg *arg, struct tensor *t)
-{
-	arg->saved = tensor_ref(t);
-	arg->version = t->storage->version;
 }
 
 bool grad_save_as_is(struct grad_arg *arg, struct tensor *t, struct err *err)

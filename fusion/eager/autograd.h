@@ -22,6 +22,7 @@
 #include "fusion/graph/op.h"
 #include "fusion/graph/graph.h"
 #include "fusion/tensor/tensor.h"
+#include "fusion/vm/frame.h"
 
 struct eager;
 struct op_call;
@@ -130,7 +131,11 @@ struct autograd {
 	struct grad_rules *rules;
 };
 
-void autograd_init(struct autograd *a, struct eager *eager);
+static inline void autograd_init(struct autograd *a, struct eager *eager)
+{
+	*a = (struct autograd){ .eager = eager };
+}
+
 void autograd_finish(struct autograd *a); /* nodes and records go; tensors may live on */
 
 /* Whether ops have to ask here. */
@@ -140,8 +145,15 @@ static inline bool autograd_wants(const struct autograd *a)
 }
 
 /* The grad mode: the VM's. */
-bool autograd_enabled(const struct autograd *a);
-void autograd_enable(struct autograd *a, bool enabled);
+static inline bool autograd_enabled(const struct autograd *a)
+{
+	return a->vm && !a->vm->modes.grad_off;
+}
+
+static inline void autograd_enable(struct autograd *a, bool enabled)
+{
+	a->vm->modes.grad_off = !enabled;
+}
 
 /* Whether gradients go through the op: a comparison does not ask what made its operands. */
 bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,
@@ -224,7 +236,12 @@ void grad_node_unref(struct grad_node *node);
 void grad_arg_set(struct grad_arg *arg, struct value t); /* its shape and dtype */
 
 /* Saves an argument's elements; false where they were changed since: *err. */
-void grad_save(struct grad_arg *arg, struct tensor *t);
+static inline void grad_save(struct grad_arg *arg, struct tensor *t)
+{
+	arg->saved = tensor_ref(t);
+	arg->version = t->storage->version;
+}
+
 /* The same as they are now, whatever is written. */
 bool grad_save_as_is(struct grad_arg *arg, struct tensor *t, struct err *err);
 bool grad_check(struct autograd *a, const struct grad_arg *arg, struct err *err);

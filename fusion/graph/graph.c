@@ -471,12 +471,6 @@ int graph_memory(const struct graph *g, int node)
 	return n->id;
 }
 
-bool graph_draws(const struct node *n)
-{
-	return op_draws(n->op) || (n->op == OP_dropout && n->args[2].b &&
-				   n->args[1].kind == ARG_FLOAT && n->args[1].f > 0);
-}
-
 bool graph_set_module(struct graph *g, const char *module)
 {
 	if (module && g->module && strcmp(module, g->module) == 0)

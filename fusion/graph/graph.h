@@ -162,7 +162,12 @@ bool graph_set_fx(struct graph *g, int id, const char *fx);
 
 /* Whether the node takes numbers from the run's random sequence: it is computed once,
  * in its place among the others, whether or not anything reads it. */
-bool graph_draws(const struct node *n);
+static inline bool graph_draws(const struct node *n)
+{
+	return op_draws(n->op) || (n->op == OP_dropout && n->args[2].b &&
+				   n->args[1].kind == ARG_FLOAT && n->args[1].f > 0);
+}
+
 /* While capturing: the node whose memory this one is in, perhaps itself. */
 int graph_memory(const struct graph *g, int node);
 

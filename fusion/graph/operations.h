@@ -4,7 +4,7 @@
 
 #include "fusion/graph/graph.h"
 
-/* Of these nodes together, at the sizes of the capture, as fusion_kernel_operations() counts
+/* Of these nodes together, at the sizes of the capture, as struct fusion_kernel counts
  * (fusion/inspect.h); -1: unknown of one of them. */
 int64_t graph_operations(const struct graph *g, const int *nodes, int n);
 

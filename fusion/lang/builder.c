@@ -10,12 +10,6 @@
 
 enum { MOST_WORK = 4000000 };
 
-void builder_init(struct builder *b, struct compiler *c, const struct scope *scope)
-{
-	*b = (struct builder){ .c = c, .scope = scope };
-	b->const_map.arena = b->name_map.arena = c->scratch;
-}
-
 void builder_finish(struct builder *b)
 {
 	VEC_FREE(&b->insts);

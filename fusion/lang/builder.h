@@ -86,7 +86,12 @@ struct builder {
 	bool dead;
 };
 
-void builder_init(struct builder *b, struct compiler *c, const struct scope *scope);
+static inline void builder_init(struct builder *b, struct compiler *c, const struct scope *scope)
+{
+	*b = (struct builder){ .c = c, .scope = scope };
+	b->const_map.arena = b->name_map.arena = c->scratch;
+}
+
 void builder_finish(struct builder *b);
 
 static inline struct code_place place_of(const struct ast_node *node)

@@ -10,12 +10,6 @@
 
 #include "fusion/lang/annotation.h"
 
-bool refuse_at(struct builder *b, int line, int column, const char *what, const char *instead)
-{
-	return err_at(b->c->err, ERR_UNSUPPORTED, line, column,
-		      "%s is outside the language so far; %s", what, instead);
-}
-
 bool refuse(struct builder *b, const struct ast_node *node)
 {
 	const struct node_info *info = &node_table[node->kind];

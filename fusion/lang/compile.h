@@ -37,7 +37,13 @@ bool compile_block(struct builder *b, const struct ast_node *node);
 
 /* "<a list comprehension> is outside the language so far; <write ...>" */
 bool refuse(struct builder *b, const struct ast_node *node);
-bool refuse_at(struct builder *b, int line, int column, const char *what, const char *instead);
+
+static inline bool refuse_at(struct builder *b, int line, int column, const char *what,
+			     const char *instead)
+{
+	return err_at(b->c->err, ERR_UNSUPPORTED, line, column,
+		      "%s is outside the language so far; %s", what, instead);
+}
 
 static inline struct lang_const const_none(void)
 {

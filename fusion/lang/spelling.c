@@ -9,12 +9,6 @@
 
 enum { MOST_TEXT = 1000, MOST_LOCALS = 16, MOST_NESTED = 64 };
 
-void spelling_finish(struct speller *s)
-{
-	VEC_FREE(&s->names);
-	VEC_FREE(&s->members);
-}
-
 const struct spelled_name *spelling_find(const struct speller *s, const char *name)
 {
 	for (size_t i = s->names.len; i-- > 0;)

@@ -37,7 +37,11 @@ struct speller {
 	VEC(struct member) members;
 };
 
-void spelling_finish(struct speller *s);
+static inline void spelling_finish(struct speller *s)
+{
+	VEC_FREE(&s->names);
+	VEC_FREE(&s->members);
+}
 
 /* The newest of that name; NULL. */
 const struct spelled_name *spelling_find(const struct speller *s, const char *name);

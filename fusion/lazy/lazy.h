@@ -178,9 +178,6 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 bool lazy_sync_dirty(struct lazy *l, struct lazy_reason why, struct err *err);
 void lazy_free_programs(struct lazy *l);
 
-/* lazy_key.c: sets need[id] for what the outputs are made of, and themselves. */
-void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *need);
-
 /* What a part of a trace is called with. */
 struct lazy_part {
 	int *inputs; /* of the trace, in order */
@@ -188,12 +185,6 @@ struct lazy_part {
 	int *numbers; /* its symbols of floats, in order of their first use */
 	int n_numbers;
 };
-void lazy_part_finish(struct lazy_part *p); /* zeroed is fine */
-
-/* All in which the part of g that computes `outputs` may differ from another, as bytes.  False
- * when out of memory; *part is to be finished in any case. */
-bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
-	      struct buf *key, struct lazy_part *part);
 
 /* lazy_host.c: fills in the callbacks. */
 void lazy_host_init(struct lazy *l);

@@ -24,11 +24,6 @@ struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n
 	return e->failed ? arg_none() : arg_node(id);
 }
 
-struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y)
-{
-	return expand_op(e, op, (struct arg[]){ x, y }, 2);
-}
-
 struct arg expand_divisor(struct expand *e, struct arg y)
 {
 	if (e->failed || e->g->divides_freely || y.kind != ARG_NODE ||
@@ -37,27 +32,11 @@ struct arg expand_divisor(struct expand *e, struct arg y)
 	return expand_unary(e, OP_divisor, y);
 }
 
-/* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */
-struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims, bool keepdim)
-{
-	return expand_op(e, op, (struct arg[]){ x, dims, arg_bool(keepdim) }, 3);
-}
-
 struct arg expand_cast(struct expand *e, struct arg x, enum dtype dtype)
 {
 	if (e->failed || e->g->nodes[x.node]->dtype == dtype)
 		return x;
 	return expand_op(e, OP_to, (struct arg[]){ x, arg_dtype(dtype) }, 2);
-}
-
-struct arg expand_arg(const struct expand *e, const char *name)
-{
-	return *node_arg(e->n, name);
-}
-
-const struct node *expand_operand(const struct expand *e)
-{
-	return e->g->nodes[e->n->args[0].node];
 }
 
 double expand_number(struct arg p)

@@ -27,18 +27,36 @@ static inline struct arg expand_unary(struct expand *e, enum op op, struct arg x
 	return expand_op(e, op, &x, 1);
 }
 
-struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y);
+static inline struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y)
+{
+	return expand_op(e, op, (struct arg[]){ x, y }, 2);
+}
 
 /* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */
-struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims, bool keepdim);
+static inline struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims,
+				       bool keepdim)
+{
+	return expand_op(e, op, (struct arg[]){ x, dims, arg_bool(keepdim) }, 3);
+}
+
 struct arg expand_cast(struct expand *e, struct arg x, enum dtype dtype);
 
 /* What ints are divided by, through the op that refuses 0; of floats y itself. */
 struct arg expand_divisor(struct expand *e, struct arg y);
 
-struct arg expand_arg(const struct expand *e, const char *name); /* of the node */
-const struct node *expand_operand(const struct expand *e);       /* the first */
-double expand_number(struct arg p);                              /* NaN where it is symbolic */
+/* of the node */
+static inline struct arg expand_arg(const struct expand *e, const char *name)
+{
+	return *node_arg(e->n, name);
+}
+
+/* the first */
+static inline const struct node *expand_operand(const struct expand *e)
+{
+	return e->g->nodes[e->n->args[0].node];
+}
+
+double expand_number(struct arg p); /* NaN where it is symbolic */
 
 /* decompose_<id>() of each COMPOSITE row whose formula is in that file, by op; else NULL. */
 extern decompose_fn *const activation_formulas[OP_COUNT],

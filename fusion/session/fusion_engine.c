@@ -167,14 +167,16 @@ void fusion_destroy(struct fusion *f)
 	free(f);
 }
 
-const char *fusion_backend_name(const struct fusion *f)
+struct fusion_facts fusion_facts(const struct fusion *f)
 {
-	return f->backend->name;
-}
+	const struct device_memory *device = allocator_device(f->env.allocator);
 
-const char *fusion_backend_note(const struct fusion *f)
-{
-	return f->note[0] ? f->note : NULL;
+	return (struct fusion_facts){ .backend = f->backend->name,
+				      .backend_note = f->note[0] ? f->note : NULL,
+				      .threads = f->threads,
+				      .device = device ? device->name : NULL,
+				      .device_cache_bytes = device ? device->cache_bytes : 0,
+				      .device_own_bytes = device ? device->own_bytes : 0 };
 }
 
 const char *fusion_blas_note(struct fusion *f)
@@ -185,32 +187,6 @@ const char *fusion_blas_note(struct fusion *f)
 struct allocator *fusion_allocator(struct fusion *f)
 {
 	return f->env.allocator;
-}
-
-int fusion_threads(const struct fusion *f)
-{
-	return f->threads;
-}
-
-const char *fusion_device_name(const struct fusion *f)
-{
-	const struct device_memory *device = allocator_device(f->env.allocator);
-
-	return device ? device->name : NULL;
-}
-
-size_t fusion_device_cache_bytes(const struct fusion *f)
-{
-	const struct device_memory *device = allocator_device(f->env.allocator);
-
-	return device ? device->cache_bytes : 0;
-}
-
-size_t fusion_device_own_bytes(const struct fusion *f)
-{
-	const struct device_memory *device = allocator_device(f->env.allocator);
-
-	return device ? device->own_bytes : 0;
 }
 
 const char *fusion_vector_unit(void)

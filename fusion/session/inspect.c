@@ -14,7 +14,9 @@
 
 struct fusion_counts fusion_counts(const struct fusion_session *s)
 {
-	const struct session_counts *c = &s->session.report.counts;
+	const struct session_report *r = &s->session.report;
+	const struct session_counts *c = &r->counts;
+	const struct lazy *lazy = s->session.lazy;
 
 	return (struct fusion_counts){ .graphs = c->graphs,
 				       .kernels_built = c->kernels_built,
@@ -24,7 +26,15 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 				       .eager_fallbacks = c->eager_fallbacks,
 				       .lowered = c->lowered,
 				       .executions = c->executions,
-				       .cache_hits = c->cache_hits };
+				       .cache_hits = c->cache_hits,
+				       .n_graphs = (int)(lazy ? lazy->programs.len
+							      : s->session.graphs.len),
+				       .n_barriers = lazy ? (int)lazy->events.len : 0,
+				       .n_recompiles = (int)s->session.recompiles.len,
+				       .n_breaks = (int)r->breaks.len,
+				       .n_frames = (int)r->frames.len,
+				       .n_entries = (int)r->entries.len,
+				       .barriers_left_out = lazy ? lazy->events_left_out : 0 };
 }
 
 static struct fusion_recording recording_of(const struct exec *x, const struct exec_recorded *r)
@@ -77,6 +87,10 @@ static struct fusion_graph_info lazy_graph(const struct fusion_session *s, int i
 		.frame = s->session.report.frame,
 		.compile_id = index,
 		.captured = p->captured,
+		.n_nodes = p->captured->n_nodes,
+		.outputs = p->captured->outputs,
+		.n_outputs = p->captured->n_outputs,
+		.has_symbols = sym_var_count(p->captured->syms) > 0,
 		.optimised = p->exec->graph,
 		.n_placeholders = p->captured->n_inputs,
 		.n_kernels = p->exec->lowered->n_kernels,
@@ -99,11 +113,6 @@ void fusion_lazy_log(const struct fusion_session *s, struct buf *out)
 		lazy_print(s->session.lazy, out);
 }
 
-int fusion_barrier_count(const struct fusion_session *s)
-{
-	return s->session.lazy ? (int)s->session.lazy->events.len : 0;
-}
-
 struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index)
 {
 	const struct lazy_event *e = &s->session.lazy->events.at[index];
@@ -119,24 +128,12 @@ struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index)
 					.n_outputs = e->n_outputs };
 }
 
-int64_t fusion_barriers_left_out(const struct fusion_session *s)
-{
-	return s->session.lazy ? s->session.lazy->events_left_out : 0;
-}
-
 void fusion_barrier_message(const struct fusion_session *s, int index, struct buf *out)
 {
 	struct lazy_reason why = s->session.lazy->events.at[index].reason;
 
 	if (why.id != BREAK_STEP_END)
 		break_message(out, why.id, why.subject);
-}
-
-int fusion_graph_count(const struct fusion_session *s)
-{
-	if (s->session.lazy)
-		return (int)s->session.lazy->programs.len;
-	return (int)s->session.graphs.len;
 }
 
 /* The frame that a graph was captured in; graphs and entries come in one order. */
@@ -166,6 +163,10 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.frame_id = frame ? frame->frame_id : 0,
 		.compile_id = e->compile_id,
 		.captured = e->captured,
+		.n_nodes = e->captured->n_nodes,
+		.outputs = e->captured->outputs,
+		.n_outputs = e->captured->n_outputs,
+		.has_symbols = sym_var_count(e->captured->syms) > 0,
 		.optimised = x ? x->graph : e->captured,
 		.n_placeholders = e->n_placeholders,
 		.n_kernels = x ? x->lowered->n_kernels : 0,
@@ -205,11 +206,6 @@ bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
 	       kernel < x->lowered->n_kernels && x->backend->use(x->executable, kernel, out);
 }
 
-int fusion_recompile_count(const struct fusion_session *s)
-{
-	return (int)s->session.recompiles.len;
-}
-
 struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index)
 {
 	const struct session_recompile *r = &s->session.recompiles.at[index];
@@ -219,11 +215,6 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
 						       ? s->session.report.frame
 						       : s->session.report.frames.at[r->frame].name,
 					  .reason = r->reason };
-}
-
-int fusion_break_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.breaks.len;
 }
 
 struct fusion_break fusion_break(const struct fusion_session *s, int index)
@@ -265,11 +256,6 @@ void fusion_break_message(const struct fusion_session *s, int index, struct buf 
 		break_message(out, b->id, b->subject);
 }
 
-int fusion_frame_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.frames.len;
-}
-
 struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index)
 {
 	const struct session_frame *f = &s->session.report.frames.at[index];
@@ -282,11 +268,6 @@ struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index)
 					   .broke = f->broke,
 					   .lines = f->lines,
 					   .n_lines = f->n_lines };
-}
-
-int fusion_entry_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.entries.len;
 }
 
 struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index)
@@ -309,11 +290,6 @@ struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index)
 
 /* ---- the nodes of a graph */
 
-int fusion_node_count(const struct graph *g)
-{
-	return g->n_nodes;
-}
-
 struct fusion_node fusion_node(const struct graph *g, int id)
 {
 	const struct node *n = g->nodes[id];
@@ -326,32 +302,12 @@ struct fusion_node fusion_node(const struct graph *g, int id)
 		.op = op_info(n->op)->id,
 		.fx = n->fx,
 		.dtype = n->dtype,
-		.rank = n->shape.rank,
+		.shape = { .kind = FUSION_ARG_INTS, .n = n->shape.rank, .items = n->shape.size },
 		.n_args = n->n_args,
 		.line = n->line,
 		.column = n->column,
 		.module = n->module,
 	};
-}
-
-void fusion_node_shape(const struct graph *g, int id, struct buf *out)
-{
-	shape_print(out, &g->nodes[id]->shape);
-}
-
-int fusion_output_count(const struct graph *g)
-{
-	return g->n_outputs;
-}
-
-int fusion_output(const struct graph *g, int index)
-{
-	return g->outputs[index];
-}
-
-bool fusion_has_symbols(const struct graph *g)
-{
-	return sym_var_count(g->syms) > 0;
 }
 
 static struct fusion_arg number(const struct sym *sym)
@@ -399,8 +355,16 @@ void fusion_print_symbol(struct buf *out, const struct fusion_arg *a)
 
 /* ---- its kernels */
 
+/* The graph that the kernel's nodes are of; NULL: where something falls back each piece has
+ * a graph of its own. */
+static const struct graph *graph_of_kernels(const struct fusion_graph_info *info)
+{
+	return info->n_pieces == 1 ? info->optimised : NULL;
+}
+
 struct fusion_kernel fusion_kernel(const struct fusion_graph_info *info, int kernel)
 {
+	const struct graph *g = graph_of_kernels(info);
 	const struct kernel *k = &info->kernels[kernel];
 
 	return (struct fusion_kernel){
@@ -416,14 +380,8 @@ struct fusion_kernel fusion_kernel(const struct fusion_graph_info *info, int ker
 		.copies = k->copies,
 		.is_library = k->form == FORM_LIBRARY,
 		.calls_library = k->library != NULL,
+		.operations = g ? graph_operations(g, k->nodes, k->n_nodes) : -1,
 	};
-}
-
-/* The graph that the kernel's nodes are of; NULL: where something falls back each piece has
- * a graph of its own. */
-static const struct graph *graph_of_kernels(const struct fusion_graph_info *info)
-{
-	return info->n_pieces == 1 ? info->optimised : NULL;
 }
 
 const char *fusion_kernel_op(const struct fusion_graph_info *info, int kernel, int index)
@@ -436,14 +394,6 @@ const char *fusion_kernel_op(const struct fusion_graph_info *info, int kernel, i
 		return NULL;
 	n = g->nodes[id];
 	return n->fx && n->fx[0] ? n->fx : op_info(n->op)->id;
-}
-
-int64_t fusion_kernel_operations(const struct fusion_graph_info *info, int kernel)
-{
-	const struct graph *g = graph_of_kernels(info);
-	const struct kernel *k = &info->kernels[kernel];
-
-	return g ? graph_operations(g, k->nodes, k->n_nodes) : -1;
 }
 
 /* ---- what each pass did */
@@ -468,78 +418,102 @@ static bool watch_graph(const struct fusion_session *s, int index, struct watche
 		watch_exec(out, e->grad->exec, e->grad->backward, "backward", err));
 }
 
-struct watched *fusion_watch_passes(const struct fusion_session *s, int graph, size_t *bytes,
-				    struct err *err)
+/* What the caller sees, in the arena of what was watched. */
+struct watched_passes {
+	struct fusion_watched shown;
+	struct watched own;
+};
+
+static const struct fusion_firing *firings_of(const struct pass_step *s, struct arena *arena)
 {
-	struct watched *w = calloc(1, sizeof(*w));
+	struct fusion_firing *all = ARENA_ARRAY(arena, struct fusion_firing, s->firings.len + 1);
+
+	for (size_t i = 0; all && i < s->firings.len; i++) {
+		const struct pass_firing *f = &s->firings.at[i];
+
+		all[i] = (struct fusion_firing){ f->rule, f->node, f->with, f->line, f->column };
+	}
+	return all;
+}
+
+static const struct fusion_watched_step *steps_of(const struct pass_log *log, struct arena *arena)
+{
+	struct fusion_watched_step *all = ARENA_ARRAY(arena, struct fusion_watched_step,
+						      (size_t)log->n + 1);
+
+	for (int i = 0; all && i < log->n; i++) {
+		const struct pass_step *s = &log->steps[i];
+
+		all[i] = (struct fusion_watched_step){ .name = s->name,
+						       .plugin = s->plugin,
+						       .off = s->off,
+						       .changed = s->changed,
+						       .n_nodes = s->n_nodes,
+						       .ns = s->ns,
+						       .after = s->after,
+						       .firings = firings_of(s, arena),
+						       .n_firings = (int)s->firings.len,
+						       .firings_left_out = s->firings_left_out };
+		if (!all[i].firings)
+			return NULL;
+	}
+	return all;
+}
+
+static bool show(struct watched_passes *w, struct err *err)
+{
+	struct arena *arena = &w->own.arena;
+	struct fusion_watched_part *all = ARENA_ARRAY(arena, struct fusion_watched_part,
+						      w->own.parts.len + 1);
+
+	for (size_t i = 0; all && i < w->own.parts.len; i++) {
+		const struct watched_part *p = &w->own.parts.at[i];
+
+		all[i] = (struct fusion_watched_part){ .name = p->name,
+						       .loop = p->loop,
+						       .takes = p->takes,
+						       .gives = p->gives,
+						       .n_takes = p->n_takes,
+						       .n_gives = p->n_gives,
+						       .first_kernel = p->first_kernel,
+						       .n_kernels = p->n_kernels,
+						       .before = p->log.before,
+						       .n_nodes = p->log.n_nodes,
+						       .steps = steps_of(&p->log, arena),
+						       .n_steps = p->log.n,
+						       .left_out_bytes = p->log.left_out_bytes };
+		if (!all[i].steps)
+			all = NULL;
+	}
+	w->shown = (struct fusion_watched){ all, (int)w->own.parts.len };
+	return all || err_set(err, ERR_MEMORY, "out of memory while watching the passes");
+}
+
+struct fusion_watched *fusion_watch_passes(const struct fusion_session *s, int graph, size_t *bytes,
+					   struct err *err)
+{
+	struct watched_passes *w = calloc(1, sizeof(*w));
 	bool ok;
 
 	if (!w) {
 		err_set(err, ERR_MEMORY, "out of memory while watching the passes");
 		return NULL;
 	}
-	w->max_bytes = *bytes;
-	ok = watch_graph(s, graph, w, err);
-	*bytes = w->bytes;
+	w->own.max_bytes = *bytes;
+	ok = watch_graph(s, graph, &w->own, err) && show(w, err);
+	*bytes = w->own.bytes;
 	if (ok)
-		return w;
-	fusion_watched_destroy(w);
+		return &w->shown;
+	fusion_watched_destroy(&w->shown);
 	return NULL;
 }
 
-void fusion_watched_destroy(struct watched *w)
+void fusion_watched_destroy(struct fusion_watched *w)
 {
-	if (!w)
+	struct watched_passes *all = (struct watched_passes *)w; /* its first member */
+
+	if (!all)
 		return;
-	watched_finish(w);
-	free(w);
-}
-
-int fusion_watched_count(const struct watched *w)
-{
-	return (int)w->parts.len;
-}
-
-struct fusion_watched_part fusion_watched_part(const struct watched *w, int part)
-{
-	const struct watched_part *p = &w->parts.at[part];
-
-	return (struct fusion_watched_part){ .name = p->name,
-					     .loop = p->loop,
-					     .takes = p->takes,
-					     .gives = p->gives,
-					     .n_takes = p->n_takes,
-					     .n_gives = p->n_gives,
-					     .first_kernel = p->first_kernel,
-					     .n_kernels = p->n_kernels,
-					     .before = p->log.before,
-					     .n_nodes = p->log.n_nodes,
-					     .n_steps = p->log.n,
-					     .left_out_bytes = p->log.left_out_bytes };
-}
-
-struct fusion_watched_step fusion_watched_step(const struct watched *w, int part, int step)
-{
-	const struct pass_step *s = &w->parts.at[part].log.steps[step];
-
-	return (struct fusion_watched_step){ .name = s->name,
-					     .plugin = s->plugin,
-					     .off = s->off,
-					     .changed = s->changed,
-					     .n_nodes = s->n_nodes,
-					     .ns = s->ns,
-					     .after = s->after,
-					     .n_firings = (int)s->firings.len,
-					     .firings_left_out = s->firings_left_out };
-}
-
-struct fusion_firing fusion_watched_firing(const struct watched *w, int part, int step, int index)
-{
-	const struct pass_firing *f = &w->parts.at[part].log.steps[step].firings.at[index];
-
-	return (struct fusion_firing){ .rule = f->rule,
-				       .node = f->node,
-				       .with = f->with,
-				       .line = f->line,
-				       .column = f->column };
+	watched_finish(&all->own);
+	free(all);
 }

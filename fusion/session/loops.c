@@ -9,12 +9,6 @@
 #include "fusion/graph/loop.h"
 #include "fusion/inspect.h"
 
-struct fusion_loops {
-	struct arena arena;
-	struct fusion_loop *at;
-	int n;
-};
-
 struct finder {
 	const struct graph *g;
 	const struct node **by_name;
@@ -156,12 +150,12 @@ static bool describe(const struct finder *f, struct arena *arena, const struct n
 	       set_nodes(f, arena, n->loop, out);
 }
 
-static bool find_loops(struct fusion_loops *l, struct finder *f)
+static bool find_loops(struct fusion_loops *l, struct finder *f, struct arena *arena)
 {
 	const struct graph *g = f->g;
 
-	f->by_name = ARENA_ARRAY(&l->arena, const struct node *, (size_t)g->n_nodes + 1);
-	f->loops = ARENA_ARRAY(&l->arena, int, (size_t)g->n_nodes + 1);
+	f->by_name = ARENA_ARRAY(arena, const struct node *, (size_t)g->n_nodes + 1);
+	f->loops = ARENA_ARRAY(arena, int, (size_t)g->n_nodes + 1);
 	if (!f->by_name || !f->loops)
 		return false;
 	for (int id = 0; id < g->n_nodes; id++) {
@@ -171,41 +165,17 @@ static bool find_loops(struct fusion_loops *l, struct finder *f)
 	}
 	if (f->n_loops)
 		qsort(f->by_name, (size_t)g->n_nodes, sizeof(struct node *), compare_names);
-	l->at = ARENA_ARRAY(&l->arena, struct fusion_loop, (size_t)f->n_loops + 1);
+	l->at = ARENA_ARRAY(arena, struct fusion_loop, (size_t)f->n_loops + 1);
 	for (; l->at && l->n < f->n_loops; l->n++)
-		if (!describe(f, &l->arena, g->nodes[f->loops[l->n]], &l->at[l->n]))
+		if (!describe(f, arena, g->nodes[f->loops[l->n]], &l->at[l->n]))
 			return false;
 	return l->at != NULL;
 }
 
-struct fusion_loops *fusion_loops(const struct graph *g)
+struct fusion_loops fusion_loops(const struct graph *g, struct arena *arena)
 {
-	struct fusion_loops *l = calloc(1, sizeof(*l));
+	struct fusion_loops l = { 0 };
 	struct finder f = { .g = g };
 
-	if (!l)
-		return NULL;
-	arena_init(&l->arena, 0);
-	if (find_loops(l, &f))
-		return l;
-	fusion_loops_destroy(l);
-	return NULL;
-}
-
-void fusion_loops_destroy(struct fusion_loops *l)
-{
-	if (!l)
-		return;
-	arena_finish(&l->arena);
-	free(l);
-}
-
-int fusion_loop_count(const struct fusion_loops *l)
-{
-	return l->n;
-}
-
-struct fusion_loop fusion_loop(const struct fusion_loops *l, int index)
-{
-	return l->at[index];
+	return find_loops(&l, &f, arena) ? l : (struct fusion_loops){ 0 };
 }

@@ -141,17 +141,12 @@ bool registry_load(struct registry *r, const char *file, struct err *err)
 
 /* ---- what there is */
 
-int registry_plugin_count(const struct registry *r)
-{
-	return r ? r->n_plugins : 0;
-}
-
 const char *registry_plugin_path(const struct registry *r, int index)
 {
-	return r->plugins[index].path;
+	return r && index < r->n_plugins ? r->plugins[index].path : NULL;
 }
 
-int registry_backend_count(const struct registry *r)
+static int backends(const struct registry *r)
 {
 	return backend_count() + (r ? r->n_backends : 0);
 }
@@ -170,7 +165,7 @@ static const struct backend *registry_backend_at(const struct registry *r, int i
 
 const struct backend *registry_backend(const struct registry *r, const char *name)
 {
-	for (int i = 0; i < registry_backend_count(r); i++)
+	for (int i = 0; i < backends(r); i++)
 		if (strcmp(registry_backend_at(r, i, NULL)->name, name) == 0)
 			return registry_backend_at(r, i, NULL);
 	return NULL;
@@ -178,15 +173,18 @@ const struct backend *registry_backend(const struct registry *r, const char *nam
 
 void registry_backend_names(const struct registry *r, struct buf *out)
 {
-	for (int i = 0; i < registry_backend_count(r); i++)
+	for (int i = 0; i < backends(r); i++)
 		buf_printf(out, "%s%s", i ? ", " : "", registry_backend_at(r, i, NULL)->name);
 }
 
 struct fusion_backend fusion_backend(const struct registry *r, int index)
 {
 	const char *plugin;
-	const struct backend *b = registry_backend_at(r, index, &plugin);
+	const struct backend *b;
 
+	if (index >= backends(r))
+		return (struct fusion_backend){ 0 };
+	b = registry_backend_at(r, index, &plugin);
 	return (struct fusion_backend){
 		.name = b->name,
 		.purpose = b->purpose,
@@ -198,7 +196,7 @@ struct fusion_backend fusion_backend(const struct registry *r, int index)
 
 int fusion_backend_find(const struct registry *r, const char *name)
 {
-	for (int i = 0; i < registry_backend_count(r); i++)
+	for (int i = 0; i < backends(r); i++)
 		if (strcmp(registry_backend_at(r, i, NULL)->name, name) == 0)
 			return i;
 	return -1;
@@ -218,16 +216,13 @@ const char *fusion_backend_lacks(const struct registry *r, int index, int i)
 	return b->lacks ? b->lacks(i) : NULL;
 }
 
-int fusion_pass_count(const struct registry *r)
-{
-	return registry_passes(r)->n;
-}
-
 struct fusion_pass fusion_pass(const struct registry *r, int index)
 {
 	const struct pass_list *list = registry_passes(r);
 	const struct pass_info *p = &list->passes[index];
 
+	if (index >= list->n)
+		return (struct fusion_pass){ 0 };
 	return (struct fusion_pass){ .name = p->name,
 				     .purpose = p->purpose,
 				     .needs = p->needs,
@@ -302,7 +297,7 @@ static const struct custom_op *custom_at(const struct registry *r, int index)
 	return index < OP_COUNT ? NULL : &registry_ops(r)->at[index - OP_COUNT];
 }
 
-int fusion_op_count(const struct registry *r)
+static int ops(const struct registry *r)
 {
 	const struct custom_ops *custom = registry_ops(r);
 
@@ -311,9 +306,13 @@ int fusion_op_count(const struct registry *r)
 
 struct fusion_op fusion_op(const struct registry *r, int index)
 {
-	const struct custom_op *custom = custom_at(r, index);
-	const struct op_info *info = custom ? &custom->info : op_info((enum op)index);
+	const struct custom_op *custom;
+	const struct op_info *info;
 
+	if (index >= ops(r))
+		return (struct fusion_op){ 0 };
+	custom = custom_at(r, index);
+	info = custom ? &custom->info : op_info((enum op)index);
 	return (struct fusion_op){
 		.name = info->id,
 		.fx = info->fx,

@@ -11,11 +11,6 @@ bool session_init(struct session *s, const struct session_options *options,
 		  const struct lang_program *program, const char *entry, struct err *err);
 void session_finish(struct session *s);
 
-/* What an entry that is an expression, "Net(64)", makes in the scope of the module; the caller's.
- */
-bool session_evaluate_entry(struct session *s, const char *text, struct value *out,
-			    struct err *err);
-
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err);
 struct fusion_arguments; /* fusion.h */

@@ -77,12 +77,7 @@ bool fusion_is_parameter(struct value v)
 	return v.tensor->is_parameter;
 }
 
-void fusion_mark_dynamic(struct value v, unsigned dims)
+unsigned *fusion_dynamic_dims(struct value v)
 {
-	v.tensor->dynamic_dims = dims;
-}
-
-unsigned fusion_dynamic_dims(struct value v)
-{
-	return v.tensor->dynamic_dims;
+	return &v.tensor->dynamic_dims;
 }

@@ -159,12 +159,6 @@ struct tensor *tensor_mapped(struct allocator *a, struct mapping *m, const struc
 	return t;
 }
 
-struct tensor *tensor_ref(struct tensor *t)
-{
-	t->refs++;
-	return t;
-}
-
 static inline void drop_storage(struct storage *s)
 {
 	struct allocator *a = s->allocator;
@@ -213,12 +207,6 @@ struct storage_watch *storage_watch(struct storage *s)
 	}
 	s->watch->refs++;
 	return s->watch;
-}
-
-void storage_unwatch(struct storage_watch *w)
-{
-	if (w && --w->refs == 0)
-		free(w);
 }
 
 struct storage *storage_fetch(struct storage *s)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "fusion/backends/memory/memory.h"
 #include "fusion/base/err.h"
@@ -81,7 +82,12 @@ struct storage_watch {
 	unsigned version;
 };
 struct storage_watch *storage_watch(struct storage *s); /* a reference; NULL: no memory */
-void storage_unwatch(struct storage_watch *w);          /* NULL is fine */
+/* NULL is fine */
+static inline void storage_unwatch(struct storage_watch *w)
+{
+	if (w && --w->refs == 0)
+		free(w);
+}
 
 /* An in-place op has written to it. */
 static inline void storage_written(struct storage *s)

@@ -160,12 +160,6 @@ bool autocast_values(struct autocast *a, unsigned mode, const struct autocast_ca
 	return true;
 }
 
-void autocast_drop(struct value *cast, int n)
-{
-	for (int i = 0; i < n; i++)
-		value_unref(cast[i]);
-}
-
 void autocast_forget(struct autocast *a)
 {
 	while (a->kept.len > 0) {
@@ -174,10 +168,4 @@ void autocast_forget(struct autocast *a)
 		value_unref(k.from);
 		value_unref(k.to);
 	}
-}
-
-void autocast_finish(struct autocast *a)
-{
-	autocast_forget(a);
-	VEC_FREE(&a->kept);
 }

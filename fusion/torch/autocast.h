@@ -77,7 +77,12 @@ struct autocast_call { /* of an op; all borrowed */
  * `cast` is not written; else cast[0..n) are the caller's, for autocast_drop(). */
 bool autocast_values(struct autocast *a, unsigned mode, const struct autocast_call *call, bool *any,
 		     struct value *cast, struct err *err);
-void autocast_drop(struct value *cast, int n);
+
+static inline void autocast_drop(struct value *cast, int n)
+{
+	for (int i = 0; i < n; i++)
+		value_unref(cast[i]);
+}
 
 /* Outside all blocks nothing is kept. */
 void autocast_forget(struct autocast *a);
@@ -86,6 +91,11 @@ static inline void autocast_settle(struct autocast *a, unsigned mode)
 	if (a->kept.len > 0 && mode < AUTOCAST_BLOCK)
 		autocast_forget(a);
 }
-void autocast_finish(struct autocast *a);
+
+static inline void autocast_finish(struct autocast *a)
+{
+	autocast_forget(a);
+	VEC_FREE(&a->kept);
+}
 
 #endif

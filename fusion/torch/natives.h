@@ -8,6 +8,7 @@
 #define FUSION_TORCH_NATIVES_H
 
 #include "fusion/base/nearest.h"
+#include "fusion/vm/frame.h"
 #include "fusion/base/generators.h"
 #include "fusion/torch/decomposition.h"
 #include "fusion/report/report.h"
@@ -76,11 +77,22 @@ bool masked_select_call(const struct decomposer *c, const char *name, const stru
 /* random.c: whether `device` is a GPU; whether random numbers are of the GPU's generator, for a
  * tensor or for device= (None: without); that generator, "gpu" or "cpu"; and
  * torch.set_default_device(). */
-bool random_names_gpu(struct value device);
+static inline bool random_names_gpu(struct value device)
+{
+	return device.kind == VALUE_INT ||
+	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
+}
+
 bool random_on_gpu(const struct decomposer *c, struct value place);
 bool random_generator(const struct decomposer *c, struct value place, struct value *out,
 		      struct err *err);
-void random_set_device(const struct decomposer *c, struct value device);
+
+static inline void random_set_device(const struct decomposer *c, struct value device)
+{
+	if (c->gpu && *c->gpu != GPU_ABSENT && random_names_gpu(device))
+		*c->gpu = GPU_DEFAULT;
+}
+
 /* rand, randn, randint, rand_like, randn_like */
 bool random_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
 		 struct value *out, struct err *err);

@@ -7,12 +7,6 @@
 #include "fusion/torch/convert.h"
 #include "fusion/torch/natives.h"
 
-bool random_names_gpu(struct value device)
-{
-	return device.kind == VALUE_INT ||
-	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
-}
-
 bool random_on_gpu(const struct decomposer *c, struct value place)
 {
 	switch (c->gpu ? *c->gpu : GPU_ABSENT) {
@@ -33,12 +27,6 @@ bool random_generator(const struct decomposer *c, struct value place, struct val
 
 	*out = value_str(name, strlen(name));
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
-}
-
-void random_set_device(const struct decomposer *c, struct value device)
-{
-	if (c->gpu && *c->gpu != GPU_ABSENT && random_names_gpu(device))
-		*c->gpu = GPU_DEFAULT;
 }
 
 /* ---- rand, randn, randint */

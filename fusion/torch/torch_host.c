@@ -388,17 +388,6 @@ static const char *const known[] = {
 #undef KNOWN
 };
 
-void torch_names_init(struct torch_names *names)
-{
-	memset(names, 0, sizeof(*names));
-}
-
-void torch_names_finish(struct torch_names *names)
-{
-	arena_finish(&names->arena);
-	memset(names->methods, 0, sizeof(names->methods));
-}
-
 bool torch_has_module(void *self, const char *name)
 {
 	(void)self;

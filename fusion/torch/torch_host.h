@@ -70,8 +70,17 @@ struct torch_names {
 	struct torch_method *methods[64]; /* by hash of the attribute's name */
 	const struct custom_ops *custom;  /* of plugins; NULL: none */
 };
-void torch_names_init(struct torch_names *names);
-void torch_names_finish(struct torch_names *names);
+
+static inline void torch_names_init(struct torch_names *names)
+{
+	memset(names, 0, sizeof(*names));
+}
+
+static inline void torch_names_finish(struct torch_names *names)
+{
+	arena_finish(&names->arena);
+	memset(names->methods, 0, sizeof(names->methods));
+}
 
 bool torch_has_module(void *self, const char *name);
 

@@ -71,12 +71,6 @@ bool absent_module_refused_by_name(struct vm_host *host, const char *name, struc
 		       advice ? advice : "put the code that is used into the source");
 }
 
-bool absent_module_refused(struct vm *vm, struct value v, struct err *err)
-{
-	return v.kind != VALUE_MODULE ||
-	       absent_module_refused_by_name(vm_host_here(vm), v.module->name, err);
-}
-
 bool absent_module_may_wait(const struct vm *vm)
 {
 	const struct frame *f = vm->frame;

@@ -15,11 +15,15 @@ const char *absent_module_advice(const char *module);
  * from it. */
 bool absent_module_is(struct vm *vm, struct value v);
 
-/* Fails, for a use of `v`, with its name and the advice; true where it is no such module. */
-bool absent_module_refused(struct vm *vm, struct value v, struct err *err);
-
 /* The same by name, of a module or of what is taken from one, as `host` knows modules. */
 bool absent_module_refused_by_name(struct vm_host *host, const char *name, struct err *err);
+
+/* Fails, for a use of `v`, with its name and the advice; true where it is no such module. */
+static inline bool absent_module_refused(struct vm *vm, struct value v, struct err *err)
+{
+	return v.kind != VALUE_MODULE ||
+	       absent_module_refused_by_name(vm_host_here(vm), v.module->name, err);
+}
 
 /* Whether code at the level of the module or of a class runs: there a call of what is not there,
  * a class derived from it, an item of it are not there either, and fail where they are used. */

@@ -103,11 +103,6 @@ struct value builtin_named(struct vm *vm, const char *name)
 	return found ? value_ref(value_of(found)) : (struct value){ .kind = VALUE_UNSET };
 }
 
-struct value builtin_value(int id, struct value self)
-{
-	return value_native(rows[id]->name, id, true, self);
-}
-
 static bool takes_keyword(const struct builtin *row, const char *name)
 {
 	size_t len = strlen(name);

@@ -57,7 +57,10 @@ struct value builtin_named(struct vm *vm, const char *name);
 bool builtin_is_name(const char *name);
 
 /* A VALUE_NATIVE that calls the row; UNSET when out of memory. */
-struct value builtin_value(int id, struct value self);
+static inline struct value builtin_value(int id, struct value self)
+{
+	return value_native(builtin_row(id)->name, id, true, self);
+}
 
 bool builtin_call(struct vm *vm, const struct native *f, const struct arguments *args,
 		  struct value *out, struct err *err);

@@ -549,16 +549,6 @@ bool instance_argument(struct vm *vm, struct value v, struct value *out, struct 
 	return true;
 }
 
-void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
-{
-	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };
-}
-
-void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e)
-{
-	*e = vm->evaluator;
-}
-
 /* Frame f, the innermost, has its arguments: *done where it needs no run. */
 static bool evaluate(struct vm *vm, struct frame *f, bool *done, struct value *out, struct err *err)
 {

@@ -106,13 +106,6 @@ struct value *class_lookup(struct class *class, const char *name)
 	return found;
 }
 
-bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
-		struct err *err)
-{
-	*place = class_lookup(class, name);
-	return !*place || realize(vm, *place, err);
-}
-
 bool class_derives(const struct class *class, const struct class *base)
 {
 	if (class == base || base->builtin == CLASS_OBJECT)

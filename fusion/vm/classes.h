@@ -6,6 +6,8 @@
 #define FUSION_VM_CLASSES_H
 
 #include "fusion/vm/frame.h"
+#include "fusion/vm/realize.h"
+#include "fusion/vm/builtins.h"
 
 /* The class of a row of classes.def, made at its first use; borrowed.  NULL
  * with MEMORY. */
@@ -55,8 +57,12 @@ static inline const char *module_call_name(struct value o)
 struct value *class_lookup(struct class *class, const char *name);
 
 /* The same with the value at hand (a capture realizes it); *place NULL: there is none. */
-bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
-		struct err *err);
+static inline bool class_find(struct vm *vm, struct class *class, const char *name,
+			      struct value **place, struct err *err)
+{
+	*place = class_lookup(class, name);
+	return !*place || realize(vm, *place, err);
+}
 
 /* Whether `class` is `base` or one of its bases is; and the same by row. */
 bool class_derives(const struct class *class, const struct class *base);
@@ -124,7 +130,10 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 /* Whether a native stands for a type: int, torch.Tensor. */
 bool native_is_type(const struct native *f);
 /* typing.List, Generic, T of T = TypeVar("T"): they stand for types. */
-bool native_is_typing(const struct native *f);
+static inline bool native_is_typing(const struct native *f)
+{
+	return f->builtin && strcmp(builtin_row(f->id)->scope, "typing") == 0;
+}
 
 /* hash(v). */
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);

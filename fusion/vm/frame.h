@@ -201,4 +201,16 @@ struct vm_host *vm_host_here(struct vm *vm);
 bool vm_has_module(struct vm *vm, const char *name);
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err);
 
+/* NULL: none; copied */
+static inline void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
+{
+	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };
+}
+
+/* evaluate NULL: none */
+static inline void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e)
+{
+	*e = vm->evaluator;
+}
+
 #endif

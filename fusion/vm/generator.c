@@ -413,11 +413,6 @@ void generator_visit(struct generator *g, object_visit_fn *visit, void *context)
 		visit(value_of(f->module), context);
 }
 
-void generator_release(struct generator *g)
-{
-	free(g->frame);
-}
-
 #define BUILTINS_OF_GENERATOR
 const struct builtin generator_builtins[] = {
 #include "fusion/vm/builtins.def"

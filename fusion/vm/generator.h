@@ -8,6 +8,8 @@
 #ifndef FUSION_VM_GENERATOR_H
 #define FUSION_VM_GENERATOR_H
 
+#include <stdlib.h>
+
 #include "fusion/vm/frame.h"
 
 /* The innermost frame f, its arguments bound, moves into a new generator. */
@@ -35,6 +37,10 @@ bool generator_dropped(struct generator *g);
 
 /* For value.c: the frame's values, and its memory. */
 void generator_visit(struct generator *g, object_visit_fn *visit, void *context);
-void generator_release(struct generator *g);
+
+static inline void generator_release(struct generator *g)
+{
+	free(g->frame);
+}
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/realize.h"
+#include "fusion/base/utf8.h"
 
 static inline bool value_is_hosted(struct value v)
 {
@@ -96,7 +97,12 @@ struct sequence_cut {
 };
 /* KeyError; false. */
 bool op_no_key(struct vm *vm, struct value key, struct err *err);
-int64_t str_length(const struct str *s); /* in characters */
+
+/* in characters */
+static inline int64_t str_length(const struct str *s)
+{
+	return utf8_count(s->text, s->text + s->len);
+}
 
 /* iterate.c */
 bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err);
@@ -114,7 +120,6 @@ bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err
 /* methods_set.c: all items of an iterable; a with b, an iterable, as
  * a new set of a's kind; whether b has all of a. */
 enum set_op { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE, SET_SYMMETRIC };
-bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err *err);
 bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
 		 struct err *err);
 bool set_replace(struct vm *vm, struct dict *set, const struct dict *items, struct err *err);

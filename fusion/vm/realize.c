@@ -37,11 +37,6 @@ bool text_needed(struct vm *vm, struct value v, struct err *err)
 	return host->need_text(host->self, v, err);
 }
 
-bool text_has_gaps(const struct buf *text)
-{
-	return text->data && memchr(text->data, TEXT_GAP, text->len);
-}
-
 bool realize_lazy(struct vm *vm, struct value *place, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);

@@ -36,6 +36,10 @@ TOLD text_needed(struct vm *vm, struct value v, struct err *err)
 	return (void)vm, (void)v, err_set(err, ERR_VALUE, "a text is needed");
 }
 #endif
-bool text_has_gaps(const struct buf *text);
+
+static inline bool text_has_gaps(const struct buf *text)
+{
+	return text->data && memchr(text->data, TEXT_GAP, text->len);
+}
 
 #endif

@@ -245,11 +245,6 @@ int64_t range_length(const struct range *r)
 	return span >= INT64_MAX ? INT64_MAX : (int64_t)span + 1;
 }
 
-int64_t str_length(const struct str *s)
-{
-	return utf8_count(s->text, s->text + s->len);
-}
-
 static size_t str_offset(const struct str *s, int64_t at)
 {
 	size_t i = 0;

@@ -38,11 +38,6 @@ bool native_is_type(const struct native *f)
 	return false;
 }
 
-bool native_is_typing(const struct native *f)
-{
-	return f->builtin && strcmp(builtin_row(f->id)->scope, "typing") == 0;
-}
-
 static const char *last_word(const char *name)
 {
 	const char *dot = strrchr(name, '.');

@@ -215,8 +215,6 @@ struct vm_evaluator {
 	bool (*evaluate)(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
 			 struct err *err);
 };
-void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e); /* NULL: none; copied */
-void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e); /* evaluate NULL: none */
 
 /* Runs exactly one instruction of f, the innermost frame, with all calls inside
  * it.  VM_NEXT: f->inst is the next one (an exception that f handles leads to

@@ -149,12 +149,6 @@ bool archive_open(struct archive *a, const void *data, size_t bytes, struct err 
 	return true;
 }
 
-void archive_close(struct archive *a)
-{
-	free(a->entries);
-	*a = (struct archive){ 0 };
-}
-
 const struct archive_entry *archive_find(const struct archive *a, const char *name)
 {
 	struct archive_entry key = { .name = name, .name_len = strlen(name) };

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "fusion/base/err.h"
 
@@ -28,7 +29,12 @@ struct archive {
 
 /* Reads the directory at the end of the archive; OP.  *a is to be closed in either case. */
 bool archive_open(struct archive *a, const void *data, size_t bytes, struct err *err);
-void archive_close(struct archive *a);
+
+static inline void archive_close(struct archive *a)
+{
+	free(a->entries);
+	*a = (struct archive){ 0 };
+}
 
 /* NULL: there is none. */
 const struct archive_entry *archive_find(const struct archive *a, const char *name);

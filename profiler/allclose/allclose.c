@@ -155,7 +155,7 @@ static void compare_tensors(struct walk *w, const struct trio *v)
 {
 	struct difference_pair pair = { .ours = fusion_tensor(v->ours),
 					.theirs = fusion_tensor(v->theirs),
-					.threads = fusion_threads(w->pair->theirs->engine) };
+					.threads = fusion_facts(w->pair->theirs->engine).threads };
 	struct tensor *made[DIFFERENCE_MAX_REFERENCES] = { NULL };
 	struct difference found;
 

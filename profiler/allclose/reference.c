@@ -98,9 +98,3 @@ void reference_rest(struct reference *r)
 	r->made = false;
 	r->stage = STAGE_IN_ORDER;
 }
-
-void reference_finish(struct reference *r)
-{
-	candidate_destroy(&r->candidate);
-	*r = (struct reference){ 0 };
-}

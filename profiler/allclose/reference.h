@@ -31,6 +31,11 @@ const struct candidate *reference_at(struct reference *r, enum reference_stage s
 /* Its memory is given back; the next one who asks gets it made again. */
 void reference_rest(struct reference *r);
 
-void reference_finish(struct reference *r); /* zeroed is fine */
+/* zeroed is fine */
+static inline void reference_finish(struct reference *r)
+{
+	candidate_destroy(&r->candidate);
+	*r = (struct reference){ 0 };
+}
 
 #endif

@@ -14,7 +14,6 @@
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/profiler.h"
-#include "profiler/report/break.h"
 #include "profiler/report/report.h"
 
 /* ---- the same function without its breaks.
@@ -390,13 +389,13 @@ static bool break_sides_record(struct break_sides *s, bool cupti, struct err *er
 	int64_t begin = clock_ns();
 	bool ok = r != NULL;
 
-	if (r && fusion_device_name(s->candidate[0]->engine)) {
+	if (r && fusion_facts(s->candidate[0]->engine).device) {
 		if (cupti)
 			recorder_begin_device(r, false);
 		else
 			recorder_begin_host(r);
 	}
-	s->of_host = !cupti || !fusion_device_name(s->candidate[0]->engine);
+	s->of_host = !cupti || !fusion_facts(s->candidate[0]->engine).device;
 	s->groups = GROUPS;
 	for (int i = 0; ok && i < s->groups * s->n; i++) {
 		struct candidate *candidate = s->candidate[i % s->n];
@@ -432,7 +431,7 @@ static bool reads_number(const struct candidate *candidate, int index)
 
 static bool find_guards(const struct candidate *candidate, struct costed *p, struct err *err)
 {
-	int n = fusion_graph_count(candidate->session);
+	int n = fusion_counts(candidate->session).n_graphs;
 
 	p->guards = calloc((size_t)n + 1, sizeof(*p->guards));
 	if (!p->guards)
@@ -478,7 +477,7 @@ static bool costed_read(const struct copy_curve *curve, const struct break_sides
 	p->costs.first = at;
 	p->costs.step = s->n;
 	return break_costs_read(&p->costs, curve ? curve : &none, p->moved_bytes,
-				fusion_device_name(s->candidate[at]->engine) != NULL,
+				fusion_facts(s->candidate[at]->engine).device != NULL,
 				s->call_ns[at], err) &&
 	       (!s->of_host || even_out(&p->costs, s->call_ns[at]) ||
 		err_set(err, ERR_MEMORY, "out of memory for the run"));
@@ -488,7 +487,7 @@ static bool costed_read(const struct copy_curve *curve, const struct break_sides
  * in any case. */
 static bool costed_init(struct costed *p, struct candidate *candidate, struct err *err)
 {
-	int n = fusion_break_count(candidate->session);
+	int n = fusion_counts(candidate->session).n_breaks;
 
 	*p = (struct costed){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
 			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)),
@@ -512,7 +511,7 @@ static bool costed_init(struct costed *p, struct candidate *candidate, struct er
 /* Breaks of a mode that captures, barriers of one that traces. */
 static bool has_costs(const struct candidate *candidate)
 {
-	return candidate->mode != FUSION_EAGER && fusion_break_count(candidate->session) > 0;
+	return candidate->mode != FUSION_EAGER && fusion_counts(candidate->session).n_breaks > 0;
 }
 
 /* Seconds of sampling the function with breaks and the one without. */
@@ -768,13 +767,13 @@ static bool record_gaps(const struct break_run *run, struct candidate *candidate
 static bool time_cured(const struct break_run *run, struct candidate *candidate,
 		       struct break_check *out, struct err *err)
 {
-	bool device = fusion_device_name(candidate->engine) != NULL;
+	bool device = fusion_facts(candidate->engine).device != NULL;
 
 	out->known = create_without(run, candidate, out, &out->run, err) &&
 		     time_both(candidate, &out->run.candidate, &out->saved, out->median, err) &&
 		     (!device || record_gaps(run, &out->run.candidate, &out->host[0], err));
 	if (out->known)
-		out->counterfactual.left = fusion_break_count(out->run.candidate.session);
+		out->counterfactual.left = fusion_counts(out->run.candidate.session).n_breaks;
 	if (device || !out->known)
 		counterfactual_run_destroy(&out->run);
 	return out->known;
@@ -792,7 +791,7 @@ static bool find_without(const struct break_run *run, const struct candidate *ca
 	const char *source = point_source(run->w, run->p);
 	bool changed = counterfactual_find(&out->counterfactual, candidate, run->w, run->p);
 
-	for (int i = 0; i < fusion_break_count(candidate->session); i++)
+	for (int i = 0; i < fusion_counts(candidate->session).n_breaks; i++)
 		out->allowed |= is_denied(candidate, i);
 	if (changed || !out->allowed)
 		return changed;
@@ -811,7 +810,7 @@ bool break_check_time(const struct break_run *run, struct candidate *candidate,
 		return true;
 	if (find_without(run, candidate, out) && !time_cured(run, candidate, out, err))
 		return false;
-	return !fusion_device_name(candidate->engine) ||
+	return !fusion_facts(candidate->engine).device ||
 	       record_gaps(run, candidate, &out->host[1], err);
 }
 

@@ -138,11 +138,11 @@ static void fill_values(struct change *c, struct report_change *to)
 
 	compare_values(c, to);
 	REPORT_SET(to, graphs,
-		   (struct report_counts){ fusion_graph_count(before->session),
-					   fusion_graph_count(after->session) });
+		   (struct report_counts){ fusion_counts(before->session).n_graphs,
+					   fusion_counts(after->session).n_graphs });
 	REPORT_SET(to, breaks,
-		   (struct report_counts){ fusion_break_count(before->session),
-					   fusion_break_count(after->session) });
+		   (struct report_counts){ fusion_counts(before->session).n_breaks,
+					   fusion_counts(after->session).n_breaks });
 	REPORT_SET(to, launches, (struct report_pair){ before->launches, after->launches });
 }
 

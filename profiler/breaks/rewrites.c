@@ -65,10 +65,10 @@ static bool same_calls(struct candidate *after, const struct candidate *before, 
 static bool gains(const struct candidate *before, const struct candidate *after,
 		  struct rewrites_gain *to)
 {
-	struct report_counts graphs = { fusion_graph_count(before->session),
-					fusion_graph_count(after->session) };
-	struct report_counts breaks = { fusion_break_count(before->session),
-					fusion_break_count(after->session) };
+	struct report_counts graphs = { fusion_counts(before->session).n_graphs,
+					fusion_counts(after->session).n_graphs };
+	struct report_counts breaks = { fusion_counts(before->session).n_breaks,
+					fusion_counts(after->session).n_breaks };
 
 	*to = (struct rewrites_gain){ graphs, breaks };
 	return graphs.after <= graphs.before + (breaks.after < breaks.before) &&

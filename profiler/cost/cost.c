@@ -221,11 +221,6 @@ static bool turnaround_find(const struct lanes_view *v, struct turnaround *out)
 	return ok;
 }
 
-struct turnaround turnaround_of_both(struct turnaround a, struct turnaround b)
-{
-	return a.seen >= b.seen ? a : b;
-}
-
 struct reading {
 	struct break_costs *c;
 	struct lanes_view *v;
@@ -235,11 +230,6 @@ struct reading {
 	int *met;                       /* breaks of the call under way, by number */
 	int n_met;
 };
-
-void break_costs_init(struct break_costs *c, int n_breaks)
-{
-	*c = (struct break_costs){ .n_breaks = n_breaks };
-}
 
 void break_costs_finish(struct break_costs *c)
 {

@@ -106,7 +106,10 @@ struct turnaround { /* zeroed is unknown */
 };
 
 /* The one of two that was seen more often. */
-struct turnaround turnaround_of_both(struct turnaround a, struct turnaround b);
+static inline struct turnaround turnaround_of_both(struct turnaround a, struct turnaround b)
+{
+	return a.seen >= b.seen ? a : b;
+}
 
 /* A break over one group of calls: means of a call. */
 struct break_sample {
@@ -157,7 +160,11 @@ struct break_costs {
 };
 
 /* `n_breaks`: their numbers in the timeline are below it.  Zeroed, it may be finished. */
-void break_costs_init(struct break_costs *c, int n_breaks);
+static inline void break_costs_init(struct break_costs *c, int n_breaks)
+{
+	*c = (struct break_costs){ .n_breaks = n_breaks };
+}
+
 void break_costs_finish(struct break_costs *c);
 
 /* Once all blocks are in c->seen: a group for each set of lanes, in order.  Groups

@@ -92,7 +92,7 @@ static bool words_init(struct words *w)
 			     .sizing = json_object() };
 	arena_init(&w->arena, WORDS_BYTES);
 	add_open(w, open_words);
-	for (int i = 0; i < fusion_op_count(NULL); i++) {
+	for (int i = 0; fusion_op(NULL, i).name; i++) {
 		struct fusion_op op = fusion_op(NULL, i);
 
 		add_open(w, op.name);

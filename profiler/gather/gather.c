@@ -13,11 +13,6 @@ bool gather_is_python(const char *name)
 	return len > 3 && strcmp(name + len - 3, ".py") == 0;
 }
 
-bool gather_skips(const char *name)
-{
-	return name[0] == '.' || strcmp(name, "__pycache__") == 0 || strcmp(name, "__MACOSX") == 0;
-}
-
 bool gather_admits(struct gather *g, const char *path, size_t bytes, struct err *err)
 {
 	if (json_object_size(g->files) >= WORKLOAD_MAX_FILES)
@@ -48,12 +43,6 @@ bool gather_keep(struct gather *g, const char *path, const char *text, size_t le
 	}
 	json_object_set_new(g->files, path, kept);
 	return true;
-}
-
-void gather_drop(struct gather *g)
-{
-	json_decref(g->files);
-	g->files = NULL;
 }
 
 static int by_text(const void *a, const void *b)

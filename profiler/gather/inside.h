@@ -2,6 +2,8 @@
 #ifndef PROFILER_GATHER_INSIDE_H
 #define PROFILER_GATHER_INSIDE_H
 
+#include <string.h>
+
 #include "profiler/gather/gather.h"
 
 enum { GATHER_MAX_ENTRIES = 100000 }; /* of a folder or archive, skipped ones too */
@@ -13,7 +15,10 @@ struct gather {
 };
 
 /* Whether an entry of this name, and what is below it, is no part of a program. */
-bool gather_skips(const char *name);
+static inline bool gather_skips(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "__pycache__") == 0 || strcmp(name, "__MACOSX") == 0;
+}
 
 /* Asked before the bytes are read: whether a file of that path and size may be one more.  BOUND
  * or WORKLOAD. */
@@ -25,6 +30,11 @@ bool gather_keep(struct gather *g, const char *path, const char *text, size_t le
 
 /* The files in order; NULL with WORKLOAD where there is none.  Forgets them in either case. */
 json_t *gather_finish(struct gather *g, struct err *err);
-void gather_drop(struct gather *g);
+
+static inline void gather_drop(struct gather *g)
+{
+	json_decref(g->files);
+	g->files = NULL;
+}
 
 #endif

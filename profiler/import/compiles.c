@@ -255,15 +255,6 @@ bool compiles_init(struct compiles *c, struct ledger *ledger)
 	return c->processes && c->rows && c->breaks && c->kinds && c->unknown;
 }
 
-void compiles_finish(struct compiles *c)
-{
-	json_decref(c->processes);
-	json_decref(c->rows);
-	json_decref(c->breaks);
-	json_decref(c->kinds);
-	json_decref(c->unknown);
-}
-
 /* A compilation's key among the rows: ids begin at 0 again where the process forgot its own. */
 static void key_of(char out[KEY_CHARS], int process, json_int_t resets, const char *id)
 {
@@ -349,13 +340,6 @@ void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *
 		return;
 	}
 	json_array_append_new(items, item);
-}
-
-void compiles_add(json_t *row, const char *field, int64_t n)
-{
-	if (row)
-		json_object_set_new(
-		    row, field, json_integer(json_integer_value(json_object_get(row, field)) + n));
 }
 
 void compiles_add_in(json_t *row, const char *object, const char *name, double n)

@@ -54,7 +54,14 @@ struct compiles {
 };
 
 bool compiles_init(struct compiles *c, struct ledger *ledger);
-void compiles_finish(struct compiles *c);
+static inline void compiles_finish(struct compiles *c)
+{
+	json_decref(c->processes);
+	json_decref(c->rows);
+	json_decref(c->breaks);
+	json_decref(c->kinds);
+	json_decref(c->unknown);
+}
 
 /* The row of a compilation, new where it is not known; borrowed.  NULL: too many. */
 json_t *compiles_row(struct compiles *c, int process, const char *id);
@@ -73,7 +80,12 @@ json_t *compiles_of(const struct compiles *c, const json_t *place);
 void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *item);
 
 /* Adds to a number of a row. */
-void compiles_add(json_t *row, const char *field, int64_t n);
+static inline void compiles_add(json_t *row, const char *field, int64_t n)
+{
+	if (row)
+		json_object_set_new(
+		    row, field, json_integer(json_integer_value(json_object_get(row, field)) + n));
+}
 
 /* The same in an object of a row, as "phases": {name: n}; up to COMPILES_LIST_MAX names. */
 void compiles_add_in(json_t *row, const char *object, const char *name, double n);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "profiler/import/archive.h"
 #include "profiler/import/kineto.h"
 #include "profiler/import/model.h"
 #include "profiler/import/own.h"
@@ -106,23 +107,29 @@ enum { START_BYTES = 64 << 10, READ_BYTES = 256 << 10, MAX_FILES = 4096 };
 static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto,
 						    &reader_pt_xla };
 
+/* A file that is read, or one in it, where it is an archive. */
+struct log_file {
+	struct import *im;
+	const struct log_reader *reader; /* NULL: not known yet */
+	void *state;                     /* the reader's */
+	struct unzip *unzip;
+	struct log_archive *archive;
+	struct buf start; /* what came before it was known */
+	unsigned char magic[2];
+	int n_magic;
+	bool is_zipped, is_member, is_open, passed_over; /* of a member: the rest is no log */
+	char name[256];
+	int64_t bytes, decoded;
+};
+
 struct import {
 	struct model model;
 	struct timeline_writer *writer;
 	size_t most_bytes, decoded_bytes; /* of all files */
 	json_t *files;
 	uint64_t refused; /* memory of this thread, before it */
-
-	/* of the file that is read */
-	const struct log_reader *reader; /* NULL: not known yet */
-	void *state;                     /* the reader's */
-	struct unzip *unzip;
-	struct buf start; /* what came before it was known */
-	unsigned char magic[2];
-	int n_magic;
-	bool is_zipped;
-	char name[256];
-	int64_t file_bytes, file_decoded;
+	struct log_file file, member;
+	struct err first_refused; /* of the members of an archive */
 };
 
 struct import *import_create(timeline_block_fn *put, void *self, size_t most_bytes, struct err *err)
@@ -144,150 +151,264 @@ struct import *import_create(timeline_block_fn *put, void *self, size_t most_byt
 	return NULL;
 }
 
-static void drop_file(struct import *im)
+static void drop_file(struct log_file *f)
 {
-	if (im->reader)
-		im->reader->destroy(im->state);
-	im->reader = NULL;
-	im->state = NULL;
-	unzip_destroy(im->unzip);
-	im->unzip = NULL;
-	buf_finish(&im->start);
+	if (f->reader)
+		f->reader->destroy(f->state);
+	f->reader = NULL;
+	f->state = NULL;
+	unzip_destroy(f->unzip);
+	f->unzip = NULL;
+	reader_archive.destroy(f->archive);
+	f->archive = NULL;
+	buf_finish(&f->start);
 }
 
 void import_destroy(struct import *im)
 {
 	if (!im)
 		return;
-	drop_file(im);
+	drop_file(&im->member);
+	drop_file(&im->file);
 	model_finish(&im->model);
 	timeline_writer_destroy(im->writer);
 	json_decref(im->files);
 	free(im);
 }
 
-bool import_begin(struct import *im, const char *name, struct err *err)
+static bool begin_file(struct import *im, struct log_file *f, const char *name, struct err *err)
 {
 	if (json_array_size(im->files) >= MAX_FILES)
 		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d files", MAX_FILES);
+	drop_file(f); /* of one that was refused */
 	im->model.file = (int)json_array_size(im->files);
+	im->model.file_name = f->name;
 	im->model.base_at_end_ns = 0;
-	im->n_magic = 0;
-	im->is_zipped = false;
-	im->file_bytes = im->file_decoded = 0;
-	snprintf(im->name, sizeof(im->name), "%.250s", name);
-	buf_init(&im->start, 2 * START_BYTES + (1 << 20));
+	*f = (struct log_file){ .im = im, .is_member = f == &im->member };
+	snprintf(f->name, sizeof(f->name), "%.250s", name);
+	buf_init(&f->start, 2 * START_BYTES + (1 << 20));
 	return true;
 }
 
-/* Finds who reads the file, and gives him what has come of it. */
-static bool recognise(struct import *im, struct err *err)
+bool import_begin(struct import *im, const char *name, struct err *err)
 {
-	const char *bytes = im->start.data ? im->start.data : "";
+	return begin_file(im, &im->file, name, err);
+}
 
-	for (size_t i = 0; !im->reader && i < sizeof(readers) / sizeof(readers[0]); i++)
-		if (readers[i]->recognises(bytes, im->start.len))
-			im->reader = readers[i];
-	if (!im->reader && im->start.len == 0)
-		return err_set(err, ERR_UNSUPPORTED, "%.200s is %s", im->name,
-			       im->is_zipped ? "cut or damaged: its gzip stream yields no byte"
-					     : "empty");
-	if (!im->reader && im->start.len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
+static bool open_archive(struct log_file *f, struct err *err);
+
+/* What a file that nobody reads is. */
+static bool refuse(const struct log_file *f, const char *bytes, struct err *err)
+{
+	if (f->start.len == 0)
+		return err_set(err, ERR_UNSUPPORTED, "%.200s is %s", f->name,
+			       f->is_zipped ? "cut or damaged: its gzip stream yields no byte"
+					    : "empty");
+	if (f->start.len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%.200s is packed by zstd; logs are taken as they are or by gzip",
-			       im->name);
-	if (!im->reader)
-		return err_set(
-		    err, ERR_UNSUPPORTED,
-		    "%.200s is not a log of a known kind; a Chrome trace begins with { or [, a "
-		    "line of TORCH_TRACE with V and a date, PT_XLA_DEBUG says Compilation "
-		    "Analysis: or Execution Analysis:, a metrics report Metric:",
-		    im->name);
-	im->state = im->reader->create(&im->model, err);
-	return im->state && im->reader->feed(im->state, bytes, im->start.len, err);
+			       f->name);
+	return err_set(
+	    err, ERR_UNSUPPORTED,
+	    "%.200s is not a log of a known kind; a Chrome trace begins with { or [, a "
+	    "line of TORCH_TRACE with V and a date, PT_XLA_DEBUG says Compilation "
+	    "Analysis: or Execution Analysis:, a metrics report Metric:; a .tar or .zip holds such "
+	    "files",
+	    f->name);
+}
+
+/* Finds who reads the file, and gives him what has come of it. */
+static bool recognise(struct log_file *f, struct err *err)
+{
+	const char *bytes = f->start.data ? f->start.data : "";
+
+	if (!f->is_member && reader_archive.recognises(bytes, f->start.len))
+		return open_archive(f, err) &&
+		       reader_archive.feed(f->archive, bytes, f->start.len, err);
+	for (size_t i = 0; !f->reader && i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (readers[i]->recognises(bytes, f->start.len))
+			f->reader = readers[i];
+	if (!f->reader)
+		return refuse(f, bytes, err);
+	f->state = f->reader->create(&f->im->model, err);
+	return f->state && f->reader->feed(f->state, bytes, f->start.len, err);
 }
 
 /* The next bytes of the log itself. */
 static bool take(void *self, const char *bytes, size_t len, struct err *err)
 {
-	struct import *im = self;
+	struct log_file *f = self;
+	struct import *im = f->im;
 
-	im->file_decoded += (int64_t)len;
-	im->decoded_bytes += len;
+	f->decoded += (int64_t)len;
+	im->decoded_bytes += f->archive ? 0 : len;
 	if (im->most_bytes && im->decoded_bytes > im->most_bytes)
 		return err_set(err, ERR_TOO_LARGE,
 			       "%.200s has more than %zu MiB unpacked; `breakeven import --post` "
 			       "reads it where it lies",
-			       im->name, im->most_bytes >> 20);
-	if (im->reader)
-		return im->reader->feed(im->state, bytes, len, err);
-	buf_add(&im->start, bytes, len);
-	if (im->start.failed)
-		return err_set(err, ERR_MEMORY, "out of memory for %.200s", im->name);
-	return im->start.len < START_BYTES || recognise(im, err);
+			       f->name, im->most_bytes >> 20);
+	if (f->archive)
+		return reader_archive.feed(f->archive, bytes, len, err);
+	if (f->reader)
+		return f->reader->feed(f->state, bytes, len, err);
+	buf_add(&f->start, bytes, len);
+	if (f->start.failed)
+		return err_set(err, ERR_MEMORY, "out of memory for %.200s", f->name);
+	return f->start.len < START_BYTES || recognise(f, err);
 }
 
-static bool unpack(struct import *im, const void *bytes, size_t len, struct err *err)
+static bool unpack(struct log_file *f, const void *bytes, size_t len, struct err *err)
 {
-	return im->is_zipped ? unzip_feed(im->unzip, bytes, len, err) : take(im, bytes, len, err);
+	return f->is_zipped ? unzip_feed(f->unzip, bytes, len, err) : take(f, bytes, len, err);
 }
 
 /* Waits for the two bytes that a gzip stream begins with. */
-static bool begin_unpacking(struct import *im, const unsigned char **bytes, size_t *len,
+static bool begin_unpacking(struct log_file *f, const unsigned char **bytes, size_t *len,
 			    struct err *err)
 {
-	while (im->n_magic < 2 && *len > 0) {
-		im->magic[im->n_magic++] = *(*bytes)++;
+	while (f->n_magic < 2 && *len > 0) {
+		f->magic[f->n_magic++] = *(*bytes)++;
 		--*len;
 	}
-	if (im->n_magic < 2)
+	if (f->n_magic < 2)
 		return true;
-	im->n_magic++; /* seen */
-	im->is_zipped = im->magic[0] == 0x1f && im->magic[1] == 0x8b;
-	if (im->is_zipped)
-		im->unzip = unzip_create(take, im, err);
-	return (!im->is_zipped || im->unzip) && unpack(im, im->magic, 2, err);
+	f->n_magic++; /* seen */
+	f->is_zipped = f->magic[0] == 0x1f && f->magic[1] == 0x8b;
+	if (f->is_zipped)
+		f->unzip = unzip_create(take, f, err);
+	return (!f->is_zipped || f->unzip) && unpack(f, f->magic, 2, err);
+}
+
+static bool feed_file(struct log_file *f, const void *bytes, size_t len, struct err *err)
+{
+	const unsigned char *at = bytes;
+
+	f->bytes += (int64_t)len;
+	if (f->n_magic <= 2 && !begin_unpacking(f, &at, &len, err))
+		return false;
+	return len == 0 || unpack(f, at, len, err);
 }
 
 bool import_feed(struct import *im, const void *bytes, size_t len, struct err *err)
 {
-	const unsigned char *at = bytes;
-
-	im->file_bytes += (int64_t)len;
-	if (im->n_magic <= 2 && !begin_unpacking(im, &at, &len, err))
-		return false;
-	return len == 0 || unpack(im, at, len, err);
+	return feed_file(&im->file, bytes, len, err);
 }
 
 /* The reader's last word on the file; what it refuses it does not name. */
-static bool end_log(struct import *im, struct err *err)
+static bool end_log(struct log_file *f, struct err *err)
 {
 	struct err why = { 0 };
 
-	return im->reader->end(im->state, &why) ||
-	       err_set(err, why.code, "%.200s: %.300s", im->name, why.message);
+	return f->reader->end(f->state, &why) ||
+	       err_set(err, why.code, "%.200s: %.300s", f->name, why.message);
+}
+
+static void list_file(const struct log_file *f, const char *kind, const char *refused)
+{
+	bool bad = false;
+
+	json_array_append_new(f->im->files,
+			      json_pack("{s:o, s:s, s:I, s:I, s:s*}", "name",
+					json_of_text(f->name, strlen(f->name), &bad), "kind", kind,
+					"bytes", (json_int_t)f->bytes, "decoded_bytes",
+					(json_int_t)f->decoded, "refused", refused));
+}
+
+static bool end_file(struct log_file *f, struct err *err)
+{
+	struct ledger *l = &f->im->model.ledger;
+	bool ok = f->n_magic > 2 || take(f, (const char *)f->magic, (size_t)f->n_magic, err);
+
+	if (ok && f->unzip && unzip_is_broken(f->unzip))
+		l->n[LEDGER_BROKEN_GZIP]++;
+	else if (ok && f->unzip && !unzip_is_whole(f->unzip))
+		l->n[LEDGER_CUT_OFF]++;
+	ok = ok && (f->reader || f->archive || recognise(f, err));
+	return ok && (f->archive || end_log(f, err));
+}
+
+/* ---- the files in an archive: what is no log is listed with the reason, and passed over ---- */
+
+static bool pass_over(struct log_file *f, struct err *err)
+{
+	if (err->code != ERR_UNSUPPORTED)
+		return false;
+	if (f->im->first_refused.code == ERR_NONE)
+		f->im->first_refused = *err;
+	f->passed_over = true;
+	list_file(f, "none", err->message);
+	*err = (struct err){ 0 };
+	return true;
+}
+
+static bool begin_member(void *self, const char *name, struct err *err)
+{
+	struct log_file *f = self;
+
+	if (!begin_file(f->im, &f->im->member, name, err))
+		return false;
+	f->im->member.is_open = true;
+	return true;
+}
+
+static bool feed_member(void *self, const char *bytes, size_t len, struct err *err)
+{
+	struct log_file *f = &((struct log_file *)self)->im->member;
+
+	return f->passed_over || feed_file(f, bytes, len, err) || pass_over(f, err);
+}
+
+static bool end_member(void *self, struct err *err)
+{
+	struct log_file *f = &((struct log_file *)self)->im->member;
+	bool ok = f->passed_over || end_file(f, err);
+
+	if (ok && !f->passed_over)
+		list_file(f, f->reader->kind, NULL);
+	ok = ok || pass_over(f, err);
+	f->is_open = false;
+	drop_file(f);
+	return ok;
+}
+
+static bool open_archive(struct log_file *f, struct err *err)
+{
+	const struct archive_sink sink = { f, begin_member, feed_member, end_member };
+
+	f->archive = reader_archive.create(&sink, err);
+	return f->archive != NULL;
+}
+
+/* An archive has something in it, or why not. */
+static bool end_archive(struct import *im, struct err *err)
+{
+	const json_t *file;
+	size_t i;
+
+	im->model.ledger.n[LEDGER_CUT_OFF] += reader_archive.is_cut(im->file.archive);
+	if (im->member.is_open && !end_member(&im->file, err)) /* within which it was cut */
+		return false;
+	json_array_foreach(im->files, i, file)
+	{
+		if (!json_object_get(file, "refused"))
+			return true;
+	}
+	if (im->first_refused.code == ERR_NONE)
+		return err_set(err, ERR_UNSUPPORTED, "%.200s holds no file", im->file.name);
+	*err = im->first_refused;
+	return false;
 }
 
 bool import_end(struct import *im, struct err *err)
 {
-	struct ledger *l = &im->model.ledger;
-	bool ok = im->n_magic > 2 || take(im, (const char *)im->magic, (size_t)im->n_magic, err);
+	struct log_file *f = &im->file;
+	bool ok = end_file(f, err);
 
-	if (ok && im->unzip && unzip_is_broken(im->unzip))
-		l->n[LEDGER_BROKEN_GZIP]++;
-	else if (ok && im->unzip && !unzip_is_whole(im->unzip))
-		l->n[LEDGER_CUT_OFF]++;
-	ok = ok && (im->reader || recognise(im, err)) && end_log(im, err);
-	if (ok) {
-		bool bad = false;
-
-		json_array_append_new(
-		    im->files, json_pack("{s:o, s:s, s:I, s:I}", "name",
-					 json_of_text(im->name, strlen(im->name), &bad), "kind",
-					 im->reader->kind, "bytes", (json_int_t)im->file_bytes,
-					 "decoded_bytes", (json_int_t)im->file_decoded));
-	}
-	drop_file(im);
+	if (ok && f->archive)
+		ok = end_archive(im, err);
+	else if (ok)
+		list_file(f, f->reader->kind, NULL);
+	drop_file(f);
 	return ok;
 }
 
@@ -351,10 +472,12 @@ bool import_folder(struct import *im, const char *folder, int64_t since_s, struc
 
 json_t *import_finish(struct import *im, struct err *err)
 {
-	json_t *report = import_report(&im->model, im->files);
 	int64_t dropped, doubtful;
-	json_t *facts;
+	json_t *report, *facts;
 
+	if (!artifacts_end(&im->model.artifacts, im->writer, err))
+		return NULL;
+	report = import_report(&im->model, im->files);
 	if (!report || memory_refused_here() != im->refused) {
 		memory_refused_error(err, "what was read");
 		json_decref(report);

@@ -10,7 +10,8 @@
  *	json_t *report = import_finish(im, &err);
  *
  * A file's kind is reported by how it begins (readers of profiler/import/model.h); gzip is
- * undone.  Files of one import are joined: a compile log and the trace of the same
+ * undone, and a .tar or .zip is read file by file, of which those that are no log are listed
+ * with the reason.  Files of one import are joined: a compile log and the trace of the same
  * process by compile id.  Memory does not grow with a file's size.  One thread each.
  */
 #ifndef PROFILER_IMPORT_IMPORT_H

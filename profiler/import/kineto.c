@@ -565,6 +565,34 @@ static bool note_launch(struct kineto *k, const struct category *c, const struct
 	return c->kind != TIMELINE_KERNEL || regions_kernel(&k->m->regions, correlation, e->dur_ns);
 }
 
+/* What the figures of a rank are made of; `name` is kept to the end of the import. */
+static bool note_rank(struct kineto *k, const struct category *c, const struct kineto_event *e,
+		      const struct trace_lane *lane, const char *name, struct err *err)
+{
+	int64_t correlation = arg_or(e, KINETO_ARG_CORRELATION, 0);
+	int64_t recorded = arg_or(e, KINETO_ARG_ON_RECORD, 0);
+	struct ranks_event event = {
+		.kind = c->kind,
+		.start_ns = e->ts_ns + k->base_ns,
+		.duration_ns = e->dur_ns,
+		.name = name,
+		.lane = (uint32_t)(lane - k->lanes.rows.at),
+		.correlation = correlation > 0 && correlation <= UINT32_MAX ? (uint32_t)correlation
+									    : 0,
+		.device = arg_or(e, KINETO_ARG_DEVICE, 0),
+		.stream = arg_or(e, KINETO_ARG_STREAM, 0),
+		.bytes = arg_or(e, KINETO_ARG_COPIED, 0),
+		.recorded = recorded > 0 && recorded <= UINT32_MAX ? (uint32_t)recorded : 0,
+		.on_stream = arg_or(e, KINETO_ARG_ON_STREAM, -1),
+		.text = e->text,
+		.text_bytes = e->len,
+	};
+
+	if (c->lane != LANE_HOST && c->lane != LANE_DEVICE && c->kind != TIMELINE_WAIT)
+		return true;
+	return ranks_event(k->m->ranks, &event, err);
+}
+
 /* An event with a beginning and a length. */
 static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 {
@@ -589,6 +617,8 @@ static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 	if (!note_span(k, c, e, lane->lane, (uint32_t)correlation) ||
 	    !note_launch(k, c, e, (uint32_t)correlation))
 		return err_set(err, ERR_MEMORY, "out of memory for spans");
+	if (!note_rank(k, c, e, lane, total->text ? total->text : "others", err))
+		return false;
 	if (!m->writer)
 		return true;
 	event = (struct timeline_event){ .start_ns = e->ts_ns + k->base_ns,
@@ -628,6 +658,8 @@ static bool take_memory(struct kineto *k, const struct kineto_event *e, struct e
 								   : of->peak_allocated_bytes;
 	of->peak_reserved_bytes = reserved > of->peak_reserved_bytes ? reserved
 								     : of->peak_reserved_bytes;
+	if (device >= 0)
+		ranks_memory(m->ranks, held, reserved);
 	return (!(e->has & 1u << KINETO_ARG_ALLOCATED) ||
 		counters_memory(&k->counters, &sink, e,
 				&(struct memory_sample){ "allocated", device, held }, err)) &&
@@ -864,8 +896,9 @@ static void *create(struct model *m, struct err *err)
 	k->m = m;
 	slices_init(&k->slices, take_event, k, &m->ledger);
 	k->parser = event_parser_create(err);
-	if (k->parser)
+	if (k->parser && ranks_begin(m->ranks, m->file_name, err))
 		return k;
+	event_parser_destroy(k->parser);
 	free(k);
 	return NULL;
 }
@@ -924,6 +957,8 @@ static bool end(void *self, struct err *err)
 	find_base(&k->slices, &base);
 	m->ledger.n[LEDGER_LATE_BASE] += k->has_begun && base != k->base_ns;
 	json_array_append_new(m->heads, slices_head(&k->slices));
+	ok = ok &&
+	     ranks_end(m->ranks, json_array_get(m->heads, json_array_size(m->heads) - 1), err);
 	if (k->own.is_own) /* kept once, as what it says of the run */
 		json_object_del(json_array_get(m->heads, json_array_size(m->heads) - 1),
 				"breakeven");

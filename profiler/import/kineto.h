@@ -35,6 +35,8 @@ enum { EVENT_TEXT_CHARS = 63, EVENT_NAME_CHARS = 16 << 10 };
 	ARG(REGISTERS, "registers per thread")                                                     \
 	ARG(SHARED, "shared memory")                                                               \
 	ARG(GRAPH_NODE, "graph node id")                                                           \
+	ARG(ON_STREAM, "wait_on_stream")                                                           \
+	ARG(ON_RECORD, "wait_on_cuda_event_record_corr_id")                                        \
 	ARG(NAME_ID, "name_id")                                                                    \
 	ARG(SHAPE_ID, "shape_id")
 

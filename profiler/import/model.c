@@ -520,8 +520,9 @@ bool model_init(struct model *m, struct timeline_writer *writer, struct err *err
 	m->heads = json_array();
 	m->counters = json_array();
 	m->graphs_called = json_object();
+	m->ranks = ranks_create(err);
 	return (compiles_init(&m->compiles, &m->ledger) && xla_init(&m->xla, &m->ledger) &&
-		m->heads && m->counters && m->graphs_called) ||
+		m->heads && m->counters && m->graphs_called && m->ranks) ||
 	       err_set(err, ERR_MEMORY, "out of memory for an import");
 }
 
@@ -530,11 +531,15 @@ void model_finish(struct model *m)
 	names_finish(&m->names);
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);
+	artifacts_end(&m->artifacts, NULL, NULL);
+	stacks_finish(&m->stacks);
+	json_decref(m->artifacts.counts);
 	xla_finish(&m->xla);
 	json_decref(m->heads);
 	json_decref(m->counters);
 	json_decref(m->exported);
 	json_decref(m->graphs_called);
+	ranks_destroy(m->ranks);
 }
 
 uint32_t model_shape(struct model *m, const int32_t grid[3], const int32_t block[3],

@@ -13,10 +13,13 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
+#include "profiler/import/artifacts.h"
 #include "profiler/import/compiles.h"
 #include "profiler/import/kineto.h"
 #include "profiler/import/ledger.h"
+#include "profiler/import/stacks.h"
 #include "profiler/import/xla.h"
+#include "profiler/ranks/ranks.h"
 #include "profiler/timeline/timeline.h"
 
 /* ---- Which flows begin, and which end.
@@ -221,6 +224,7 @@ struct model {
 	struct timeline_writer *writer; /* NULL: no timeline is wanted; borrowed */
 	struct ledger ledger;
 	int file;               /* which of the files is read, from 0 */
+	const char *file_name;  /* borrowed */
 	int64_t base_at_end_ns; /* its clock's zero, where its end says so; else 0 */
 
 	/* of traces */
@@ -233,11 +237,14 @@ struct model {
 	json_t *heads;                            /* a list: what each file says of itself */
 	json_t *exported;      /* what a trace of our own says of its run (own.h); NULL: none */
 	json_t *graphs_called; /* {hash of a compiled graph: calls} */
+	struct ranks *ranks;
 	struct model_shape shapes[MODEL_SHAPES];
 	int n_shapes;
 
 	/* of compile logs */
 	struct compiles compiles;
+	struct artifacts artifacts;
+	struct stacks stacks;
 
 	/* of PyTorch/XLA */
 	struct xla_log xla;

@@ -518,6 +518,18 @@ static void add_xla(struct model *m, json_int_t captured, const json_t *files, j
 	json_object_set_new(report, "pt_xla", xla);
 }
 
+/* What files of several ranks say together. */
+static void add_ranks(struct model *m, json_t *report)
+{
+	struct report_draft draft = { 0 };
+	struct report_ranks *ranks = ranks_report(m->ranks, json_object_get(report, "compiles"),
+						  json_object_get(report, "processes"), &draft);
+
+	if (ranks)
+		json_object_set_new(report, "ranks", report_write_ranks(ranks));
+	report_draft_finish(&draft);
+}
+
 static bool xla_is_there(const struct xla_log *x)
 {
 	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
@@ -525,9 +537,23 @@ static bool xla_is_there(const struct xla_log *x)
 	       json_array_size(x->notes);
 }
 
+/* Of the first file that was read, not passed over. */
+static const char *kind_of_first(const json_t *files)
+{
+	const json_t *file;
+	size_t i;
+
+	json_array_foreach((json_t *)files, i, file)
+	{
+		if (!json_object_get(file, "refused"))
+			return json_string_value(json_object_get(file, "kind"));
+	}
+	return NULL;
+}
+
 json_t *import_report(struct model *m, json_t *files)
 {
-	const char *kind = json_string_value(json_object_get(json_array_get(files, 0), "kind"));
+	const char *kind = kind_of_first(files);
 	bool captured = json_array_size(m->compiles.processes) > 0, lowered = xla_is_there(&m->xla);
 	/* Captured ones where a compile log says them, else those that the trace saw called. */
 	json_int_t graphs = captured  ? m->compiles.graphs
@@ -542,6 +568,12 @@ json_t *import_report(struct model *m, json_t *files)
 	add_trace(m, report);
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, files, report);
+	add_ranks(m, report);
+	if (m->stacks.nodes)
+		json_object_set(report, "stacks", m->stacks.nodes);
+	if (m->artifacts.counts)
+		json_object_set(report, "artifacts", m->artifacts.counts);
+	m->ledger.n[LEDGER_TEXTS_FULL] += m->artifacts.cut;
 	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
 	if (m->exported && json_array_size(files) == 1)
 		own_report(m, report);

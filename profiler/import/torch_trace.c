@@ -8,26 +8,14 @@
 #include <stdlib.h>
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profiler/fields/fields.h"
 #include "profiler/import/model.h"
 #include "profiler/import/repair.h"
+#include "profiler/import/torch_phases.h"
 #include "profiler/import/torch_trace.h"
-
-struct open_phase {
-	char name[128], id[64];
-	int64_t start_ns;
-};
-
-/* Zeroed is empty; of one process. */
-struct torch_phases {
-	VEC(struct open_phase) open;
-	uint32_t lane;
-	bool has_lane;
-};
 
 /* ---- the records of a TORCH_TRACE file. ---- */
 
@@ -103,7 +91,7 @@ static const char *torch_record_prefix(const char *line, size_t len, int64_t *pi
 /* Hands on the record that is pending, with what came of its payload. */
 static bool hand_on(struct torch_records *r, struct err *err)
 {
-	struct torch_record record = { .pid = r->pid, .json = r->json };
+	struct torch_record record = { .pid = r->pid, .line = r->at_line, .json = r->json };
 	bool ok;
 
 	if (!r->json)
@@ -128,6 +116,7 @@ static bool take_line(struct torch_records *r, const char *line, size_t len, str
 	const char *object;
 	int64_t pid;
 
+	r->lines++;
 	if (len > 0 && line[0] == '\t') {
 		if (!r->json || !r->wants_payload) {
 			r->ledger->n[LEDGER_LOST_PAYLOAD]++;
@@ -151,6 +140,7 @@ static bool take_line(struct torch_records *r, const char *line, size_t len, str
 		return true;
 	}
 	r->pid = pid;
+	r->at_line = r->lines;
 	r->json = json_of_log(object, len - (size_t)(object - line), r->ledger);
 	if (!json_is_object(r->json)) {
 		json_decref(r->json);
@@ -168,6 +158,7 @@ static void bound_line(struct torch_records *r)
 	if (r->line.len <= RECORD_MAX_BYTES)
 		return;
 	r->ledger->n[LEDGER_TOO_LARGE] += !r->skipping;
+	r->lines += !r->skipping;
 	r->skipping = true;
 	buf_clear(&r->line);
 }
@@ -335,108 +326,6 @@ static bool torch_artifact_take(struct torch_item *item, struct err *err)
 	return true;
 }
 
-enum { MAX_OPEN = 4096 };
-
-static void torch_phases_finish(struct torch_phases *p)
-{
-	VEC_FREE(&p->open);
-}
-
-/* The phase on the timeline. */
-static bool draw(struct torch_phases *p, struct model *m, const struct open_phase *o,
-		 int64_t duration_ns, const struct torch_record *record, struct err *err)
-{
-	char text[256];
-	struct name_total *name;
-	struct timeline_event event;
-
-	if (!m->writer)
-		return true;
-	if (!p->has_lane)
-		p->lane = timeline_writer_lane(
-		    m->writer,
-		    json_pack("{s:o, s:s, s:I}", "name",
-			      json_sprintf("compiling, process %lld", (long long)record->pid),
-			      "role", "host", "pid", (json_int_t)record->pid));
-	p->has_lane = true;
-	snprintf(text, sizeof(text), "%s%s%s", o->name, o->id[0] ? " " : "", o->id);
-	name = names_find(&m->names, m->writer, GROUP_OTHER, text, strlen(text), &m->ledger);
-	event = (struct timeline_event){ .start_ns = o->start_ns,
-					 .duration_ns = duration_ns,
-					 .lane = p->lane,
-					 .kind = TIMELINE_RANGE,
-					 .name = name->timeline };
-	return timeline_writer_add(m->writer, &event, err);
-}
-
-struct phase_end {
-	int process;
-	const char *name;
-	int64_t ns;
-};
-
-static bool finish(struct torch_phases *p, struct model *m, const struct phase_end *end,
-		   const struct torch_record *record, struct err *err)
-{
-	size_t at = p->open.len;
-	struct open_phase o;
-	int64_t spent;
-
-	while (at > 0 && strcmp(p->open.at[at - 1].name, end->name) != 0)
-		at--;
-	if (at == 0) {
-		m->ledger.n[LEDGER_UNMATCHED_END]++;
-		return true;
-	}
-	o = p->open.at[at - 1];
-	memmove(&p->open.at[at - 1], &p->open.at[at], (p->open.len - at) * sizeof(o));
-	p->open.len--;
-	spent = end->ns - o.start_ns;
-	if (spent < 0) {
-		m->ledger.n[LEDGER_NEGATIVE]++;
-		spent = 0;
-	}
-	if (o.id[0])
-		compiles_add_in(compiles_row(&m->compiles, end->process, o.id), "phases_us", o.name,
-				(double)spent / 1e3);
-	return draw(p, m, &o, spent, record, err);
-}
-
-/* A double of today's microseconds has quarters; of nanoseconds only 256s. */
-static int64_t ns_of(double us)
-{
-	double whole = floor(us);
-
-	return (int64_t)whole * 1000 + (int64_t)((us - whole) * 1e3);
-}
-
-/* The event that is the record's payload; `id` of its compilation, "" where it has none. */
-static bool torch_phases_take(struct torch_phases *p, struct model *m, int process, const char *id,
-			      const struct torch_record *record, struct err *err)
-{
-	json_t *event = json_of_log(record->payload, record->payload_len, &m->ledger);
-	const char *name = json_string_value(json_object_get(event, "name"));
-	const char *phase = json_string_value(json_object_get(event, "ph"));
-	const char *own = json_string_value(
-	    json_object_get(json_object_get(event, "args"), "compile_id"));
-	double us = json_number_value(json_object_get(event, "ts"));
-	bool ok = true;
-
-	if (!name || !phase || !isfinite(us) || fabs(us) > 4e15) {
-		m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
-	} else if (*phase == 'B' && p->open.len < MAX_OPEN) {
-		struct open_phase o = { .start_ns = ns_of(us) };
-
-		snprintf(o.name, sizeof(o.name), "%.127s", name);
-		snprintf(o.id, sizeof(o.id), "%.60s", own && strcmp(own, "None") != 0 ? own : id);
-		ok = VEC_PUSH(&p->open, o) || err_set(err, ERR_MEMORY, "out of memory for phases");
-	} else if (*phase == 'E') {
-		ok = finish(p, m, &(struct phase_end){ process, name, ns_of(us) }, record, err);
-	}
-	json_decref(event);
-	return ok;
-}
-
 enum { MAX_STRINGS = 1 << 20, MAX_KINDS = 1000 };
 
 /* The text of a number of the string table; what is a text already stays one. */
@@ -451,6 +340,22 @@ static const char *text_of(struct torch_trace *t, const json_t *json)
 	if (!json_is_integer(json) || i >= 0)
 		t->m->ledger.n[LEDGER_NO_STRING]++;
 	return "?";
+}
+
+/* Texts in place of their numbers, wherever a stack names a file. */
+static void name_files(const struct torch_trace *t, json_t *json)
+{
+	json_t *number = json_object_get(json, "filename"), *item;
+	json_int_t n = json_integer_value(number);
+	const char *key;
+	bool bad = false;
+	size_t i;
+
+	if (json_is_integer(number) && n >= 0 && (size_t)n < t->strings.len && t->strings.at[n])
+		json_object_set_new(json, "filename",
+				    json_of_text(t->strings.at[n], strlen(t->strings.at[n]), &bad));
+	json_object_foreach(json, key, item) name_files(t, item);
+	json_array_foreach(json, i, item) name_files(t, item);
 }
 
 static json_t *string_json(const char *text)
@@ -541,6 +446,15 @@ static void note_attempt(struct torch_item *item, json_int_t attempt)
 		json_object_set_new(item->row, "attempts", json_integer(attempt + 1));
 }
 
+/* Where the frame was called from; where a process analyses it again, the last time. */
+static void note_stack(struct torch_item *item, const json_t *stack)
+{
+	int node = stacks_add(&item->t->m->stacks, stack);
+
+	if (item->row && node >= 0)
+		json_object_set_new(item->row, "stack", json_integer(node));
+}
+
 static bool take_start(struct torch_item *item, struct err *err)
 {
 	const json_t *stack = json_object_get(item->meta, "stack");
@@ -553,6 +467,7 @@ static bool take_start(struct torch_item *item, struct err *err)
 	note_attempt(item, 0);
 	if (!item->row || !frame)
 		return true;
+	note_stack(item, stack);
 	json_object_set_new(item->row, "frame", string_json(name ? name : "?"));
 	json_object_set_new(item->row, "file",
 			    string_json(text_of(item->t, json_object_get(frame, "filename"))));
@@ -566,9 +481,17 @@ static bool take_output_graph(struct torch_item *item, struct err *err)
 	(void)err;
 	item->t->m->compiles.graphs++;
 	compiles_add(item->row, "graphs", 1);
-	if (item->record->payload)
+	if (item->record->payload) {
+		char hash[20];
+
+		snprintf(hash, sizeof(hash), "%016llx",
+			 (unsigned long long)ranks_graph_hash(item->record->payload,
+							      item->record->payload_len));
+		if (item->row)
+			json_object_set_new(item->row, "graph_hash", json_string(hash));
 		compiles_text(&item->t->m->compiles, item->row, "graph", item->record->payload,
 			      item->record->payload_len);
+	}
 	return true;
 }
 
@@ -865,6 +788,36 @@ static const struct torch_kind *find_kind(struct torch_item *item)
 	return kind;
 }
 
+/* The stack of a record that is of no compilation: its node counts such records by kind. */
+static void note_loose_stack(struct torch_item *item, const json_t *stack)
+{
+	int node = stacks_add(&item->t->m->stacks, stack);
+
+	if (node >= 0)
+		compiles_add_in(json_array_get(item->t->m->stacks.nodes, (size_t)node), "records",
+				item->kind, 1);
+}
+
+/* What the record says, for those who read it here; the table of strings stands in it. */
+static bool keep_text(const struct torch_item *item, struct err *err)
+{
+	struct model *m = item->t->m;
+	const struct artifact what = {
+		.kind = item->kind,
+		.compile = item->id,
+		.record = item->record->json,
+		.payload = item->record->payload,
+		.payload_len = item->record->payload_len,
+		.process = item->t->now->process,
+		.file = m->file,
+		.resets = json_integer_value(json_object_get(item->row, "resets")),
+		.line = item->record->line,
+	};
+
+	return strcmp(item->kind, "str") == 0 ||
+	       artifacts_keep(&m->artifacts, m->writer, &what, err);
+}
+
 static bool take_record(void *self, const struct torch_record *record, struct err *err)
 {
 	struct torch_trace *t = self;
@@ -875,6 +828,7 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 
 	if (!find_writer(t, record->pid, err))
 		return false;
+	name_files(t, (json_t *)record->json);
 	note_rank(t, record->json);
 	read_id(&item);
 	kind = find_kind(&item);
@@ -890,11 +844,15 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	count_kind(c->kinds, item.kind);
 	if (kind && kind->counts && item.row)
 		compiles_add(item.row, kind->counts, 1);
-	if (kind)
-		return kind->take(&item, err);
-	t->m->ledger.n[LEDGER_UNKNOWN_KIND]++;
-	count_kind(c->unknown, item.kind);
-	return true;
+	if (!item.row && json_object_get(record->json, "stack"))
+		note_loose_stack(&item, json_object_get(record->json, "stack"));
+	if (kind && !kind->take(&item, err))
+		return false;
+	if (!kind) {
+		t->m->ledger.n[LEDGER_UNKNOWN_KIND]++;
+		count_kind(c->unknown, item.kind);
+	}
+	return keep_text(&item, err);
 }
 
 /* ---- the reader ---- */

@@ -16,7 +16,7 @@
 enum { RECORD_MAX_BYTES = 16 << 20 };
 
 struct torch_record {
-	int64_t pid;
+	int64_t pid, line;   /* who wrote it; the first line of the log is 1 */
 	const json_t *json;  /* an object */
 	const char *payload; /* NUL terminated; NULL: none */
 	size_t payload_len;
@@ -29,8 +29,8 @@ struct torch_records {
 	void *self;
 	struct ledger *ledger;
 	struct buf line, payload;
-	json_t *json; /* of the record whose payload is coming; NULL: none */
-	int64_t pid;
+	json_t *json;                /* of the record whose payload is coming; NULL: none */
+	int64_t pid, lines, at_line; /* read; where `json` was */
 	bool wants_payload, has_payload, skipping; /* the rest of a line that is too long */
 };
 

@@ -54,7 +54,7 @@ json_t *lists_passes(const struct registry *registry, struct err *err)
 {
 	json_t *passes = json_array(), *properties = json_array(), *all;
 
-	for (int i = 0; i < fusion_pass_count(registry); i++)
+	for (int i = 0; fusion_pass(registry, i).name; i++)
 		json_array_append_new(passes, pass_json(registry, i));
 	for (int i = 0; fusion_pass_property(i).name; i++)
 		json_array_append_new(properties,
@@ -99,8 +99,11 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 	struct arena arena = { 0 };
 	const struct report_environment *environment = report_read_environment(json, &arena, err);
 	bool chosen = false;
+	int n = 0;
 
-	for (int i = registry_backend_count(registry) - 1; environment && i >= 0; i--) {
+	while (fusion_backend(registry, n).name)
+		n++;
+	for (int i = n - 1; environment && i >= 0; i--) {
 		struct fusion_backend b = fusion_backend(registry, i);
 		bool compiles = strcmp(b.name, "cpu") == 0, best;
 		char why[192] = "";

@@ -35,8 +35,9 @@ static struct lowered_lists lists_of(const struct registry *registry, int op)
 {
 	struct lowered_lists all = { json_object(), json_object() };
 
-	for (int i = 0; i < registry_backend_count(registry); i++) {
-		const char *name = fusion_backend(registry, i).name;
+	const char *name;
+
+	for (int i = 0; (name = fusion_backend(registry, i).name) != NULL; i++) {
 		json_t *device = json_array(), *host = json_array();
 
 		for (int d = 0; d < DTYPE_COUNT; d++) {
@@ -96,9 +97,9 @@ static json_t *no_such_op(const struct registry *registry, const char *name, str
 {
 	struct nearest near = nearest_to(name);
 
-	for (int i = 0; i < fusion_op_count(registry); i++) {
-		struct fusion_op op = fusion_op(registry, i);
+	struct fusion_op op;
 
+	for (int i = 0; (op = fusion_op(registry, i)).name; i++) {
 		if (op.listed && !op.plugin)
 			nearest_offer(&near, op.name);
 	}
@@ -114,10 +115,9 @@ static json_t *no_such_op(const struct registry *registry, const char *name, str
 json_t *lists_ops(const struct registry *registry, const char *name, struct err *err)
 {
 	json_t *list = json_array(), *all;
+	struct fusion_op op;
 
-	for (int i = 0; i < fusion_op_count(registry); i++) {
-		struct fusion_op op = fusion_op(registry, i);
-
+	for (int i = 0; (op = fusion_op(registry, i)).name; i++) {
 		if (op.listed && (!name || is_named(&op, name)))
 			json_array_append_new(list, op_json(registry, i));
 	}

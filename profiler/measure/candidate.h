@@ -121,7 +121,13 @@ bool candidate_note_writes(struct candidate *candidate, int call, struct err *er
  * between.  What is not written is the same in all sets.  As many as are wanted and memory has room
  * for: candidate->n_sets, 1 at the least. */
 bool candidate_make_sets(struct candidate *candidate, int wanted, struct err *err);
-void candidate_use_set(struct candidate *candidate, int set);
+
+static inline void candidate_use_set(struct candidate *candidate, int set)
+{
+	candidate->set = set;
+	candidate->args = candidate->sets[set];
+}
+
 void candidate_drop_sets(struct candidate *candidate); /* back to the first */
 
 /* Argument k of a call, fresh: a copy of `from`, or what the mode's own session makes of its

@@ -224,7 +224,7 @@ static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_b
 static int64_t in_use(const struct candidate *candidate)
 {
 	return (int64_t)(allocator_used_bytes(fusion_allocator(candidate->engine)) +
-			 fusion_device_own_bytes(candidate->engine));
+			 fusion_facts(candidate->engine).device_own_bytes);
 }
 
 static bool run_call(struct candidate *candidate, int call, struct value *out, struct err *err)

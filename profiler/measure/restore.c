@@ -230,12 +230,6 @@ bool candidate_make_sets(struct candidate *candidate, int wanted, struct err *er
 	return true;
 }
 
-void candidate_use_set(struct candidate *candidate, int set)
-{
-	candidate->set = set;
-	candidate->args = candidate->sets[set];
-}
-
 void candidate_drop_sets(struct candidate *candidate)
 {
 	if (!candidate->sets)

@@ -5,11 +5,6 @@
 
 #include "fusion/base/clock.h"
 
-void wall_begin(struct wall *wall)
-{
-	*wall = (struct wall){ .since_ns = clock_ns() };
-}
-
 enum wall_part wall_to(struct wall *wall, enum wall_part part)
 {
 	enum wall_part was;

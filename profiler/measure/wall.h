@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "profiler/fields/fields.h"
+#include "fusion/base/clock.h"
 
 enum wall_part {
 	WALL_OTHER,     /* what is none of the others: the environment, JSON */
@@ -26,7 +27,10 @@ struct wall {
 	int64_t ns[WALL_PARTS];
 };
 
-void wall_begin(struct wall *wall);
+static inline void wall_begin(struct wall *wall)
+{
+	*wall = (struct wall){ .since_ns = clock_ns() };
+}
 
 /* The part from now on; returns the one that it was.  NULL: nobody counts. */
 enum wall_part wall_to(struct wall *wall, enum wall_part part);

@@ -56,7 +56,7 @@ static json_t *kernel_row(const struct candidate *candidate, const struct record
 	struct fusion_kernel k;
 	json_t *row;
 
-	if (t->graph >= fusion_graph_count(candidate->session))
+	if (t->graph >= fusion_counts(candidate->session).n_graphs)
 		return json_pack("{s:o}", "name", json_sprintf("kernel %d", t->kernel));
 	info = fusion_graph(candidate->session, t->graph);
 	if (t->kernel < 0 || t->kernel >= info.n_kernels)
@@ -176,7 +176,7 @@ static uint32_t recorder_name_graph(struct recorder *r, const struct candidate *
 
 	if (found)
 		return found->name;
-	if (t->graph >= 0 && t->graph < fusion_graph_count(candidate->session)) {
+	if (t->graph >= 0 && t->graph < fusion_counts(candidate->session).n_graphs) {
 		info = fusion_graph(candidate->session, t->graph);
 		for (int k = t->kernel; k < t->kernel + t->kernels && k < info.n_kernels; k++) {
 			read_bytes += fusion_kernel(&info, k).read_bytes;
@@ -314,7 +314,7 @@ static bool by_id(struct recorder *r, const struct wire_event *e)
  * numbers its kernels through, its pieces theirs from 0. */
 static bool may_be(const struct candidate *candidate, const struct recorded *t, int number)
 {
-	if (t->graph < 0 || t->graph >= fusion_graph_count(candidate->session))
+	if (t->graph < 0 || t->graph >= fusion_counts(candidate->session).n_graphs)
 		return true;
 	return fusion_graph(candidate->session, t->graph).n_pieces != 1 || t->kernel == number;
 }

@@ -397,7 +397,11 @@ static bool add_file(struct traced *t, const char *folder, const char *name, str
 			continue;
 		}
 		t->file_bytes += (int64_t)n;
-		ok = timeline_writer_file(t->writer, name, piece, n, err);
+		ok = timeline_writer_file(
+		    t->writer,
+		    &(struct timeline_piece){
+			.kind = TIMELINE_FILE, .name = name, .bytes = piece, .len = n },
+		    err);
 	}
 	if (file)
 		fclose(file);

@@ -89,12 +89,6 @@ bool watch_cost_enter(struct watch_cost *w, const struct lanes_view *part)
 	return true;
 }
 
-void watch_cost_finish(struct watch_cost *w)
-{
-	VEC_FREE(&w->readings);
-	VEC_FREE(&w->reports);
-}
-
 /* How many of a sorted list are before `at_ns`. */
 static size_t before(const int64_t *list, size_t n, int64_t at_ns)
 {
@@ -129,11 +123,6 @@ double watch_cost_of_call(const struct watch_cost *w, const struct span *call)
 	double hidden_ns = w->hidden_piece ? 2 * w->clock_ns + w->report_ns : 0;
 
 	return watch_cost_in_a_row(w, call) + hidden_ns;
-}
-
-double watch_cost_less(const struct watch_cost *w, const struct span *s)
-{
-	return fmax((double)(s->to_ns - s->from_ns) - w->pace * watch_cost_in_a_row(w, s), 0);
 }
 
 void watch_cost_set_pace(struct watch_cost *w, double watched_ns, double in_a_row_ns,

@@ -9,6 +9,8 @@
 #ifndef PROFILER_RECORDER_WATCH_COST_H
 #define PROFILER_RECORDER_WATCH_COST_H
 
+#include <math.h>
+
 #include "profiler/timeline/lanes_view.h"
 
 /* Of a set of lanes; zeroed is of one that costs nothing. */
@@ -23,14 +25,22 @@ struct watch_cost {
 
 /* Takes the place of the call before; `part` is cut to it.  False: out of memory. */
 bool watch_cost_enter(struct watch_cost *w, const struct lanes_view *part);
-void watch_cost_finish(struct watch_cost *w);
+
+static inline void watch_cost_finish(struct watch_cost *w)
+{
+	VEC_FREE(&w->readings);
+	VEC_FREE(&w->reports);
+}
 
 /* What it takes in a row, of a span of the call between two readings. */
 double watch_cost_in_a_row(const struct watch_cost *w, const struct span *s);
 double watch_cost_of_call(const struct watch_cost *w, const struct span *call);
 
 /* The span without it, at least 0. */
-double watch_cost_less(const struct watch_cost *w, const struct span *s);
+static inline double watch_cost_less(const struct watch_cost *w, const struct span *s)
+{
+	return fmax((double)(s->to_ns - s->from_ns) - w->pace * watch_cost_in_a_row(w, s), 0);
+}
 
 /* Sets the pace: calls of `watched_ns`, which it makes longer by `in_a_row_ns` in a row,
  * take `unwatched_ns` while nobody watches (0: unknown, then it is that of a row). */

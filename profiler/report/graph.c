@@ -19,6 +19,14 @@ static json_t *buf_json(struct buf *text)
 	return json ? json : json_string("");
 }
 
+static void print_number(struct buf *out, const struct fusion_arg *a)
+{
+	if (a->kind == FUSION_ARG_INT)
+		buf_printf(out, "%lld", (long long)a->i);
+	else
+		fusion_print_symbol(out, a);
+}
+
 static json_t *number_json(const struct fusion_arg *a)
 {
 	struct buf text;
@@ -71,20 +79,34 @@ static const char *text_of(struct buf *text, struct report_draft *draft)
 	return kept;
 }
 
+/* "[s0, 16]" */
+static const char *shape_of(const struct fusion_arg *shape, struct report_draft *draft)
+{
+	struct buf text;
+
+	buf_init(&text, 4096);
+	buf_putc(&text, '[');
+	for (int i = 0; i < shape->n; i++) {
+		struct fusion_arg size = fusion_arg_item(shape, i);
+
+		buf_puts(&text, i ? ", " : "");
+		print_number(&text, &size);
+	}
+	buf_putc(&text, ']');
+	return text_of(&text, draft);
+}
+
 static void fill_node(struct report_node *to, const struct graph *g, int id,
 		      struct report_draft *draft)
 {
 	struct fusion_node n = fusion_node(g, id);
 	json_t *args = json_array();
-	struct buf shape;
 
 	for (int i = 0; i < n.n_args; i++) {
 		struct fusion_arg a = fusion_arg(g, id, i);
 
 		json_array_append_new(args, arg_json(&a));
 	}
-	buf_init(&shape, 4096);
-	fusion_node_shape(g, id, &shape);
 	REPORT_SET(to, id, id);
 	REPORT_SET(to, name, report_draft_text(draft, n.name));
 	REPORT_SET(to, op,
@@ -92,7 +114,7 @@ static void fill_node(struct report_node *to, const struct graph *g, int id,
 					    : n.fx[0]                    ? n.fx
 									 : n.op));
 	REPORT_SET(to, dtype, dtype_name(n.dtype));
-	REPORT_SET(to, shape, text_of(&shape, draft));
+	REPORT_SET(to, shape, shape_of(&n.shape, draft));
 	REPORT_SET(to, line, n.line);
 	REPORT_SET(to, column, n.column);
 	REPORT_SET(to, args, report_draft_value(draft, args));
@@ -165,20 +187,11 @@ static struct report_recording *recording_of(const struct fusion_recording *r,
 	return to;
 }
 
-static struct report_integers outputs_of(const struct graph *g, struct report_draft *draft)
-{
-	int n = fusion_output_count(g);
-	int64_t *at = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);
-
-	for (int i = 0; at && i < n; i++)
-		at[i] = fusion_output(g, i);
-	return (struct report_integers){ at, (size_t)n };
-}
-
-static void fill_nodes(struct report_graph *to, const struct graph *g, bool brief,
+static void fill_nodes(struct report_graph *to, const struct fusion_graph_info *info, bool brief,
 		       struct report_draft *draft)
 {
-	int n = fusion_node_count(g);
+	const struct graph *g = info->captured;
+	int n = info->n_nodes;
 	struct report_node *nodes = report_new_node(brief ? 0 : (size_t)n, &draft->arena);
 	const char **ops = ARENA_ARRAY(&draft->arena, const char *, (size_t)n + 1);
 	size_t n_ops = 0;
@@ -260,17 +273,12 @@ static void fill_loop(struct report_subgraph *to, const struct fusion_loop *l,
 
 static struct report_subgraph_list subgraphs_of(const struct graph *g, struct report_draft *draft)
 {
-	struct fusion_loops *loops = fusion_loops(g);
-	int n = loops ? fusion_loop_count(loops) : 0;
-	struct report_subgraph *all = report_new_subgraph((size_t)n, &draft->arena);
+	struct fusion_loops loops = fusion_loops(g, &draft->arena);
+	struct report_subgraph *all = report_new_subgraph((size_t)loops.n, &draft->arena);
 
-	for (int i = 0; all && i < n; i++) {
-		struct fusion_loop l = fusion_loop(loops, i);
-
-		fill_loop(&all[i], &l, draft);
-	}
-	fusion_loops_destroy(loops);
-	return (struct report_subgraph_list){ all, (size_t)n };
+	for (int i = 0; all && i < loops.n; i++)
+		fill_loop(&all[i], &loops.at[i], draft);
+	return (struct report_subgraph_list){ all, (size_t)loops.n };
 }
 
 static struct report_origin_list origins_of(const struct fusion_graph_info *info,
@@ -296,7 +304,7 @@ void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, i
 	REPORT_SET(to, compile,
 		   arena_printf(&draft->arena, "%d/%d", info->frame_id, info->compile_id));
 	REPORT_SET(to, placeholders, info->n_placeholders);
-	fill_nodes(to, info->captured, brief, draft);
+	fill_nodes(to, info, brief, draft);
 	fill_kernels(to, info, draft);
 	REPORT_SET_OR_NULL(to, lowered, info->source, source_of(info->source, draft));
 	REPORT_SET_OR_NULL(to, tile_program, !brief && info->lowered, tiles_of(info, draft));
@@ -304,7 +312,8 @@ void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, i
 	REPORT_SET(to, cached, info->cached);
 	REPORT_SET(to, uses, info->uses);
 	if (!brief) {
-		REPORT_SET(to, outputs, outputs_of(info->captured, draft));
+		REPORT_SET(to, outputs,
+			   report_draft_integers(draft, info->outputs, info->n_outputs));
 		REPORT_SET(to, origins, origins_of(info, draft));
 		REPORT_SET(to, subgraphs, subgraphs_of(info->captured, draft));
 	}

@@ -35,58 +35,55 @@ static void add_place(struct report_rule *rule, const struct fusion_firing *f,
 	REPORT_SET(place, column, f->column);
 }
 
-static struct report_rule_list rules_of(const struct watched *w, int part, int step,
+static struct report_rule_list rules_of(const struct fusion_watched_step *step,
 					struct report_draft *draft)
 {
-	int n = fusion_watched_step(w, part, step).n_firings;
+	int n = step->n_firings;
 	struct report_rule_list rules = { report_new_rule((size_t)n, &draft->arena), 0 };
 
 	if (!rules.at)
 		return (struct report_rule_list){ NULL, (size_t)n };
 	for (int i = 0; i < n; i++) {
-		struct fusion_firing f = fusion_watched_firing(w, part, step, i);
-		struct report_rule *rule = rule_of(&rules, f.rule, draft);
+		const struct fusion_firing *f = &step->firings[i];
+		struct report_rule *rule = rule_of(&rules, f->rule, draft);
 
 		rule->count++;
-		add_place(rule, &f, draft);
+		add_place(rule, f, draft);
 	}
 	return rules;
 }
 
-static void fill_step(struct report_pass_step *to, const struct watched *w, int part, int index,
+static void fill_step(struct report_pass_step *to, const struct fusion_watched_step *step,
 		      struct report_draft *draft)
 {
-	struct fusion_watched_step step = fusion_watched_step(w, part, index);
-
-	REPORT_SET(to, pass, report_draft_text(draft, step.name));
-	REPORT_SET_OR_NULL(to, plugin, step.plugin, report_draft_text(draft, step.plugin));
-	REPORT_SET(to, off, step.off);
-	REPORT_SET(to, changed, step.changed);
-	REPORT_SET(to, nodes, step.n_nodes);
-	REPORT_SET(to, us, (double)step.ns / 1000);
-	REPORT_SET(to, rules, rules_of(w, part, index, draft));
-	REPORT_SET(to, rules_left_out, step.firings_left_out);
-	REPORT_SET_OR_NULL(to, after, step.after, report_draft_text(draft, step.after));
+	REPORT_SET(to, pass, report_draft_text(draft, step->name));
+	REPORT_SET_OR_NULL(to, plugin, step->plugin, report_draft_text(draft, step->plugin));
+	REPORT_SET(to, off, step->off);
+	REPORT_SET(to, changed, step->changed);
+	REPORT_SET(to, nodes, step->n_nodes);
+	REPORT_SET(to, us, (double)step->ns / 1000);
+	REPORT_SET(to, rules, rules_of(step, draft));
+	REPORT_SET(to, rules_left_out, step->firings_left_out);
+	REPORT_SET_OR_NULL(to, after, step->after, report_draft_text(draft, step->after));
 }
 
-static void fill_part(struct report_pass_part *to, const struct watched *w, int index,
+static void fill_part(struct report_pass_part *to, const struct fusion_watched_part *part,
 		      struct report_draft *draft)
 {
-	struct fusion_watched_part part = fusion_watched_part(w, index);
-	struct report_pass_step *steps = report_new_pass_step((size_t)part.n_steps, &draft->arena);
+	struct report_pass_step *steps = report_new_pass_step((size_t)part->n_steps, &draft->arena);
 
-	for (int i = 0; steps && i < part.n_steps; i++)
-		fill_step(&steps[i], w, index, i, draft);
-	REPORT_SET(to, part, report_draft_text(draft, part.name));
-	REPORT_SET_OR_NULL(to, loop, part.loop, report_draft_text(draft, part.loop));
-	REPORT_SET(to, takes, report_draft_texts(draft, part.takes, part.n_takes));
-	REPORT_SET(to, gives, report_draft_texts(draft, part.gives, part.n_gives));
-	REPORT_SET(to, first_kernel, part.first_kernel);
-	REPORT_SET(to, n_kernels, part.n_kernels);
-	REPORT_SET(to, nodes, part.n_nodes);
-	REPORT_SET_OR_NULL(to, before, part.before, report_draft_text(draft, part.before));
-	REPORT_SET(to, steps, (struct report_pass_step_list){ steps, (size_t)part.n_steps });
-	REPORT_SET(to, left_out_bytes, (int64_t)part.left_out_bytes);
+	for (int i = 0; steps && i < part->n_steps; i++)
+		fill_step(&steps[i], &part->steps[i], draft);
+	REPORT_SET(to, part, report_draft_text(draft, part->name));
+	REPORT_SET_OR_NULL(to, loop, part->loop, report_draft_text(draft, part->loop));
+	REPORT_SET(to, takes, report_draft_texts(draft, part->takes, part->n_takes));
+	REPORT_SET(to, gives, report_draft_texts(draft, part->gives, part->n_gives));
+	REPORT_SET(to, first_kernel, part->first_kernel);
+	REPORT_SET(to, n_kernels, part->n_kernels);
+	REPORT_SET(to, nodes, part->n_nodes);
+	REPORT_SET_OR_NULL(to, before, part->before, report_draft_text(draft, part->before));
+	REPORT_SET(to, steps, (struct report_pass_step_list){ steps, (size_t)part->n_steps });
+	REPORT_SET(to, left_out_bytes, (int64_t)part->left_out_bytes);
 }
 
 static void set_passes(struct report_graph *graph, int index, const struct candidate *candidate,
@@ -94,8 +91,8 @@ static void set_passes(struct report_graph *graph, int index, const struct candi
 {
 	size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
 	struct err err = { 0 };
-	struct watched *w = fusion_watch_passes(candidate->session, index, &bytes, &err);
-	int n = w ? fusion_watched_count(w) : 1;
+	struct fusion_watched *w = fusion_watch_passes(candidate->session, index, &bytes, &err);
+	int n = w ? w->n_parts : 1;
 	struct report_pass_part *parts = report_new_pass_part((size_t)n, &draft->arena);
 
 	if (parts && !w) {
@@ -103,7 +100,7 @@ static void set_passes(struct report_graph *graph, int index, const struct candi
 		REPORT_SET(&parts[0], error, report_draft_text(draft, err.message));
 	}
 	for (int k = 0; parts && w && k < n; k++)
-		fill_part(&parts[k], w, k, draft);
+		fill_part(&parts[k], &w->parts[k], draft);
 	*left_bytes -= bytes;
 	REPORT_SET(graph, passes, (struct report_pass_part_list){ parts, (size_t)n });
 	fusion_watched_destroy(w);

@@ -32,6 +32,10 @@ struct report_of_call {
 void report_call_fill(struct report_call *to, const struct report_of_call *r,
 		      struct report_draft *draft);
 
+/* `breaks` of a mode. */
+struct report_break_list breaks_of_session(const struct fusion_session *s,
+					   struct report_draft *draft);
+
 /* Sets graphs, guards, recompiles, breaks, compile_ms and cached of m; `brief`
  * leaves out the nodes and the list of all guards, which is half of the text.  False when out of
  * memory. */

@@ -162,29 +162,29 @@ static void try_in(const struct try *t, struct fusion_session *s, const json_t *
 
 	if (!call_once(t, s, t->specs, &graphs, &err))
 		return;
-	recompiles = fusion_recompile_count(s);
-	entries = fusion_entry_count(s);
+	recompiles = fusion_counts(s).n_recompiles;
+	entries = fusion_counts(s).n_entries;
 	if (!call_once(t, s, changed, &graphs, &err)) {
 		REPORT_SET(row, result, "error");
 		REPORT_SET(row, reason, report_draft_text(t->draft, err.message));
 		return;
 	}
-	if (fusion_recompile_count(s) == recompiles && graphs == 0 &&
-	    fusion_entry_count(s) == entries) {
+	if (fusion_counts(s).n_recompiles == recompiles && graphs == 0 &&
+	    fusion_counts(s).n_entries == entries) {
 		REPORT_SET(row, result, "same entry");
 		return;
 	}
 	REPORT_SET(row, result,
-		   fusion_recompile_count(s) > recompiles ? "recompiled" : "new frames");
+		   fusion_counts(s).n_recompiles > recompiles ? "recompiled" : "new frames");
 	REPORT_SET(row, new_graphs, graphs);
 	/* Of the first frame that did not fit: the others follow from it. */
-	REPORT_SET_IF(row, reason, fusion_recompile_count(s) > recompiles,
+	REPORT_SET_IF(row, reason, fusion_counts(s).n_recompiles > recompiles,
 		      report_draft_text(t->draft, fusion_recompile(s, recompiles).reason));
-	recompiles = fusion_recompile_count(s);
+	recompiles = fusion_counts(s).n_recompiles;
 	if (third && call_once(t, s, third, &again, &err))
 		REPORT_SET(row, then,
-			   again || fusion_recompile_count(s) > recompiles ? "recompiled again"
-									   : "same entry");
+			   again || fusion_counts(s).n_recompiles > recompiles ? "recompiled again"
+									       : "same entry");
 }
 
 /* Takes over `changed` and `third` (both may be NULL). */

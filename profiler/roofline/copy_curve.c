@@ -150,8 +150,9 @@ static int64_t bytes_of(int64_t elements)
 
 int64_t copy_cache_bytes(struct fusion *engine)
 {
-	int64_t bytes = fusion_device_name(engine) ? (int64_t)fusion_device_cache_bytes(engine)
-						   : sysconf(_SC_LEVEL3_CACHE_SIZE);
+	int64_t bytes = fusion_facts(engine).device
+			    ? (int64_t)fusion_facts(engine).device_cache_bytes
+			    : sysconf(_SC_LEVEL3_CACHE_SIZE);
 
 	return bytes > 0 ? bytes : unknown_cache_bytes;
 }

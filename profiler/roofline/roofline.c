@@ -55,7 +55,7 @@ static bool record(struct candidate *candidate, struct timeline_events *seen, st
 	struct recorder *r = recorder_create(timeline_events_block, seen, 1, err);
 	bool ok;
 
-	if (r && fusion_device_name(candidate->engine))
+	if (r && fusion_facts(candidate->engine).device)
 		recorder_begin_device(r, false);
 	ok = r && recorder_watch_for(r, candidate, NULL, CALLS, ENOUGH_NS, err) &&
 	     recorder_finish(r, err);
@@ -132,14 +132,14 @@ static bool add_use(struct report_kernel *to, const struct roofline_of *w, int g
  * of them. */
 static bool has_one_size(const struct candidate *candidate, const struct fusion_graph_info *info)
 {
-	return candidate->n_timed == 1 || !fusion_has_symbols(info->captured);
+	return candidate->n_timed == 1 || !info->has_symbols;
 }
 
 static bool report_kernel(struct report_kernel *to, const struct roofline_of *w, int graph,
 			  int kernel)
 {
 	struct fusion_graph_info info = fusion_graph(w->candidate->session, graph);
-	int64_t operations = fusion_kernel_operations(&info, kernel);
+	int64_t operations = fusion_kernel(&info, kernel).operations;
 	int64_t bytes = to->read_bytes + to->written_bytes;
 	struct durations d = { 0 };
 	struct interval us;
@@ -166,7 +166,7 @@ bool roofline_report(const struct copy_curve *curve, struct candidate *candidate
 
 	if (graphs.n == 0)
 		return true;
-	w.less_ns = fusion_device_name(candidate->engine) ? 0 : measure_clock_cost_ns();
+	w.less_ns = fusion_facts(candidate->engine).device ? 0 : measure_clock_cost_ns();
 	ok = record(candidate, &w.seen, err);
 	for (size_t g = 0; g < graphs.n; g++) {
 		struct report_kernel_list kernels = graphs.at[g].kernel_details;

@@ -1,6 +1,6 @@
 /* profiler/roofline/roofline.h -- how far kernels are from what the machine allows.
  *
- * OPERATIONS are those of fusion_kernel_operations().
+ * OPERATIONS are those of struct fusion_kernel.
  *
  * BYTES are those of struct fusion_kernel: each element that the kernel reaches counts once.
  * ARITHMETIC INTENSITY is operations over bytes (the roofline: Williams, Waterman and

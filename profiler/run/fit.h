@@ -50,7 +50,12 @@ struct fit_program {
  * arguments.  False where it cannot be tried: too many arguments, or the module's own code fails
  * (*err). */
 bool fit_open(struct fit_program *f, const struct workload *w, struct err *err);
-void fit_close(struct fit_program *f);
+
+static inline void fit_close(struct fit_program *f)
+{
+	fusion_destroy(f->engine);
+	f->engine = NULL;
+}
 
 /* Makes the call, with the random numbers of `seed`, and fills in what became of it. */
 void fit_try(const struct fit_program *f, uint64_t seed, struct fit_state *s);

@@ -55,12 +55,6 @@ bool fit_open(struct fit_program *f, const struct workload *w, struct err *err)
 	return ok;
 }
 
-void fit_close(struct fit_program *f)
-{
-	fusion_destroy(f->engine);
-	f->engine = NULL;
-}
-
 /* The arguments of a call, made one after another. */
 struct made {
 	struct value at[FIT_INPUTS];

@@ -1,7 +1,7 @@
 /* profiler/run/run.h -- private to profiler/: a run under way, and the parts of its work.
  *
- * run.c goes from point to point, point.c makes the calls of a point in every mode, and
- * samples.c and timing.c measure what they have made.
+ * run.c goes from point to point and makes the calls of each in every mode; timing.c measures
+ * what they have made.
  */
 #ifndef PROFILER_RUN_RUN_H
 #define PROFILER_RUN_RUN_H
@@ -74,26 +74,16 @@ static inline struct report_mode *run_mode(const struct run *r, enum fusion_mode
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
 #define RUN_CALLS_SHARE 0.25
 
-/* samples.c: samples of all modes of the point at work, by this process and others. */
-bool run_take_samples(struct run *r, struct candidate *candidates,
-		      const struct autocast_effect *autocast, struct err *err);
-
 /* Reports progress, at most ten times a second; `round` 0: the first calls.  False to cancel. */
 bool run_tell(struct run *r, const char *mode, int round, double share);
 
-/* The inputs of the point at work: made once, until another point's are wanted.  NULL with
- * *err. */
-const struct inputs *run_inputs(struct run *r, struct err *err);
-
-/* The point at work: its calls in every mode and, where the run is timed, what they take.  Fills in
- * its place and the device. */
-bool run_point(struct run *r, struct err *err);
-
 /* Room in a map of modes for one more. */
-struct report_comparison *run_comparison(struct report_comparison_map *map, enum fusion_mode mode);
-
-/* A timed run compiles cold: compile_ms is what a first user pays. */
-struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
+static inline struct report_comparison *run_comparison(struct report_comparison_map *map,
+						       enum fusion_mode mode)
+{
+	map->keys[map->n] = fusion_mode_name(mode);
+	return &map->at[map->n++];
+}
 
 /* Times the candidates of the modes and of `autocast`, which have made their calls, against each
  * other; on the host they are watched too. */

@@ -1,4 +1,4 @@
-/* profiler/timeline/idle.h -- private: when a device ran nothing, and what the host did meanwhile.
+/* profiler/timeline/idle.h -- when a device ran nothing, and what the host did meanwhile.
  *
  * A device is idle while none of its streams runs a kernel, a copy or a set.  That time is cut
  * where the host goes from one thing to the next, and each part has the cause that idle.def

@@ -41,7 +41,7 @@ bool timeline_block_read(const void *bytes, size_t len, struct timeline_block *o
 		return damaged(err, "it ends within a block");
 	if (hash_bytes((const char *)bytes + sizeof(head), head.body_bytes, 0) != head.hash)
 		return damaged(err, "a block is not as it was written");
-	if (head.kind < TIMELINE_CHUNK || head.kind > TIMELINE_FILE)
+	if (head.kind < TIMELINE_CHUNK || head.kind > TIMELINE_INDEX)
 		return damaged(err, "a block is of an unknown kind");
 	if (head.kind == TIMELINE_CHUNK &&
 	    (head.events == 0 || head.events > TIMELINE_CHUNK_EVENTS ||
@@ -87,7 +87,7 @@ bool timeline_file_read(const struct timeline_block *b, char name[TIMELINE_FILE_
 	const char *at = b->body, *end = at + b->body_bytes;
 	uint32_t sizes[2];
 
-	if (b->kind != TIMELINE_FILE || b->body_bytes < sizeof(sizes))
+	if (b->kind < TIMELINE_FILE || b->body_bytes < sizeof(sizes))
 		return damaged(err, "a piece of a file is missing");
 	memcpy(sizes, at, sizeof(sizes));
 	at += sizeof(sizes);

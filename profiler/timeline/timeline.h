@@ -5,7 +5,8 @@
  * TIMELINE_CHUNK_EVENTS events, sorted by their start, or tables: what the numbers
  * of lanes, names and launch shapes in the chunks stand for, and facts of the
  * recording (records lost, for one); or a piece of a file that was written beside it
- * (TORCH_TRACE of a PyTorch program).
+ * (TORCH_TRACE of a PyTorch program); or texts of a log, and their index
+ * (profiler/import/artifacts.h).
  *
  *	block   magic u32 | kind u32 | events u32 | version u32 | t0 i64 | t1 i64 |
  *		bytes of the body u64 | xxHash of the body u64 | body
@@ -13,8 +14,8 @@
  *		bytes, then their second bytes, and so on; starts as differences
  *	tables  bytes of the JSON u32 | codec u32 | {"lanes", "names", "shapes": lists
  *		that continue those of the tables before; "facts"}
- *	file    bytes of the name u32 | bytes of the piece u32 | name | codec u32 |
- *		bytes u32 | the piece
+ *	file    (texts and index too) bytes of the name u32 | bytes of the piece u32 | name | codec
+ *u32 | bytes u32 | the piece
  *
  * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
  * from strangers: every reader checks before it believes.  A writer holds one
@@ -63,6 +64,11 @@ enum timeline_kind {
 };
 const char *timeline_kind_name(enum timeline_kind kind);
 
+/* What an event is drawn and grouped as: "collective", "compile", "python"
+ * (profiler/timeline/drawn.def) where its name, or that of its lane, says more than its kind, whose
+ * name it is else.  Both may be NULL. */
+const char *timeline_drawn_as(enum timeline_kind kind, const char *name, const char *lane);
+
 /* COLUMN(name, type), in the order of a chunk's body. */
 #define TIMELINE_COLUMNS(COLUMN)                                                                   \
 	COLUMN(start_ns, int64_t)                                                                  \
@@ -99,7 +105,13 @@ static inline int64_t timeline_add(int64_t a, int64_t b)
 	return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2, TIMELINE_FILE = 3 };
+enum timeline_block_kind {
+	TIMELINE_CHUNK = 1,
+	TIMELINE_TABLES,
+	TIMELINE_FILE,
+	TIMELINE_TEXTS,
+	TIMELINE_INDEX
+};
 
 struct timeline_block {
 	uint32_t kind, events;
@@ -137,10 +149,17 @@ bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event 
  * watches while it runs. */
 bool timeline_writer_flush(struct timeline_writer *w, struct err *err);
 
-/* The next piece of a file, at most TIMELINE_PIECE_BYTES. */
+/* The next piece of a file, of texts or of their index, at most TIMELINE_PIECE_BYTES. */
 enum { TIMELINE_PIECE_BYTES = 4 << 20, TIMELINE_FILE_NAME_CHARS = 200 };
-bool timeline_writer_file(struct timeline_writer *w, const char *name, const void *bytes,
-			  size_t len, struct err *err);
+struct timeline_piece {
+	enum timeline_block_kind kind;
+	const char *name; /* of a file */
+	const void *bytes;
+	size_t len;
+	int64_t first, last; /* what the store finds it by: t0 and t1 of the block; of a file 0 */
+	size_t stored_bytes; /* out: of the block */
+};
+bool timeline_writer_file(struct timeline_writer *w, struct timeline_piece *piece, struct err *err);
 
 /* The rest, and the last tables: their facts are `facts` (taken over; NULL: none)
  * with `out_of_range`, `events`, and `extents` ([[lane, t0, t1, events], ...]). */
@@ -241,7 +260,7 @@ static inline int64_t timeline_lane_source(const struct timeline_lane *lane)
 bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,
 			  struct err *err);
 
-/* A piece of a file, added to *out. */
+/* A piece of a file, of texts or of their index, added to *out. */
 bool timeline_file_read(const struct timeline_block *block, char name[TIMELINE_FILE_NAME_CHARS + 1],
 			struct buf *out, struct err *err);
 
@@ -289,6 +308,7 @@ struct timeline_query {
 	int64_t n;             /* the point of a sweep */
 	int64_t t0_ns, t1_ns;  /* t1 < 0: to the end */
 	int px;                /* so many buckets where there are more events than fit */
+	const char *lanes;     /* NULL: of all; else those that rows are of: "3,4,17" */
 	const char *find;      /* NULL: nothing; else a part of a name, symbol or op, in any case */
 	int64_t find_until_ns; /* by clock_ns(): when looking for `find` or `seek` ends; 0: never */
 	struct timeline_seek seek;
@@ -313,10 +333,10 @@ bool timeline_view_wants_more(struct timeline_view *v);
 
 /* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
  * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
- * columns, what their numbers stand for, and totals that hold for all events of the
- * window, those that have no row of their own too. */
+ * columns, what their numbers stand for, totals that hold for all events of the
+ * window, those that have no row of their own too, and where a page opens: "opens". */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 2 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 5 }; /* one more with each change of it */
 
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,

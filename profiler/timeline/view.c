@@ -4,6 +4,7 @@
  * begin in one pixel of one lane, and is the longest of them: what is long enough
  * to be seen is never lost.  Of a counter's samples it is the largest.
  */
+#include "profiler/timeline/opens.h"
 #include "profiler/timeline/overlap.h"
 #include "profiler/timeline/timeline.h"
 
@@ -49,7 +50,7 @@ struct view_bucket {
 
 struct view_lane {
 	bool wanted;
-	int row; /* among the wanted */
+	int row; /* among those that have rows; -1: not asked for */
 	int64_t events, sum_ns;
 	struct overlap busy;
 };
@@ -69,12 +70,12 @@ struct timeline_view {
 	int64_t t0_ns, t1_ns;     /* of the window */
 	struct view_lane *lanes;
 	struct overlap_room room; /* of the lanes */
-	size_t n_lanes, n_wanted;
+	size_t n_lanes, n_with_rows;
 	struct view_total *totals; /* by name and kind; grows with the names */
 	size_t n_names;
 	struct timeline_event *rows; /* as long as there are few */
 	int n_rows;
-	struct view_bucket *buckets; /* n_wanted times px */
+	struct view_bucket *buckets; /* view_bucket_rows() times px */
 	int px;
 	int64_t events; /* in the window */
 	int64_t shown;  /* that want a row: of events and of gaps */
@@ -84,6 +85,7 @@ struct timeline_view {
 	int n_devices;
 	int64_t readings, reports; /* of the events in the window */
 	int64_t late;              /* events that came too late for gaps */
+	struct opens *opens;
 };
 
 enum { VIEW_MAX_ROWS = 6000 }; /* with more the answer is sampled */
@@ -209,7 +211,12 @@ static json_t *lanes_json(struct timeline_view *v)
 			l->busy.at_least = true;
 		json_object_set_new(row, "busy_ns", json_integer(busy));
 		json_object_set_new(row, "busy_at_least", json_boolean(l->busy.at_least));
+		json_object_set_new(row, "has_rows", json_boolean(l->row >= 0));
 		json_object_set_new(row, "found", json_integer(v->find->lanes[i].events));
+		json_object_set_new(
+		    row, "ranges_are",
+		    json_string(timeline_drawn_as(TIMELINE_RANGE, NULL,
+						  timeline_lane_at(&v->tables, i).name)));
 		json_array_append_new(list, row);
 	}
 	return list;
@@ -232,6 +239,27 @@ static json_t *kinds_json(void)
 	for (int kind = 0; kind < TIMELINE_KIND_COUNT; kind++)
 		json_array_append_new(list, json_string(timeline_kind_name(kind)));
 	return list;
+}
+
+/* {number of a name: what its events are drawn as}, of those whose kind does not say it. */
+static json_t *drawn_json(const struct timeline_view *v)
+{
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++) {
+		enum timeline_kind kind = (enum timeline_kind)(i % TIMELINE_KIND_COUNT);
+		size_t name = i / TIMELINE_KIND_COUNT;
+		const char *as;
+		char key[24];
+
+		if (!v->totals[i].shown)
+			continue;
+		as = timeline_drawn_as(kind, timeline_name_at(&v->tables, name).name, NULL);
+		snprintf(key, sizeof(key), "%zu", name);
+		if (as != timeline_kind_name(kind))
+			json_object_set_new(out, key, json_string(as));
+	}
+	return out;
 }
 
 /* Whose gaps are among the rows; events that came too late for them; and what of them watching
@@ -297,13 +325,17 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
-	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
-	    (json_int_t)(v->end_ns - v->begin_ns), "t0_ns", (json_int_t)(v->t0_ns - v->begin_ns),
-	    "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-	    "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes", lanes_json(v),
-	    "names", names, "shapes", shapes, "totals", totals, "kinds", kinds_json(), "idle",
-	    idle_json(v), "found", found_json(v), "facts", v->tables.facts);
+	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+			 "s:o, s:o, s:O?}",
+			 "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
+			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
+			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
+			 "sampled", timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n,
+			 "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes",
+			 shapes, "totals", totals, "kinds", kinds_json(), "idle", idle_json(v),
+			 "found", found_json(v), "opens",
+			 opens_json(v->opens, v->begin_ns, timeline_view_is_sampled(v)), "facts",
+			 v->tables.facts);
 }
 
 /* An event by itself, with what its name means. */
@@ -579,7 +611,7 @@ static bool find_event(struct find *f, const struct timeline_event *e, int64_t f
 	return true;
 }
 
-enum { MAX_BUCKETS = 1 << 18, MIN_PX = 16, MAX_PX = 8192 };
+enum { MAX_BUCKETS = 1 << 16, MIN_PX = 16, MAX_PX = 8192 };
 
 /* false */
 static bool view_out_of_memory(struct err *err)
@@ -612,6 +644,7 @@ void timeline_view_destroy(struct timeline_view *v)
 		overlap_finish(&v->lanes[i].busy);
 	free(v->lanes);
 	free(v->totals);
+	opens_destroy(v->opens);
 	free(v->rows);
 	free(v->buckets);
 	free(v);
@@ -625,6 +658,19 @@ bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len
 	       timeline_tables_read(&v->tables, &b, err);
 }
 
+/* Whether a list has the lane; NULL has all. */
+static bool lists_lane(const char *list, size_t lane)
+{
+	for (const char *at = list; at && *at; at += strspn(at, ",")) {
+		char *end;
+
+		if (strtoul(at, &end, 10) == lane && end != at)
+			return true;
+		at = end + strcspn(end, ",");
+	}
+	return !list;
+}
+
 static void choose_lanes(struct timeline_view *v)
 {
 	const struct timeline_query *q = &v->query;
@@ -635,7 +681,7 @@ static void choose_lanes(struct timeline_view *v)
 		if (!timeline_lane_is_of(&lane, q->mode, q->has_n ? &q->n : NULL))
 			continue;
 		v->lanes[i].wanted = true;
-		v->lanes[i].row = (int)v->n_wanted++;
+		v->lanes[i].row = lists_lane(q->lanes, i) ? (int)v->n_with_rows++ : -1;
 	}
 }
 
@@ -673,7 +719,7 @@ static void find_window(struct timeline_view *v)
 /* A row of buckets for each lane, and one for the gaps of each device. */
 static size_t view_bucket_rows(const struct timeline_view *v)
 {
-	return v->n_wanted + (size_t)v->n_devices;
+	return v->n_with_rows + (size_t)v->n_devices;
 }
 
 static void choose_px(struct timeline_view *v)
@@ -746,7 +792,8 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	choose_px(v);
 	v->rows = calloc(VIEW_MAX_ROWS, sizeof(*v->rows));
 	v->buckets = calloc(view_bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
-	if (!v->rows || !v->buckets)
+	v->opens = opens_create(v->t0_ns, v->t1_ns);
+	if (!v->rows || !v->buckets || !v->opens)
 		return view_out_of_memory(err);
 	v->ready = true;
 	return true;
@@ -811,6 +858,7 @@ static void add_to_totals(struct timeline_view *v, const struct timeline_event *
 	}
 	add_to_total(v, e, end - from);
 	add_to_lane(v, e, from, end);
+	opens_add(v->opens, e, from, end);
 }
 
 static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row, bool found)
@@ -845,7 +893,8 @@ static void add_event(struct timeline_view *v, struct timeline_event *e)
 		return;
 	add_to_totals(v, e, from, end);
 	note_watching(v, e);
-	add_row(v, e, (size_t)v->lanes[e->lane].row, found);
+	if (v->lanes[e->lane].row >= 0)
+		add_row(v, e, (size_t)v->lanes[e->lane].row, found);
 }
 
 static void add_idle(void *self, const struct idle_part *p)
@@ -860,7 +909,8 @@ static void add_idle(void *self, const struct idle_part *p)
 						: v->idle_names + (uint32_t)p->cause };
 
 	add_to_total(v, &e, e.duration_ns);
-	add_row(v, &e, v->n_wanted + (size_t)p->device, false);
+	if (v->lanes[p->lane].row >= 0)
+		add_row(v, &e, v->n_with_rows + (size_t)p->device, false);
 }
 
 bool timeline_view_wants_more(struct timeline_view *v)

@@ -262,16 +262,22 @@ bool timeline_writer_flush(struct timeline_writer *w, struct err *err)
 	return ok;
 }
 
-bool timeline_writer_file(struct timeline_writer *w, const char *name, const void *bytes,
-			  size_t len, struct err *err)
+bool timeline_writer_file(struct timeline_writer *w, struct timeline_piece *piece, struct err *err)
 {
-	uint32_t sizes[2] = { (uint32_t)strnlen(name, TIMELINE_FILE_NAME_CHARS), (uint32_t)len };
+	uint32_t sizes[2] = { (uint32_t)strnlen(piece->name, TIMELINE_FILE_NAME_CHARS),
+			      (uint32_t)piece->len };
+	bool ok;
 
 	buf_clear(&w->body);
 	buf_add(&w->body, sizes, sizeof(sizes));
-	buf_add(&w->body, name, sizes[0]);
-	return add_part(w, bytes, len, err) &&
-	       put_block(w, (struct timeline_head){ .kind = TIMELINE_FILE }, err);
+	buf_add(&w->body, piece->name, sizes[0]);
+	ok = add_part(w, piece->bytes, piece->len, err) &&
+	     put_block(w,
+		       (struct timeline_head){
+			   .kind = piece->kind, .t0_ns = piece->first, .t1_ns = piece->last },
+		       err);
+	piece->stored_bytes = sizeof(struct timeline_head) + w->body.len;
+	return ok;
 }
 
 bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event *event,

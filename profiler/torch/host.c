@@ -217,11 +217,6 @@ void torch_host_stop(struct torch_host *h)
 	free(h);
 }
 
-void torch_host_folder(const char *socket, char *out, size_t bytes)
-{
-	snprintf(out, bytes, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
-}
-
 const char *torch_host_socket(const struct torch_host *h)
 {
 	return h->socket;

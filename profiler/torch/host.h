@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "fusion/base/err.h"
 #include "fusion/data.h"
@@ -41,7 +43,10 @@ void torch_host_stop(struct torch_host *h);
 bool torch_host_alive(struct torch_host *h);
 
 /* Its folder, in which the folders of jobs are. */
-void torch_host_folder(const char *socket, char *out, size_t bytes);
+static inline void torch_host_folder(const char *socket, char *out, size_t bytes)
+{
+	snprintf(out, bytes, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
+}
 
 /* Where it listens: a socket that any process of this user may give jobs to (child.h). */
 const char *torch_host_socket(const struct torch_host *h);

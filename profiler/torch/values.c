@@ -318,7 +318,7 @@ static void compare_with(const struct compared_call *call, struct compared *c,
 	struct compare x = { .c = c,
 			     .bytes = call->bytes,
 			     .n_bytes = call->n_bytes,
-			     .threads = fusion_threads(candidate->engine),
+			     .threads = fusion_facts(candidate->engine).threads,
 			     .reference = reference ? call->reference : NULL,
 			     .path = path };
 	int i = call->index;

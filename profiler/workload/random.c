@@ -24,11 +24,6 @@ bool random_kind_from_name(const char *name, enum random_kind *out)
 	return false;
 }
 
-void random_philox(uint64_t seed, uint64_t block, uint32_t out[4])
-{
-	philox(seed, block, 0, out);
-}
-
 uint64_t random_next(uint64_t seed, uint64_t *position)
 {
 	uint32_t words[PHILOX_WORDS];

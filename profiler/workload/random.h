@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "fusion/dtype.h"
+#include "fusion/base/philox.h"
 
 enum random_kind {
 	RANDOM_RANDN,
@@ -37,7 +38,10 @@ struct random {
 };
 
 /* One block of four words. */
-void random_philox(uint64_t seed, uint64_t block, uint32_t out[4]);
+static inline void random_philox(uint64_t seed, uint64_t block, uint32_t out[4])
+{
+	philox(seed, block, 0, out);
+}
 
 /* The next 64 bits of a stream that starts at *position 0: for shuffles. */
 uint64_t random_next(uint64_t seed, uint64_t *position);

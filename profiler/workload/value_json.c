@@ -67,7 +67,7 @@ static struct value tensor_from_json(const json_t *spec, const struct value_make
 		err_set(err, ERR_MEMORY, "out of memory for an input");
 		return unset;
 	}
-	fusion_mark_dynamic(v, s.dynamic_dims);
+	*fusion_dynamic_dims(v) = s.dynamic_dims;
 	if (!s.requires_grad || !m->scope || fusion_require_grad(m->scope->session, v, err))
 		return v;
 	value_unref(v);
@@ -220,7 +220,7 @@ static struct value copy_tensor(struct value original, struct allocator *a, stru
 	if (v.kind == VALUE_UNSET)
 		err_set(err, ERR_MEMORY, "out of memory for an input");
 	else
-		fusion_mark_dynamic(v, fusion_dynamic_dims(original));
+		*fusion_dynamic_dims(v) = *fusion_dynamic_dims(original);
 	return v;
 }
 

@@ -116,10 +116,6 @@ static inline const struct fusion_program *point_program(const struct workload *
 struct fusion_program *workload_program(const struct workload *w, const char *source, size_t len,
 					struct err *err);
 
-/* files.c.  Reads `files` and the file that `entry` names, or the one text of `source`: fills
- * w->files, w->source and w->entry.  WORKLOAD or BOUND. */
-bool files_read(struct workload *w, struct err *err);
-void files_forget(struct workload *w);
 /* What a path of a program's file, or of one that it reads, must be; WORKLOAD or BOUND. */
 bool path_check(const char *path, struct err *err);
 

@@ -22,6 +22,26 @@ json_t *hook_body(void *self, const struct hook_news *news, struct err *err);
 /* The workload that a first start runs, of web/examples/; new. */
 json_t *examples_first(struct err *err);
 
+/* ---- api_export.c: runs that are being written for others.  Thread-safe. ---- */
+
+enum { EXPORTS_MOST = 4 }; /* at once */
+
+struct export_row {
+	int64_t id, run;
+	int64_t started_ns; /* since 1970 */
+	const char *format; /* a name of profiler/export/formats.def */
+	char author[72];    /* who asked for it, as a caller's name; "": nobody has a name */
+	int64_t bytes;      /* written so far */
+	double share;       /* of the timeline that it has read, 0..1 */
+	bool cancelled;
+};
+
+struct exports *exports_create(void); /* NULL when out of memory */
+void exports_destroy(struct exports *e);
+
+/* Those of the run that are under way (0: of all), the oldest first; returns how many. */
+int exports_list(struct exports *e, int64_t run, struct export_row rows[EXPORTS_MOST]);
+
 /* ---- api_history.c: one figure over the runs of a workload ---- */
 
 struct history_asked {

@@ -1,5 +1,6 @@
 /* server/api/api_changes.c -- /api/v1/history/changes: where figures of workloads stepped to
  * another level, and what people say of it. */
+#define HANDLER_changes(name) name
 #include <math.h>
 #include <string.h>
 
@@ -278,7 +279,7 @@ static bool read_query(struct req *req, struct change_query *q, struct err *err)
 	       err_set(err, ERR_BAD_REQUEST, "state=%.40s: open or all is needed", state);
 }
 
-bool api_changes(struct req *req, struct reply *reply, struct err *err)
+static bool api_changes(struct req *req, struct reply *reply, struct err *err)
 {
 	struct report_draft draft = { 0 };
 	struct report_changes *to = report_new_changes(1, &draft.arena);
@@ -343,7 +344,7 @@ static bool answer_one(struct req *req, const struct change_row *c, struct reply
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for a change");
 }
 
-bool api_change_get(struct req *req, struct reply *reply, struct err *err)
+static bool api_change_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct change_row change;
 
@@ -377,7 +378,7 @@ static bool read_said(const json_t *json, struct change_said *said, struct err *
 	return true;
 }
 
-bool api_change_patch(struct req *req, struct reply *reply, struct err *err)
+static bool api_change_patch(struct req *req, struct reply *reply, struct err *err)
 {
 	struct change_said said = { .by = req->caller.name };
 	struct change_row change;
@@ -388,3 +389,8 @@ bool api_change_patch(struct req *req, struct reply *reply, struct err *err)
 	json_decref(json);
 	return ok && answer_one(req, &change, reply, err);
 }
+
+handler_fn *const changes_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -4,6 +4,7 @@
  * what follows a break is captured for real values; a worker of its own makes
  * them, with tight limits, by the interpreter tier.
  */
+#define HANDLER_check(name) name
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
@@ -286,7 +287,7 @@ static json_t *proposals_of(struct req *req, const json_t *json, bool fails)
 	return workload_proposals(json, req->app->registry, false);
 }
 
-bool api_check(struct req *req, struct reply *reply, struct err *err)
+static bool api_check(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_workload(req, err), *answer = NULL, *diagnostics = json_array();
 	bool ok = json && check(req, json, diagnostics, &answer, err);
@@ -304,3 +305,8 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 	reply->json = answer;
 	return true;
 }
+
+handler_fn *const check_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

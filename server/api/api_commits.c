@@ -1,4 +1,5 @@
 /* server/api/api_commits.c -- POST /api/v1/commits: what git says of commits of a project. */
+#define HANDLER_commits(name) name
 #include <string.h>
 
 #include "server/api/routes.h"
@@ -92,7 +93,7 @@ static bool check_fields(const json_t *json, struct err *err)
 	return true;
 }
 
-bool api_commits_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_commits_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err), *list = json_object_get(json, "commits");
 	struct known_commit *commits = NULL;
@@ -110,3 +111,8 @@ bool api_commits_post(struct req *req, struct reply *reply, struct err *err)
 	json_decref(json);
 	return ok && (reply->json || err_set(err, ERR_MEMORY, "out of memory for an answer"));
 }
+
+handler_fn *const commits_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

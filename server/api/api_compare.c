@@ -1,4 +1,5 @@
 /* server/api/api_compare.c -- /api/v1/compare: two runs or more, out of the store. */
+#define HANDLER_compare(name) name
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +163,7 @@ static bool read_options(struct req *req, struct compare_options *o, struct err 
 		       margin, margin_most);
 }
 
-bool api_compare(struct req *req, struct reply *reply, struct err *err)
+static bool api_compare(struct req *req, struct reply *reply, struct err *err)
 {
 	struct compare_options options = { 0 };
 	struct loaded_runs runs = { 0 };
@@ -172,3 +173,8 @@ bool api_compare(struct req *req, struct reply *reply, struct err *err)
 	loaded_finish(&runs);
 	return reply->json != NULL;
 }
+
+handler_fn *const compare_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -5,18 +5,137 @@
  * has of the run, and sees nothing else.  What it writes goes to a file without a name first:
  * memory does not grow with the run, and what fails on the way is answered as an error.
  */
+#define HANDLER_export(name) name
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fusion/base/clock.h"
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
+
+/* ---- exports that are being written ---- */
+
+struct exports {
+	pthread_mutex_t lock; /* guards what follows */
+	int64_t last_id;
+	int n;
+	struct export_row rows[EXPORTS_MOST]; /* the oldest first */
+};
+
+struct exports *exports_create(void)
+{
+	struct exports *e = calloc(1, sizeof(*e));
+
+	if (e)
+		pthread_mutex_init(&e->lock, NULL);
+	return e;
+}
+
+void exports_destroy(struct exports *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+/* The caller has the lock; NULL: it has ended. */
+static struct export_row *find(struct exports *e, int64_t id)
+{
+	for (int i = 0; i < e->n; i++)
+		if (e->rows[i].id == id)
+			return &e->rows[i];
+	return NULL;
+}
+
+/* An export begins, to exports_end(); *id is new.  BUSY when as many are under way as may be. */
+static bool exports_begin(struct exports *e, int64_t run, const char *format, const char *author,
+			  int64_t *id, struct err *err)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&e->lock);
+	has_room = e->n < EXPORTS_MOST;
+	if (has_room) {
+		struct export_row *row = &e->rows[e->n++];
+
+		*row = (struct export_row){ .id = ++e->last_id,
+					    .run = run,
+					    .started_ns = clock_wall_ns(),
+					    .format = format };
+		snprintf(row->author, sizeof(row->author), "%s", author);
+		*id = row->id;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return has_room ||
+	       err_set(err, ERR_BUSY, "%d runs are being written, the limit; ask again later",
+		       EXPORTS_MOST);
+}
+
+static bool exports_at(struct exports *e, int64_t id, int64_t bytes, double share, struct err *err)
+{
+	struct export_row *row;
+	bool goes_on;
+
+	pthread_mutex_lock(&e->lock);
+	row = find(e, id);
+	goes_on = row && !row->cancelled;
+	if (goes_on) {
+		row->bytes = bytes;
+		row->share = share;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return goes_on || err_set(err, ERR_CANCELLED, "the export was cancelled");
+}
+
+/* How far it is; false with CANCELLED once somebody has cancelled it. */
+static void exports_end(struct exports *e, int64_t id)
+{
+	struct export_row *row;
+
+	pthread_mutex_lock(&e->lock);
+	row = find(e, id);
+	if (row) {
+		for (e->n--; row < e->rows + e->n; row++)
+			*row = row[1];
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+int exports_list(struct exports *e, int64_t run, struct export_row rows[EXPORTS_MOST])
+{
+	int n = 0;
+
+	pthread_mutex_lock(&e->lock);
+	for (int i = 0; i < e->n; i++)
+		if (!run || e->rows[i].run == run)
+			rows[n++] = e->rows[i];
+	pthread_mutex_unlock(&e->lock);
+	return n;
+}
+
+/* Has no effect where it has ended. */
+static void exports_cancel(struct exports *e, int64_t id)
+{
+	struct export_row *row;
+
+	pthread_mutex_lock(&e->lock);
+	row = find(e, id);
+	if (row)
+		row->cancelled = true;
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- */
 
 /* ---- a run of the store as an export wants it ---- */
 
@@ -355,17 +474,17 @@ static bool answer(struct req *req, const struct export_format *f, struct reply 
 	       write_run(req, id, f, &q, reply, err);
 }
 
-bool api_run_export(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_export(struct req *req, struct reply *reply, struct err *err)
 {
 	return answer(req, export_format_find(req_query(req, "format"), err), reply, err);
 }
 
-bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	return answer(req, export_format_find("chrome", err), reply, err);
 }
 
-bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
 {
 	struct export_row rows[EXPORTS_MOST];
 	struct run_row run;
@@ -388,7 +507,7 @@ bool api_run_exports(struct req *req, struct reply *reply, struct err *err)
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the exports");
 }
 
-bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
+static bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
 {
 	struct export_row rows[EXPORTS_MOST];
 	int64_t run, id;
@@ -411,7 +530,7 @@ bool api_export_cancel(struct req *req, struct reply *reply, struct err *err)
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
-bool api_formats(struct req *req, struct reply *reply, struct err *err)
+static bool api_formats(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *list = json_array();
 
@@ -426,3 +545,8 @@ bool api_formats(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o}", "formats", list);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the formats");
 }
+
+handler_fn *const export_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -8,6 +8,7 @@
  * `part-UPLOAD`, and `plan-UPLOAD` says how long it is to be.  A piece is taken where the last one
  *ended and nowhere else, so that whoever was cut off asks what has been received and goes on.
  */
+#define HANDLER_files(name) name
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -304,7 +305,7 @@ static bool read_request(struct req *req, struct file_piece *p, int64_t *bytes, 
 			"bytes= is missing: how long the file is; or upload=, to go on"));
 }
 
-bool api_files_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_files_post(struct req *req, struct reply *reply, struct err *err)
 {
 	char begun[UPLOAD_DIGITS + 1], id[WEIGHTS_ID_BYTES];
 	const struct app *app = req->app;
@@ -337,7 +338,7 @@ bool api_files_post(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-bool api_files_list(struct req *req, struct reply *reply, struct err *err)
+static bool api_files_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct folder f = { .list = json_array() };
 
@@ -350,7 +351,7 @@ bool api_files_list(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-bool api_file_delete(struct req *req, struct reply *reply, struct err *err)
+static bool api_file_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *id = req->path_args[0];
 	char path[PATH_BYTES];
@@ -366,3 +367,8 @@ bool api_file_delete(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:s}", "deleted", id);
 	return true;
 }
+
+handler_fn *const files_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,5 +1,6 @@
 /* server/api/api_gate.c -- POST /api/v1/gate: do workloads pass beside a baseline?  What is missing
  * is run. */
+#define HANDLER_gate(name) name
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,7 @@ static bool answer(const struct gate_asked *asked, const struct gate_loaded *l, 
 	return ok;
 }
 
-bool api_gate(struct req *req, struct reply *reply, struct err *err)
+static bool api_gate(struct req *req, struct reply *reply, struct err *err)
 {
 	struct gate_asked asked = { .format = NULL };
 	struct gate_loaded *l = calloc(1, sizeof(*l));
@@ -233,3 +234,8 @@ bool api_gate(struct req *req, struct reply *reply, struct err *err)
 	return ok || (err->code == ERR_NONE ? err_set(err, ERR_MEMORY, "out of memory for a gate")
 					    : false);
 }
+
+handler_fn *const gate_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,4 +1,5 @@
 /* server/api/api_groups.c -- POST /groups: what the nodes of a graph are part of, for the page. */
+#define HANDLER_groups(name) name
 #include <stdlib.h>
 
 #include "profiler/fields/fields.h"
@@ -161,7 +162,7 @@ static json_t *grouped(const struct grouping_asked *a, int by)
 	return answer;
 }
 
-bool api_groups(struct req *req, struct reply *reply, struct err *err)
+static bool api_groups(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	const struct report_groups_request *r = json ? report_read_groups_request(json, req->arena,
@@ -181,3 +182,8 @@ bool api_groups(struct req *req, struct reply *reply, struct err *err)
 	json_decref(json);
 	return reply->json != NULL;
 }
+
+handler_fn *const groups_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

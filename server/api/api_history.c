@@ -1,4 +1,5 @@
 /* server/api/api_history.c -- /api/v1/history: one figure over the runs of a workload. */
+#define HANDLER_history(name) name
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -465,7 +466,7 @@ struct report_history *history_answer(struct app *app, const struct history_aske
 	return ok ? to : NULL;
 }
 
-bool api_history(struct req *req, struct reply *reply, struct err *err)
+static bool api_history(struct req *req, struct reply *reply, struct err *err)
 {
 	struct report_draft draft = { 0 };
 	struct history_asked asked;
@@ -518,7 +519,7 @@ static int put_row(const struct heat *heat, int from, json_t *rows)
 	return i;
 }
 
-bool api_heat(struct req *req, struct reply *reply, struct err *err)
+static bool api_heat(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *columns = json_array(), *rows = json_array();
 	struct heat heat;
@@ -534,3 +535,8 @@ bool api_heat(struct req *req, struct reply *reply, struct err *err)
 	json_decref(rows);
 	return ok;
 }
+
+handler_fn *const history_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

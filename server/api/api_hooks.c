@@ -1,5 +1,6 @@
 /* server/api/api_hooks.c -- /api/v1/hooks: who is told of changes and verdicts, what was sent, and
  * what is sent. */
+#define HANDLER_hooks(name) name
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +128,7 @@ static json_t *hook_json(const struct hook_row *h)
 		     : json_null());
 }
 
-bool api_hooks_list(struct req *req, struct reply *reply, struct err *err)
+static bool api_hooks_list(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *list = json_array();
 	struct hook_row *rows;
@@ -178,7 +179,7 @@ static bool read_hook(struct req *req, const json_t *json, struct hook_row *row,
 		       SECRET_MOST);
 }
 
-bool api_hooks_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_hooks_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	char secret[SECRET_CHARS + 1];
@@ -204,7 +205,7 @@ static bool find_hook(struct req *req, int64_t *id, struct err *err)
 	       db_hook_find(req->app->db, req->caller.project, *id, req->arena, err);
 }
 
-bool api_hook_delete(struct req *req, struct reply *reply, struct err *err)
+static bool api_hook_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t id;
 
@@ -214,7 +215,7 @@ bool api_hook_delete(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-bool api_hook_test(struct req *req, struct reply *reply, struct err *err)
+static bool api_hook_test(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t id, delivery;
 
@@ -239,7 +240,7 @@ static json_t *delivery_json(const struct delivery_row *d)
 	    d->status ? json_integer((json_int_t)d->status) : json_null(), "said", d->said);
 }
 
-bool api_hook_deliveries(struct req *req, struct reply *reply, struct err *err)
+static bool api_hook_deliveries(struct req *req, struct reply *reply, struct err *err)
 {
 	struct delivery_list found;
 	int64_t id, limit;
@@ -256,3 +257,8 @@ bool api_hook_deliveries(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o}", "deliveries", list);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for deliveries");
 }
+
+handler_fn *const hooks_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

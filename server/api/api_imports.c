@@ -1,5 +1,6 @@
 /* server/api/api_imports.c -- what other programs wrote: POST /imports makes a run of a log, with
  * its timeline, POST /results a run of each benchmark of a file of results. */
+#define HANDLER_imports(name) name
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,7 @@ static bool take_place(struct req *req, struct err *err)
 	return store_has_room(req->app, err);
 }
 
-bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *name = req_query(req, "name"), *project = req_query(req, "project");
 	json_t *begin;
@@ -230,7 +231,7 @@ static void answer_stored(const struct results_stored *stored, const json_t *res
 				json_object_get(results, "notes"));
 }
 
-bool api_results_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_results_post(struct req *req, struct reply *reply, struct err *err)
 {
 	struct import_sink s = { .app = req->app };
 	json_t *asked = asked_of_results(req, err);
@@ -251,3 +252,8 @@ bool api_results_post(struct req *req, struct reply *reply, struct err *err)
 	free(text);
 	return ok;
 }
+
+handler_fn *const imports_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

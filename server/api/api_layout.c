@@ -1,4 +1,5 @@
 /* server/api/api_layout.c -- POST /layout: where the boxes of a graph go, for the page. */
+#define HANDLER_layout(name) name
 #include <math.h>
 #include <stdlib.h>
 
@@ -138,7 +139,7 @@ static json_t *answer(const struct layout *l)
 			 rects(l->groups, l->graph->n_groups), "edges", edges);
 }
 
-bool api_layout(struct req *req, struct reply *reply, struct err *err)
+static bool api_layout(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	const struct report_layout_request *r = json ? report_read_layout_request(json, req->arena,
@@ -160,3 +161,8 @@ bool api_layout(struct req *req, struct reply *reply, struct err *err)
 	json_decref(json);
 	return reply->json != NULL;
 }
+
+handler_fn *const layout_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

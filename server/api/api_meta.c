@@ -1,5 +1,6 @@
 /* server/api/api_meta.c -- what the server says of itself: health, counters, ops, backends and
  * passes, examples to start from. */
+#define HANDLER_meta(name) name
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -93,7 +94,7 @@ static json_t *find_problems(struct app *app)
 	return problems;
 }
 
-bool api_health(struct req *req, struct reply *reply, struct err *err)
+static bool api_health(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT];
 	json_t *problems;
@@ -114,7 +115,7 @@ bool api_health(struct req *req, struct reply *reply, struct err *err)
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
-bool api_metrics(struct req *req, struct reply *reply, struct err *err)
+static bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT];
 	struct export_row exports[EXPORTS_MOST];
@@ -154,7 +155,7 @@ bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 
 /* ---- lists ---- */
 
-bool api_ops(struct req *req, struct reply *reply, struct err *err)
+static bool api_ops(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_ops(req->app->registry, req_query(req, "name"), err);
 	if (!reply->json && err->code == ERR_NAME)
@@ -162,7 +163,7 @@ bool api_ops(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
-bool api_names(struct req *req, struct reply *reply, struct err *err)
+static bool api_names(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *module = req_query(req, "module");
 
@@ -173,7 +174,7 @@ bool api_names(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
-bool api_backends(struct req *req, struct reply *reply, struct err *err)
+static bool api_backends(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_backends(req->app->registry, err);
 	if (reply->json && req->app->torch)
@@ -181,7 +182,7 @@ bool api_backends(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
-bool api_passes(struct req *req, struct reply *reply, struct err *err)
+static bool api_passes(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_passes(req->app->registry, err);
 	return reply->json != NULL;
@@ -313,7 +314,7 @@ json_t *examples_first(struct err *err)
 }
 
 /* {"examples": [{"name", "title", "workload"}]}; the programs have a "group". */
-bool api_examples(struct req *req, struct reply *reply, struct err *err)
+static bool api_examples(struct req *req, struct reply *reply, struct err *err)
 {
 	struct examples all = { json_array(), req->arena };
 	bool ok = add_all(&all, err);
@@ -323,3 +324,8 @@ bool api_examples(struct req *req, struct reply *reply, struct err *err)
 	json_decref(all.list);
 	return ok;
 }
+
+handler_fn *const meta_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

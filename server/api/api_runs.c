@@ -1,4 +1,5 @@
 /* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#define HANDLER_runs(name) name
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
@@ -232,7 +233,7 @@ bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_
 	return true;
 }
 
-bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_workload(req, err);
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
@@ -417,7 +418,7 @@ static json_t *listed_json(struct req *req, const struct run_row *run, struct er
 	return json;
 }
 
-bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
+static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *facets = req_query(req, "facets");
 	struct run_query filter;
@@ -481,7 +482,7 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the report");
 }
 
-bool api_run_get(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 }, findings = { 0 };
 	struct run_row run;
@@ -505,7 +506,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_report(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 };
 	struct run_row run;
@@ -526,7 +527,7 @@ bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_script(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 {
 	const struct report_workload *fields;
 	struct workload *w = NULL;
@@ -555,7 +556,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-bool api_run_events(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_events(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_row run;
 
@@ -648,7 +649,7 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 	return true;
 }
 
-bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_notes notes = { 0 };
 	struct run_row run;
@@ -669,7 +670,7 @@ bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_row run;
 	const char *did;
@@ -693,7 +694,7 @@ bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_restore(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_restore(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_row run;
 	int64_t id;
@@ -707,3 +708,8 @@ bool api_run_restore(struct req *req, struct reply *reply, struct err *err)
 		reply->json = run_list_json(req->app, &run);
 	return ok;
 }
+
+handler_fn *const runs_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

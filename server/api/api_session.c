@@ -1,5 +1,6 @@
 /* server/api/api_session.c -- /api/v1/session and /api/v1/audit: who asks, signing in and out, who
  * did what; what a token of one project sees. */
+#define HANDLER_session(name) name
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ enum { AUDIT_DEFAULT = 100, AUDIT_MOST = 1000 };
 
 static const int64_t SESSION_S = 7 * 86400, NS = 1000000000;
 
-bool api_session(struct req *req, struct reply *reply, struct err *err)
+static bool api_session(struct req *req, struct reply *reply, struct err *err)
 {
 	const struct caller *who = &req->caller;
 
@@ -29,7 +30,7 @@ static const char *cookie_of(struct req *req, const char *value, int64_t seconds
 	    req->caller.https ? "; Secure" : "");
 }
 
-bool api_session_begin(struct req *req, struct reply *reply, struct err *err)
+static bool api_session_begin(struct req *req, struct reply *reply, struct err *err)
 {
 	const struct caller *who = &req->caller;
 	char cookie[SECRET_CHARS + 1];
@@ -49,7 +50,7 @@ bool api_session_begin(struct req *req, struct reply *reply, struct err *err)
 	       err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
-bool api_session_end(struct req *req, struct reply *reply, struct err *err)
+static bool api_session_end(struct req *req, struct reply *reply, struct err *err)
 {
 	uint8_t hash[SECRET_HASH_BYTES];
 	const char *cookie = req_session_cookie(req);
@@ -65,7 +66,7 @@ bool api_session_end(struct req *req, struct reply *reply, struct err *err)
 	       err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
-bool api_audit(struct req *req, struct reply *reply, struct err *err)
+static bool api_audit(struct req *req, struct reply *reply, struct err *err)
 {
 	struct audit_row *rows;
 	int64_t limit;
@@ -133,9 +134,7 @@ bool is_of_project(struct req *req, const struct route *r, struct err *err)
 			  traces[] = "/api/v1/traces/{id}";
 	int64_t id;
 
-	if (r->handler == api_metrics || r->handler == api_suites_list || r->handler == api_audit ||
-	    r->handler == api_files_list || r->handler == api_file_delete ||
-	    (r->handler == api_history && !req_query(req, "workload")))
+	if (r->sees == SEES_ALL || (r->sees == SEES_WORKLOAD && !req_query(req, "workload")))
 		return err_set(err, ERR_FORBIDDEN,
 			       "%s shows more than one project; the token '%.64s' is for '%.100s' "
 			       "alone",
@@ -146,7 +145,7 @@ bool is_of_project(struct req *req, const struct route *r, struct err *err)
 	if (strncmp(r->path, suites, sizeof(suites) - 1) == 0)
 		return req_id(req, 0, &id, err) && suite_is_of(req, id, err) &&
 		       query_is_of(req, "base", suite_is_of, err);
-	for (char name[] = "a"; r->handler == api_compare && *name <= 'h'; ++*name)
+	for (char name[] = "a"; r->sees == SEES_RUNS && *name <= 'h'; ++*name)
 		if (!query_is_of(req, name, run_is_of, err))
 			return false;
 	return true;
@@ -174,3 +173,8 @@ bool req_may_remove(struct req *req, const char *what, const char *author, struc
 	       err_set(err, ERR_FORBIDDEN, "%s is of %s%.64s%s: a token for admin removes it", what,
 		       *author ? "'" : "somebody unknown", author, *author ? "'" : "");
 }
+
+handler_fn *const session_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

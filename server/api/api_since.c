@@ -1,4 +1,5 @@
 /* server/api/api_since.c -- GET /since: what the last hours brought. */
+#define HANDLER_since(name) name
 #include <string.h>
 
 #include "fusion/base/clock.h"
@@ -110,7 +111,7 @@ static bool put_pinned(struct req *req, json_t *out, struct err *err)
 	return true;
 }
 
-bool api_since(struct req *req, struct reply *reply, struct err *err)
+static bool api_since(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *suites = json_array(), *pinned = json_array(), *steps = NULL;
 	struct run_changes changes;
@@ -140,3 +141,8 @@ bool api_since(struct req *req, struct reply *reply, struct err *err)
 	json_decref(pinned);
 	return ok;
 }
+
+handler_fn *const since_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,4 +1,5 @@
 /* server/api/api_suites.c -- /api/v1/suites: many workloads as one. */
+#define HANDLER_suites(name) name
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static bool has_engines(const struct app *app, const struct suite_plan *plan, st
 	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
-bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	struct suite_plan plan = { 0 };
@@ -52,7 +53,7 @@ bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
+static bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite_query query;
 	struct suite_page page;
@@ -83,7 +84,7 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
+static bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite suite;
 	json_t *report;
@@ -112,7 +113,7 @@ static json_t *load_suite(struct req *req, int64_t id, json_t **head, struct err
 	return report;
 }
 
-bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
+static bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *before = NULL, *after = NULL, *heads[2] = { NULL, NULL };
 	int64_t id, base;
@@ -147,7 +148,7 @@ static bool may_remove(struct req *req, int64_t id, struct err *err)
 	return true;
 }
 
-bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
+static bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite suite;
 	const char *did;
@@ -171,7 +172,7 @@ bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_suite_restore(struct req *req, struct reply *reply, struct err *err)
+static bool api_suite_restore(struct req *req, struct reply *reply, struct err *err)
 {
 	bool admin = req->caller.scope == SCOPE_ADMIN;
 	struct suite suite;
@@ -184,3 +185,8 @@ bool api_suite_restore(struct req *req, struct reply *reply, struct err *err)
 		reply->json = suite_stored_head(&suite);
 	return ok;
 }
+
+handler_fn *const suites_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

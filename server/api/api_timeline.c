@@ -1,5 +1,6 @@
 /* server/api/api_timeline.c -- /api/v1/runs/{id}/timeline: a window of a run's timeline out of the
  * store, and what is found in it. */
+#define HANDLER_timeline(name) name
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,12 @@
 
 /* ---- out of the store ---- */
 
-enum { LANES_CHARS = 128, TIMELINE_DEFAULT_PX = 1600, TIMELINE_MOST_PX = 8192 };
+enum {
+	LANES_CHARS = 128,
+	LANES_LIST_CHARS = 4000,
+	TIMELINE_DEFAULT_PX = 1600,
+	TIMELINE_MOST_PX = 8192
+};
 
 /* Longer than a million events take, by far; a reader waits no longer. */
 static const int64_t FIND_NS = 3 * 1000000000LL;
@@ -52,8 +58,8 @@ static bool name_lanes(const struct run_row *run, const struct timeline_query *q
 	char n[24] = "";
 	int len;
 
-	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->t0_ns != 0 ||
-	    q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
+	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->lanes ||
+	    q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
 		return false;
 	if (q->has_n)
 		snprintf(n, sizeof(n), " %lld", (long long)q->n);
@@ -157,6 +163,22 @@ static bool read_lanes(struct req *req, struct timeline_query *q, struct err *er
 			     err);
 }
 
+/* Which lanes rows are of: numbers with commas between them. */
+static bool read_rows_of(struct req *req, struct timeline_query *q, struct err *err)
+{
+	const char *list = req_query(req, "lanes");
+
+	q->lanes = list && *list ? list : NULL;
+	if (!q->lanes)
+		return true;
+	return (strlen(list) <= LANES_LIST_CHARS && strspn(list, "0123456789,") == strlen(list)) ||
+	       err_set(
+		   err, ERR_BAD_REQUEST,
+		   "lanes=%.40s: numbers of lanes with commas between them, at most %d characters, "
+		   "are needed",
+		   list, LANES_LIST_CHARS);
+}
+
 /* The part of the time, ns since the first event. */
 static bool read_span(struct req *req, struct timeline_query *q, struct err *err)
 {
@@ -174,7 +196,7 @@ static bool read_window(struct req *req, struct timeline_query *q, struct err *e
 {
 	int64_t px;
 
-	if (!read_lanes(req, q, err) || !read_span(req, q, err) ||
+	if (!read_lanes(req, q, err) || !read_rows_of(req, q, err) || !read_span(req, q, err) ||
 	    !req_query_int(req, "px",
 			   (struct req_range){ 1, TIMELINE_MOST_PX, TIMELINE_DEFAULT_PX }, &px,
 			   err))
@@ -211,7 +233,7 @@ static bool read_seek(struct req *req, struct timeline_query *q, struct err *err
 		       "say what to look for: q=, a part of a name, or correlation=, of a launch");
 }
 
-bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q = { 0 };
 	struct buf out = { 0 };
@@ -228,7 +250,7 @@ bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q;
 	struct run_row run;
@@ -240,3 +262,8 @@ bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err
 	reply->json = timeline_found(req->app->db, &run, &q, err);
 	return reply->json != NULL;
 }
+
+handler_fn *const timeline_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,4 +1,5 @@
 /* server/api/api_traces.c -- runs that another process records: begin, add blocks, end. */
+#define HANDLER_traces(name) name
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static const struct report_workload *read_begin(const json_t *json, struct arena
 	return w;
 }
 
-bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
+static bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	const struct report_workload *w = json && req_take_project(req, json, err)
@@ -60,7 +61,7 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 }
 
 /* The body is blocks, one after the other; each is checked before any is stored. */
-bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
+static bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 {
 	VEC(struct timeline_row) rows = { 0 };
 	size_t at = 0;
@@ -93,7 +94,7 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
+static bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	const struct report_trace_ended *how = json ? report_read_trace_ended(json, req->arena, err)
@@ -139,7 +140,7 @@ static bool add_piece(void *self, const struct timeline_row *row, struct err *er
 }
 
 /* The files one after the other: no line needs another. */
-bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
+static bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf text;
 	struct run_row run;
@@ -161,3 +162,8 @@ bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 	buf_finish(&text);
 	return ok;
 }
+
+handler_fn *const traces_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,4 +1,5 @@
 /* server/api/api_unpack.c -- programs that are posted as a .zip. */
+#define HANDLER_unpack(name) name
 #include <string.h>
 
 #include "profiler/profiler.h"
@@ -68,7 +69,7 @@ json_t *req_workload(struct req *req, struct err *err)
 	return json;
 }
 
-bool api_unpack(struct req *req, struct reply *reply, struct err *err)
+static bool api_unpack(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *files = gather_zip(req->body, req->body_len, "the .zip", err);
 
@@ -76,3 +77,8 @@ bool api_unpack(struct req *req, struct reply *reply, struct err *err)
 		reply->json = json_pack("{s:o}", "files", files);
 	return files != NULL;
 }
+
+handler_fn *const unpack_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,49 +1,35 @@
 /* server/api/routes.c -- the table of routes.def, and the same as OpenAPI. */
+#define HANDLER_routes(name) name
 #include "server/api/routes.h"
 
 #include <string.h>
 
 #include "profiler/fields/schema.h"
+#include "server/http/pages.h"
 #include "server/text/text.h"
 
+static handler_fn *const pages[] = { page_index, page_docs };
+enum { AT_page_index, AT_page_docs };
+
 static const struct route table[] = {
-#define ROW(method, path, handler, limit, scope, query, summary, slow)                             \
-	{ method, path, handler, limit, SCOPE_##scope, query, summary, slow },
+#define ROW(file, method, path, handler, body, limit, scope, sees, query, summary, slow)           \
+	{ method,      path,  &file##_handlers[AT_##handler],                                      \
+	  BODY_##body, limit, SCOPE_##scope,                                                       \
+	  SEES_##sees, query, summary,                                                             \
+	  slow },
 #define ROUTE(...) ROW(__VA_ARGS__, false)
 #define ROUTE_SLOW(...) ROW(__VA_ARGS__, true)
-#include "server/api/routes.def"
-#undef ROUTE
-#undef ROUTE_SLOW
-#undef ROW
+#define PAGE(path, handler, summary)                                                               \
+	{                                                                                          \
+		"GET",   path, &pages[AT_##handler], BODY_NONE, 0, SCOPE_OPEN, SEES_OWN, "*",      \
+		summary, false                                                                     \
+	},
+#include "server/api/routes_some.h"
 };
-
-/* JSON, blocks of bytes, a program, or of a log what it is. */
-static const char *const *body_types(const struct route *r)
-{
-	static const char *const json[] = { "application/json", NULL },
-				 *const bytes[] = { "application/octet-stream", NULL },
-				 *const logs[] = { "application/octet-stream", "application/gzip",
-						   "application/json", NULL },
-				 *const results[] = { "application/octet-stream",
-						      "application/json", "text/csv", NULL },
-				 *const programs[] = { "application/json", "application/zip",
-						       NULL },
-				 *const zips[] = { "application/zip", NULL };
-
-	return r->handler == api_imports_post   ? logs
-	       : r->handler == api_results_post ? results
-	       : r->handler == api_unpack       ? zips
-	       : r->handler == api_runs_post    ? programs
-	       : r->handler == api_check        ? programs
-	       : r->handler == api_trace_blocks ? bytes
-	       : r->handler == api_files_post   ? bytes
-						: json;
-}
 
 const struct route_table routes = {
 	.rows = table,
 	.n = sizeof(table) / sizeof(table[0]),
-	.body_types = body_types,
 	.is_of_project = is_of_project,
 };
 
@@ -72,7 +58,7 @@ static json_t *parameters_json(const struct route *r)
 
 static json_t *types_json(const struct route *r)
 {
-	const char *const *types = routes.body_types(r);
+	const char *const *types = route_types(r);
 	json_t *content = json_object();
 
 	for (int i = 0; types[i]; i++)
@@ -86,9 +72,9 @@ static json_t *answer_schema(const struct route *r)
 	static const char report[] = "#/components/schemas/ReportRun",
 			  findings[] = "#/components/schemas/ReportFindings";
 
-	if (r->handler == api_run_report)
+	if (strcmp(r->path, "/api/v1/runs/{id}/report.json") == 0)
 		return json_pack("{s:s}", "$ref", report);
-	if (r->handler == api_run_get)
+	if (strcmp(r->path, "/api/v1/runs/{id}") == 0 && strcmp(r->method, "GET") == 0)
 		return json_pack("{s:s, s:{s:{s:[{s:s}, {s:s}]}, s:{s:[{s:s}, {s:s}]}}}", "type",
 				 "object", "properties", "report", "anyOf", "$ref", report, "type",
 				 "null", "findings", "anyOf", "$ref", findings, "type", "null");
@@ -102,7 +88,7 @@ static json_t *answer_json(const struct route *r)
 	return schema ? json_pack("{s:{s:o}}", "application/json", "schema", schema) : NULL;
 }
 
-bool api_openapi(struct req *req, struct reply *reply, struct err *err)
+static bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *paths = json_object();
 	const char *base = req->app->base_path;
@@ -139,3 +125,8 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 				"schemas", report_schemas());
 	return true;
 }
+
+handler_fn *const routes_handlers[ROUTE_COUNT] = {
+#define ROUTE(file, method, path, handler, ...) [AT_##handler] = HANDLER_##file(handler),
+#include "server/api/routes_some.h"
+};

@@ -1,4 +1,4 @@
-/* server/api/routes.h -- what the files of the API share: the handlers of routes.def, and the
+/* server/api/routes.h -- what the files of the API share: the tables of handlers, and the
  * answers that several of them give. */
 #ifndef SERVER_API_ROUTES_H
 #define SERVER_API_ROUTES_H
@@ -6,12 +6,107 @@
 #include "profiler/timeline/timeline.h"
 #include "server/api/api.h"
 
-/* The handlers, by the file that has them. */
-#define ROUTE(method, path, handler, limit, scope, query, summary) handler_fn handler;
-#define ROUTE_SLOW ROUTE
-#include "server/api/routes.def"
-#undef ROUTE
-#undef ROUTE_SLOW
+/* A file of handlers has a table of its own, FILE_handlers: it defines HANDLER_FILE(name) as name
+ * before it includes this, and handlers of other files are not in it. */
+enum route_id {
+#define ROUTE(file, method, path, handler, ...) AT_##handler,
+#include "server/api/routes_some.h"
+	ROUTE_COUNT
+};
+
+#ifndef HANDLER_alignment
+#define HANDLER_alignment(name) NULL
+#endif
+#ifndef HANDLER_artifacts
+#define HANDLER_artifacts(name) NULL
+#endif
+#ifndef HANDLER_changes
+#define HANDLER_changes(name) NULL
+#endif
+#ifndef HANDLER_check
+#define HANDLER_check(name) NULL
+#endif
+#ifndef HANDLER_commits
+#define HANDLER_commits(name) NULL
+#endif
+#ifndef HANDLER_compare
+#define HANDLER_compare(name) NULL
+#endif
+#ifndef HANDLER_export
+#define HANDLER_export(name) NULL
+#endif
+#ifndef HANDLER_files
+#define HANDLER_files(name) NULL
+#endif
+#ifndef HANDLER_gate
+#define HANDLER_gate(name) NULL
+#endif
+#ifndef HANDLER_groups
+#define HANDLER_groups(name) NULL
+#endif
+#ifndef HANDLER_history
+#define HANDLER_history(name) NULL
+#endif
+#ifndef HANDLER_hooks
+#define HANDLER_hooks(name) NULL
+#endif
+#ifndef HANDLER_imports
+#define HANDLER_imports(name) NULL
+#endif
+#ifndef HANDLER_layout
+#define HANDLER_layout(name) NULL
+#endif
+#ifndef HANDLER_meta
+#define HANDLER_meta(name) NULL
+#endif
+#ifndef HANDLER_routes
+#define HANDLER_routes(name) NULL
+#endif
+#ifndef HANDLER_runs
+#define HANDLER_runs(name) NULL
+#endif
+#ifndef HANDLER_session
+#define HANDLER_session(name) NULL
+#endif
+#ifndef HANDLER_since
+#define HANDLER_since(name) NULL
+#endif
+#ifndef HANDLER_suites
+#define HANDLER_suites(name) NULL
+#endif
+#ifndef HANDLER_timeline
+#define HANDLER_timeline(name) NULL
+#endif
+#ifndef HANDLER_traces
+#define HANDLER_traces(name) NULL
+#endif
+#ifndef HANDLER_unpack
+#define HANDLER_unpack(name) NULL
+#endif
+
+extern handler_fn *const alignment_handlers[ROUTE_COUNT];
+extern handler_fn *const artifacts_handlers[ROUTE_COUNT];
+extern handler_fn *const changes_handlers[ROUTE_COUNT];
+extern handler_fn *const check_handlers[ROUTE_COUNT];
+extern handler_fn *const commits_handlers[ROUTE_COUNT];
+extern handler_fn *const compare_handlers[ROUTE_COUNT];
+extern handler_fn *const export_handlers[ROUTE_COUNT];
+extern handler_fn *const files_handlers[ROUTE_COUNT];
+extern handler_fn *const gate_handlers[ROUTE_COUNT];
+extern handler_fn *const groups_handlers[ROUTE_COUNT];
+extern handler_fn *const history_handlers[ROUTE_COUNT];
+extern handler_fn *const hooks_handlers[ROUTE_COUNT];
+extern handler_fn *const imports_handlers[ROUTE_COUNT];
+extern handler_fn *const layout_handlers[ROUTE_COUNT];
+extern handler_fn *const meta_handlers[ROUTE_COUNT];
+extern handler_fn *const routes_handlers[ROUTE_COUNT];
+extern handler_fn *const runs_handlers[ROUTE_COUNT];
+extern handler_fn *const session_handlers[ROUTE_COUNT];
+extern handler_fn *const since_handlers[ROUTE_COUNT];
+extern handler_fn *const suites_handlers[ROUTE_COUNT];
+extern handler_fn *const timeline_handlers[ROUTE_COUNT];
+extern handler_fn *const traces_handlers[ROUTE_COUNT];
+extern handler_fn *const unpack_handlers[ROUTE_COUNT];
 
 /* api_runs.c */
 

@@ -62,17 +62,6 @@ static struct report_imported *mark_of(const struct report_import *imported, str
 	return mark;
 }
 
-/* Takes the JSON. */
-static const char *dumped(struct arena *arena, json_t *json)
-{
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	const char *copy = text ? arena_strdup(arena, text) : NULL;
-
-	free(text);
-	json_decref(json);
-	return copy;
-}
-
 static void drop_nulls(json_t *object)
 {
 	const char *key;
@@ -176,10 +165,10 @@ static bool read_measured(const struct original *o, json_t *posted, struct arena
 	json_object_set_new(marked, "imported", report_write_imported(out->mark));
 	if (!r->workload)
 		json_object_set(marked, "workload", posted);
-	out->report = dumped(arena, marked);
+	out->report = row_text(arena, marked);
 	summary_of_report(r, arena, &out->summary);
 	out->environment = json_is_object(o->as->environment)
-			       ? dumped(arena, json_incref(o->as->environment))
+			       ? row_text(arena, json_incref(o->as->environment))
 			       : "{}";
 	return out->report && out->environment;
 }
@@ -226,8 +215,8 @@ static bool read_row(const struct report_exported_run *exported, json_t *posted,
 	out->row.device = arena_strdup(arena, out->row.device);
 	out->row.commit = arena_strdup(arena, out->row.commit);
 	out->row.branch = arena_strdup(arena, out->row.branch);
-	out->row.workload = dumped(arena, json_incref(posted));
-	out->row.imported = dumped(arena, report_write_imported(out->mark));
+	out->row.workload = row_text(arena, json_incref(posted));
+	out->row.imported = row_text(arena, report_write_imported(out->mark));
 	return out->row.workload && out->row.imported && out->row.name;
 }
 
@@ -326,7 +315,7 @@ static const char *about_of(const json_t *facts, const struct report_import *imp
 			  "name", name, "files", imported ? (int)imported->files.n : 0, "kernels",
 			  (json_int_t)kernels, "length_us",
 			  length_us(json_object_get(facts, "extents")));
-	return about ? dumped(arena, about) : NULL;
+	return about ? row_text(arena, about) : NULL;
 }
 
 /* What a list says of a trace. */
@@ -383,7 +372,7 @@ static bool device_row(const struct report_import *imported, struct arena *arena
 	if (w && w->imported && imported) {
 		row->device = device_of(imported);
 		REPORT_SET(w, device, row->device);
-		row->workload = dumped(arena, report_write_workload(w));
+		row->workload = row_text(arena, report_write_workload(w));
 		if (!row->workload)
 			err_set(err, ERR_MEMORY, "out of memory for the run");
 	}

@@ -6,11 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fusion/fusion.h"
 #include "profiler/fields/fields.h"
 #include "profiler/findings/sentence.h"
+#include "profiler/import/import.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
+#include "server/api/timelines.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/report_file.h"
@@ -20,10 +23,11 @@
 #define DEFAULT_DB "breakeven.db"
 
 struct compare_flags {
-	const char *runs[COMPARE_MAX_RUNS], *db, *margin;
+	const char *runs[COMPARE_MAX_RUNS], *db, *margin, *mode, *mode_b, *point, *point_b;
 	int n;
-	bool json, suites;
+	bool json, suites, timelines;
 	struct compare_options options;
+	struct timelines_asked lanes;
 };
 
 static bool check_margin(struct compare_flags *f)
@@ -51,10 +55,67 @@ static bool check_words(const struct compare_flags *f)
 	if (f->n < 2)
 		return flags_refuse("compare",
 				    f->n ? "a second run is missing" : "two runs are missing", "");
+	if (f->suites && f->timelines)
+		return flags_refuse(
+		    "compare",
+		    "suites have no timelines: --suites and --timelines exclude each other", "");
+	if (f->timelines && f->n > 2)
+		return flags_refuse("compare", "two timelines at once, not also ", f->runs[2]);
 	if (f->suites && f->n > 2)
 		return flags_refuse("compare", "two suites at once, not also ", f->runs[2]);
-	return !f->suites || !of_runs ||
-	       flags_refuse("compare", "--suites compares by its own rules, without ", of_runs);
+	return !(f->suites || f->timelines) || !of_runs ||
+	       flags_refuse("compare",
+			    f->suites ? "--suites compares by its own rules, without "
+				      : "timelines are compared by their own rules, without ",
+			    of_runs);
+}
+
+/* Which lanes of a run: of timelines alone. */
+static bool check_lanes(struct compare_flags *f)
+{
+	const char *given = f->mode      ? "--mode"
+			    : f->mode_b  ? "--mode-b"
+			    : f->point   ? "--n"
+			    : f->point_b ? "--n-b"
+					 : NULL;
+	const char *modes[] = { f->mode, f->mode_b ? f->mode_b : f->mode };
+	const char *points[] = { f->point, f->point_b ? f->point_b : f->point };
+
+	if (given && !f->timelines)
+		return flags_refuse("compare", "with --timelines alone: ", given);
+	for (int i = 0; i < 2; i++) {
+		long long n = 0;
+		enum fusion_mode known;
+
+		if (modes[i] && !fusion_mode_from_name(modes[i], &known))
+			return flags_refuse("compare", "no mode is named ", modes[i]);
+		if (!flags_integer("compare", i && f->point_b ? "--n-b" : "--n", points[i],
+				   INT64_MIN / 2, INT64_MAX / 2, &n))
+			return false;
+		f->lanes.mode[i] = modes[i];
+		f->lanes.has_n[i] = points[i] != NULL;
+		f->lanes.n[i] = n;
+	}
+	return true;
+}
+
+/* Whether a file is a log with a timeline, by how it begins: packed, a list, or with events. */
+static bool is_log(const char *path)
+{
+	enum { LOOK_BYTES = 1 << 20 };
+	char *bytes = malloc(LOOK_BYTES + 1);
+	FILE *file = bytes ? fopen(path, "rb") : NULL;
+	size_t n = file ? fread(bytes, 1, LOOK_BYTES, file) : 0;
+	bool log = false;
+
+	if (file) {
+		bytes[n] = '\0';
+		log = (n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) ||
+		      bytes[strspn(bytes, " \t\r\n")] == '[' || strstr(bytes, "\"traceEvents\"");
+		fclose(file);
+	}
+	free(bytes);
+	return log;
 }
 
 static int read_flags(int argc, char **argv, struct compare_flags *f)
@@ -67,6 +128,11 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 		{ "--json", .on = &f->json },
 		{ "--force", .on = &f->options.force },
 		{ "--suites", .on = &f->suites },
+		{ "--timelines", .on = &f->timelines },
+		{ "--mode", .value = &f->mode },
+		{ "--mode-b", .value = &f->mode_b },
+		{ "--n", .value = &f->point },
+		{ "--n-b", .value = &f->point_b },
 	};
 	struct flags flags = {
 		.command = "compare",
@@ -81,7 +147,8 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 	f->n = flags.words.n;
 	if (status >= 0)
 		return status;
-	return check_words(f) && check_margin(f) &&
+	f->timelines |= !f->suites && f->n == 2 && (is_log(f->runs[0]) || is_log(f->runs[1]));
+	return check_words(f) && check_margin(f) && check_lanes(f) &&
 		       flags_one_of("compare", "--metric", f->options.metric, metrics)
 		   ? -1
 		   : EXIT_USAGE;
@@ -512,6 +579,121 @@ static void print_suites(struct buf *out, const struct report_suite_comparison *
 		 "single workloads one in twenty misses by chance.\n");
 }
 
+/* ---- timelines ---- */
+
+static bool load_timeline(struct loaded_timeline *t, const char *text, const char *store,
+			  struct err *err)
+{
+	int64_t id = id_of(text);
+	struct db *db = id ? db_open_reading(store, err) : NULL;
+	struct import *im = id ? NULL : import_create(align_events_block, &t->events, 0, err);
+	json_t *report = NULL;
+	bool ok = false;
+
+	if (db)
+		ok = loaded_timeline_of_run(t, db, id, err);
+	else if (im && import_named(im, text, text, err))
+		report = import_finish(im, err);
+	if (report) {
+		t->head = json_pack("{s:s, s:s}", "file", text, "name", text);
+		ok = t->head || err_set(err, ERR_BAD_REQUEST, "the name of a file must be UTF-8");
+	}
+	json_decref(report);
+	import_destroy(im);
+	db_close(db);
+	return ok;
+}
+
+static json_t *compare_timelines(const struct compare_flags *f, const char *db, struct err *err)
+{
+	struct loaded_timeline t[2] = { 0 };
+	json_t *aligned = NULL;
+
+	if (load_timeline(&t[0], f->runs[0], db, err) && load_timeline(&t[1], f->runs[1], db, err))
+		aligned = loaded_timelines_align(t, &f->lanes, err);
+	loaded_timeline_finish(&t[0]);
+	loaded_timeline_finish(&t[1]);
+	return aligned;
+}
+
+enum { NAME_COLUMNS = 56, MOST_APART = 4 };
+
+static void print_change(struct buf *out, const char *title, const struct report_aligned_change *c)
+{
+	const struct report_figure *d = c->delta;
+
+	buf_printf(out, "%-*s  %*s  %*s  %*s", NAME_WIDTH, title, text_width(10, c->a->text),
+		   c->a->text, text_width(10, c->b->text), c->b->text, text_width(11, d->text),
+		   d->text);
+	if (d->low)
+		buf_printf(out, " (%s to %s)", d->low, report_text(d->high));
+	if (c->rest && c->rest_us != 0)
+		buf_printf(out, ", of that unexplained %s", c->rest->text);
+	buf_puts(out, "\n");
+}
+
+static void print_apart(struct buf *out, const char *letter, const struct report_aligned_side *side)
+{
+	for (size_t i = 0; i < side->apart.n && i < MOST_APART; i++) {
+		const struct report_aligned_apart *u = &side->apart.at[i];
+
+		buf_printf(out, "set apart in %s: unit %lld, %s, %s", letter, (long long)u->index,
+			   u->why, u->wall->text);
+		if (u->cause)
+			buf_printf(out, ", of that %s in %.*s", u->cause_time->text, NAME_COLUMNS,
+				   u->cause);
+		buf_puts(out, "\n");
+	}
+	if (side->units - side->used > MOST_APART)
+		buf_printf(out, "  and %lld more\n",
+			   (long long)(side->units - side->used - MOST_APART));
+}
+
+static void print_row(struct buf *out, const struct report_aligned_row *row)
+{
+	const struct report_aligned_change *t = row->time;
+
+	buf_printf(out, "%*s  %-6s  %-8s  %4lld  %4lld  ", text_width(11, t->delta->text),
+		   t->delta->text, row->part, row->change, (long long)row->n_a,
+		   (long long)row->n_b);
+	buf_printf(out, "%.*s", NAME_COLUMNS, row->name);
+	if (row->causes.n)
+		buf_printf(out, " (%s)", row->causes.at[0].label);
+	if (row->from.n)
+		buf_printf(out, " from %.*s%s", NAME_COLUMNS, row->from.at[0],
+			   row->from.n > 1 ? " and more" : "");
+	buf_puts(out, "\n");
+}
+
+/* Rows within their noise are counted, not listed. */
+static void print_timelines(struct buf *out, const struct report_alignment *c)
+{
+	size_t same = 0;
+
+	sentence_say(out, &c->sentence);
+	buf_printf(out, "\n\n%-*s  %10s  %10s  %11s\n", NAME_WIDTH, "a unit", "A", "B", "B - A");
+	print_change(out, "wall", c->wall);
+	print_change(out, c->a->on_host && c->b->on_host ? "  ops" : "  device", c->device);
+	print_change(out, "  idle", c->idle);
+	if (c->host)
+		print_change(out, "host", c->host);
+	buf_printf(out, "\n%11s  %-6s  %-8s  %4s  %4s\n", "B - A", "part", "change", "A", "B");
+	for (size_t i = 0; i < c->rows.n; i++) {
+		if (c->rows.at[i].time->changed || !c->rows.at[i].time->has.ci_us)
+			print_row(out, &c->rows.at[i]);
+		else
+			same++;
+	}
+	if (same + (size_t)c->others->rows)
+		buf_printf(out, "%lld more within their noise: --json has them\n",
+			   (long long)same + (long long)c->others->rows);
+	buf_puts(out, "\n");
+	for (size_t i = 0; i < c->how.n; i++)
+		buf_printf(out, "%s\n", c->how.at[i]);
+	print_apart(out, "A", c->a);
+	print_apart(out, "B", c->b);
+}
+
 /* ---- the command ---- */
 
 static bool load(const struct compare_flags *f, struct loaded_runs *runs, struct err *err)
@@ -543,6 +725,8 @@ static json_t *compare(const struct compare_flags *f, struct err *err)
 
 	if (f->suites)
 		return compare_suites(f->runs[0], f->runs[1], db, err);
+	if (f->timelines)
+		return compare_timelines(f, db, err);
 	if (load(f, &runs, err))
 		comparison = compare_runs(runs.at, runs.n, &f->options, err);
 	loaded_finish(&runs);
@@ -554,6 +738,7 @@ struct comparison_read {
 	const json_t *json;
 	const struct report_compare *runs;
 	const struct report_suite_comparison *suites;
+	const struct report_alignment *timelines;
 };
 
 static bool read_comparison(const struct compare_flags *f, const json_t *json, struct arena *arena,
@@ -562,14 +747,18 @@ static bool read_comparison(const struct compare_flags *f, const json_t *json, s
 	c->json = json;
 	if (f->suites)
 		c->suites = report_read_suite_comparison(json, arena, err);
+	else if (f->timelines)
+		c->timelines = report_read_alignment(json, arena, err);
 	else
 		c->runs = report_read_compare(json, arena, err);
-	return c->suites || c->runs;
+	return c->suites || c->timelines || c->runs;
 }
 
-/* Whether B lost what A had, or cannot be told. */
+/* Whether B lost what A had, or cannot be told: of timelines, whether its units take longer. */
 static bool lost(const struct comparison_read *c)
 {
+	if (c->timelines)
+		return strcmp(c->timelines->leads, "wall") == 0 && c->timelines->wall->delta_us > 0;
 	return c->suites ? compare_suites_lost(c->suites)
 			 : is(c->runs->verdict, "SLOWER") || is(c->runs->verdict, "REFUSED") ||
 			       is(c->runs->verdict, "DISAGREES");
@@ -586,6 +775,8 @@ static bool print(const struct compare_flags *f, const struct comparison_read *c
 	buf_init(&text, 0);
 	if (c->suites)
 		print_suites(&text, c->suites);
+	else if (c->timelines)
+		print_timelines(&text, c->timelines);
 	else
 		print_runs(&text, c->runs);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;

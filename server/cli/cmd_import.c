@@ -1,10 +1,12 @@
 /* server/cli/cmd_import.c -- `breakeven import FILE...`: logs of PyTorch, read and joined; or
  * results of other tools, each file for itself. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fusion/base/scratch.h"
@@ -113,6 +115,33 @@ static void print_ledger(const struct report_names *what, const char *fate,
 	}
 }
 
+/* Of each rank where its time went, then what they wait for. */
+static void print_ranks(const struct report_ranks *all, FILE *out)
+{
+	if (!all)
+		return;
+	fprintf(out, "\nranks %10s %12s %14s %8s %9s %9s %6s %12s\n", "total, ms", "computing, %",
+		"collectives, %", "overlap", "idle, %", "waits, ms", "last", "caused, ms");
+	for (size_t i = 0; i < all->ranks.n; i++) {
+		const struct report_rank *r = &all->ranks.at[i];
+		double percent = r->total_us > 0 ? 100 / r->total_us : 0;
+
+		fprintf(out, "%5lld %10.3f %12.1f %14.1f %7.1f%% %9.1f %9.3f %6lld %12.3f  %s\n",
+			(long long)r->rank, r->total_us / 1e3, r->computation_us * percent,
+			r->communication_us * percent, 100 * r->overlap, r->idle_us * percent,
+			r->wait_us / 1e3, (long long)r->last, r->caused_us / 1e3,
+			report_text(r->late_name));
+	}
+	for (size_t i = 0; i < all->divergences.n; i++)
+		fprintf(out, "  %s\n", all->divergences.at[i].sentence);
+	if (!all->path)
+		return;
+	fprintf(out, "\ncritical path: %.3f ms\n", all->path->total_us / 1e3);
+	for (size_t i = 0; i < all->path->shares.n; i++)
+		fprintf(out, "  %5.1f%%  %s\n", 100 * all->path->shares.at[i].share,
+			all->path->shares.at[i].kind);
+}
+
 static void print_import(const struct report_import *report, FILE *out)
 {
 	const struct report_ledger *ledger = report->ledger;
@@ -125,6 +154,7 @@ static void print_import(const struct report_import *report, FILE *out)
 	}
 	print_compiles(report, out);
 	print_stages(report->pt_xla, out);
+	print_ranks(report->ranks, out);
 	print_total(report->kernels, "kernels", out);
 	print_total(report->copies, "copies", out);
 	print_total(report->ops, "ops on the host", out);
@@ -182,15 +212,68 @@ static int read_flags(int argc, char **argv, struct import_flags *f)
 	return status;
 }
 
-/* One file; "-" is the standard input. */
+/* A file of a folder, which may hold others than logs. */
+static bool read_member(struct import *im, const char *path, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (import_named(im, path, path, &why))
+		return true;
+	if (why.code != ERR_UNSUPPORTED) {
+		*err = why;
+		return false;
+	}
+	fprintf(stderr, "breakeven import: left out: %s\n", why.message);
+	return true;
+}
+
+enum { MOST_DEPTH = 4 };
+
+/* All logs of a folder and of those in it, by their names, in which numbers count as such; how many
+ * files there are is added to *n. */
+static bool read_folder(struct import *im, const char *folder, int depth, int *n, struct err *err)
+{
+	struct dirent **list = NULL;
+	int found = scandir(folder, &list, NULL, versionsort);
+	bool ok = found >= 0 || err_set(err, ERR_IO, "%.300s: %s", folder, strerror(errno));
+
+	for (int i = 0; i < found; i++) {
+		char path[4096 + 260];
+		struct stat info;
+
+		snprintf(path, sizeof(path), "%.4000s/%s", folder, list[i]->d_name);
+		if (ok && list[i]->d_name[0] != '.' && stat(path, &info) == 0) {
+			if (S_ISDIR(info.st_mode) && depth < MOST_DEPTH) {
+				ok = read_folder(im, path, depth + 1, n, err);
+			} else if (S_ISREG(info.st_mode)) {
+				ok = read_member(im, path, err);
+				++*n;
+			}
+		}
+		free(list[i]);
+	}
+	free(list);
+	return ok;
+}
+
+/* One file, or all of a folder; "-" is the standard input. */
 static bool read_file(struct import *im, const char *name, struct err *err)
 {
 	bool standard = strcmp(name, "-") == 0, ok;
 	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 
+	struct stat info;
+
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
-	ok = import_fd(im, name, fd, err);
+	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+		int n = 0;
+
+		ok = read_folder(im, name, 0, &n, err) &&
+		     (n > 0 || err_set(err, ERR_UNSUPPORTED, "%.300s has no file", name));
+	} else {
+		ok = import_fd(im, name, fd, err);
+	}
 	if (!standard)
 		close(fd);
 	return ok;

@@ -172,11 +172,13 @@ static int run_once(struct watch *w)
 
 static bool read_words(struct watch *w, int argc, char **argv, const struct registry *registry)
 {
-	int n = 0, plugins = registry_plugin_count(registry);
+	int n = 0, plugins = 0;
 
 	if (argc < 2 || *argv[1] == '-')
 		return flags_refuse(
 		    "watch", "it takes a FILE first, as `breakeven run`, then flags of run", "");
+	while (registry_plugin_path(registry, plugins))
+		plugins++;
 	if (argc + 2 * plugins + 3 > MOST_WORDS)
 		return flags_refuse("watch", "too many words", "");
 	w->run[n++] = "breakeven";

@@ -85,7 +85,7 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 
 	if (f->torch_host)
 		torch_host_folder(f->torch_host, folder, sizeof(folder));
-	for (int i = 0; i < registry_plugin_count(registry); i++)
+	for (int i = 0; registry_plugin_path(registry, i); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
 	end_with_parent(WORKER_FD);
 	f->again = (struct worker_options){ .cache_dir = f->cache_dir,

@@ -27,9 +27,3 @@ void heap_take(void)
 	if (from < to)
 		madvise((void *)from, to - from, MADV_HUGEPAGE); /* or pages as they are */
 }
-
-void heap_take_for(const char *device)
-{
-	if (device && strncmp(device, "cuda", 4) == 0)
-		heap_take();
-}

@@ -507,7 +507,7 @@ bool workload_file_confine(const struct workload_file *f, const struct workload 
 		if (name)
 			needs.read[needs.n_read++] = name + 1;
 	}
-	for (int i = 0; i < registry_plugin_count(rights->registry); i++)
+	for (int i = 0; registry_plugin_path(rights->registry, i); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(rights->registry, i);
 	profiler_environment_prepare();
 	sandbox_begin(needs.network, 0);

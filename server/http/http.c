@@ -299,8 +299,7 @@ static size_t body_limit(const struct exchange *x)
 }
 
 /* What can be refused before the body is read. */
-static void check_head(const struct http *http, struct exchange *x, struct MHD_Connection *c,
-		       const char *method)
+static void check_head(struct exchange *x, struct MHD_Connection *c, const char *method)
 {
 	const char *length = header(c, "Content-Length");
 
@@ -317,10 +316,10 @@ static void check_head(const struct http *http, struct exchange *x, struct MHD_C
 	if (x->announced > body_limit(x))
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, body_limit(x));
-	else if (x->route->body_limit && !has_type(c, http->routes->body_types(x->route)))
+	else if (x->route->body_limit && !has_type(c, route_types(x->route)))
 		/* A form of another site cannot send these types without being asked. */
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
-			http->routes->body_types(x->route)[0]);
+			route_types(x->route)[0]);
 	else if (x->route->body_limit)
 		x->body.limit = body_limit(x);
 }
@@ -484,7 +483,7 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 		check_query(x, c);
 	if (x->err.code == ERR_METHOD)
 		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
-	check_head(http, x, c, method);
+	check_head(x, c, method);
 	return x;
 }
 
@@ -515,7 +514,7 @@ static void handle(struct exchange *x)
 
 	x->req.body = x->body.data ? x->body.data : "";
 	x->req.body_len = x->body.len;
-	x->ok = x->route->handler(&x->req, &x->reply, &x->err);
+	x->ok = (*x->route->handler)(&x->req, &x->reply, &x->err);
 	x->handled = true;
 	if (x->ok)
 		audit(x);

@@ -115,7 +115,10 @@ json_t *json_message(const struct err *err);
 json_t *error_fields(const struct err *err);
 
 /* {"error": the same} */
-json_t *error_json(const struct err *err);
+static inline json_t *error_json(const struct err *err)
+{
+	return json_pack("{s:o}", "error", error_fields(err));
+}
 
 /* ---- the server ---- */
 

@@ -74,8 +74,3 @@ json_t *error_fields(const struct err *err)
 		json_object_set_new(json, "file", json_string(err->file));
 	return json;
 }
-
-json_t *error_json(const struct err *err)
-{
-	return json_pack("{s:o}", "error", error_fields(err));
-}

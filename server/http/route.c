@@ -26,6 +26,22 @@ static bool matches(const char *pattern, const char *path, struct arena *arena,
 	return *pattern == *path;
 }
 
+const char *const *route_types(const struct route *r)
+{
+	static const char *const types[][6] = {
+		[BODY_NONE] = { NULL },
+		[BODY_JSON] = { "application/json" },
+		[BODY_BYTES] = { "application/octet-stream" },
+		[BODY_PROGRAM] = { "application/json", "application/zip" },
+		[BODY_ZIP] = { "application/zip" },
+		[BODY_LOG] = { "application/octet-stream", "application/gzip", "application/json",
+			       "application/zip", "application/x-tar" },
+		[BODY_RESULTS] = { "application/octet-stream", "application/json", "text/csv" },
+	};
+
+	return types[r->body];
+}
+
 const char *routes_allow(const struct route_table *table, const char *path, struct arena *arena)
 {
 	const char *args[MAX_PATH_ARGS], *allowed = "";

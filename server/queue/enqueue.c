@@ -23,19 +23,21 @@ static const char *or_none(const char *text)
 	return text ? text : "";
 }
 
-static bool insert(struct db *db, const json_t *json, struct run_row *row, int64_t *id,
-		   struct err *err)
+const char *row_text(struct arena *arena, json_t *json)
 {
-	char *text = json_dumps(json, JSON_COMPACT);
-	bool ok = false;
+	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	const char *copy = text ? arena_strdup(arena, text) : NULL;
 
-	row->workload = text;
-	if (text && row->name)
-		ok = db_run_insert(db, row, id, err);
-	else
-		err_set(err, ERR_MEMORY, "out of memory while storing the workload");
 	free(text);
-	return ok;
+	json_decref(json);
+	return copy;
+}
+
+static bool insert(struct db *db, struct run_row *row, int64_t *id, struct err *err)
+{
+	return row->workload && row->name
+		   ? db_run_insert(db, row, id, err)
+		   : err_set(err, ERR_MEMORY, "out of memory while storing the workload");
 }
 
 struct run_row enqueue_row(struct arena *arena, const struct report_workload *w, const char *name)
@@ -62,7 +64,8 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, const 
 	if (fields) {
 		row = enqueue_row(&arena, fields, workload_name(w));
 		row.author = author;
-		ok = insert(db, json, &row, id, err);
+		row.workload = row_text(&arena, json_incref((json_t *)json));
+		ok = insert(db, &row, id, err);
 	}
 	arena_finish(&arena);
 	return ok;
@@ -80,14 +83,12 @@ bool enqueue_trace(struct db *db, const struct report_workload *w, const char *a
 			       .modes = "",
 			       .author = author,
 			       .trace = true };
-	json_t *json;
 	bool ok;
 
 	REPORT_SET(&all, device, row.device);
 	REPORT_SET(&all, trace, true);
-	json = report_write_workload(&all);
-	ok = insert(db, json, &row, id, err);
-	json_decref(json);
+	row.workload = row_text(&arena, report_write_workload(&all));
+	ok = insert(db, &row, id, err);
 	arena_finish(&arena);
 	return ok;
 }

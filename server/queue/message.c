@@ -42,12 +42,6 @@ bool message_send(int fd, enum message_type type, const char *text, size_t len, 
 	return true;
 }
 
-void message_reader_finish(struct message_reader *r)
-{
-	buf_finish(&r->pending);
-	r->taken = 0;
-}
-
 static void drop_taken(struct message_reader *r)
 {
 	if (r->taken == 0)

@@ -39,6 +39,9 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, const 
  * are borrowed. */
 struct run_row enqueue_row(struct arena *arena, const struct report_workload *w, const char *name);
 
+/* JSON as the text of a row, compact, in `arena`; takes the JSON.  NULL without JSON or memory. */
+const char *row_text(struct arena *arena, json_t *json);
+
 /* A run that another process records, running at once; its workload is `w` with `trace` and
  * `device`. */
 bool enqueue_trace(struct db *db, const struct report_workload *w, const char *author, int64_t *id,
@@ -116,37 +119,6 @@ void jobs_import_begin(struct jobs *jobs, int64_t id);
 bool jobs_import_at(struct jobs *jobs, int64_t id, const struct report_progress *p);
 void jobs_import_end(struct jobs *jobs, int64_t id);
 
-/* ---- exports.c: runs that are being written for others.  Thread-safe. ---- */
-
-enum { EXPORTS_MOST = 4 }; /* at once */
-
-struct export_row {
-	int64_t id, run;
-	int64_t started_ns; /* since 1970 */
-	const char *format; /* a name of profiler/export/formats.def */
-	char author[72];    /* who asked for it, as a caller's name; "": nobody has a name */
-	int64_t bytes;      /* written so far */
-	double share;       /* of the timeline that it has read, 0..1 */
-	bool cancelled;
-};
-
-struct exports *exports_create(void); /* NULL when out of memory */
-void exports_destroy(struct exports *e);
-
-/* An export begins, to exports_end(); *id is new.  BUSY when as many are under way as may be. */
-bool exports_begin(struct exports *e, int64_t run, const char *format, const char *author,
-		   int64_t *id, struct err *err);
-
-/* How far it is; false with CANCELLED once somebody has cancelled it. */
-bool exports_at(struct exports *e, int64_t id, int64_t bytes, double share, struct err *err);
-void exports_end(struct exports *e, int64_t id);
-
-/* Those of the run that are under way (0: of all), the oldest first; returns how many. */
-int exports_list(struct exports *e, int64_t run, struct export_row rows[EXPORTS_MOST]);
-
-/* Has no effect where it has ended. */
-void exports_cancel(struct exports *e, int64_t id);
-
 /* ---- outcome.c: a report as rows of the store ---- */
 
 /* Reads the verdict on the main compiled mode (static where it was measured, else the first that
@@ -154,10 +126,6 @@ void exports_cancel(struct exports *e, int64_t id);
  * nothing was compared with eager. */
 void summary_of_report(const struct report_run *report, struct arena *arena,
 		       struct run_summary *out);
-
-/* Stores the figures of runs of a workload that an older version measured, at most `most`; *left is
- * whether there are more. */
-bool figures_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
 
 /* Appends what the figures of a run that is done say, as JSON text: "null" where it has no modes.
  * What was made when the run was stored is read; what another version of this program made, or
@@ -378,7 +346,12 @@ struct message_reader {
 	struct buf pending;
 	size_t taken; /* bytes of pending that were handed out */
 };
-void message_reader_finish(struct message_reader *r);
+
+static inline void message_reader_finish(struct message_reader *r)
+{
+	buf_finish(&r->pending);
+	r->taken = 0;
+}
 
 /* Reads what is there (blocks only if fd does).  Returns the bytes read, 0 at
  * the end of the stream, -1 on an error other than EAGAIN, -2 for EAGAIN. */

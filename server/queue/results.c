@@ -17,26 +17,16 @@ struct measured {
 	const char *author;
 };
 
-/* Takes the JSON. */
-static const char *dumped(struct arena *arena, json_t *json)
-{
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	const char *copy = text ? arena_strdup(arena, text) : NULL;
-
-	free(text);
-	json_decref(json);
-	return copy;
-}
-
 /* What a list says that it is: the tool, the file and its first figure. */
 static const char *about_of(const struct report_run *run, struct arena *arena)
 {
 	const struct report_mode *first = &run->modes.at[0];
 	const char *shown = first->measure ? report_text(first->measure->shown) : "";
 
-	return dumped(arena, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "kind", "result",
-				       "name", run->result->format, "files", 0, "kernels", 0,
-				       "length_us", 0, "mode", run->modes.keys[0], "shown", shown));
+	return row_text(arena,
+			json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "kind", "result", "name",
+				  run->result->format, "files", 0, "kernels", 0, "length_us", 0,
+				  "mode", run->modes.keys[0], "shown", shown));
 }
 
 static bool fill(struct measured *m, size_t i, const struct report_run *run, struct err *err)
@@ -55,7 +45,7 @@ static bool fill(struct measured *m, size_t i, const struct report_run *run, str
 	member->run.device = report_text(w->device);
 	member->run.modes = "";
 	member->run.author = m->author;
-	member->run.workload = dumped(m->arena, json_incref(json_object_get(json, "workload")));
+	member->run.workload = row_text(m->arena, json_incref(json_object_get(json, "workload")));
 	m->reports[i] = json_dumps(json, JSON_COMPACT);
 	if (!member->run.workload || !m->reports[i] ||
 	    !outcome_read(&m->read[i], m->reports[i], strlen(m->reports[i]), err))
@@ -64,7 +54,7 @@ static bool fill(struct measured *m, size_t i, const struct report_run *run, str
 			   : err_set(err, ERR_MEMORY, "out of memory for a result");
 	*o = m->read[i].stored;
 	o->n_results = 0; /* no mode of it is one of a suite: what is listed is `about` */
-	o->environment = dumped(m->arena, json_incref(json_object_get(json, "environment")));
+	o->environment = row_text(m->arena, json_incref(json_object_get(json, "environment")));
 	if (!o->environment)
 		o->environment = "{}";
 	o->about = about_of(run, m->arena);
@@ -82,9 +72,9 @@ static struct suite suite_of(const struct report_results *r, const struct measur
 	return (struct suite){
 		.name = name,
 		.project = m->members[0].run.project,
-		.workloads = dumped(m->arena, names),
-		.request = dumped(m->arena,
-				  json_pack("{s:s, s:s}", "name", name, "result", r->format)),
+		.workloads = row_text(m->arena, names),
+		.request = row_text(m->arena,
+				    json_pack("{s:s, s:s}", "name", name, "result", r->format)),
 	};
 }
 

@@ -36,29 +36,25 @@ static bool fill_member(struct arena *arena, const struct suite_plan *plan,
 			const struct suite_job *job, struct suite_member *out)
 {
 	const struct report_workload *w = fields_of(plan, job, arena);
-	char *text = json_dumps(job->json, JSON_COMPACT);
+	const char *text = row_text(arena, json_incref(job->json));
 
 	*out = (struct suite_member){ .workload = job->workload, .policy = job->policy };
 	if (text && w) {
 		out->run = enqueue_row(arena, w, plan->names[job->workload]);
-		out->run.workload = arena_strdup(arena, text);
+		out->run.workload = text;
 		out->run.error = job->wrong;
 	}
-	free(text);
 	return out->run.workload != NULL;
 }
 
-/* The names of the workloads as JSON; the caller frees. */
-static char *names_text(const struct suite_plan *plan)
+/* The names of the workloads as JSON. */
+static json_t *names_json(const struct suite_plan *plan)
 {
 	json_t *list = json_array();
-	char *text;
 
 	for (int i = 0; i < plan->n_workloads; i++)
 		json_array_append_new(list, json_string(plan->names[i]));
-	text = json_dumps(list, JSON_COMPACT);
-	json_decref(list);
-	return text;
+	return list;
 }
 
 bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author, int64_t *id,
@@ -67,24 +63,21 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *
 	struct arena arena = { 0 };
 	struct suite_member *members = ARENA_ARRAY(&arena, struct suite_member,
 						   (size_t)plan->n_jobs + 1);
-	char *text = json_dumps(plan->request, JSON_COMPACT), *names = names_text(plan);
 	struct suite suite = { .name = plan->name,
 			       .project = plan->asked->project,
-			       .workloads = names,
-			       .request = text };
-	bool ok = members && names;
+			       .workloads = row_text(&arena, names_json(plan)),
+			       .request = row_text(&arena, json_incref(plan->request)) };
+	bool ok = members && suite.workloads && suite.request;
 
 	for (int i = 0; ok && i < plan->n_jobs; i++) {
 		ok = fill_member(&arena, plan, &plan->jobs[i], &members[i]);
 		members[i].run.author = author;
 	}
-	if (!ok || !text)
-		ok = err_set(err, ERR_MEMORY, "out of memory for a suite");
+	if (!ok)
+		err_set(err, ERR_MEMORY, "out of memory for a suite");
 	else
 		ok = db_suite_insert(db, &suite, members, (size_t)plan->n_jobs, err);
 	*id = suite.id;
-	free(text);
-	free(names);
 	arena_finish(&arena);
 	return ok;
 }

@@ -58,7 +58,7 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	argv[n++] = w->folder.path;
 	argv[n++] = "--cpu-seconds";
 	argv[n++] = cpu_s;
-	for (int i = 0; i < registry_plugin_count(options->registry); i++) {
+	for (int i = 0; registry_plugin_path(options->registry, i); i++) {
 		argv[n++] = "--plugin";
 		argv[n++] = registry_plugin_path(options->registry, i);
 	}

@@ -205,3 +205,74 @@ test('the command: wrong flags and files', () => {
     }
     assert.equal(command('--help').status, 0);
 });
+
+/* ---- timelines ---- */
+
+/** A trace of so many steps, of three kernels each, of which the second takes so many microseconds. */
+function trace(steps, us, names = ['first_0', 'second_1', 'third_2']) {
+    const events = [];
+    for (let step = 0; step < steps; step++)
+        names.forEach((name, i) => {
+            const ts = 100 * step + 20 * i, correlation = 10 * step + i + 1;
+            const dur = (i === 1 ? us : 5) + 0.01 * ((step + i) % 3);
+            events.push({ ph: 'X', cat: 'cpu_op', name: `aten::op${i}`, pid: 9, tid: 9, ts, dur: 8 });
+            events.push({ ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 9, tid: 9, ts: ts + 2, dur: 3, args: { correlation } });
+            events.push({ ph: 'X', cat: 'kernel', name, pid: 0, tid: 7, ts: ts + 6, dur, args: { correlation, device: 0, stream: 7 } });
+        });
+    return JSON.stringify({ schemaVersion: 1, traceEvents: events });
+}
+const timelines = (query) => getJson(`${server.url}/api/v1/compare/timelines?${query}`);
+async function importTrace(name, text) {
+    const answer = await fetch(`${server.url}/api/v1/imports?name=${name}`, { method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } });
+    assert.equal(answer.status, 201);
+    return (await answer.json()).id;
+}
+
+test('the difference of two traces is laid to the kernel that is slower', async () => {
+    const a = await importTrace('before', trace(9, 10)), b = await importTrace('after', trace(9, 14, ['first_4', 'second_5', 'third_6']));
+    const { status, body } = await timelines(`a=${a}&b=${b}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual([body.a.id, body.b.id, body.a.unit, body.a.used, body.a.items], [a, b, 'period of 3', 9, 3]);
+    const [first] = body.rows;
+    assert.deepEqual([first.part, first.change, first.name, first.n_a, first.n_b], ['device', 'slower', 'second_5', 1, 1]);
+    assert.ok(Math.abs(first.time.delta_us - 4) < 0.01 && first.time.changed, JSON.stringify(first.time));
+    const sum = body.rows.filter((r) => r.part === 'device').reduce((n, r) => n + r.time.delta_us, 0);
+    assert.ok(Math.abs(sum - body.device.delta_us) < 1e-6);
+    assert.ok(first.b.t0_ns > 0 && first.b.t1_ns > first.b.t0_ns);
+    assert.equal(body.leads, 'device');
+    const same = (await timelines(`a=${a}&b=${a}`)).body;
+    assert.deepEqual([same.leads, same.rows.filter((r) => r.time.changed)], ['none', []]);
+});
+
+test('modes of a run are aligned; what has no timeline and no such lanes is refused', async () => {
+    const { status, body } = await timelines(`a=${ids[1]}&b=${ids[1]}&mode=eager&mode_b=static`);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual([body.a.mode, body.b.mode], ['eager', 'static']);
+    assert.ok(body.a.items > body.b.items, JSON.stringify([body.a, body.b]));
+    for (const [query, code, says] of [
+        [`a=${ids[0]}`, 400, /b= is missing/], [`a=${ids[0]}&b=x`, 400, /b=x/], [`a=${ids[0]}&b=${ids[0]}&mode=fast`, 400, /mode=fast/],
+        [`a=${ids[0]}&b=${ids[0]}&mode=lazy`, 400, /no lanes of mode lazy/], [`a=${ids[0]}&b=999999`, 404, /999999/],
+    ]) {
+        const answer = await timelines(query);
+        assert.equal(answer.status, code, query);
+        assert.match(answer.body.error.message, says);
+    }
+});
+
+test('the command aligns two files, and says by its exit status what is slower', () => {
+    const [a, b] = [['a.json', trace(9, 10)], ['b.json', trace(9, 18)]].map(([name, text]) => {
+        const path = join(server.home, name);
+        writeFileSync(path, text);
+        return path;
+    });
+    const same = command(a, a), slower = command(a, b);
+    assert.equal(same.status, 0, same.stderr);
+    assert.match(same.stdout, /^No difference beyond noise/);
+    assert.equal(slower.status, 0, 'the step takes as long: its kernels lie in its idle time');
+    assert.match(slower.stdout, /\+8.0 µs {2}device {2}slower {7}1 {5}1 {2}second_1/);
+    for (const [args, says] of [[[a, b, '--margin', '3'], /without --margin/], [['1', '2', '--mode', 'eager'], /--timelines alone: --mode/], [[a, b, '--mode', 'fast'], /no mode is named fast/]]) {
+        const r = command(...args);
+        assert.equal(r.status, 2);
+        assert.match(r.stderr, says);
+    }
+});

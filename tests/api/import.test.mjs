@@ -87,6 +87,69 @@ test('a posted log is a run that lists, opens and has a timeline', async () => {
     }
 });
 
+test('the texts of a log are listed, read and searched', async () => {
+    const server = await startServer();
+    try {
+        const { id } = (await postLog(server, gzipSync(readFileSync(log)))).body;
+        const url = `${server.url}/api/v1/runs/${id}/artifacts`;
+        const { artifacts: all, total, next } = (await getJson(url)).body;
+        assert.equal(all.length, total);
+        assert.equal(next, null);
+        assert.deepEqual(all.map((a) => a.n), all.map((a, i) => i + 1));
+        const { report } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body;
+        const counted = {};
+        for (const a of all) if (!a.records) counted[a.kind] = (counted[a.kind] ?? 0) + 1;
+        assert.deepEqual(counted, report.import.artifacts);
+        const read = async (a, query = '') => (await fetch(`${url}/${a.n}${query}`)).text();
+        const of = (await getJson(`${url}?compile=0/0&kind=inductor_output_code`)).body.artifacts;
+        assert.deepEqual(of.map((a) => [a.name, a.group, a.attempt]), [['x.py', 'code', 1]]);
+        assert.equal(await read(of[0]), "# AOT ID: ['0_inference']\nimport torch\n");
+        assert.equal(await read(of[0], '?at=26&bytes=6'), 'import');
+        for (const a of all) assert.equal(Buffer.byteLength(await read(a)), a.bytes, a.kind);
+        const pages = [];
+        for (let from = 0; from !== null;) {
+            const page = (await getJson(`${url}?from=${from}&limit=7`)).body;
+            pages.push(...page.artifacts);
+            from = page.next;
+        }
+        assert.deepEqual(pages, all);
+        const found = (await getJson(`${url}?q=tensor_MATCH`)).body;
+        assert.deepEqual([found.total, found.lines, found.looked_at, found.cut], [1, 1, total, false]);
+        assert.equal(found.artifacts[0].kind, 'dynamo_cpp_guards_str');
+        assert.deepEqual(found.artifacts[0].found, [{ line: 6, column: 8, text: "| | +- TENSOR_MATCH: check_tensor(L['x'])" }]);
+        assert.equal((await read(found.artifacts[0])).split('\n')[5].slice(7, 19), 'TENSOR_MATCH');
+        assert.equal((await getJson(`${url}?q=cache_miss&group=cache`)).body.artifacts[0].matches, 0);
+        assert.equal((await getJson(`${url}?q=nowhere to be found`)).body.total, 0);
+        assert.equal((await getJson(`${url}/9999`)).status, 404);
+        assert.equal((await getJson(`${url}?limit=0`)).status, 400);
+        const empty = (await postLog(server, readFileSync(trace))).body.id;
+        assert.deepEqual((await getJson(`${server.url}/api/v1/runs/${empty}/artifacts`)).body, { artifacts: [], total: 0, next: null });
+        const cli = spawnSync(binary, ['import', log, '--post', server.url, '--json'], { encoding: 'utf8' });
+        assert.equal(cli.status, 0, cli.stderr);
+        const posted = Number(/run (\d+)/.exec(cli.stderr)[1]);
+        assert.deepEqual((await getJson(`${server.url}/api/v1/runs/${posted}/artifacts`)).body.artifacts, all);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('several files in a .tar or a .zip are one run', async () => {
+    const server = await startServer();
+    try {
+        for (const [file, type] of [['job.tar', 'application/x-tar'], ['job.zip', 'application/zip']]) {
+            const { status, body } = await postLog(server, readFileSync(`tests/import/${file}`), '?name=job', type);
+            assert.equal(status, 201, JSON.stringify(body));
+            const { report } = await waitFor(server, body.id);
+            assert.deepEqual(report.import.files.map((f) => f.kind), ['torch_trace', 'none', 'torch_trace']);
+            assert.equal(report.import.processes.length, 2);
+        }
+        const { status, body } = await postLog(server, readFileSync('tests/import/job.tar').subarray(0, 512), '', 'application/x-tar');
+        assert.deepEqual([status, body.error.message], [400, 'import holds no file']);
+    } finally {
+        await server.stop();
+    }
+});
+
 test('lanes of what a profiler notes of itself have names of their own', async () => {
     const server = await startServer();
     const spans = [['Trace', 'Spans', 'PyTorch Profiler'], ['overhead', -1, 0], ['kernel', 0, 7]].map(([cat, pid, tid]) => ({ ph: 'X', cat, pid, tid, name: 'x', ts: 1, dur: 5 }));

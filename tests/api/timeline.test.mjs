@@ -23,6 +23,36 @@ async function view(id, query) {
     assert.equal(response.headers.get('content-type'), 'application/octet-stream');
     return decodeTimeline(await response.arrayBuffer());
 }
+
+test('a page opens on the last call; in seconds of nothing on the kernels', async () => {
+    const v = await view(run, 'mode=static');
+    const last = kinds(v, 'call').at(-1);
+    assert.deepEqual(v.opens, { of: 'call', t0_ns: last.start, t1_ns: last.start + last.duration, t0: last.start, t1: last.start + last.duration, percent: 95 });
+    const at = (ts, dur, cat, name) => ({ ph: 'X', cat, name, pid: 1, tid: 7, ts, dur, args: { device: 0, stream: 7 } });
+    const traceEvents = [at(0, 19e6, 'user_annotation', 'all'), ...Array.from({ length: 13 }, (_, i) => at(12e6 + 20 * i, 20, 'kernel', 'k'))];
+    const { status, body } = await getJson(`${server.url}/api/v1/imports?name=blank`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: JSON.stringify({ schemaVersion: 1, traceEvents }) });
+    assert.equal(status, 201, JSON.stringify(body));
+    const { opens, span } = await view(body.id, 'px=100');
+    assert.equal(opens.of, 'device');
+    assert.ok(Math.abs(opens.t1 - opens.t0 - 286e3) < 30e3 && opens.t0 < 12e9 && opens.t0 > 12e9 - 20e3, JSON.stringify(opens));
+    assert.equal(span, 19e9);
+});
+
+test('rows are of the lanes that are asked for, totals of all', async () => {
+    const all = await view(long, 't0=1000000&t1=1100000');
+    const [lane] = all.lanes.filter((l) => l.role === 'kernels');
+    const one = await view(long, `t0=1000000&t1=1100000&lanes=${lane.id},4000`);
+    assert.ok(one.slices.length > 0 && one.slices.length < all.slices.length);
+    assert.deepEqual(new Set(one.slices.map((s) => s.lane)), new Set([lane.id]));
+    assert.deepEqual(one.slices, all.slices.filter((s) => s.lane === lane.id));
+    assert.deepEqual(one.totals, all.totals);
+    assert.deepEqual([...one.without].sort(), all.lanes.map((l) => l.id).filter((id) => id !== lane.id).sort());
+    assert.equal(all.without.size, 0);
+    const { status, body } = await getJson(url(long, 'lanes=a'));
+    assert.equal(status, 400);
+    assert.match(body.error.message, /lanes=a: numbers of lanes/);
+});
+
 const kinds = (v, kind) => v.slices.filter((s) => s.kind === kind);
 
 test('a mode has its calls, its host and its kernels, with ops and lines', async () => {

@@ -117,7 +117,7 @@ static void open_side(struct side *s, const char *name, enum fusion_mode mode, c
 		s->inputs[i] = input(s->engine, other_sizes ? 4 + i : 8);
 	for (int i = 0; i < 2 * INPUTS; i++)
 		call(s, i);
-	if (fusion_graph_count(s->session) > 0)
+	if (fusion_counts(s->session).n_graphs > 0)
 		s->compile_ms = (double)fusion_graph(s->session, 0).compile_ns / 1e6;
 }
 

@@ -111,6 +111,83 @@ test("keys zoom, pan, step and point; the address keeps the window", async () =>
   assert.deepEqual(complaints, []);
 });
 
+test("the legend hides a kind on the canvas, in the address too; the numbers stay", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /willReadFrequently/ });
+  await open(page, run);
+  const ink = () => page.locator(".tl canvas").evaluate((c) => {
+    const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) n += data[i] === 0x2f && data[i + 1] === 0x7d && data[i + 2] === 0x95; // --c-fused
+    return n;
+  });
+  const kernels = page.locator(".legend").getByRole("button", { name: "fused kernels" });
+  await page.locator(".legend").getByRole("button", { name: "idle", exact: true }).click(); // some of it is hatched in the same colour
+  await afterTimers(page);
+  const before = [await ink(), await rows(page, "Time by kind")];
+  assert.ok(before[0] > 100);
+  await kernels.click();
+  await page.waitForURL(/hide=idle%2Ckernel/);
+  await afterTimers(page);
+  assert.equal(await ink(), 0);
+  assert.deepEqual(await rows(page, "Time by kind"), before[1]);
+  await page.reload();
+  await page.locator(".tl canvas").waitFor();
+  await drawn(page);
+  assert.equal(await kernels.getAttribute("aria-pressed"), "false");
+  assert.equal(await ink(), 0);
+  await kernels.click();
+  await afterTimers(page);
+  assert.ok((await ink()) > 100 && !/kernel/.test(page.url()));
+  assert.deepEqual(complaints, []);
+});
+
+test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; a run remembers it", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long);
+  const canvas = page.locator(".tl canvas");
+  const stored = () => page.evaluate(() => Object.values(JSON.parse(localStorage.getItem("lanes") ?? "{}"))[0] ?? null);
+  const height = async () => (await canvas.boundingBox()).height;
+  const box = await canvas.boundingBox();
+  const all = await height();
+  const first = box.y + 34 + 6 + 24 + 4 + 17; // below overview and ruler
+  await page.mouse.click(box.x + 30, first);
+  await page.waitForFunction((h) => document.querySelector(".tl canvas").clientHeight < h, all);
+  const [id] = (await stored()).folded;
+  assert.equal(typeof id, "number");
+  await page.getByRole("button", { name: "Lanes", exact: true }).click();
+  const lanes = page.locator(".panel .lanes li");
+  await lanes.first().waitFor();
+  const names = () => lanes.evaluateAll((all) => all.map((li) => li.querySelector("button").textContent));
+  const before = await names();
+  await lanes.nth(1).getByRole("button", { name: /^Move down/ }).press("Enter");
+  assert.deepEqual(await names(), [before[0], before[2], before[1], ...before.slice(3)]);
+  assert.equal(await page.evaluate(() => document.activeElement.closest("li")?.querySelector("button").textContent), before[1]);
+  await lanes.nth(2).getByRole("button", { name: /^Pin/ }).press("Enter");
+  assert.equal((await names())[0], before[1]);
+  const at = await canvas.boundingBox();
+  await page.mouse.move(at.x + 124, at.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 220, at.y + 100, { steps: 3 });
+  await page.mouse.up();
+  assert.equal((await stored()).left, 220);
+  const kept = await stored();
+  const now = await height();
+  await page.reload();
+  await canvas.waitFor();
+  await drawn(page);
+  assert.deepEqual(await stored(), kept);
+  assert.equal(await height(), now);
+  await page.getByRole("button", { name: "Lanes", exact: true }).click();
+  await page.getByRole("searchbox", { name: "Filter lanes" }).fill("stream 8");
+  await afterTimers(page);
+  assert.match(page.url(), /lanes=stream\+8/);
+  assert.equal(await lanes.count(), 1);
+  await sound(page, complaints);
+  await page.getByRole("button", { name: "As they came" }).click();
+  assert.equal(await stored(), null);
+  assert.deepEqual(await refusals(page), []);
+});
+
 test("the mouse drags, zooms once the canvas has the focus, and points", async () => {
   const { page } = await openPage(browser);
   await open(page, run);

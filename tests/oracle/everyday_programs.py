@@ -380,6 +380,75 @@ def model(x):
         x = x.sin()
     return x * k
 """),
+    ("children_in_both_modes", [["f 2,4"], ["f 2,4"], ["f 2,4"]], """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+        self.s = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+    def forward(self, x):
+        for layer in self.h:
+            x = layer(x)
+        return self.s(x)
+net = Net()
+@torch.compiler.disable
+def toggle():
+    net.train(not net.training)
+def model(x):
+    toggle()
+    return net(x)
+"""),
+    ("module_that_eager_makes", [["f 2,4"], ["f 2,4"]], """class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a = nn.Linear(4, n)
+        self.b = nn.Sequential(nn.Linear(n, n), nn.ReLU())
+        self.scale(0.5)
+    def scale(self, by):
+        with torch.no_grad():
+            self.a.weight.mul_(by)
+    def forward(self, x):
+        return self.b(self.a(x))
+def model(x):
+    net = Net(3)
+    return net(x).shape
+"""),
+    ("bounds_of_a_draw", [["f 2,4"], ["f 2,4"]], """layer = nn.Linear(4, 3)
+def model(x):
+    with torch.no_grad():
+        layer.weight.uniform_(-1 / layer.in_features, 1 / layer.in_features)
+    return layer(x).shape, (layer.weight.abs() <= 0.25).all()
+"""),
+    ("variable_of_old", [["f 4"], ["f 4"]], """from torch.autograd import Variable
+def model(x):
+    y = Variable(x + 1)
+    return y * 2, isinstance(y, Variable)
+"""),
+    ("rate_of_an_array", [["f 2,4"], ["f 2,4"], ["f 2,4"]], """import numpy as np
+net = nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+rates = np.linspace(0.1, 0.3, 6)
+done = []
+def model(x):
+    for _ in range(2):
+        for group in opt.param_groups:
+            group["lr"] = rates[len(done)]
+        loss = net(x).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        done.append(1)
+    return loss.detach(), net.weight.detach() + 0
+"""),
+    ("steps_that_count", [["f 2,4", "NAdam"], ["f 2,4", "RAdam"], ["f 2,4", "Adamax"]], """net = nn.Linear(4, 2)
+def model(x, kind):
+    opt = getattr(torch.optim, kind)(net.parameters(), lr=0.1)
+    for k in range(7):
+        loss = net(x * (1 + k)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    return loss.detach(), net.weight.detach() + 0
+"""),
 ]
 
 

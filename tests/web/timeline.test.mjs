@@ -2,10 +2,10 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, deviceWindow, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
-  start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
+  start, duration, kind, as: kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
 });
 
 /** An answer as timeline_view_columns() writes it. */
@@ -26,12 +26,13 @@ function answer(head, columns) {
   return bytes.buffer;
 }
 
-test("a view without calls opens on what ran on devices, where that is a small part of it", () => {
-  const compiling = slice(500e6, 250e6, "range");
-  const kernels = [slice(40e3, 2e3), slice(240e3, 10e3, "copy"), slice(0, 750e6, "idle")];
-  assert.deepEqual(deviceWindow({ slices: [compiling, ...kernels], span: 750e6 }), [29500, 260500]);
-  assert.equal(deviceWindow({ slices: kernels, span: 250e3 }), null);
-  assert.equal(deviceWindow({ slices: [compiling], span: 750e6 }), null);
+test("what is not all says what it opened on", () => {
+  const opens = (of, t0, t1) => opensText({ opens: { of, t0, t1, percent: 95 }, span: 19e9 });
+  assert.equal(opens("device", 18e9, 18e9 + 260e3), "opened on the 260 µs that hold 95 % of what devices ran");
+  assert.equal(opens("host", 0, 20e6), "opened on the 20 ms that hold 95 % of what the host did");
+  assert.equal(opens("call", 4e6, 5e6), "opened on the last call");
+  assert.equal(opens("call", 0, 19e9), "");
+  assert.equal(opens("whole", 0, 19e9), "");
 });
 
 test("an answer's columns become slices, in order", () => {
@@ -39,14 +40,14 @@ test("an answer's columns become slices, in order", () => {
   const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];
   const head = {
     span_ns: 100, t0_ns: 0, t1_ns: 100, events: 3, sampled: false, rows: 3, lanes: [{ id: 0, name: "kernels" }],
-    names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null,
+    names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null, opens: { of: "whole", t0_ns: 0, t1_ns: 100, percent: 95 },
     columns: names.map((n, i) => [n, types[i]]),
   };
   const columns = [[10, 10, 50], [30, 20, 10], [8, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 2, 3], [1, 1, 1]];
   const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
   assert.deepEqual(view.slices.map((s) => [s.start, s.duration, s.kind, s.correlation]),
     [[10, 30, "call", 1], [10, 20, "kernel", 2], [50, 10, "kernel", 3]]);
-  assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", count: 3, sum: 60, most: 30 }]);
+  assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", as: "kernel", count: 3, sum: 60, most: 30 }]);
   assert.deepEqual(view.facts, {});
   assert.equal(lanesOfView(view).get(0).length, 3);
   assert.equal(lanesOfView(view), lanesOfView(view)); // made once
@@ -122,6 +123,22 @@ test("rows by kind add up to the calls", () => {
   assert.equal(byKind([], 500).whole, 500);
   const beside = [{ name: 1, kind: "kernel", count: 2, sum: 800, most: 400 }, { name: 2, kind: "range", count: 1, sum: 900, most: 900 }];
   assert.deepEqual(byKind(beside, 500), { rows: [{ kind: "kernel", count: 2, sum: 800 }], whole: 800, calls: 0, beside: true });
+});
+
+test("what a name says an event is, it is drawn and counted as", () => {
+  const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];
+  const names = ["start_ns", "duration_ns", "bytes", "lane", "kind", "name", "shape", "correlation", "events"];
+  const lane = (id, ranges_are) => ({ id, name: "", events: 1, ranges_are });
+  const head = {
+    span_ns: 9, t0_ns: 0, t1_ns: 9, events: 3, sampled: false, rows: 3, lanes: [lane(0, "range"), lane(1, "compile")], names: {}, shapes: {},
+    totals: [[1, 0, 1, 5, 5], [2, 0, 1, 3, 3], [3, 1, 1, 9, 9]], kinds: ["kernel", "range"], drawn: { 1: "collective" }, facts: null,
+    opens: { of: "whole", t0_ns: 0, t1_ns: 9 }, columns: names.map((n, i) => [n, types[i]]),
+  };
+  const columns = [[0, 1, 2], [5, 3, 9], [0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 2, 3], [0, 0, 0], [0, 0, 0], [1, 1, 1]];
+  const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
+  assert.deepEqual(view.slices.map((s) => s.as), ["collective", "kernel", "compile"]);
+  assert.deepEqual([...drawnIn(view)].sort(), ["collective", "compile", "kernel", "range"]);
+  assert.deepEqual(byKind(view.totals, 9).rows.slice(0, 2), [{ kind: "kernel", count: 1, sum: 3 }, { kind: "collective", count: 1, sum: 5 }]);
 });
 
 test("a slice is found where it is drawn: the inner of two, the nearest beside", () => {

@@ -39,12 +39,6 @@ enum draw_how draw_how(enum op op, const char *draws)
 	return DRAW_OPEN;
 }
 
-bool draw_alone(const char *draws)
-{
-	return strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0 ||
-	       strcmp(draws, "line") == 0;
-}
-
 bool draw_on_gpu(const struct library_call *call)
 {
 	const struct arg *draws;

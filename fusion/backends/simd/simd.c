@@ -70,8 +70,3 @@ const struct kernel_table *kernels_named(const char *unit)
 		return &kernels_avx2;
 	return !unit || !strcmp(unit, kernels_sse.unit) ? &kernels_sse : NULL;
 }
-
-const struct kernel_table *kernels_here(void)
-{
-	return kernels_named(NULL);
-}

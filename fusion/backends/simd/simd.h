@@ -75,10 +75,14 @@ struct kernel_table {
 
 extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;
 
+const struct kernel_table *kernels_named(const char *unit);
+
 /* The best of them that this machine can run; the one called `unit` (NULL: the
  * best), NULL where the machine cannot run it. */
-const struct kernel_table *kernels_here(void);
-const struct kernel_table *kernels_named(const char *unit);
+static inline const struct kernel_table *kernels_here(void)
+{
+	return kernels_named(NULL);
+}
 
 /* ---- writes an expression of ops.def for a compute type */
 

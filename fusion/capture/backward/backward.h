@@ -77,17 +77,19 @@ struct entry_grad {
  * e->grad is made.  e->captured has its outputs.  As joint_build(). */
 bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_options *options,
 		     struct err *err);
-void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
 
-/* backward.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
+/* NULL is fine */
+static inline void entry_grad_finish(struct entry_grad *g)
+{
+	if (g)
+		exec_destroy(g->exec);
+}
+
+/* split.c.  Which of the entry's inputs a node is, -1: none. */
 struct joint;
 int entry_grad_input(const struct entry *e, const struct joint *j, int node);
-/* A copy, row by row; the zeros of a gradient that did not come; NULL with *err. */
-struct tensor *entry_grad_copy(const struct entry_grad *g, const struct tensor *t, struct err *err);
-struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_node *node,
-				int result, struct err *err);
 
-/* double_backward.c.  What is kept of the joint graph for gradients of gradients;
+/* What is kept of the joint graph for gradients of gradients;
  * `save` as min_cut() has it, `reads` the nodes that the backward part reads.
  * NULL when out of memory. */
 struct double_backward *double_backward_make(const struct entry *e, const struct entry_grad *g,
@@ -100,9 +102,6 @@ struct double_backward_call {
 	unsigned *versions;
 	int n;
 };
-bool double_backward_note(struct double_backward_call *call, const struct entry *e,
-			  struct err *err);
-void double_backward_forget(struct double_backward_call *call); /* zeroed is fine */
 
 /* The gradients of a call op by op, each with its place on the tape; as
  * grad_custom.run.  The whole forward part is computed again: what was saved has
@@ -114,8 +113,6 @@ struct double_backward_run {
 	const int64_t *vars; /* the call's symbolic sizes */
 	const struct value *given;
 };
-bool double_backward_run(const struct double_backward_run *run, struct value *made,
-			 struct err *err);
 
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {
@@ -130,9 +127,6 @@ bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err 
 struct grad_node *entry_grad_note(struct entry *e, struct err *err);
 bool entry_grad_give(const struct entry *e, struct grad_node *node, int output, struct value t,
 		     struct err *err);
-
-/* An input of the call under way, as the program has it. */
-struct value entry_call_value(const struct entry *e, int input);
 
 /* Runs the forward part on e->input_tensors. */
 bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err);

@@ -6,8 +6,9 @@
  * A BRANCH that does not come out is noted; the next attempt ends the graph
  * there, as TorchDynamo does.
  *
- * body.c holds what a body may change by the same means, in policy dynamo.
- * cond.c runs the sides, cond_state.c saves and puts back, cond_merge.c chooses.
+ * A body that is called (torch's wrap and map, in policy dynamo) is held to what it may change by
+ * the same means. cond.c runs the sides and bodies, cond_state.c saves and puts back, cond_merge.c
+ * chooses.
  */
 #ifndef FUSION_CAPTURE_CONTROL_COND_H
 #define FUSION_CAPTURE_CONTROL_COND_H
@@ -100,10 +101,6 @@ bool cond_note_write(struct trace *t, struct value tensor);
 bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err *err);
 /* Why it is no loop of the graph; NULL: it has not been tried, or is. */
 const char *while_loop_refusal(const struct trace *t, const struct lang_inst *inst);
-
-/* body.c: trace_control.body */
-bool body_call(struct trace *t, const struct trace_body *body, const struct arguments *args,
-	       struct value *out, struct err *err);
 
 /* Between the files: false is out of memory, or *why is set. */
 bool cond_refuse(struct cond *k, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -204,7 +204,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		v = load(g, at->source, roots);
 		if (at->number >= 0)
 			memcpy(&g->vars[at->number], &v.f, sizeof(v.f));
-		return v.head == VALUE_FLOAT;
+		return v.head == g->sources->at[at->source].value.head;
 	case GUARD_RANK:
 		return tensor_of(g, at->source)->rank == at->number;
 	case GUARD_SIZE:

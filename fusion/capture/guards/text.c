@@ -190,6 +190,14 @@ static void object_text(const char *name, struct value was, struct buf *out)
 		buf_printf(out, "%s is the property that it was", name);
 }
 
+/* What is a symbol. */
+static const char *number_text(const struct guards *g, const struct guard *at)
+{
+	if (at->kind == GUARD_INT)
+		return "an int";
+	return g->sources->at[at->source].value.scalar ? "a float of NumPy's type" : "a float";
+}
+
 /* The type of a source, or its value. */
 static void source_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
@@ -216,7 +224,7 @@ static void source_text(const struct guards *g, const struct guard *at, struct b
 		return;
 	case GUARD_INT:
 	case GUARD_FLOAT:
-		buf_printf(out, "%s is %s", name, at->kind == GUARD_INT ? "an int" : "a float");
+		buf_printf(out, "%s is %s", name, number_text(g, at));
 		return;
 	case GUARD_OBJECT:
 		object_text(name, was, out);

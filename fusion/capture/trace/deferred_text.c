@@ -369,11 +369,6 @@ bool deferred_text_show(const struct text_gap *gap, struct value v, struct autog
 
 /* ---- print() as something that a piece leaves. */
 
-bool prints_may(const struct trace *t)
-{
-	return t->native && t->prints.len < MAX_PRINTS;
-}
-
 bool prints_add(struct trace *t, const char *text, size_t len)
 {
 	struct traced_print p = { .condition = -1 };

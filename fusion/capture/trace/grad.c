@@ -345,11 +345,6 @@ static struct value real_of_input(const struct trace *t, int input)
 	return in->lifted >= 0 ? t->lifted.at[in->lifted].value : value_none();
 }
 
-bool trace_records(const struct trace *t)
-{
-	return t->autograd->recording && !t->grad_off;
-}
-
 bool *trace_tracked(struct trace *t, struct err *err)
 {
 	const struct graph *g = t->graph;

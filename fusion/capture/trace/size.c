@@ -50,8 +50,11 @@ static bool wants_symbol(const struct trace *t, int source, const struct seen *s
 {
 	const struct source *s = &t->sources->at[source];
 
-	if (s->value.scalar) /* a symbol has no type of NumPy's */
-		return false;
+	/* a symbol has no type of NumPy's; where torch's own code alone reads the number, as the
+	 * step of an optimiser its rate, nobody asks for it */
+	if (s->value.scalar)
+		return !t->native && t->base->unit->hidden && s->kind == VALUE_FLOAT &&
+		       isfinite(s->value.f);
 	/* numbers that rounds have changed are none to make versions for; sizes are */
 	if (t->in_round && seen->number_changed)
 		return s->kind != VALUE_FLOAT || isfinite(s->value.f);
@@ -259,12 +262,6 @@ bool trace_pin_value_quietly(struct trace *t, struct value v)
 		break;
 	}
 	return p.changed;
-}
-
-bool trace_is_of_call(const struct trace *t, struct value v)
-{
-	return v.kind == VALUE_SYMINT && v.sym->kind == SYM_VAR &&
-	       t->homes.at[v.sym->value].dim < 0;
 }
 
 bool trace_pin_value(struct trace *t, struct value v, struct err *err)

@@ -15,11 +15,6 @@
 
 enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
 
-bool trace_no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
-}
-
 const char *trace_branch_refusal(const struct trace *t, const struct lang_inst *inst)
 {
 	for (size_t i = 0; i < t->refused.len; i++)
@@ -235,12 +230,6 @@ void trace_break_at(struct trace *t, enum break_id id, const char *subject, cons
 		if (f == t->base)
 			b->depth = depth;
 	}
-}
-
-bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err)
-{
-	trace_break_at(t, id, subject, t->vm->frame);
-	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
 int trace_source(const struct trace *t, struct value tensor)

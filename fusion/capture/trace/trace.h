@@ -26,6 +26,7 @@
 #include "fusion/capture/sources/sources.h"
 #include "fusion/tensor/view.h"
 #include "fusion/torch/torch_host.h"
+#include "fusion/eager/autograd.h"
 
 enum { MAX_TRACE_NODES = 100000 };
 
@@ -325,17 +326,28 @@ int trace_node(struct trace *t, struct value tensor, struct err *err);
 
 /* A new tensor value that stands for the node. */
 bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err);
-bool trace_no_memory(struct err *err); /* always false */
+
+/* Always false. */
+static inline bool trace_no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
+}
 
 /* Which source or lifted tensor a tensor is; -1: neither. */
 int trace_source(const struct trace *t, struct value tensor);
 int trace_lifted(const struct trace *t, struct value tensor);
 
-/* The capture cannot go on: notes why and where.  Always false, with BREAK.
- * `subject` as session_break has it; may be NULL. */
-bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err);
-/* The same without *err, and seen from the frame f. */
+/* Notes why and where, seen from the frame f, the capture cannot go on.  `subject` as session_break
+ * has it; may be NULL. */
 void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f);
+
+/* The same of the innermost frame.  Always false, with BREAK. */
+static inline bool trace_break(struct trace *t, enum break_id id, const char *subject,
+			       struct err *err)
+{
+	trace_break_at(t, id, subject, t->vm->frame);
+	return err_set(err, ERR_BREAK, "the graph ends here");
+}
 
 /* trace/size.c: sizes of a tensor value. */
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
@@ -352,7 +364,11 @@ bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct valu
 const struct sym *trace_size(struct trace *t, struct value v);
 
 /* An int of the call as it is: no node of FX reads it, as one reads a size. */
-bool trace_is_of_call(const struct trace *t, struct value v);
+static inline bool trace_is_of_call(const struct trace *t, struct value v)
+{
+	return v.kind == VALUE_SYMINT && v.sym->kind == SYM_VAR &&
+	       t->homes.at[v.sym->value].dim < 0;
+}
 
 /* The program needs the plain number: it is specialised.  False, and another
  * attempt is asked for. */
@@ -513,7 +529,11 @@ static inline bool trace_differentiates(const struct trace *t)
 	return t->native || t->derivatives > 0;
 }
 /* trace/grad.c: whether what is computed now gets gradients. */
-bool trace_records(const struct trace *t);
+static inline bool trace_records(const struct trace *t)
+{
+	return t->autograd->recording && !t->grad_off;
+}
+
 /* trace/grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
 bool *trace_tracked(struct trace *t, struct err *err);
 bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
@@ -592,7 +612,11 @@ bool variables_too_many(struct trace *t, struct err *err); /* sources; always fa
 /* A function without attributes stands for itself: its first one ends the graph. */
 bool variables_may_store(void *self, struct value function, struct err *err);
 /* The source that an object of the capture stands for; -1: it is new. */
-int variables_source(const struct trace *t, struct value stand_in);
+static inline int variables_source(const struct trace *t, struct value stand_in)
+{
+	return value_counted(stand_in) ? pointers_get(&t->stand_ins, stand_in.object) : -1;
+}
+
 bool variables_is_sparse(struct value v); /* a tensor of torch.sparse */
 
 /* The stand-in for a source that is a cell of a frame under capture. */
@@ -716,7 +740,11 @@ struct traced_print {
 };
 
 /* Of the host.  false: print() is a break. */
-bool prints_may(const struct trace *t);
+static inline bool prints_may(const struct trace *t)
+{
+	return t->native && t->prints.len < MAX_PRINTS;
+}
+
 bool prints_add(struct trace *t, const char *text, size_t len);
 
 /* Forgets those from number n on. */

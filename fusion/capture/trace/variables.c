@@ -542,6 +542,12 @@ static bool stand_in_tensor(struct trace *t, int source, struct value *out, stru
 }
 
 /* On failure *out may hold a part, which the caller drops. */
+/* A module whose __init__ has only begun. */
+static bool is_before_init(const struct instance *i)
+{
+	return i->class->is_module && (!i->attributes || i->attributes->len == 0);
+}
+
 static bool make_stand_in(struct trace *t, int source, struct value *out, struct err *err)
 {
 	struct value real = t->sources->at[source].value;
@@ -567,6 +573,9 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 	case VALUE_INSTANCE:
 		if (is_given_sparse(t, real, source))
 			return trace_break(t, BREAK_SPARSE, NULL, err);
+		if (!t->native && is_before_init(real.instance))
+			return trace_break(t, BREAK_MODULE_BEFORE_INIT, real.instance->class->name,
+					   err);
 		return stand_in_instance(t, real.instance, child, out, err);
 	case VALUE_CLASS:
 		return stand_in_class(t, real.class, child, out, err);
@@ -726,11 +735,6 @@ bool variables_realize(void *self, struct value *place, struct err *err)
 		return false;
 	*place = value_ref(v);
 	return true;
-}
-
-int variables_source(const struct trace *t, struct value stand_in)
-{
-	return value_counted(stand_in) ? pointers_get(&t->stand_ins, stand_in.object) : -1;
 }
 
 /* ---- Globals as a piece sees them.

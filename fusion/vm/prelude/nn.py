@@ -180,15 +180,20 @@ class Module:
         return found
 
     def _own(self, wanted):
+        """`training` is no child, and is not looked at: what loops over children holds in both modes."""
         entries = vars(self)
         if wanted == "modules":
-            return [(name, value) for name, value in entries.items() if isinstance(value, Module)]
+            return [
+                (name, entries[name])
+                for name in entries
+                if name != "training" and isinstance(entries[name], Module)
+            ]
         if wanted == "buffers":
             buffers = entries.get("_buffer_names", {})
             return [(name, value) for name, value in entries.items() if name in buffers and value is not None]
         found = []
-        for name, value in entries.items():
-            parameter = _prelude.parameter_of(value)
+        for name in entries:
+            parameter = None if name == "training" else _prelude.parameter_of(entries[name])
             if parameter is not None:
                 found.append((name, parameter))
         return found

@@ -90,6 +90,18 @@ class Adadelta(Optimizer):
         p.add_(delta, alpha=-group["lr"])
 
 
+def _number(tensor):
+    """What a step computes with: in a graph a tensor, as torch's, else its number."""
+    return tensor.double() if torch._C._is_traced() else tensor.item()
+
+
+def _add_quotient(p, above, below, scale):
+    if isinstance(scale, torch.Tensor):
+        p.add_(above / below * scale)
+    else:
+        p.addcdiv_(above, below, value=scale)
+
+
 class Adamax(Optimizer):
     def __init__(
         self,
@@ -136,7 +148,7 @@ class Adamax(Optimizer):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(grad, 1 - beta1)
         largest.copy_(torch.maximum(largest * beta2, grad.abs().add_(group["eps"])))
-        p.addcdiv_(mean, largest, value=-group["lr"] / (1 - beta1 ** state["step"].item()))
+        _add_quotient(p, mean, largest, -group["lr"] / (1 - beta1 ** _number(state["step"])))
 
 
 class NAdam(Optimizer):
@@ -187,20 +199,20 @@ class NAdam(Optimizer):
 
     def _update(self, p, grad, group, state):
         state["step"] += 1
-        step, lr = state["step"].item(), group["lr"]
+        step, lr = _number(state["step"]), group["lr"]
         beta1, beta2 = group["betas"]
         grad = _decayed_apart(p, grad, group)
         decay = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
         mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
         state["mu_product"] *= mu
-        product = state["mu_product"].item()
+        product = _number(state["mu_product"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         root = square.div(1 - beta2**step).sqrt().add_(group["eps"])
-        p.addcdiv_(grad, root, value=-lr * (1.0 - mu) / (1.0 - product))
-        p.addcdiv_(mean, root, value=-lr * mu_next / (1.0 - product * mu_next))
+        _add_quotient(p, grad, root, -lr * (1.0 - mu) / (1.0 - product))
+        _add_quotient(p, mean, root, -lr * mu_next / (1.0 - product * mu_next))
 
 
 class RAdam(Optimizer):
@@ -242,7 +254,7 @@ class RAdam(Optimizer):
 
     def _update(self, p, grad, group, state):
         state["step"] += 1
-        step = state["step"].item()
+        step = _number(state["step"])
         beta1, beta2 = group["betas"]
         grad = _decayed_apart(p, grad, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
@@ -252,8 +264,11 @@ class RAdam(Optimizer):
         end = 2 / (1 - beta2) - 1
         length = end - 2 * step * (beta2**step) / rest
         move = mean / (1 - beta1**step) * group["lr"]
-        if length > 5.0:
-            rectified = (length - 4) * (length - 2) * end / ((end - 4) * (end - 2) * length)
+        rectified = (length - 4) * (length - 2) * end / ((end - 4) * (end - 2) * length)
+        if isinstance(length, torch.Tensor):
+            factor = rest**0.5 / square.sqrt().add_(group["eps"]) * rectified.clamp(min=0) ** 0.5
+            move = move * torch.where(length > 5.0, factor, 1.0)
+        elif length > 5.0:
             move = move * (rest**0.5 / square.sqrt().add_(group["eps"])) * rectified**0.5
         p.add_(move, alpha=-1.0)
 

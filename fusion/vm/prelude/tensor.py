@@ -1,6 +1,7 @@
 # Methods of tensors that are easiest to say in Python; the first parameter is the tensor.
 import math
 
+import _prelude
 import _random_numbers
 import torch
 
@@ -25,6 +26,10 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
     return self
 
 
+def _rounded(number):
+    return _prelude.numpy_python(_prelude.numpy_number(float(number), "float32"))
+
+
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     if generator is not None:
         return _random_numbers.by(generator, uniform_, self, a, b, **bounds)
@@ -42,7 +47,7 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
         _fill(place, torch.rand(place.shape, dtype=torch.float64) * (b - a) + a)
         return self
     # The bounds in float32, one rounding for both steps, as PyTorch's.
-    a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
+    a, b = _rounded(a), _rounded(b)
     drawn = torch.rand(place.shape, dtype=self.dtype).double()
     _fill(place, (drawn * (b - a) + a).float())
     return self

@@ -2,8 +2,17 @@
 import torch
 
 
-def Variable(data, requires_grad=False, volatile=False):
-    return data.requires_grad_() if requires_grad else data
+class VariableMeta(type):
+    def __instancecheck__(cls, other):
+        return isinstance(other, torch.Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """What old programs wrap a tensor in: the tensor."""
+
+    @torch._C._skip
+    def __new__(cls, data, requires_grad=False, volatile=False):
+        return data.requires_grad_() if requires_grad else data
 
 
 anomaly = {"on": False}

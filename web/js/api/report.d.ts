@@ -1703,6 +1703,10 @@ export interface ReportImport {
   records?: Record<string, number>;
   /** records of kinds that are not known */
   unknown_records?: Record<string, number>;
+  /** stacks that frames were compiled from, and records without a compilation came from: a trie */
+  stacks?: ReportStackNode[];
+  /** texts that records of TORCH_TRACE carry, by kind */
+  artifacts?: Record<string, number>;
   /** what logs of PyTorch/XLA said */
   pt_xla?: ReportXla;
   /** kernels */
@@ -1739,6 +1743,8 @@ export interface ReportImport {
   counters?: ReportCounter[];
   /** kernels that a CUDA graph launched */
   graph_kernels?: number;
+  /** the ranks of a job, together; of one rank its figures */
+  ranks?: ReportRanks;
   /** what was lost and repaired */
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
@@ -1761,10 +1767,12 @@ export interface ReportOriginal {
 export interface ReportImportFile {
   /** its name */
   name: string;
-  /** kineto, torch_trace or pt_xla */
+  /** kineto, torch_trace or pt_xla; none */
   kind: string;
   /** bytes: its size */
   bytes: number;
+  /** of a file in an archive that is no log: why it was passed over; its kind is none */
+  refused?: string;
   /** bytes: its size without gzip */
   decoded_bytes?: number;
 }
@@ -1923,6 +1931,8 @@ export interface ReportCompilation {
   file?: string;
   /** where it begins */
   line?: number;
+  /** where its stack ends among the nodes of `stacks` */
+  stack?: number;
   /** graph breaks */
   breaks?: number;
   /** pieces that DDP split graphs into */
@@ -1933,6 +1943,8 @@ export interface ReportCompilation {
   graph_bytes?: number;
   /** that text; none where texts are too many */
   graph?: string | null;
+  /** equal where ranks captured the same: of the text without comments, addresses and devices' numbers */
+  graph_hash?: string;
   /** graphs of AOTAutograd by kind */
   aot_graphs?: Record<string, number>;
   /** files of generated code */
@@ -2021,6 +2033,22 @@ export interface ReportCompilation {
   outcome: string;
   /** what a timeline has of it */
   timeline?: ReportRegion;
+}
+
+/** a frame of a stack, with those that stacks share before it */
+export interface ReportStackNode {
+  /** the place of the frame that called it in the list; -1: none did */
+  parent: number;
+  /** the function */
+  function: string;
+  /** its file */
+  file: string;
+  /** the line */
+  line: number;
+  /** that line, where the log has it */
+  code?: string;
+  /** records of no compilation that came from here, by kind */
+  records?: Record<string, number>;
 }
 
 /** a kernel that Triton compiled */
@@ -2313,6 +2341,276 @@ export interface ReportXlaModel {
   executions: number;
   /** capture, lowering, both or none */
   main_stage: string | null;
+}
+
+/** the ranks of one job, each a trace or a compile log */
+export interface ReportRanks {
+  /** ranks of the job; null where no file says it */
+  world_size: number | null;
+  /** the ranks that have a trace, by their numbers */
+  ranks: ReportRank[];
+  /** what the devices of all ranks ran, each moment of a rank once */
+  mix: ReportKernelMix[];
+  /** collectives that were found on two ranks or more */
+  collectives: number;
+  /** kernels of collectives that no other rank has */
+  unmatched: number;
+  /** us: what ranks waited in collectives for the last of them, in all */
+  wait_us: number;
+  /** the collectives with the longest waits, at most 50 */
+  waits: ReportCollectiveWait[];
+  /** where ranks differ that should not */
+  divergences: ReportDivergence[];
+  /** the critical path; null without an event of a device */
+  path: ReportRankPath | null;
+  /** events and collectives past the bounds, which the figures lack */
+  left_out: number;
+}
+
+/** one rank; times are of its device unless said otherwise, each moment counted once, by the definitions of HolisticTraceAnalysis */
+export interface ReportRank {
+  /** its number */
+  rank: number;
+  /** what says so: header, name or order of the files */
+  rank_from: string;
+  /** its file */
+  file: string;
+  /** the machine, where the file says it */
+  host?: string;
+  /** ProfilerSteps that the figures cover; 0: there are none */
+  steps: number;
+  /** true: what the last ProfilerStep launched is left out, since its kernels are cut off */
+  last_step_left_out: boolean;
+  /** us: what its clock is ahead of the first rank's, by the ends of collectives; null: none is shared */
+  offset_us: number | null;
+  /** us: half the interquartile range of that */
+  offset_error_us: number | null;
+  /** collectives that it is from */
+  offset_from: number;
+  /** kernels, copies and sets */
+  kernels: number;
+  /** us: from the first kernel's start to the last one's end */
+  total_us: number;
+  /** us: a kernel computes */
+  computation_us: number;
+  /** us: a collective runs */
+  communication_us: number;
+  /** us: a copy or a set runs */
+  memory_us: number;
+  /** us: a collective and a computation run */
+  overlap_us: number;
+  /** that over communication_us; null without any */
+  overlap: number | null;
+  /** us: a collective runs and nothing computes */
+  exposed_us: number;
+  /** us: something runs that is no computation */
+  non_compute_us: number;
+  /** us: nothing runs */
+  idle_us: number;
+  /** us: gaps of its streams, added: the next launch came after the gap began */
+  host_wait_us: number;
+  /** us: others, shorter than 30 us */
+  kernel_wait_us: number;
+  /** us: the other gaps */
+  other_wait_us: number;
+  /** what its device ran, each moment once */
+  mix: ReportKernelMix[];
+  /** the ten longest names of each kind, and the others of it */
+  top: ReportRankKernel[];
+  /** its streams */
+  streams: ReportRankStream[];
+  /** copies and sets by their kind */
+  copies: ReportRankCopy[];
+  /** bytes: most in use at once, as the allocator said it */
+  peak_bytes: number | null;
+  /** bytes: most held by the allocator */
+  peak_reserved_bytes: number | null;
+  /** its collectives that another rank has too */
+  collectives: number;
+  /** us: what it waited in them for the last rank */
+  wait_us: number;
+  /** how often it was the last, by more than 10 us and the clocks' error */
+  last: number;
+  /** us: what it was later than the one before it, then, in all */
+  late_us: number;
+  /** us: what others waited for it, then, in all */
+  caused_us: number;
+  /** what of its work took the most more than the others', then: a kind of the path */
+  late_kind: string | null;
+  /** the kernel, call or op with the most of that */
+  late_name: string | null;
+}
+
+/** kinds of kernels that ran at once */
+export interface ReportKernelMix {
+  /** computation, communication, memory: one or several */
+  kinds: string[];
+  /** us: their time */
+  us: number;
+}
+
+/** kernels of one name */
+export interface ReportRankKernel {
+  /** the name; others: all that are shorter */
+  name: string;
+  /** computation, communication or memory */
+  kind: string;
+  /** how many */
+  count: number;
+  /** us: their time */
+  sum_us: number;
+  /** us: the shortest */
+  min_us: number;
+  /** us: the longest */
+  max_us: number;
+  /** us: their standard deviation; 0 of one */
+  stddev_us: number;
+}
+
+/** a stream of a device; its queue is one longer with each launch, one shorter with each start */
+export interface ReportRankStream {
+  /** the device */
+  device: number;
+  /** its number */
+  stream: number;
+  /** kernels, copies and sets */
+  kernels: number;
+  /** us: something runs */
+  busy_us: number;
+  /** us: gaps, as of the rank */
+  host_wait_us: number;
+  /** us: gaps, as of the rank */
+  kernel_wait_us: number;
+  /** us: gaps, as of the rank */
+  other_wait_us: number;
+  /** of the lengths after each change */
+  queue_mean: number;
+  /** of them */
+  queue_median: number;
+  /** of them */
+  queue_max: number;
+  /** us: 1,024 launches or more waited: a launch blocks */
+  full_us: number;
+  /** its length over time, for each of 100 equal parts of the rank's time: [least, most] */
+  queue: [number, number][];
+}
+
+/** copies or sets of one kind */
+export interface ReportRankCopy {
+  /** as the profiler names it: Memcpy HtoD, Memset */
+  name: string;
+  /** how many */
+  count: number;
+  /** bytes: what they moved */
+  bytes: number;
+  /** us: their time, added */
+  us: number;
+  /** GB/s: bytes over that; null of none */
+  gb_per_s: number | null;
+}
+
+/** a collective, and how long its ranks waited for the last */
+export interface ReportCollectiveWait {
+  /** what it is */
+  name: string;
+  /** its process group; where the trace does not say it, the stream */
+  group: string;
+  /** which of its group, from 0; the profiler's own number where it has one */
+  index: number;
+  /** that each rank puts in; null: not said */
+  elements: number | null;
+  /** us: when the last rank came, since the beginning of all */
+  at_us: number;
+  /** ranks in it that have a trace */
+  ranks: number;
+  /** us: what they waited, added */
+  wait_us: number;
+  /** the rank that came last */
+  last: number;
+  /** us: after the one before it */
+  late_us: number;
+}
+
+/** a difference between ranks */
+export interface ReportDivergence {
+  /** collective, collectives, graph, compile, cache, recompile, guards, outcome */
+  kind: string;
+  /** the ranks that differ from most */
+  ranks: number[];
+  /** the compile id: 0/1 */
+  compile?: string;
+  /** of a collective: its process group */
+  group?: string;
+  /** of a collective: which of its group, from 0 */
+  index?: number;
+  /** what those ranks have */
+  theirs: string;
+  /** what most ranks have */
+  most: string;
+  /** all of that */
+  sentence: string;
+}
+
+/** the critical path: from the last event back, each moment to what it waited for, from rank to rank at collectives */
+export interface ReportRankPath {
+  /** us: its length */
+  total_us: number;
+  /** its time by kind, all kinds: they add up to it */
+  shares: ReportPathShare[];
+  /** its time by rank */
+  by_rank: ReportPathRank[];
+  /** the kernels, calls and ops with the most time on it, at most 20; of each part the three longest count */
+  names: ReportPathName[];
+  /** its longest parts in the order of time, at most 100 */
+  parts: ReportPathPart[];
+  /** parts that are not in that list */
+  more_parts: number;
+  /** true: the traces say which stream waited for which (cuda_sync); else it is told from times */
+  waits_recorded: boolean;
+}
+
+/** time of the critical path of one kind */
+export interface ReportPathShare {
+  /** computation, communication, memory, launch, gap, sync, call or host */
+  kind: string;
+  /** us: its time */
+  us: number;
+  /** of the whole */
+  share: number;
+}
+
+/** time of the critical path on one rank */
+export interface ReportPathRank {
+  /** the rank */
+  rank: number;
+  /** us: its time */
+  us: number;
+}
+
+/** time of the critical path of one name */
+export interface ReportPathName {
+  /** the kernel, call or op */
+  name: string;
+  /** as of a share */
+  kind: string;
+  /** us: its time */
+  us: number;
+}
+
+/** a part of the critical path, between two collectives or within one */
+export interface ReportPathPart {
+  /** where it is */
+  rank: number;
+  /** us: its beginning, since the beginning of all */
+  from_us: number;
+  /** us: its length */
+  us: number;
+  /** the kind with the most time */
+  kind: string;
+  /** the kernel, call or op with the most time; null: none */
+  name: string | null;
+  /** the collective that it is */
+  collective?: string;
 }
 
 /** many workloads measured as one */
@@ -3325,6 +3623,194 @@ export interface ReportHistoryShown {
   shown: ReportFigure | null;
   /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
   of_baseline: string | null;
+}
+
+/** two timelines: where the difference of what they repeat comes from */
+export interface ReportAlignment {
+  /** A, what B is held against */
+  a: ReportAlignedSide;
+  /** B */
+  b: ReportAlignedSide;
+  /** the difference and what makes most of it, in words */
+  sentence: ReportSentencePart[];
+  /** what it rests on and what was left out: a sentence each */
+  how: string[];
+  /** whose difference the sentence speaks of and its rows come first: wall, device, or none */
+  leads: string;
+  /** the time of a unit, from the end of the one before to its own: device and idle together */
+  wall: ReportAlignedChange;
+  /** of that what anything ran in: kernels and copies; of a program on the host alone, ops */
+  device: ReportAlignedChange;
+  /** of that what nothing ran in */
+  idle: ReportAlignedChange;
+  /** the time of a unit on the host; none where nothing tells it */
+  host?: ReportAlignedChange;
+  /** what adds to the difference: rows that changed first, the largest first; those of a part add up to it with `others` and `rest_us` */
+  rows: ReportAlignedRow[];
+  /** rows that are not listed, together */
+  others: ReportAlignedOthers;
+  /** what ran in a unit of A, the longest where it is many */
+  slices_a: ReportAlignedSlice[];
+  /** what ran in a unit of B */
+  slices_b: ReportAlignedSlice[];
+}
+
+/** one of the two timelines */
+export interface ReportAlignedSide {
+  /** the run */
+  id?: number;
+  /** or the file that it was read from */
+  file?: string;
+  /** the run's name */
+  name?: string | null;
+  /** the mode whose lanes these are; null: of all */
+  mode: string | null;
+  /** the point of a sweep */
+  n: number | null;
+  /** what is repeated: the name of its spans, a period of so many items, or the whole recording */
+  unit: string;
+  /** how often */
+  units: number;
+  /** units that count */
+  used: number;
+  /** kernels and copies in such a unit; of a program on the host alone, ops */
+  items: number;
+  /** items that lie in no unit */
+  outside: number;
+  /** true: no device ran anything, so ops of the host are aligned */
+  on_host: boolean;
+  /** of several devices that which ran most: it alone is looked at */
+  device?: number;
+  /** events past the bound, which were not looked at */
+  left_out: number;
+  /** units that do not count, at most 32 */
+  apart: ReportAlignedApart[];
+  /** ns: where the unit that stands for all begins, since the first event of these lanes */
+  t0_ns: number;
+  /** ns: where it ends */
+  t1_ns: number;
+}
+
+/** a unit that does not count */
+export interface ReportAlignedApart {
+  /** which, from 0 */
+  index: number;
+  /** other items, warm-up, or far off: a time unlike that of the others */
+  why: string;
+  /** its time */
+  wall: ReportFigure;
+  /** the longest that the host did in it */
+  cause: string | null;
+  /** how long that was */
+  cause_time: ReportFigure | null;
+  /** ns: where it begins */
+  t0_ns: number;
+  /** ns: where it ends */
+  t1_ns: number;
+}
+
+/** a time of a unit on both sides: means over the units that count */
+export interface ReportAlignedChange {
+  /** us: in A; null: not there */
+  a_us: number | null;
+  /** us: in B */
+  b_us: number | null;
+  /** us: B less A */
+  delta_us: number;
+  /** us: the 95 % interval of that; null with fewer than 2 units on a side */
+  ci_us: [number, number] | null;
+  /** whether that is more than noise: of rows, of all together at a family-wise error of 5 % */
+  changed: boolean;
+  /** A's as it is shown */
+  a: ReportFigure;
+  /** B's */
+  b: ReportFigure;
+  /** the difference */
+  delta: ReportFigure;
+  /** us: of a part: its difference less that of all rows */
+  rest_us?: number;
+  /** that as it is shown */
+  rest?: ReportFigure;
+}
+
+/** the items of one name, or those that one side made of the other's */
+export interface ReportAlignedRow {
+  /** device: what they take; idle: what nothing ran in before them */
+  part: string;
+  /** slower, faster, new, gone, more, fewer, fused, split, replaced, renamed; of idle time longer or shorter; same */
+  change: string;
+  /** of the items, as B has it, else A */
+  name: string;
+  /** where the names differ: those of A, at most 8 */
+  from: string[];
+  /** those of B */
+  to: string[];
+  /** the op that launched the first of them */
+  op: string | null;
+  /** items of a unit in A */
+  n_a: number;
+  /** in B */
+  n_b: number;
+  /** whether some are launched at another place */
+  moved: boolean;
+  /** their time */
+  time: ReportAlignedChange;
+  /** of device: how long they take themselves, whatever runs beside them; of that `time` is their share */
+  length?: ReportAlignedChange;
+  /** of the difference that leads; null where there is none */
+  share: number | null;
+  /** of idle time: what the host did meanwhile, in the units that stand for all; the largest difference first */
+  causes?: ReportAlignedCause[];
+  /** where in A; null: not there */
+  a: ReportAlignedPlace | null;
+  /** where in B */
+  b: ReportAlignedPlace | null;
+}
+
+/** what the host did while nothing ran */
+export interface ReportAlignedCause {
+  /** the cause, as the timeline has it */
+  name: string;
+  /** in words */
+  label: string;
+  /** us: in A */
+  a_us: number;
+  /** us: in B */
+  b_us: number;
+}
+
+/** a part of a timeline, since the first event of these lanes */
+export interface ReportAlignedPlace {
+  /** ns: from */
+  t0_ns: number;
+  /** ns: to */
+  t1_ns: number;
+}
+
+/** rows that are not listed */
+export interface ReportAlignedOthers {
+  /** how many */
+  rows: number;
+  /** us: their difference on the device */
+  device_us: number;
+  /** us: and of idle time */
+  idle_us: number;
+}
+
+/** an item of the unit that stands for all */
+export interface ReportAlignedSlice {
+  /** us: when it begins, in the unit */
+  at_us: number;
+  /** us: how long it takes */
+  us: number;
+  /** its stream, from 0 */
+  lane: number;
+  /** its name */
+  name: string;
+  /** the same on both sides: one was made of the other */
+  match: number;
+  /** its row among `rows`; null: not listed */
+  row: number | null;
 }
 
 /** what a run's figures say, as it is shown: made from the report, no part of it */

@@ -17,6 +17,8 @@
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once
+ * @property {boolean} [has_rows] slices of it were asked for
+ * @property {string} [ranges_are] what ranges in it are drawn as
  * @property {boolean} [busy_at_least] it may be more: events were too far out of their order
  * @property {number} [found] of its events are looked for
  *
@@ -51,6 +53,7 @@
  * @property {number} bytes
  * @property {number} lane
  * @property {string} kind
+ * @property {string} as what it is drawn as: its kind, or what its name says more (profiler/timeline/drawn.def)
  * @property {number} name
  * @property {number} shape
  * @property {number} correlation
@@ -63,11 +66,15 @@
  * @property {number} t1
  * @property {number} events
  * @property {boolean} sampled a slice may stand for several
+ * @property {number} px columns that it was asked for in
+ * @property {Set<number>} without lanes that no slice was asked for of
  * @property {LaneInfo[]} lanes
  * @property {Record<string, NameInfo>} names
  * @property {Record<string, Shape>} shapes
+ * @property {Record<string, string>} drawn what events of a name are drawn as, where their kind does not say it
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
+ * @property {{of: string, t0: number, t1: number, percent: number}} opens what a page shows first: call, device, host, whole
  * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
  * @property {(Found & {names: number[]}) | null} found of what was looked for, in the window; names: those of the answer's that are meant
  * @property {Slice[]} slices in order of their starts
@@ -82,6 +89,7 @@
  * @typedef {object} Total
  * @property {number} name
  * @property {string} kind
+ * @property {string} [as] as of a slice
  * @property {number} count
  * @property {number} sum what lies in the window
  * @property {number} most the longest
@@ -89,8 +97,6 @@
 
 import { count, duration } from "./format.js";
 
-/** Of the whole that devices run in: below it they could not be seen. */
-const SMALL_PART = 20;
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
 const AROUND_KINDS = ["call", "piece", "break", "range", "op", "idle"];
@@ -122,6 +128,9 @@ export const KIND_NAMES = {
   counter: "Counters",
   flow: "Arrows",
   idle: "Idle",
+  collective: "Collectives",
+  compile: "Compile phases",
+  python: "Python",
 };
 
 /** @type {WeakMap<View, Map<number, Slice[]>>} */
@@ -136,6 +145,41 @@ export function lanesOfView(view) {
   for (const s of view.slices) lanes.get(s.lane)?.push(s);
   sorted.set(view, lanes);
   return lanes;
+}
+
+/** Kinds whose names say more. */
+const NAMED = ["kernel", "library", "op", "api", "range"];
+
+/** Undefined: a range, as its lane says. @param {Record<string, string>} drawn @param {string} kind @param {number} name */
+const drawnAs = (drawn, kind, name) => (NAMED.includes(kind) && drawn[name]) || (kind === "range" ? undefined : kind);
+
+/** What the events of a view are drawn as. @param {View} view */
+export function drawnIn({ totals, lanes }) {
+  const all = new Set(totals.map((t) => t.as ?? t.kind));
+  for (const lane of lanes) if (lane.events && lane.ranges_are && all.has("range")) all.add(lane.ranges_are);
+  return all;
+}
+
+/** @type {WeakMap<View, {hidden: string, spans: [number, number][]}>} */
+const spansOf = new WeakMap();
+/** What is closer together is one: the whole has no more pixels. */
+const SPANS = 3000;
+
+/** When any device ran something that is not hidden, in order. @param {View} whole @param {Set<string>} hidden */
+export function deviceSpans(whole, hidden) {
+  const key = [...hidden].join();
+  const known = spansOf.get(whole);
+  if (known?.hidden === key) return known.spans;
+  /** @type {[number, number][]} */
+  const spans = [];
+  for (const s of whole.slices) {
+    if (!DEVICE_KINDS.includes(s.kind) || hidden.has(s.as)) continue;
+    const last = spans[spans.length - 1];
+    if (last && s.start <= last[1] + whole.span / SPANS) last[1] = Math.max(last[1], s.start + s.duration);
+    else spans.push([s.start, s.start + s.duration]);
+  }
+  spansOf.set(whole, { hidden: key, spans });
+  return spans;
 }
 
 /** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
@@ -153,12 +197,15 @@ export function decodeTimeline(buffer) {
       type === "f64" ? new Float64Array(buffer, at, head.rows) : new Uint32Array(buffer, at, head.rows);
     at += Math.ceil(columns[name].byteLength / 8) * 8;
   }
+  const drawn = head.drawn ?? {};
+  const ranges = new Map(head.lanes.map((/** @type {LaneInfo} */ l) => [l.id, l.ranges_are ?? "range"]));
   const slices = Array.from({ length: head.rows }, (_, i) => ({
     start: columns.start_ns[i],
     duration: columns.duration_ns[i],
     bytes: columns.bytes[i],
     lane: columns.lane[i],
     kind: head.kinds[columns.kind[i]],
+    as: drawnAs(drawn, head.kinds[columns.kind[i]], columns.name[i]) ?? ranges.get(columns.lane[i]),
     name: columns.name[i],
     shape: columns.shape[i],
     correlation: columns.correlation[i],
@@ -171,15 +218,20 @@ export function decodeTimeline(buffer) {
     t1: head.t1_ns,
     events: head.events,
     sampled: head.sampled,
+    px: head.px,
+    without: new Set(head.lanes.filter((/** @type {LaneInfo} */ l) => l.has_rows === false).map((/** @type {LaneInfo} */ l) => l.id)),
     lanes: head.lanes,
     names: head.names,
     shapes: head.shapes,
+    drawn,
     facts: head.facts ?? {},
+    opens: { ...head.opens, t0: head.opens.t0_ns, t1: head.opens.t1_ns },
     idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
     found: head.found ? { ...foundFigures(head.found), names: head.found.names } : null,
     totals: head.totals.map((/** @type {number[]} */ t) => ({
       name: t[0],
       kind: head.kinds[t[1]],
+      as: drawnAs(drawn, head.kinds[t[1]], t[0]) ?? "range",
       count: t[2],
       sum: t[3],
       most: t[4],
@@ -220,6 +272,9 @@ const timed = (lanes) => lanes.filter((l) => l.role !== "counter");
 /** What ran in each lane of a window, as the server counted it: `union` is time in which at least one event ran. @param {View} view @returns {LaneTotal[]} */
 export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count: lane.events, sum: lane.sum_ns, union: lane.busy_ns, atLeast: lane.busy_at_least }));
 
+/** Collectives apart from other kernels. @param {Total} t */
+const kindOf = (t) => (DEVICE_KINDS.includes(t.kind) ? t.as ?? t.kind : t.kind);
+
 /**
  * Where the time goes, by kind, so that the rows add up to the calls: what is in no
  * other row is "rest".  Of a window without calls the whole is its length.  Where lanes
@@ -229,11 +284,11 @@ export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count:
  */
 export function byKind(totals, length) {
   const sum = (/** @type {string} */ kind) => {
-    const of = totals.filter((t) => t.kind === kind);
+    const of = totals.filter((t) => kindOf(t) === kind);
     return { kind, count: of.reduce((n, t) => n + t.count, 0), sum: of.reduce((n, t) => n + t.sum, 0) };
   };
-  const known = [...DEVICE_KINDS, ...HOST_KINDS];
-  const others = [...new Set(totals.map((t) => t.kind))].filter((k) => !AROUND_KINDS.includes(k) && !known.includes(k));
+  const known = [...DEVICE_KINDS, "collective", ...HOST_KINDS];
+  const others = [...new Set(totals.map(kindOf))].filter((k) => !AROUND_KINDS.includes(k) && !known.includes(k));
   const rows = [...known, ...others].map(sum).filter((r) => r.count > 0);
   const calls = sum("call");
   const all = rows.reduce((n, r) => n + r.sum, 0);
@@ -305,22 +360,18 @@ export function partner(slices, of, lanes) {
 
 /** An event that the server found, as a slice. @param {any} e @returns {Slice} */
 export const sliceOf = (e) => ({
-  start: e.start_ns, duration: e.duration_ns, bytes: e.bytes, lane: e.lane, kind: e.kind, name: e.name,
+  start: e.start_ns, duration: e.duration_ns, bytes: e.bytes, lane: e.lane, kind: e.kind, as: e.kind, name: e.name,
   shape: e.shape, correlation: e.correlation, events: 1,
 });
 
 /** Whether two are the same event. @param {Slice} a @param {Slice} b */
 export const isSame = (a, b) => a.start === b.start && a.lane === b.lane && a.duration === b.duration && a.name === b.name;
 
-/**
- * Where to begin in a view without calls: what ran on a device, where that is a small part of the whole.  A log of
- * compiling may go on for seconds before kernels of microseconds. @param {View} view @returns {[number, number] | null}
- */
-export function deviceWindow({ slices, span }) {
-  let [from, to] = [Infinity, -Infinity];
-  for (const s of slices) if (DEVICE_KINDS.includes(s.kind)) [from, to] = [Math.min(from, s.start), Math.max(to, s.start + s.duration)];
-  const room = (to - from) / 20;
-  return to > from && to - from < span / SMALL_PART ? [Math.max(0, from - room), Math.min(span, to + room)] : null;
+/** What is in sight at first, said where it is not all. @param {View} view */
+export function opensText({ opens, span }) {
+  if (opens.of === "whole" || opens.t1 - opens.t0 >= span) return "";
+  if (opens.of === "call") return "opened on the last call";
+  return `opened on the ${duration((opens.t1 - opens.t0) / 1000)} that hold ${opens.percent} % of what ${opens.of === "device" ? "devices ran" : "the host did"}`;
 }
 
 /** A step for the ruler: 1, 2 or 5 times a power of ten, at most `most` of them. @param {number} span @param {number} most */

@@ -45,6 +45,7 @@ const TABS = [
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
   { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
+  { key: "compiles", label: "Compiles", load: async () => (await import("./compiles.js")).compilesTab },
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
 
@@ -52,10 +53,12 @@ const TABS = [
  * @type {() => Promise<Tab>} */
 const resultOf = async () => (await import("./result.js")).resultTab;
 
-/** What another process records has events, and nothing else; PyTorch is there where it was
+/** What another process recorded has events, and with them what its compile log holds; PyTorch is there where it was
  * asked for. @param {Run} run */
-const tabsOf = (run) =>
-  TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || run.report?.engines?.torch));
+const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : t.key !== "compiles" && (t.key !== "torch" || run.report?.engines?.torch)));
+
+/** @param {Run} run */
+const tabsOfTrace = (run) => (run.status !== "running" && run.report?.import?.compiles.length ? ["timeline", "compiles"] : ["timeline"]);
 
 /** @param {Context} ctx */
 export async function runView(ctx) {
@@ -79,7 +82,7 @@ export async function runView(ctx) {
       nothingHere(`A run has no view ${tab}`, [`${run.name} #${run.id} has: ${views}.`], [[`Open run #${run.id}`, tabUrl(id, "")], ["All runs", "/runs"]]),
     );
   }
-  if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"), { replace: true });
+  if (run.workload?.trace && !tabsOfTrace(run).includes(tab)) return go(tabUrl(id, "timeline"), { replace: true });
   if (run.workload?.result && tab) return go(tabUrl(id, ""), { replace: true });
   return draw(ctx, run, tab);
 }
@@ -97,7 +100,7 @@ async function draw(ctx, run, tab) {
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
   if (strip && here && tab) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
-  if (run.workload?.trace) return followTrace(ctx, body, run);
+  if (run.workload?.trace && tab === "timeline") return followTrace(ctx, body, run);
   const waits = run.status === "queued" || run.status === "running";
   if (waits && tab !== "source") return untilEnd(ctx, body, run, tab);
   const part = run.report && run.partial;

@@ -5,9 +5,11 @@
 // would stop scrolling under the pointer.  A drag along the ruler, with Shift held
 // or in the mode for it, selects a range.
 
-import { BELOW_RULER, drawTimeline, heightOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, xOf } from "./timeline_draw.js";
+import { h } from "./dom.js";
+import { BELOW_RULER, drawTimeline, isInSight, layout, leftOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, viewOf, xOf } from "./timeline_draw.js";
+import { AS_THEY_CAME, moveLane, PROCESS, turn, widen } from "../model/lanes.js";
 import { levelOf, levelsOf } from "../model/levels.js";
-import { DEVICE_KINDS, keepInside, ordered, partner, sliceAt } from "../model/timeline.js";
+import { DEVICE_KINDS, keepInside, lanesOfView, ordered, partner, sliceAt } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -17,12 +19,22 @@ const SLACK_PX = 3;
 /** An event narrower than this is not seen when it is gone to. */
 const SEEN_PX = 2;
 const STEP = 0.02;
+/** Around the end of the names, which is dragged. */
+const GRIP_PX = 5;
+const MOVED_PX = 4;
+/** Of the window: with more lanes than fit they scroll. */
+const MOST_ROOM = 0.8;
+const LEAST_ROOM = 320;
+
+/** A lane's name that is pressed, or the end of all names. @typedef {{row: import("../model/lanes.js").Row | null, x: number, y: number, moved: boolean, to: number | null}} Grip row null: the end */
 
 /**
  * @typedef {object} Hooks what the page does
  * @property {(t0: number, t1: number) => void} moved
  * @property {(slice: Slice | null, kept: boolean) => void} pointed kept: by click or key
  * @property {(range: {t0: number, t1: number} | null, done: boolean) => void} selected done: the drag has ended
+ * @property {(how: import("../model/lanes.js").Arrangement) => void} arranged
+ * @property {() => void} scrolled other lanes are in sight
  * @property {(by: number) => void} step to the next that is found, or the last before
  */
 
@@ -36,7 +48,10 @@ export class TimelineCanvas {
   #dragged = false;
   /** Where a selection began @type {number | null} */
   #anchor = null;
+  /** @type {Grip | null} */
+  #grip = null;
   #frame = 0;
+  #reach;
   /** A drag selects, without Shift too. */
   selects = false;
 
@@ -49,19 +64,27 @@ export class TimelineCanvas {
   constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
     this.#hooks = hooks;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, deep: new Map(levelsOf(view)), width: 0 };
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, hidden: new Set(), deep: new Map(levelsOf(view)), how: AS_THEY_CAME, filter: "", scroll: 0, room: 0, drop: null, width: 0 };
+    this.stick = h("div", { class: "stick" }, canvas);
+    this.#reach = h("div", {}, this.stick);
+    this.el = h("div", { class: "well tl" }, this.#reach);
     const on = (/** @type {string} */ type, /** @type {(e: any) => void} */ act) =>
       canvas.addEventListener(type, act, { signal, passive: false });
     on("wheel", (e) => this.#wheel(e));
     on("pointerdown", (e) => this.#press(e));
     on("pointermove", (e) => this.#move(e));
     on("pointerup", (e) => this.#release(e));
-    on("pointercancel", (e) => this.#down.delete(e.pointerId));
+    on("pointercancel", (e) => {
+      this.#down.delete(e.pointerId);
+      this.#letGo();
+    });
+    this.el.addEventListener("scroll", () => this.#scrolled(), { signal });
     on("pointerleave", () => this.#down.size || this.#hooks.pointed(this.#scene.pointed, true));
     on("dblclick", (e) => this.#selectAt(...this.#place(e)));
     on("keydown", (e) => this.#key(e));
-    const size = new ResizeObserver(() => canvas.clientWidth !== this.#scene.width && this.redraw());
-    size.observe(canvas);
+    const size = new ResizeObserver(() => this.redraw());
+    size.observe(this.el);
+    addEventListener("resize", () => this.redraw(), { signal });
     signal.addEventListener("abort", () => size.disconnect(), { once: true });
     addEventListener("themechange", () => this.redraw(), { signal });
   }
@@ -83,7 +106,8 @@ export class TimelineCanvas {
     this.#scene.view = view;
     this.#scene.found = namesFound(view);
     // Lanes grow with what a finer view shows, and keep that: none moves under the pointer when it is left.
-    for (const [lane, n] of levelsOf(view)) this.#scene.deep.set(lane, Math.max(n, this.#scene.deep.get(lane) ?? 1));
+    const grown = [...levelsOf(view)].filter(([lane, n]) => n > (this.#scene.deep.get(lane) ?? 1));
+    if (grown.length) this.#scene.deep = new Map([...this.#scene.deep, ...grown]);
     this.redraw();
   }
 
@@ -99,6 +123,12 @@ export class TimelineCanvas {
     this.redraw();
   }
 
+  /** What is not drawn, by what events are drawn as. @param {Set<string>} kinds */
+  hide(kinds) {
+    this.#scene.hidden = kinds;
+    this.redraw();
+  }
+
   redraw() {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.draw());
@@ -107,24 +137,75 @@ export class TimelineCanvas {
   /** At once. */
   draw() {
     cancelAnimationFrame(this.#frame);
-    this.#scene.width = this.#canvas.clientWidth;
-    this.#canvas.style.height = `${heightOf(this.#scene.view, this.#scene.deep)}px`;
+    const s = this.#scene;
+    const { height } = layout(s);
+    const most = Math.max(LEAST_ROOM, Math.round(innerHeight * MOST_ROOM));
+    const long = height > most;
+    this.el.classList.toggle("long", long);
+    this.#reach.style.height = long ? `${height}px` : "";
+    this.el.style.maxHeight = long ? `${most}px` : "";
+    s.room = Math.min(height, most);
+    this.#canvas.style.height = `${s.room}px`;
+    s.width = this.#canvas.clientWidth;
+    s.scroll = long ? Math.min(this.el.scrollTop, height - s.room) : 0;
     const g = this.#canvas.getContext("2d");
-    const now = this.drawing();
-    if (!g || !now) return;
+    if (!g || !(s.width > 0)) return;
     const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.round(now.width * ratio), Math.round(now.height * ratio)];
-    if (this.#canvas.width !== width || this.#canvas.height !== height) [this.#canvas.width, this.#canvas.height] = [width, height];
+    const [wide, high] = [Math.round(s.width * ratio), Math.round(s.room * ratio)];
+    if (this.#canvas.width !== wide || this.#canvas.height !== high) [this.#canvas.width, this.#canvas.height] = [wide, high];
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, now.width, now.height);
-    now.paint(g);
+    g.clearRect(0, 0, s.width, s.room);
+    drawTimeline(g, s, this.#partner());
   }
 
-  /** What it shows. @returns {import("./chart_files.js").Drawing | null} */
+  #partner() {
+    const { pointed, view, other } = this.#scene;
+    return pointed && (partner(view.slices, pointed, view.lanes) ?? other);
+  }
+
+  /** What it shows, with all lanes. @returns {import("./chart_files.js").Drawing | null} */
   drawing() {
-    const { pointed, view, other, width, deep } = this.#scene;
-    if (!(width > 0)) return null;
-    return { width, height: heightOf(view, deep), paint: (g) => drawTimeline(g, this.#scene, pointed && (partner(view.slices, pointed, view.lanes) ?? other)) };
+    const { height } = layout(this.#scene);
+    const scene = { ...this.#scene, scroll: 0, room: height };
+    return scene.width > 0 ? { width: scene.width, height, paint: (g) => drawTimeline(g, scene, this.#partner()) } : null;
+  }
+
+  #scrolled() {
+    this.draw();
+    this.#hooks.scrolled();
+  }
+
+  get arrangement() {
+    return this.#scene.how;
+  }
+
+  /** @param {import("../model/lanes.js").Arrangement} how @param {boolean} [told] what the reader did, not what was kept */
+  arrange(how, told = true) {
+    if (how === this.#scene.how) return;
+    this.#scene.how = how;
+    this.redraw();
+    if (told) this.#hooks.arranged(how);
+  }
+
+  /** Only lanes whose names have it. @param {string} text */
+  filter(text) {
+    this.#scene.filter = text;
+    this.redraw();
+    this.#hooks.scrolled();
+  }
+
+  /** A lane into sight. @param {number} id */
+  scrollTo(id) {
+    const { rows, fixed } = layout(this.#scene);
+    const row = rows.find((r) => r.id === id);
+    if (row && !row.pinned) this.el.scrollTo({ top: Math.max(0, row.y - fixed - PROCESS - 4) });
+  }
+
+  /** The numbers of the lanes that can be seen; null: all. @returns {number[] | null} */
+  inSight() {
+    const all = rowsOf(this.#scene);
+    const seen = all.filter((row) => row.id >= 0 && isInSight(this.#scene, row)).map((r) => r.id);
+    return seen.length < this.#scene.whole.lanes.length ? seen : null;
   }
 
   /** @param {number} t0 @param {number} t1 */
@@ -180,7 +261,8 @@ export class TimelineCanvas {
 
   /** @param {WheelEvent} e */
   #wheel(e) {
-    if (!(e.ctrlKey || document.activeElement === this.#canvas)) return;
+    // Over the names it scrolls the lanes.
+    if (!(e.ctrlKey || (document.activeElement === this.#canvas && this.#place(e)[0] > leftOf(this.#scene)))) return;
     e.preventDefault();
     if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.#pan((e.deltaX || e.deltaY) / 1200);
     else this.#zoom(Math.exp(Math.max(-300, Math.min(300, e.deltaY)) / 400), timeOf(this.#scene, this.#place(e)[0]));
@@ -191,11 +273,58 @@ export class TimelineCanvas {
     if (e.button !== 0) return;
     const [x, y] = this.#place(e);
     if (y < OVERVIEW) return this.#centre(x);
+    if (y > BELOW_RULER && x < leftOf(this.#scene) + GRIP_PX) return this.#take(e, x, y);
     this.#down.set(e.pointerId, x);
     this.#dragged = false;
     this.#anchor = (e.shiftKey || this.selects || y < BELOW_RULER) && this.#down.size === 1 ? timeOf(this.#scene, x) : null;
     this.#canvas.setPointerCapture(e.pointerId);
     return undefined;
+  }
+
+  /** A lane's name, or the end of the names. @param {PointerEvent} e @param {number} x @param {number} y */
+  #take(e, x, y) {
+    const end = Math.abs(x - leftOf(this.#scene)) <= GRIP_PX;
+    const row = end ? null : this.#rowAt(y);
+    if (!end && !row) return;
+    this.#grip = { row: row ?? null, x, y, moved: false, to: null };
+    this.#canvas.setPointerCapture(e.pointerId);
+  }
+
+  /** The row there, its process's name with it. @param {number} y */
+  #rowAt(y) {
+    return rowsOf(this.#scene).find((r) => isInSight(this.#scene, r) && y >= r.y - (r.process ? PROCESS : 2) && y <= r.y + r.height + 2 && (r.pinned || y >= layout(this.#scene).fixed));
+  }
+
+  /** @param {number} x @param {number} y */
+  #drag(x, y) {
+    const grip = this.#grip;
+    if (!grip) return;
+    grip.moved ||= Math.hypot(x - grip.x, y - grip.y) > MOVED_PX;
+    if (!grip.moved) return;
+    if (!grip.row) return this.arrange(widen(this.#scene.how, x));
+    const over = this.#rowAt(y);
+    grip.to = over && over.id >= 0 && over.id !== grip.row.id && over.pinned === grip.row.pinned ? over.id : null;
+    this.#scene.drop = grip.to === null || !over ? null : over.y > grip.row.y ? over.y + over.height + 2 : over.y - 2;
+    this.redraw();
+  }
+
+  #letGo() {
+    this.#grip = null;
+    this.#scene.drop = null;
+    this.redraw();
+  }
+
+  /** A name that was pressed folds its lane, with Shift pins it; one that was dragged is moved. @param {PointerEvent} e */
+  #drop(e) {
+    const grip = this.#grip;
+    this.#letGo();
+    if (!grip?.row) return;
+    const { how, whole } = this.#scene;
+    const { row } = grip;
+    const process = row.process && grip.y < row.y - 1;
+    if (grip.moved) grip.to === null || this.arrange(moveLane(whole.lanes, how, row.id, grip.to));
+    else if (process && row.pid !== undefined) this.arrange(turn(how, "closed", row.pid));
+    else if (row.id >= 0) this.arrange(turn(how, e.shiftKey ? "pinned" : "folded", row.id));
   }
 
   /** The window about a place of the overview. @param {number} x */
@@ -208,8 +337,12 @@ export class TimelineCanvas {
   /** @param {PointerEvent} e */
   #move(e) {
     const [x, y] = this.#place(e);
+    if (this.#grip) return this.#drag(x, y);
     const before = this.#down.get(e.pointerId);
     if (before === undefined) {
+      const names = y > BELOW_RULER ? x - leftOf(this.#scene) : Infinity;
+      this.#canvas.style.cursor = Math.abs(names) <= GRIP_PX ? "ew-resize" : names < 0 ? "pointer" : "";
+
       if (e.buttons && y < OVERVIEW) this.#centre(x);
       else this.#hooks.pointed(this.#sliceAt(x, y) ?? this.#scene.pointed, false);
       return;
@@ -231,6 +364,7 @@ export class TimelineCanvas {
 
   /** @param {PointerEvent} e */
   #release(e) {
+    if (this.#grip) return this.#drop(e);
     const was = this.#down.delete(e.pointerId);
     const [x, y] = this.#place(e);
     const anchor = this.#anchor;
@@ -238,6 +372,7 @@ export class TimelineCanvas {
     if (was && this.#dragged && anchor !== null) this.select([anchor, timeOf(this.#scene, x)]);
     else if (was && !this.#dragged && y < BELOW_RULER) this.select(null);
     else if (was && !this.#dragged) this.point(this.#sliceAt(x, y));
+    return undefined;
   }
 
   /** The range of the slice there. @param {number} x @param {number} y */
@@ -263,10 +398,11 @@ export class TimelineCanvas {
   /** @param {number} x @param {number} y */
   #sliceAt(x, y) {
     const s = this.#scene;
-    const row = rowsOf(s.view, s.deep).find((r) => y >= r.y && y <= r.y + r.height);
-    if (!row) return null;
+    const row = this.#rowAt(y);
+    if (!row || row.closed || x < leftOf(s) || y < row.y || y > row.y + row.height) return null;
     const level = levelAt(row, y);
-    const slices = row.deep > 1 ? s.view.slices.filter((e) => e.lane === row.id && (e.kind === "flow" ? row.deep - 1 : levelOf(s.view, e)) === level) : s.view.slices;
+    const view = viewOf(s, row.id);
+    const slices = (lanesOfView(view).get(row.id) ?? []).filter((e) => !s.hidden.has(e.as) && (row.deep < 2 || (e.kind === "flow" ? row.deep - 1 : levelOf(view, e)) === level));
     return sliceAt(slices, row.id, timeOf(s, x), ((s.t1 - s.t0) / Math.max(1, s.width)) * SLACK_PX);
   }
 
@@ -349,8 +485,11 @@ export class TimelineCanvas {
       "]": () => this.#stretch("t0", 1),
       Enter: () => this.#hooks.step(1),
       f: () => this.#focus(),
+      PageDown: () => this.el.scrollBy({ top: this.#scene.room / 2 }),
+      PageUp: () => this.el.scrollBy({ top: -this.#scene.room / 2 }),
       m: () => this.mark(),
       0: () => this.show(0, whole.span),
+      b: () => this.show(whole.opens.t0, whole.opens.t1),
       Escape: () => this.#leave(),
     }[key];
   }

@@ -4,14 +4,15 @@
 // is only where it fits.
 
 import { token } from "./dom.js";
-import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
+import { drawIdle, idleToken, insetOf } from "./timeline_idle.js";
 import { levelOf } from "../model/levels.js";
-import { DEVICE_KINDS, lanesOfView, tickStep, valueOf } from "../model/timeline.js";
+import { layLanes, LEVEL, PROCESS } from "../model/lanes.js";
+import { deviceSpans, lanesOfView, DEVICE_KINDS, tickStep, valueOf } from "../model/timeline.js";
 import { bytes, number, onAxis, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
-/** @typedef {import("../model/timeline.js").LaneInfo} LaneInfo */
+/** @typedef {import("../model/lanes.js").Row} Row */
 /**
  * @typedef {object} Scene
  * @property {View} view
@@ -22,20 +23,21 @@ import { bytes, number, onAxis, timeUnit } from "../model/format.js";
  * @property {Slice | null} other the end of its arrow that the view has no row for
  * @property {{t0: number, t1: number} | null} selection
  * @property {Set<number> | null} found names that are looked for
+ * @property {Set<string>} hidden what is not drawn
  * @property {Map<number, number>} deep how many levels lanes have, of those that nest
+ * @property {import("../model/lanes.js").Arrangement} how
+ * @property {string} filter of lanes
+ * @property {number} scroll how much of the lanes is above the canvas
+ * @property {number} room height of the canvas
+ * @property {number | null} drop where a lane that is moved would stand
  * @property {number} width
  */
-/** @typedef {{id: number, y: number, height: number, deep: number, label: string, process: string, counter: boolean}} Row deep: levels; process: named above it, "": none */
 
 export const OVERVIEW = 34;
 const RULER = 24;
 /** Above the curve of a counter, for its range. */
 const SAID = 14;
-const GAP = 4;
-const PROCESS = 18;
 const RIGHT = 10;
-/** Of one of several levels. */
-const LEVEL = 18;
 /** Where the ruler ends. */
 export const BELOW_RULER = OVERVIEW + 6 + RULER;
 /** How much is left of what is not looked for. */
@@ -43,78 +45,71 @@ const DIM = 0.22;
 /** No wider than this a slice has neither label nor outline. */
 const NARROW = 2;
 
-/** Token of each kind. @type {Record<string, string>} */
+/** Token of what an event is drawn as. @type {Record<string, string>} */
 const COLOURS = {
   kernel: "--c-fused",
-  library: "--c-library",
-  eager: "--c-eager",
-  copy: "--c-copy",
-  set: "--c-copy",
-  guards: "--c-guard",
+  library: "--k-library",
+  eager: "--k-eager",
+  collective: "--k-collective",
+  copy: "--k-copy",
+  set: "--k-copy",
+  compile: "--k-compile",
+  guards: "--k-guards",
   dispatch: "--c-host",
-  alloc: "--c-fallback",
-  launch: "--c-copy",
+  alloc: "--k-alloc",
+  launch: "--k-launch",
   call: "--sunk",
   api: "--c-host",
   range: "--sunk",
-  overhead: "--c-compile",
+  python: "--sunk",
+  overhead: "--edge",
   wait: "--sunk",
   piece: "--c-host",
   break: "--c-break",
-  memory: "--c-fallback",
+  memory: "--k-alloc",
   op: "--c-host",
-  counter: "--c-fallback",
+  counter: "--k-alloc",
   flow: "--ink2",
 };
-const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece", "op"];
+const OUTLINED = ["call", "dispatch", "api", "range", "python", "wait", "piece", "op"];
+/** Along the foot of what also a reader without colours tells apart: a line, and a broken one. @type {Record<string, number[]>} */
+const FEET = { compile: [1e6, 0], collective: [5, 3] };
 
 const isSmall = (/** @type {number} */ width) => width < 620;
-/** Where times begin, in pixels. @param {number} width */
-export const leftOf = (width) => (isSmall(width) ? 64 : 124);
+/** Where times begin, in pixels. @param {Scene} s */
+export const leftOf = ({ width, how }) => Math.min(how.left || (isSmall(width) ? 64 : 124), width / 2);
 
 /** @param {Scene} s @param {number} t */
-export const xOf = (s, t) => leftOf(s.width) + ((t - s.t0) / (s.t1 - s.t0)) * (s.width - leftOf(s.width) - RIGHT);
+export const xOf = (s, t) => leftOf(s) + ((t - s.t0) / (s.t1 - s.t0)) * (s.width - leftOf(s) - RIGHT);
 /** @param {Scene} s @param {number} x */
-export const timeOf = (s, x) => s.t0 + ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * (s.t1 - s.t0);
+export const timeOf = (s, x) => s.t0 + ((x - leftOf(s)) / (s.width - leftOf(s) - RIGHT)) * (s.t1 - s.t0);
 /** A time of the overview. @param {Scene} s @param {number} x */
 export const overviewTime = (s, x) =>
-  ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * Math.max(1, s.whole.span);
+  ((x - leftOf(s)) / (s.width - leftOf(s) - RIGHT)) * Math.max(1, s.whole.span);
 
-/** The lanes from top to bottom, those of a process together. @param {View} view @param {Map<number, number>} levels @returns {Row[]} */
-export function rowsOf(view, levels) {
-  let y = BELOW_RULER + GAP;
-  let last = NaN;
-  const lanes = inProcesses(view.lanes);
-  return lanes.map((lane) => {
-    const process = lane.pid !== undefined && lane.pid !== last ? (lane.process ? `${lane.process} (${lane.pid})` : `Process ${lane.pid}`) : "";
-    if (process) y += PROCESS;
-    last = lane.pid ?? NaN;
-    const deep = levels.get(lane.id) ?? 1;
-    const height = deep > 1 ? deep * LEVEL + 6 : lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, deep, label: labelOf(lane), process, counter: lane.role === "counter" };
-    y += height + GAP;
-    return row;
-  });
+/** @type {WeakMap<View["lanes"], {deep: Scene["deep"], how: Scene["how"], filter: string, laid: ReturnType<typeof layLanes>}>} */
+const layouts = new WeakMap();
+
+/** Rows as if nothing were scrolled, and how high they are together. @param {Scene} s */
+export function layout({ whole, deep, how, filter }) {
+  const known = layouts.get(whole.lanes);
+  if (known?.deep === deep && known.how === how && known.filter === filter) return known.laid;
+  const laid = layLanes(whole.lanes, deep, how, filter, BELOW_RULER);
+  layouts.set(whole.lanes, { deep, how, filter, laid });
+  return laid;
 }
 
-/** Without the process, which is named above it. @param {LaneInfo} lane */
-function labelOf({ name, pid }) {
-  const own = pid === undefined ? name : name.replace(new RegExp(`(?:, process| of) ${pid}$`), "");
-  return own[0].toUpperCase() + own.slice(1);
+/** The lanes from top to bottom, where they are on the canvas. @param {Scene} s @returns {Row[]} */
+export function rowsOf(s) {
+  const { rows } = layout(s);
+  return s.scroll ? rows.map((r) => (r.pinned ? r : { ...r, y: r.y - s.scroll })) : rows;
 }
 
-/** By process as they came, its GPUs' streams after what its host did. @param {readonly LaneInfo[]} lanes */
-function inProcesses(lanes) {
-  const order = [...new Set(lanes.map((l) => l.pid))];
-  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : ["kernels", "counter"].indexOf(l.role ?? "") + 1, l.device ?? -1, l.stream ?? -1];
-  const below = (/** @type {LaneInfo} */ l) => Number(l.role === "counter");
-  if (order.length === 1 && order[0] === undefined) return [...lanes].sort((a, b) => below(a) - below(b));
-  return [...lanes].sort((a, b) => {
-    const [x, y] = [key(a), key(b)];
-    const at = x.findIndex((v, i) => v !== y[i]);
-    return at < 0 ? a.id - b.id : x[at] - y[at];
-  });
-}
+/** Whether some of it can be seen. @param {Scene} s @param {Row} row */
+export const isInSight = (s, row) => row.pinned || (row.y + row.height >= layout(s).fixed && row.y - PROCESS <= s.room);
+
+/** The view that has the rows of a lane: a window may have been asked for other lanes. @param {Scene} s @param {number} lane */
+export const viewOf = (s, lane) => (s.view.without.has(lane) ? s.whole : s.view);
 
 /** Where a level of a lane is. @param {Row} row @param {number} level */
 const placeOf = (row, level) =>
@@ -122,12 +117,6 @@ const placeOf = (row, level) =>
 
 /** The level there. @param {Row} row @param {number} y */
 export const levelAt = (row, y) => Math.min(row.deep - 1, Math.max(0, Math.floor((y - row.y - 3) / LEVEL)));
-
-/** @param {View} view @param {Map<number, number>} levels */
-export function heightOf(view, levels) {
-  const last = rowsOf(view, levels).at(-1);
-  return last ? last.y + last.height + GAP : OVERVIEW + RULER + 16;
-}
 
 /** @param {CanvasRenderingContext2D} g @param {string} text @param {number} width */
 function fit(g, text, width) {
@@ -141,23 +130,29 @@ function fit(g, text, width) {
   return low > 2 ? `${text.slice(0, low)}\u2026` : "";
 }
 
-/** @param {string} kind */
-function labelInk(kind) {
-  if (OUTLINED.includes(kind)) return token("--ink");
-  if (["guards", "launch", "copy", "set"].includes(kind)) return "#101214";
-  return document.documentElement.dataset.theme === "dark" ? "#101214" : "#ffffff";
+/** Black or white, what is read better. @param {string} as */
+function labelInk(as) {
+  if (OUTLINED.includes(as)) return token("--ink");
+  const [r, g, b] = (token(COLOURS[as] ?? "--c-host").match(/[\da-f]{2}/gi) ?? []).map((x) => (parseInt(x, 16) / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#101214" : "#ffffff";
+}
+
+/** @param {CanvasRenderingContext2D} g @param {number[]} foot @param {number} x @param {number} y @param {number} w */
+function drawFoot(g, [on, off], x, y, w) {
+  g.fillStyle = token("--well");
+  for (let at = 2; at < w - 2; at += on + off) g.fillRect(x + at, y - 4, Math.min(on, w - 2 - at), 2);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s */
 function drawOverview(g, s) {
-  const [left, right] = [leftOf(s.width), s.width - RIGHT];
+  const [left, right] = [leftOf(s), s.width - RIGHT];
   const x = (/** @type {number} */ t) => left + (t / Math.max(1, s.whole.span)) * (right - left);
   g.fillStyle = token("--sunk");
   g.fillRect(0, 0, s.width, OVERVIEW);
-  const runs = new Runs(g);
-  for (const e of s.whole.slices)
-    if (DEVICE_KINDS.includes(e.kind)) runs.add("--c-fused", s.whole.found ? DIM : 1, x(e.start), Math.max(0.6, x(e.start + e.duration) - x(e.start)), 12, 16);
-  runs.flush();
+  g.globalAlpha = s.whole.found ? DIM : 1;
+  g.fillStyle = token("--c-fused");
+  for (const [from, to] of deviceSpans(s.whole, s.hidden)) g.fillRect(x(from), 12, Math.max(0.6, x(to) - x(from)), 16);
+  g.globalAlpha = 1;
   drawFound(g, s, x);
   if (s.selection) {
     g.fillStyle = token("--focus");
@@ -230,11 +225,11 @@ function drawSlice(g, s, row, e) {
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row
  */
 function drawSlices(g, s, row) {
-  const [left, scale] = [leftOf(s.width), (s.width - leftOf(s.width) - RIGHT) / (s.t1 - s.t0)];
+  const [left, scale] = [leftOf(s), (s.width - leftOf(s) - RIGHT) / (s.t1 - s.t0)];
   const [runs, gaps] = [new Runs(g), new Runs(g)];
   for (const e of lanesOfView(s.view).get(row.id) ?? []) {
     if (e.start > s.t1) break;
-    if (e === s.pointed || e.start + e.duration < s.t0) continue;
+    if (e === s.pointed || e.start + e.duration < s.t0 || s.hidden.has(e.as)) continue;
     const w = e.duration * scale;
     if (w > NARROW || e.kind === "flow") {
       gaps.flush();
@@ -243,8 +238,8 @@ function drawSlices(g, s, row) {
       continue;
     }
     const idle = e.kind === "idle";
-    const at = idle ? { y: row.y + IDLE_INSET, height: row.height - 2 * IDLE_INSET } : placeOf(row, levelOf(s.view, e));
-    (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.kind] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
+    const at = idle ? { y: row.y + insetOf(row), height: row.height - 2 * insetOf(row) } : placeOf(row, levelOf(s.view, e));
+    (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.as] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
       left + (e.start - s.t0) * scale, Math.max(1, w - 0.5), at.y, at.height);
   }
   gaps.flush();
@@ -292,23 +287,24 @@ function drawOpaque(g, s, row, e) {
   const { y, height } = low ? { y: row.y + row.height - 10, height: 7 } : placeOf(row, levelOf(s.view, e));
   const a = Math.max(-1e4, xOf(s, e.start));
   const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
-  if (e.kind === "idle") return drawIdle(g, s.view, e, a, w, row, e === s.pointed, [leftOf(s.width), s.width - RIGHT]);
-  g.fillStyle = token(COLOURS[e.kind] ?? "--c-host");
+  if (e.kind === "idle") return drawIdle(g, s.view, e, a, w, row, e === s.pointed, [leftOf(s), s.width - RIGHT]);
+  g.fillStyle = token(COLOURS[e.as] ?? "--c-host");
   g.fillRect(a, y, w, height);
-  if (OUTLINED.includes(e.kind) && w > 2) {
+  if (OUTLINED.includes(e.as) && w > 2) {
     g.strokeStyle = token("--edge");
     g.strokeRect(a + 0.5, y + 0.5, w - 1, height - 1);
   }
+  if (FEET[e.as] && w > 6) drawFoot(g, FEET[e.as], Math.max(a, 0), y + height, Math.min(a + w, s.width) - Math.max(a, 0));
   if (e === s.pointed) {
     g.strokeStyle = token("--ink");
     g.lineWidth = 2;
     g.strokeRect(a, y, w, height);
     g.lineWidth = 1;
   }
-  const from = Math.max(a, leftOf(s.width));
+  const from = Math.max(a, leftOf(s));
   const room = Math.min(a + w, s.width - RIGHT) - from - 8;
-  if (room < 14 || e.kind === "break") return; // drawBreakNames()
-  g.fillStyle = labelInk(e.kind);
+  if (room < 14 || height < 12 || e.kind === "break") return; // drawBreakNames()
+  g.fillStyle = labelInk(e.as);
   g.font = `500 11px ${token("--font-ui")}`;
   g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
 }
@@ -319,10 +315,11 @@ function drawSeries(g, s, row) {
   const samples = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.start <= s.t1 && e.start + e.duration >= s.t0);
   if (!samples.length) return;
   const values = samples.map((e) => valueOf(s.view, e));
-  const most = Math.max(0, ...values);
-  const least = Math.min(0, ...values);
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const least = values.reduce((a, b) => Math.min(a, b), 0);
   // Below what is said of it.
-  const y = (/** @type {number} */ v) => row.y + SAID + (1 - (v - least) / (most - least || 1)) * (row.height - SAID - 3);
+  const said = row.folded ? 2 : SAID;
+  const y = (/** @type {number} */ v) => row.y + said + (1 - (v - least) / (most - least || 1)) * (row.height - said - 3);
   g.fillStyle = token(COLOURS.counter);
   samples.forEach((e, i) => {
     const a = Math.max(-1e4, xOf(s, e.start));
@@ -334,11 +331,12 @@ function drawSeries(g, s, row) {
     g.globalAlpha = 1;
     g.fillRect(a, y(values[i]) - 0.75, Math.max(1, b - a), 1.5);
   });
+  if (row.folded) return;
   const bytesLane = s.view.lanes.find((l) => l.id === row.id)?.unit === "bytes";
   g.fillStyle = token("--ink");
   g.font = `500 11px ${token("--font-ui")}`;
   const range = `${least < 0 ? `${number(least)} to ` : ""}${bytesLane ? bytes(most) : number(most)}`;
-  g.fillText(range, leftOf(s.width) + 4, row.y + SAID / 2);
+  g.fillText(range, leftOf(s) + 4, row.y + SAID / 2);
 }
 
 /** What a break is called, the shorter after the longer: its lane says that it is one. @param {string} name */
@@ -351,8 +349,8 @@ function formsOf(name) {
  * of its level to the left, where the picture ends.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
-  const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
-  const [left, right] = [leftOf(s.width), s.width - RIGHT];
+  const breaks = s.hidden.has("break") || row.folded ? [] : (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
+  const [left, right] = [leftOf(s), s.width - RIGHT];
   /** Where the next begins, by level. @type {Map<number, number>} */
   const next = new Map();
   for (const [i, e] of [...breaks.entries()].toReversed()) {
@@ -391,9 +389,13 @@ function drawBreakNames(g, s, row) {
 function drawLabel(g, s, row) {
   const small = isSmall(s.width);
   const left = small ? 8 : 12;
-  const room = leftOf(s.width) - left - 4;
+  const room = leftOf(s) - left - 4;
+  if (row.pinned) {
+    g.fillStyle = token("--focus");
+    g.fillRect(2, row.y + 3, 3, row.height - 6);
+  }
   g.fillStyle = token("--ink2");
-  g.font = `${small ? 11 : 12}px ${token("--font-ui")}`;
+  g.font = `${small || row.folded ? 11 : 12}px ${token("--font-ui")}`;
   const lines = inLines(g, row.label, room, Math.max(1, Math.floor(row.height / 15)));
   lines.forEach((text, i) => g.fillText(fit(g, text, room), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)));
 }
@@ -411,8 +413,9 @@ function inLines(g, text, width, most) {
   return lines;
 }
 
-/** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
-function drawLane(g, s, row) {
+/** @param {CanvasRenderingContext2D} g @param {Scene} scene @param {Row} row */
+function drawLane(g, scene, row) {
+  const s = scene.view.without.has(row.id) ? { ...scene, view: scene.whole } : scene;
   g.strokeStyle = token("--line");
   g.beginPath();
   g.moveTo(0, row.y - 1.5);
@@ -421,12 +424,13 @@ function drawLane(g, s, row) {
   g.fillStyle = token("--ink2");
   if (row.process) {
     g.font = `600 11px ${token("--font-ui")}`;
-    g.fillText(fit(g, row.process, s.width - 24), 12, row.y - PROCESS / 2 - 1);
+    g.fillText(fit(g, `${row.closed ? "\u25b8" : "\u25be"} ${row.process}`, s.width - 24), 12, row.y - PROCESS / 2 - 1);
   }
+  if (row.closed) return;
   drawLabel(g, s, row);
   g.save();
   g.beginPath();
-  g.rect(leftOf(s.width), row.y - 1, s.width - leftOf(s.width) - RIGHT, row.height + 2);
+  g.rect(leftOf(s), row.y - 1, s.width - leftOf(s) - RIGHT, row.height + 2);
   g.clip();
   if (row.counter) drawSeries(g, s, row);
   else drawSlices(g, s, row);
@@ -435,11 +439,29 @@ function drawLane(g, s, row) {
   g.restore();
 }
 
+/** Those that can be seen: what scrolls is cut where the pinned end. @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row[]} rows */
+function drawLanes(g, s, rows) {
+  const seen = rows.filter((row) => isInSight(s, row));
+  g.save();
+  if (s.scroll) {
+    g.beginPath();
+    g.rect(0, layout(s).fixed, s.width, s.room);
+    g.clip();
+  }
+  for (const row of seen) if (!row.pinned) drawLane(g, s, row);
+  g.restore();
+  for (const row of seen) if (row.pinned) drawLane(g, s, row);
+  if (s.drop !== null) {
+    g.fillStyle = token("--focus");
+    g.fillRect(0, s.drop - 1, s.width, 2);
+  }
+}
+
 /** The range that is selected: its ground before the lanes, its ends above them.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {number} height @param {boolean} ends */
 function drawSelection(g, s, height, ends) {
   if (!s.selection) return;
-  const within = (/** @type {number} */ t) => Math.min(s.width - RIGHT, Math.max(leftOf(s.width), xOf(s, t)));
+  const within = (/** @type {number} */ t) => Math.min(s.width - RIGHT, Math.max(leftOf(s), xOf(s, t)));
   const [a, b] = [within(s.selection.t0), within(s.selection.t1)];
   if (b <= a && (s.selection.t1 < s.t0 || s.selection.t0 > s.t1)) return;
   g.fillStyle = token(ends ? "--focus" : "--pick");
@@ -454,11 +476,11 @@ function drawFlow(g, s, rows, from, to) {
   const [a, b] = [rows.find((r) => r.id === from.lane), rows.find((r) => r.id === to.lane)];
   if (!a || !b) return;
   const [x0, x1] = [xOf(s, from.start + from.duration / 2), xOf(s, to.start) + 1];
-  const [begin, end] = [placeOf(a, levelOf(s.view, from)), placeOf(b, levelOf(s.view, to))];
+  const [begin, end] = [placeOf(a, levelOf(viewOf(s, a.id), from)), placeOf(b, levelOf(viewOf(s, b.id), to))];
   const [y0, y1] = [begin.y + begin.height - 5, end.y + 1];
   g.save();
   g.beginPath(); // not over the names of lanes
-  g.rect(leftOf(s.width), OVERVIEW + RULER, s.width - leftOf(s.width) - RIGHT, heightOf(s.view, s.deep));
+  g.rect(leftOf(s), OVERVIEW + RULER, s.width - leftOf(s) - RIGHT, s.room);
   g.clip();
   g.strokeStyle = token("--ink");
   g.fillStyle = token("--ink");
@@ -481,13 +503,13 @@ function drawFlow(g, s, rows, from, to) {
  * @param {Slice | null} other the other end of the pointed slice's launch
  */
 export function drawTimeline(g, s, other) {
-  const height = heightOf(s.view, s.deep);
+  const height = s.room;
   g.textBaseline = "middle";
   drawOverview(g, s);
   drawSelection(g, s, height, false);
   drawRuler(g, s);
-  const rows = rowsOf(s.view, s.deep);
-  for (const row of rows) drawLane(g, s, row);
+  const rows = rowsOf(s);
+  drawLanes(g, s, rows);
   drawSelection(g, s, height, true);
   if (s.pointed && other) {
     const device = DEVICE_KINDS.includes(s.pointed.kind) || (s.pointed.kind === "flow" && other.start < s.pointed.start);

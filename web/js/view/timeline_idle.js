@@ -11,20 +11,22 @@ import { causeOf, idleRows } from "../model/timeline.js";
 
 /** Token of each cause; the classes i-* have the same. @type {Record<string, string>} */
 const COLOURS = {
-  wait: "--c-library",
-  compile: "--c-compile",
+  wait: "--k-library",
+  compile: "--k-compile",
   break: "--c-break",
-  guards: "--c-guard",
-  launch: "--c-copy",
-  alloc: "--c-fallback",
-  dispatch: "--c-eager",
+  guards: "--k-guards",
+  launch: "--k-launch",
+  alloc: "--k-alloc",
+  dispatch: "--k-eager",
   piece: "--c-fused",
-  overhead: "--c-compile",
 };
 const STRIPE = 6;
 const LABELLED = 24; // no time is shorter
 /** By so much it is lower than what runs, above and below. */
-export const IDLE_INSET = 10;
+const INSET = 10;
+
+/** Less in a folded lane. @param {{height: number}} row */
+export const insetOf = (row) => Math.min(INSET, row.height / 2 - 4);
 
 /** The colour of a gap. @param {View} view @param {Slice} e */
 export const idleToken = (view, e) => COLOURS[causeOf(view, e)] ?? "--edge";
@@ -48,7 +50,8 @@ function hatch(g, x, y, width, height) {
  */
 export function drawIdle(g, view, e, x, width, row, pointed, sight) {
   const colour = token(idleToken(view, e));
-  const [y, height] = [row.y + IDLE_INSET, row.height - 2 * IDLE_INSET];
+  const inset = insetOf(row);
+  const [y, height] = [row.y + inset, row.height - 2 * inset];
   const alpha = g.globalAlpha;
   if (width > 4) {
     const [from, to] = [Math.max(x, sight[0]), Math.min(x + width, sight[1])];
@@ -65,7 +68,7 @@ export function drawIdle(g, view, e, x, width, row, pointed, sight) {
     g.fillRect(x, y, width, height);
     g.globalAlpha = alpha;
   }
-  if (width < LABELLED) return;
+  if (width < LABELLED || height < 14) return;
   const text = duration(e.duration / 1000);
   g.font = `600 11px ${token("--font-ui")}`;
   const [from, to, room] = [Math.max(x, sight[0]), Math.min(x + width, sight[1]), g.measureText(text).width + 8];

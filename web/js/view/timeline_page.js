@@ -15,8 +15,9 @@ import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
 import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
+import { keep, kept } from "../model/lanes.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, deviceWindow, isSame, lanesIn, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -24,6 +25,10 @@ import { DEVICE_KINDS, deviceWindow, isSame, lanesIn, sliceOf } from "../model/t
 /** @typedef {import("./timeline.js").Asked} Asked */
 
 const WAIT_MS = 80;
+/** Arrangements of lanes, in this browser. */
+const STORED = "lanes";
+/** Lanes whose rows are asked for at once: no window shows more. */
+const MOST_ASKED = 400;
 /** Columns of what is selected: enough for its list. */
 const PART_PX = 100;
 
@@ -54,6 +59,9 @@ export class TimelinePage {
   #summed = 0;
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
+  #panel = h("div", { class: "panel", hidden: true });
+  /** @type {((how: import("../model/lanes.js").Arrangement) => void) | null} the panel of lanes, once it is there */
+  #told = null;
   #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
   #list = h("details", { class: "events", hidden: true }, h("summary", {}, "Events as a list"), h("div"));
 
@@ -68,7 +76,12 @@ export class TimelinePage {
       pointed: (slice, kept) => this.#pointed(slice, kept),
       selected: (range, done) => this.#selected(range, done),
       step: (by) => this.find.step(by),
+      arranged: (how) => this.#arranged(how),
+      scrolled: () => this.#moved(false),
     });
+    this.line.stick.append(this.#tip);
+    this.line.arrange(kept(localStorage.getItem(STORED), this.#key()), false);
+    this.line.filter(query.get("lanes") ?? "");
     this.find = new Finder(this.#looking(), signal);
     this.#mark = markLines(signal, this.#parts.kernels);
     this.#canvas.setAttribute("aria-label", `Timeline of ${asked.mode || "all lanes"}: ${plural(whole.lanes.length, "lane")}, ${plural(whole.events, "event")} in ${duration(whole.span / 1000)}`);
@@ -81,19 +94,26 @@ export class TimelinePage {
 
   /** The canvas at once, the numbers after its first frame. @param {HTMLElement} place */
   show(place) {
-    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, 0 shows all. The tables below hold the numbers.";
+    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, B what it opened on, 0 shows all, page up and down scroll the lanes, which the button Lanes lists and arranges. The tables below hold the numbers.";
     const acts = {
       all: () => this.line.show(0, this.#whole.span),
+      lanes: (/** @type {boolean} */ on) => this.#showLanes(on),
       drawing: () => this.line.drawing(),
       selects: (/** @type {boolean} */ on) => {
         this.line.selects = on;
         this.#canvas.classList.toggle("selects", on);
       },
     };
+    const hidden = new Set((this.#query.get("hide") ?? "").split(",").filter(Boolean));
+    this.line.hide(hidden);
     place.replaceChildren(
-      heading(this.#whole, this.#asked),
+      heading(this.#whole, this.#asked, hidden, (kinds) => {
+        this.line.hide(kinds);
+        remember({ hide: [...kinds].join(",") });
+      }),
       tools(this.#asked, this.find.el, acts),
-      h("div", { class: "well tl" }, this.#canvas, this.#tip),
+      this.#panel,
+      this.line.el,
       h("p", { class: "vh", id: "tl-keys" }, keys),
       ledger(this.#whole),
       h("div", { class: "three" }, this.#parts.totals, this.#parts.idle, this.#parts.slice),
@@ -113,15 +133,13 @@ export class TimelinePage {
     });
   }
 
-  /** The window of the address, else the last call, or what ran on devices: all of it is seldom readable. */
+  /** The window of the address, else that of the server: all of it is seldom readable. */
   #start() {
     const number = (/** @type {string} */ key) => Number(this.#query.get(key) ?? NaN);
     const [t0, t1, s0, s1] = ["t0", "t1", "s0", "s1"].map(number);
-    const call = this.#whole.slices.findLast((s) => s.kind === "call");
     this.#sought = this.#query.get("on") ?? "";
     if (t1 > t0 && t0 >= 0) this.line.show(t0, t1);
-    else if (call && !this.#whole.sampled) this.line.fit(call);
-    else this.line.show(...(call ? null : deviceWindow(this.#whole)) ?? [0, this.#whole.span]);
+    else this.line.show(this.#whole.opens.t0, this.#whole.opens.t1);
     if (s1 > s0 && s0 >= 0) this.line.select([s0, s1]);
   }
 
@@ -176,18 +194,45 @@ export class TimelinePage {
     };
   }
 
+  /** What an arrangement of lanes is kept by: those of another mode are others. */
+  #key() {
+    const { run, mode, n } = this.#asked;
+    return [run.id, mode, n ?? ""].join(" ").trim();
+  }
+
+  /** @param {import("../model/lanes.js").Arrangement} how */
+  #arranged(how) {
+    try {
+      localStorage.setItem(STORED, keep(localStorage.getItem(STORED), this.#key(), how));
+    } catch {
+      // full, or not allowed: it holds until the page is left
+    }
+    this.#told?.(how);
+    this.#moved(false);
+  }
+
+  /** The list of lanes, whose script comes when it is opened. @param {boolean} on */
+  async #showLanes(on) {
+    this.#panel.hidden = !on;
+    if (!on || this.#told) return;
+    const { lanesPanel } = await import("./timeline_lanes.js");
+    if (this.#asked.signal.aborted || this.#told) return;
+    this.#told = lanesPanel(this.#panel, this.line, this.#whole.lanes, new URL(location.href).searchParams.get("lanes") ?? "");
+  }
+
   /** Names that no view has had yet. @param {Slice} slice @param {any} info */
   #name(slice, info) {
     for (const view of [this.#view, this.#whole]) view.names[slice.name] ??= info ?? { name: "" };
   }
 
-  #moved() {
+  /** @param {boolean} [told] also spoken */
+  #moved(told = true) {
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
       const { t0, t1 } = this.line.window;
       this.#note();
       this.#refine();
-      say(`${duration((t1 - t0) / 1000)} shown.`);
+      if (told) say(`${duration((t1 - t0) / 1000)} shown.`);
     }, WAIT_MS);
   }
 
@@ -201,8 +246,10 @@ export class TimelinePage {
   async #refine() {
     const turn = ++this.#turn;
     const { t0, t1 } = this.line.window;
-    const all = t0 <= 0 && t1 >= this.#whole.span;
-    const params = { t0: Math.floor(t0), t1: Math.ceil(t1), px: Math.max(200, this.#canvas.clientWidth), ...(this.#q ? { q: this.#q } : {}) };
+    const px = Math.max(200, this.#canvas.clientWidth);
+    const all = t0 <= 0 && t1 >= this.#whole.span && this.#whole.px * 2 > px;
+    const lanes = this.line.inSight();
+    const params = { t0: Math.floor(t0), t1: Math.ceil(t1), px, ...(this.#q ? { q: this.#q } : {}), ...(lanes ? { lanes: lanes.slice(0, MOST_ASKED).join(",") } : {}) };
     const view = this.#whole.sampled && !all ? await ask(this.#asked, params).catch(() => null) : this.#whole;
     if (!view || this.#asked.signal.aborted || turn !== this.#turn) return;
     const { pointedAt } = this.line;

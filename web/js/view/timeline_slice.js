@@ -34,7 +34,7 @@ export function fillSlice(place, slice, view, asked, other) {
   const launch = partner(view.slices, slice, view.lanes) ?? other;
   /** @type {[string, import("./dom.js").Child | import("./dom.js").Child[]][]} */
   const facts = [
-    ["Kind", kindName(view, slice.kind)],
+    ["Kind", kindName(view, slice.as)],
     ["Start", duration(slice.start / 1000)],
     ["Duration", duration(slice.duration / 1000)],
   ];
@@ -81,5 +81,8 @@ export function showTip(tip, slice, view) {
 export function placeTip(tip, canvas, e) {
   const box = canvas.getBoundingClientRect();
   const x = Math.min(e.clientX - box.left + 14, Math.max(0, box.width - tip.offsetWidth - 8));
-  tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(e.clientY - box.top + 16)}px)`;
+  const below = e.clientY - box.top + 16;
+  // Lanes that scroll cut off what stands out.
+  const y = canvas.closest(".long") && below + tip.offsetHeight > box.height ? below - 24 - tip.offsetHeight : below;
+  tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
 }

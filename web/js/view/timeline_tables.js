@@ -61,7 +61,7 @@ export function fillKernels(place, { totals, view }, asked) {
   const parts = shares(kernels.map((t) => t.sum), all);
   const body = h("tbody");
   kernels.slice(0, MOST_ROWS).forEach((t, i) => {
-    const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.kind), h("span", {}, nameOf(view, t))));
+    const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.as ?? t.kind), h("span", {}, nameOf(view, t))));
     const places = placesOf(view.names[t.name]?.lines, view.names[t.name]?.files);
     const at = places.length ? h("td", {}, lineLinks(places.slice(0, 3), asked)) : h("td", { class: "dim" }, "unknown");
     add(body, h("tr", { data: { lines: places.map(keyOf).join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(shareText(parts[i], t.sum))));
@@ -111,7 +111,7 @@ export function fillList(place, { t0, t1, lanes, view }, go) {
   for (const s of listed) {
     const lane = view.lanes.find((l) => l.id === s.lane);
     const name = button(nameOf(view, s), () => go(s), { class: "btn link" });
-    add(body, h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, lane ? laneName(view, lane) : ""), h("td", {}, kindName(view, s.kind)),
+    add(body, h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, lane ? laneName(view, lane) : ""), h("td", {}, kindName(view, s.as)),
       cell(number(Math.max(0, s.start - t0) / 1000 / at.scale)), cell(number(s.duration / 1000 / unit.scale))));
   }
   const head = headRow(["Event", "Lane", "Kind", [`Start, ${at.name}`, "r"], [`Duration, ${unit.name}`, "r"]]);

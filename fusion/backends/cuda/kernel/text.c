@@ -22,12 +22,6 @@ const char *text_element(enum dtype dtype)
 				    : intrinsics_element(dtype);
 }
 
-/* "f32", "bool": a value. */
-const char *text_value(enum dtype dtype)
-{
-	return dtype == DTYPE_BOOL ? "bool" : text_element(dtype);
-}
-
 /* How words of ops.def are called for it: "f32", "f64", "i64" or "mask". */
 static const char *text_suffix(enum dtype dtype)
 {

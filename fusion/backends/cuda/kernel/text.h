@@ -19,7 +19,10 @@ struct emit_text {
 const char *text_element(enum dtype dtype);
 
 /* "f32", "bool": a value, as a type. */
-const char *text_value(enum dtype dtype);
+static inline const char *text_value(enum dtype dtype)
+{
+	return dtype == DTYPE_BOOL ? "bool" : text_element(dtype);
+}
 
 /* A literal, or the parameter that it becomes. */
 void text_number(struct emit_text *t, const struct sym *s);

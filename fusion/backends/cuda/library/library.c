@@ -66,12 +66,6 @@ bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out,
 	       cuda_device_fault(c->device, err);
 }
 
-void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
-		void *args)
-{
-	cuda_start_shared(c, f, blocks, threads, 0, args);
-}
-
 void cuda_start_shared(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
 		       unsigned shared_bytes, void *args)
 {
@@ -105,13 +99,6 @@ bool cuda_row_by_row(const struct operand *x)
 		step *= x->size[d];
 	}
 	return true;
-}
-
-void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
-		    int last)
-{
-	for (int d = first; d < last; d++)
-		w->stride[k][at + d - first] = x->stride[d];
 }
 
 void cuda_walk_fold(struct walk_args *w, int operands)

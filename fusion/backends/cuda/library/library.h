@@ -115,20 +115,31 @@ void cuda_emit_function(struct buf *out, struct cuda_function_name f, const char
 /* A function of a call's module.  False with DEVICE. */
 bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out, struct err *err);
 
-/* One launch; `args` is copied by the driver. */
-void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
-		void *args);
-/* The same where a block wants so many bytes of shared memory on request. */
+/* One launch, of blocks that want so many bytes of shared memory on request; the driver copies
+ * `args`. */
 void cuda_start_shared(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
 		       unsigned shared_bytes, void *args);
+
+/* The same without. */
+static inline void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks,
+			      unsigned threads, void *args)
+{
+	cuda_start_shared(c, f, blocks, threads, 0, args);
+}
+
 /* So many that each thread has a point, or the device is full. */
 int64_t cuda_blocks(const struct cuda_call *c, int64_t points);
 
 /* Whether the elements of an operand lie one after the other, the last dim fastest. */
 bool cuda_row_by_row(const struct operand *x);
 /* The dims [first, last) of an operand as strides `k` of a walk's dims from `at` on. */
-void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
-		    int last);
+static inline void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x,
+				  int first, int last)
+{
+	for (int d = first; d < last; d++)
+		w->stride[k][at + d - first] = x->stride[d];
+}
+
 /* Drops dims of size 1 and puts those together that all operands may walk as one. */
 void cuda_walk_fold(struct walk_args *w, int operands);
 

@@ -1,0 +1,266 @@
+/* profiler/align/match.c -- the model units of two sides, item by item.
+ *
+ * What has the same name is matched in order, as few as possible left over; what is then left over
+ * on both sides was moved.  Between two that are matched in order, what is alike is paired: by the
+ * words of its name, the op that launched it, and its shape.  What then stands at the same place on
+ * both sides is one made of the other: renamed, fused or split.
+ */
+#include "profiler/align/match.h"
+
+#include <stdlib.h>
+
+#include "profiler/align/sequence.h"
+
+enum { MOST_COMPARED = 1 << 14 };
+
+/* Scores from which on two items are one: where as many stand on both sides the place speaks for
+ * it too. */
+static const double alike_in_place = 0.4, alike_anywhere = 0.9, of_op = 0.2, of_shape = 0.2;
+
+struct matching {
+	const struct align_side *a, *b;
+	const struct align_item *of_a, *of_b; /* items of the model units */
+	struct matches *out;
+	bool failed;
+};
+
+/* Items of either side, by number. */
+struct some {
+	const uint32_t *a, *b;
+	size_t n, m;
+};
+
+static void add(struct matching *m, struct some items, bool moved)
+{
+	struct matches *out = m->out;
+	struct match row = { out->a.len, out->b.len, (uint32_t)items.n, (uint32_t)items.m, moved };
+
+	for (size_t i = 0; i < items.n; i++)
+		m->failed |= !VEC_PUSH(&out->a, items.a[i]);
+	for (size_t i = 0; i < items.m; i++)
+		m->failed |= !VEC_PUSH(&out->b, items.b[i]);
+	m->failed |= !VEC_PUSH(&out->list, row);
+}
+
+static const json_t *shape_of(const struct align_side *s, const struct align_item *item)
+{
+	const struct timeline_event *e = item->event;
+
+	return e->shape ? json_array_get(s->run->events->tables.shapes, e->shape - 1) : NULL;
+}
+
+static double likeness(const struct matching *m, size_t i, size_t k)
+{
+	const struct align_item *a = &m->of_a[i], *b = &m->of_b[k];
+	const json_t *shape_a = shape_of(m->a, a), *shape_b = shape_of(m->b, b);
+	double like = name_likeness(side_name(m->a, a->event), side_name(m->b, b->event));
+
+	return like + (a->op && a->op == b->op ? of_op : 0) +
+	       (shape_a && shape_b && json_equal(shape_a, shape_b) ? of_shape : 0);
+}
+
+/* What is left of a gap once pairs are out of it: a group, or what one side alone has. */
+static void add_rest(struct matching *m, struct some g)
+{
+	if (g.n && g.m) {
+		add(m, g, false);
+		return;
+	}
+	for (size_t i = 0; i < g.n; i++)
+		add(m, (struct some){ .a = &g.a[i], .n = 1 }, false);
+	for (size_t k = 0; k < g.m; k++)
+		add(m, (struct some){ .b = &g.b[k], .m = 1 }, false);
+}
+
+/* The pairs of the best sum, in order.  best[i][k]: of what follows i and k. */
+static void pair_gap(struct matching *m, struct some g, double *best)
+{
+	double least = g.n == g.m ? alike_in_place : alike_anywhere;
+	size_t i = 0, k = 0, from_a = 0, from_b = 0;
+
+#define BEST(i, k) best[(i) * (g.m + 1) + (k)]
+	for (size_t x = g.n; x-- > 0;)
+		for (size_t y = g.m; y-- > 0;) {
+			double with = likeness(m, g.a[x], g.b[y]) - least + BEST(x + 1, y + 1);
+			double skip = BEST(x + 1, y) > BEST(x, y + 1) ? BEST(x + 1, y)
+								      : BEST(x, y + 1);
+
+			BEST(x, y) = with > skip ? with : skip;
+		}
+	while (i < g.n && k < g.m) {
+		if (BEST(i, k) == BEST(i + 1, k)) {
+			i++;
+		} else if (BEST(i, k) == BEST(i, k + 1)) {
+			k++;
+		} else {
+			add_rest(
+			    m, (struct some){ g.a + from_a, g.b + from_b, i - from_a, k - from_b });
+			add(m, (struct some){ g.a + i++, g.b + k++, 1, 1 }, false);
+			from_a = i;
+			from_b = k;
+		}
+	}
+#undef BEST
+	add_rest(m, (struct some){ g.a + from_a, g.b + from_b, g.n - from_a, g.m - from_b });
+}
+
+static void match_gap(struct matching *m, struct some g)
+{
+	double *best = NULL;
+
+	if (g.n && g.m && g.n <= MOST_COMPARED / g.m) {
+		best = calloc((g.n + 1) * (g.m + 1), sizeof(*best));
+		m->failed |= !best;
+	}
+	if (best)
+		pair_gap(m, g, best);
+	else
+		add_rest(m, g);
+	free(best);
+}
+
+/* ---- what was moved ---- */
+
+struct alone {
+	uint32_t key, item;
+	bool of_b;
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct alone *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->of_b != b->of_b)
+		return a->of_b - b->of_b;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+/* What each item of either side is: matched in order, moved, or left. */
+enum item_state { ITEM_LEFT, ITEM_MATCHED, ITEM_MOVED };
+
+struct states {
+	uint8_t *a, *b;
+	size_t n, m;
+};
+
+/* Of one key the first of A with the first of B, and so on. */
+static void join_moved(struct matching *m, const struct alone *list, size_t n, struct states *of)
+{
+	size_t of_a = 0;
+
+	while (of_a < n && !list[of_a].of_b)
+		of_a++;
+	for (size_t i = 0; i < of_a && of_a + i < n; i++) {
+		const struct alone *a = &list[i], *b = &list[of_a + i];
+
+		of->a[a->item] = of->b[b->item] = ITEM_MOVED;
+		add(m, (struct some){ &a->item, &b->item, 1, 1 }, true);
+	}
+}
+
+static void find_moved(struct matching *m, struct states *of)
+{
+	struct alone *list = calloc(of->n + of->m + 1, sizeof(*list));
+	size_t n = 0;
+
+	m->failed |= !list;
+	for (size_t i = 0; list && i < of->n; i++)
+		if (of->a[i] == ITEM_LEFT)
+			list[n++] = (struct alone){ m->of_a[i].key, (uint32_t)i, false };
+	for (size_t k = 0; list && k < of->m; k++)
+		if (of->b[k] == ITEM_LEFT)
+			list[n++] = (struct alone){ m->of_b[k].key, (uint32_t)k, true };
+	if (n)
+		qsort(list, n, sizeof(*list), by_key);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && list[end].key == list[i].key;)
+			end++;
+		join_moved(m, &list[i], end - i, of);
+	}
+	free(list);
+}
+
+/* ---- all of it ---- */
+
+/* Of a model unit the keys; new. */
+static uint32_t *keys_of(const struct align_item *items, size_t n)
+{
+	uint32_t *keys = calloc(n + 1, sizeof(*keys));
+
+	for (size_t i = 0; keys && i < n; i++)
+		keys[i] = items[i].key;
+	return keys;
+}
+
+/* Numbers of the items in [from, to) that are left, after those before. */
+static size_t list_left(const uint8_t *state, size_t from, size_t to, uint32_t *out)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (state[i] == ITEM_LEFT)
+			out[n++] = (uint32_t)i;
+	return n;
+}
+
+/* `room`: for the numbers of all items of both sides. */
+static void match_all(struct matching *m, const int64_t *to, const struct states *of,
+		      uint32_t *room)
+{
+	size_t from_a = 0, from_b = 0;
+
+	for (size_t i = 0; i <= of->n; i++) {
+		size_t k = i < of->n ? (size_t)to[i] : of->m;
+		uint32_t item[2] = { (uint32_t)i, (uint32_t)k };
+		struct some left = { room, room + of->n, 0, 0 };
+
+		if (i < of->n && to[i] == SEQUENCE_NONE)
+			continue;
+		left.n = list_left(of->a, from_a, i, room);
+		left.m = list_left(of->b, from_b, k, room + of->n);
+		match_gap(m, left);
+		if (i == of->n)
+			break;
+		add(m, (struct some){ &item[0], &item[1], 1, 1 }, false);
+		from_a = i + 1;
+		from_b = k + 1;
+	}
+}
+
+static void match_keys(struct matching *m, const int64_t *to, struct states *of)
+{
+	uint32_t *room = calloc(of->n + of->m + 1, sizeof(*room));
+
+	of->a = calloc(of->n + 1, 1);
+	of->b = calloc(of->m + 1, 1);
+	m->failed |= !room || !of->a || !of->b;
+	for (size_t i = 0; !m->failed && i < of->n; i++)
+		if (to[i] != SEQUENCE_NONE)
+			of->a[i] = of->b[to[i]] = ITEM_MATCHED;
+	if (!m->failed)
+		find_moved(m, of);
+	if (!m->failed)
+		match_all(m, to, of, room);
+	free(of->a);
+	free(of->b);
+	free(room);
+}
+
+bool match_units(const struct align_side *a, const struct align_side *b, struct matches *out)
+{
+	const struct align_unit *u = &a->units.at[a->model], *v = &b->units.at[b->model];
+	struct matching m = { a, b, &a->items.at[u->first], &b->items.at[v->first], out, false };
+	struct states of = { NULL, NULL, u->n, v->n };
+	uint32_t *of_a = keys_of(m.of_a, u->n), *of_b = keys_of(m.of_b, v->n);
+	int64_t *to = calloc(u->n + 1, sizeof(*to));
+
+	m.failed = !of_a || !of_b || !to || !sequence_match(of_a, u->n, of_b, v->n, to);
+	if (!m.failed)
+		match_keys(&m, to, &of);
+	free(of_a);
+	free(of_b);
+	free(to);
+	return !m.failed;
+}

@@ -1,0 +1,611 @@
+/* profiler/ranks/match.c -- the collectives of all ranks, matched: offsets, waits, differences. */
+#include "profiler/ranks/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/ranks/path.h"
+
+enum { MOST_WAITS = 50 };
+
+static double us(int64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static struct rank_collective *of(const struct rank_match *m, size_t meet)
+{
+	const struct rank_meet *x = &m->meets.at[meet];
+
+	return &m->rows[x->row].collectives[x->collective];
+}
+
+static struct rank_row *row_of(const struct rank_match *m, size_t meet)
+{
+	return &m->rows[m->meets.at[meet].row];
+}
+
+void rank_match_finish(struct rank_match *m)
+{
+	VEC_FREE(&m->meets);
+}
+
+/* ---- matching ---- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct rank_meet *x = a, *y = b;
+	int order = x->group == y->group ? 0 : strcmp(x->group, y->group);
+
+	if (order)
+		return order;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	if (x->again != y->again)
+		return x->again - y->again;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->collective > y->collective) - (x->collective < y->collective);
+}
+
+static bool same_place(const struct rank_meet *x, const struct rank_meet *y)
+{
+	return strcmp(x->group, y->group) == 0 && x->index == y->index && x->again == y->again;
+}
+
+/* Numbers those of one rank, which are sorted by group, number and start. */
+static void number_row(struct rank_meet *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct rank_meet *last = i ? &at[i - 1] : NULL;
+		bool same = last && strcmp(last->group, at[i].group) == 0;
+
+		if (at[i].index < 0) /* not said: after the one before */
+			at[i].index = same ? last->index + 1 : 0;
+		else if (same && last->index == at[i].index)
+			at[i].again = last->again + 1;
+	}
+}
+
+static bool add_row(struct rank_match *m, uint32_t row)
+{
+	const struct rank_row *r = &m->rows[row];
+	size_t first = m->meets.len;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct rank_collective *c = &r->collectives[i];
+		struct rank_meet meet = { c->group, c->seq, 0, row, (uint32_t)i };
+
+		if (!c->pairwise && !VEC_PUSH(&m->meets, meet))
+			return false;
+	}
+	if (m->meets.len > first) {
+		qsort(m->meets.at + first, m->meets.len - first, sizeof(*m->meets.at), by_place);
+		number_row(m->meets.at + first, m->meets.len - first);
+	}
+	return true;
+}
+
+/* So many meet from `first` on. */
+static size_t meeting(const struct rank_match *m, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < m->meets.len && same_place(&m->meets.at[first], &m->meets.at[first + n]))
+		n++;
+	return n;
+}
+
+static bool match(struct rank_match *m)
+{
+	for (size_t i = 0; i < m->n_rows; i++)
+		if (!add_row(m, (uint32_t)i))
+			return false;
+	if (m->meets.len)
+		qsort(m->meets.at, m->meets.len, sizeof(*m->meets.at), by_place);
+	for (size_t i = 0, n; i < m->meets.len; i += n) {
+		n = meeting(m, i);
+		for (size_t k = i; k < i + n; k++) {
+			of(m, k)->meet = (uint32_t)i;
+			of(m, k)->n_meet = n > 1 ? (uint32_t)n : 0;
+		}
+		m->matched += n > 1;
+		m->unmatched += n == 1;
+	}
+	return true;
+}
+
+/* ---- what differs ---- */
+
+static void say_ranks(const int64_t *ranks, int n, char *out, size_t bytes)
+{
+	size_t at = 0;
+	int shown = n > 8 ? 6 : n;
+
+	at += (size_t)snprintf(out, bytes, n == 1 ? "rank" : "ranks");
+	for (int i = 0; i < shown && at + 24 < bytes; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%lld",
+				       i == 0       ? " "
+				       : i == n - 1 ? " and "
+						    : ", ",
+				       (long long)ranks[i]);
+	if (n > shown && at + 24 < bytes)
+		snprintf(out + at, bytes - at, " and %d more", n - shown);
+}
+
+static struct report_integers ranks_in_draft(struct rank_match *m, const int64_t *ranks, int n)
+{
+	int64_t *at = ARENA_ARRAY(&m->draft->arena, int64_t, (size_t)n);
+
+	if (at)
+		memcpy(at, ranks, (size_t)n * sizeof(*at));
+	return (struct report_integers){ at, at ? (size_t)n : 0 };
+}
+
+struct report_divergence *divergence_add(struct rank_match *m, const struct divergence_of *of_it,
+					 char who[DIVERGENCE_WHO])
+{
+	struct divergences *d = &m->divergences;
+	struct report_divergence *row;
+
+	if (!d->rows)
+		d->rows = report_new_divergence(MOST_DIVERGENCES, &m->draft->arena);
+	if (!d->rows || d->n == MOST_DIVERGENCES) {
+		d->left_out++;
+		return NULL;
+	}
+	row = &d->rows[d->n++];
+	REPORT_SET(row, kind, of_it->kind);
+	REPORT_SET(row, theirs, report_draft_text(m->draft, of_it->theirs));
+	REPORT_SET(row, most, report_draft_text(m->draft, of_it->most));
+	REPORT_SET(row, ranks, ranks_in_draft(m, of_it->ranks, of_it->n));
+	say_ranks(of_it->ranks, of_it->n, who, DIVERGENCE_WHO);
+	return row;
+}
+
+/* Whether all ranks give and take as many elements. */
+static bool is_even(const char *name)
+{
+	static const char *const even[] = { "allreduce",  "all_reduce", "allgather",
+					    "all_gather", "_allgather", "broadcast",
+					    "reduce",     "_reduce",    "barrier" };
+
+	for (size_t i = 0; i < sizeof(even) / sizeof(even[0]); i++)
+		if (strncasecmp(name, even[i], strlen(even[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool same_collective(const struct rank_collective *a, const struct rank_collective *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+	       (!is_even(a->name) || (a->in == b->in && a->out == b->out));
+}
+
+/* The place of one that most are equal to; the first where as many are. */
+static size_t most_common(const struct rank_match *m, size_t first, size_t n)
+{
+	size_t best = first, most = 0;
+
+	for (size_t i = first; i < first + n && most <= n / 2; i++) {
+		size_t same = 0;
+
+		for (size_t k = first; k < first + n; k++)
+			same += same_collective(of(m, i), of(m, k));
+		if (same > most) {
+			most = same;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void say_collective(const struct rank_collective *c, char *out, size_t bytes)
+{
+	size_t at = (size_t)snprintf(out, bytes, "%.80s", c->name);
+
+	if (c->in >= 0 && at < bytes)
+		at += (size_t)snprintf(out + at, bytes - at, " of %lld", (long long)c->in);
+	if (c->in >= 0 && c->out >= 0 && c->out != c->in && at < bytes)
+		at += (size_t)snprintf(out + at, bytes - at, " to %lld", (long long)c->out);
+	if (c->dtype[0] && at < bytes)
+		snprintf(out + at, bytes - at, " %.40s", c->dtype);
+}
+
+/* Ranks of those that meet at `first` and differ from `most` as `other` does; n of them. */
+static int ranks_like(const struct rank_match *m, size_t first, size_t other, int64_t *ranks)
+{
+	int n = 0;
+
+	for (size_t i = first; i < first + of(m, first)->n_meet; i++)
+		if (same_collective(of(m, i), of(m, other)))
+			ranks[n++] = row_of(m, i)->report->rank;
+	return n;
+}
+
+static bool add_collective(struct rank_match *m, size_t first, size_t most, size_t other)
+{
+	size_t n = of(m, first)->n_meet;
+	int64_t *ranks = malloc(2 * n * sizeof(*ranks)), *rest = ranks + n;
+	const struct rank_meet *at = &m->meets.at[first];
+	char theirs[256], common[256], who[DIVERGENCE_WHO], others[DIVERGENCE_WHO];
+	struct report_divergence *row;
+	int n_ranks, n_rest;
+
+	if (!ranks)
+		return false;
+	say_collective(of(m, other), theirs, sizeof(theirs));
+	say_collective(of(m, most), common, sizeof(common));
+	n_ranks = ranks_like(m, first, other, ranks);
+	n_rest = ranks_like(m, first, most, rest);
+	say_ranks(rest, n_rest, others, sizeof(others));
+	row = divergence_add(
+	    m, &(struct divergence_of){ "collective", theirs, common, ranks, n_ranks }, who);
+	if (row) {
+		REPORT_SET(row, group, report_draft_text(m->draft, at->group));
+		REPORT_SET(row, index, at->index);
+		REPORT_SET(row, sentence,
+			   arena_printf(&m->draft->arena,
+					"%s: %s as collective %lld of group %s, where %s: %s", who,
+					theirs, (long long)at->index, at->group, others, common));
+	}
+	free(ranks);
+	return true;
+}
+
+/* What differs at one place: a row for each that is not as most are. */
+static bool differ_at(struct rank_match *m, size_t first, bool *differs)
+{
+	size_t n = of(m, first)->n_meet, most = n ? most_common(m, first, n) : first;
+
+	*differs = false;
+	for (size_t i = first; i < first + n; i++) {
+		bool seen = same_collective(of(m, i), of(m, most));
+
+		*differs = *differs || !seen;
+		for (size_t k = first; !seen && k < i; k++)
+			seen = same_collective(of(m, k), of(m, i));
+		if (!seen && !add_collective(m, first, most, i))
+			return false;
+	}
+	return true;
+}
+
+/* Ends of a group: which of them a rank reaches last. */
+static bool add_short(struct rank_match *m, const char *group, const int64_t *reached, int64_t most)
+{
+	int64_t *ranks = malloc((m->n_rows + 1) * sizeof(*ranks));
+	int n = 0;
+	int64_t at = -1;
+	char theirs[100], common[100], who[DIVERGENCE_WHO];
+	struct report_divergence *row;
+
+	for (size_t i = 0; ranks && i < m->n_rows; i++)
+		if (reached[i] >= 0 && reached[i] < most) {
+			ranks[n++] = m->rows[i].report->rank;
+			at = reached[i];
+		}
+	if (n == 0) {
+		free(ranks);
+		return ranks != NULL;
+	}
+	snprintf(theirs, sizeof(theirs), "the last is number %lld", (long long)at);
+	snprintf(common, sizeof(common), "the last is number %lld", (long long)most);
+	row = divergence_add(m, &(struct divergence_of){ "collectives", theirs, common, ranks, n },
+			     who);
+	if (row) {
+		REPORT_SET(row, group, report_draft_text(m->draft, group));
+		REPORT_SET(row, index, at + 1);
+		REPORT_SET(
+		    row, sentence,
+		    arena_printf(&m->draft->arena,
+				 "%s: of group %s the last collective is number %lld, of "
+				 "others number %lld: the trace ends before, or the rank left "
+				 "one out",
+				 who, group, (long long)at, (long long)most));
+	}
+	free(ranks);
+	return true;
+}
+
+/* Those of one group, from `first` on; after the first difference the others follow from it. */
+static bool differ_in(struct rank_match *m, size_t first, size_t end)
+{
+	int64_t *reached = malloc((m->n_rows + 1) * sizeof(*reached)), most = -1;
+	bool ok = reached != NULL, differs = false;
+
+	if (ok)
+		memset(reached, 0xff, (m->n_rows + 1) * sizeof(*reached));
+	for (size_t i = first, n; ok && i < end; i += n) {
+		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
+		for (size_t k = i; k < i + n; k++)
+			reached[m->meets.at[k].row] = m->meets.at[k].index;
+		most = m->meets.at[i].index;
+		if (!differs)
+			ok = differ_at(m, i, &differs);
+	}
+	ok = ok && (differs || add_short(m, m->meets.at[first].group, reached, most));
+	free(reached);
+	return ok;
+}
+
+static bool differ(struct rank_match *m)
+{
+	bool ok = true;
+
+	for (size_t i = 0, end; ok && i < m->meets.len; i = end) {
+		for (end = i + 1; end < m->meets.len &&
+				  strcmp(m->meets.at[end].group, m->meets.at[i].group) == 0;)
+			end++;
+		ok = m->n_rows < 2 || differ_in(m, i, end);
+	}
+	return ok;
+}
+
+/* ---- clocks ----
+ *
+ * All ranks leave a collective together, to some microseconds: what their ends are apart, in the
+ * middle of all that two share, is what their clocks are.
+ */
+
+struct apart {
+	uint32_t row;
+	int64_t ns;
+};
+
+static int by_apart(const void *a, const void *b)
+{
+	const struct apart *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static void set_offset(struct rank_row *row, const struct apart *at, size_t n)
+{
+	row->has_offset = true;
+	row->offset_ns = at[n / 2].ns;
+	row->error_ns = (at[n - 1 - n / 4].ns - at[n / 4].ns) / 2;
+	REPORT_SET(row->report, offset_us, us(row->offset_ns));
+	REPORT_SET(row->report, offset_error_us, us(row->error_ns));
+	REPORT_SET(row->report, offset_from, (int64_t)n);
+}
+
+/* Offsets of ranks that meet one whose offset is known; *any: there are such. */
+static bool next_offsets(struct rank_match *m, bool *any)
+{
+	VEC(struct apart) list = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0, n; ok && i < m->meets.len; i += n) {
+		size_t known = SIZE_MAX;
+
+		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
+		for (size_t k = i; k < i + n && known == SIZE_MAX; k++)
+			known = row_of(m, k)->has_offset ? k : SIZE_MAX;
+		for (size_t k = i; ok && known != SIZE_MAX && k < i + n; k++) {
+			struct apart a = { m->meets.at[k].row, 0 };
+
+			if (row_of(m, k)->has_offset || !same_collective(of(m, k), of(m, known)))
+				continue;
+			a.ns = of(m, k)->end_ns -
+			       rank_aligned(row_of(m, known), of(m, known)->end_ns);
+			ok = VEC_PUSH(&list, a);
+		}
+	}
+	if (ok && list.len)
+		qsort(list.at, list.len, sizeof(*list.at), by_apart);
+	*any = list.len > 0;
+	for (size_t i = 0, n; ok && i < list.len; i += n) {
+		for (n = 1; i + n < list.len && list.at[i + n].row == list.at[i].row;)
+			n++;
+		set_offset(&m->rows[list.at[i].row], &list.at[i], n);
+	}
+	VEC_FREE(&list);
+	return ok;
+}
+
+static bool align(struct rank_match *m)
+{
+	bool ok = true, any = true;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		REPORT_SET(m->rows[i].report, offset_from, 0);
+	/* The first that meets any other is the clock. */
+	for (size_t i = 0; i < m->meets.len; i++) {
+		if (of(m, i)->n_meet == 0)
+			continue;
+		for (size_t k = 0; k < m->n_rows; k++)
+			if (k == m->meets.at[i].row) {
+				set_offset(&m->rows[k], &(struct apart){ 0, 0 }, 1);
+				REPORT_SET(m->rows[k].report, offset_from, 0);
+			}
+		break;
+	}
+	while (ok && any)
+		ok = next_offsets(m, &any);
+	return ok;
+}
+
+/* ---- who waits for whom ---- */
+
+static uint32_t last_of(const struct rank_match *m, const struct rank_collective *c)
+{
+	uint32_t last = c->meet;
+
+	for (uint32_t i = c->meet; i < c->meet + c->n_meet; i++)
+		if (rank_aligned(row_of(m, i), of(m, i)->start_ns) >
+		    rank_aligned(row_of(m, last), of(m, last)->start_ns))
+			last = i;
+	return last;
+}
+
+struct rank_meeting {
+	size_t first;
+	uint32_t last;
+	int64_t last_ns, wait_ns, late_ns; /* late: after the one before it */
+	bool comparable;                   /* all run the same */
+};
+
+static struct rank_meeting look_at(const struct rank_match *m, size_t first)
+{
+	struct rank_meeting x = { .first = first,
+				  .last = last_of(m, of(m, first)),
+				  .comparable = true };
+	size_t end = first + of(m, first)->n_meet;
+
+	x.last_ns = rank_aligned(row_of(m, x.last), of(m, x.last)->start_ns);
+	x.late_ns = INT64_MAX;
+	for (size_t i = first; i < end; i++) {
+		int64_t wait = x.last_ns - rank_aligned(row_of(m, i), of(m, i)->start_ns);
+
+		x.wait_ns = timeline_add(x.wait_ns, wait);
+		if (i != x.last && wait < x.late_ns)
+			x.late_ns = wait;
+		x.comparable = x.comparable && same_collective(of(m, i), of(m, first)) &&
+			       row_of(m, i)->has_offset;
+	}
+	return x;
+}
+
+/* What the last rank did before, against what the others did. */
+static void note_excess(const struct rank_match *m, const struct rank_meeting *x)
+{
+	struct rank_row *row = row_of(m, x->last);
+	const struct path_segment *own = of(m, x->last)->before;
+	size_t n = of(m, x->first)->n_meet;
+
+	for (int k = 0; k < PATH_KINDS; k++) {
+		double others = 0;
+
+		for (size_t i = x->first; i < x->first + n; i++)
+			others += i == x->last ? 0 : (double)of(m, i)->before->ns[k];
+		row->excess_ns[k] += (double)own->ns[k] - others / (double)(n - 1);
+	}
+	for (int i = 0; i < PATH_TOP && own->top[i].name; i++)
+		path_top_add(row->late, RANK_TOP, own->top[i]);
+}
+
+static void note_waits(struct rank_match *m)
+{
+	for (size_t i = 0, n; i < m->meets.len; i += n) {
+		struct rank_meeting x;
+		struct rank_row *last;
+
+		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
+		if (n < 2)
+			continue;
+		x = look_at(m, i);
+		last = row_of(m, x.last);
+		for (size_t k = i; k < i + n; k++) {
+			struct rank_row *row = row_of(m, k);
+
+			row->met++;
+			of(m, k)->last = x.last;
+			if (x.comparable)
+				row->wait_ns = timeline_add(
+				    row->wait_ns,
+				    x.last_ns - rank_aligned(row, of(m, k)->start_ns));
+		}
+		if (!x.comparable)
+			continue;
+		m->wait_ns = timeline_add(m->wait_ns, x.wait_ns);
+		if (x.late_ns <= RANK_LATE_NS + last->error_ns)
+			continue;
+		last->last_n++;
+		last->late_ns = timeline_add(last->late_ns, x.late_ns);
+		last->caused_ns = timeline_add(last->caused_ns, x.wait_ns);
+		note_excess(m, &x);
+	}
+}
+
+static void set_row(struct rank_row *row)
+{
+	struct report_rank *to = row->report;
+	const struct path_top *name = NULL;
+	int kind = 0;
+
+	for (int k = 1; k < PATH_KINDS; k++)
+		kind = row->excess_ns[k] > row->excess_ns[kind] ? k : kind;
+	for (int i = 0; i < RANK_TOP && row->late[i].name && !name; i++)
+		name = (int)row->late[i].kind == kind ? &row->late[i] : NULL;
+	REPORT_SET(to, collectives, row->met);
+	REPORT_SET(to, wait_us, us(row->wait_ns));
+	REPORT_SET(to, last, row->last_n);
+	REPORT_SET(to, late_us, us(row->late_ns));
+	REPORT_SET(to, caused_us, us(row->caused_ns));
+	REPORT_SET_OR_NULL(to, late_kind, row->last_n > 0, path_kind_name((enum path_kind)kind));
+	REPORT_SET_OR_NULL(to, late_name, row->last_n > 0 && name, name ? name->name : NULL);
+}
+
+/* ---- the longest waits ---- */
+
+static void set_wait(const struct rank_match *m, const struct rank_meeting *x,
+		     struct report_collective_wait *out)
+{
+	const struct rank_meet *at = &m->meets.at[x->first];
+	const struct rank_collective *c = of(m, x->first);
+
+	REPORT_SET(out, name, c->name);
+	REPORT_SET(out, group, at->group);
+	REPORT_SET(out, index, at->index);
+	REPORT_SET_OR_NULL(out, elements, c->in >= 0, c->in);
+	REPORT_SET(out, at_us, us(x->last_ns - m->begin_ns));
+	REPORT_SET(out, ranks, (int64_t)c->n_meet);
+	REPORT_SET(out, wait_us, us(x->wait_ns));
+	REPORT_SET(out, last, row_of(m, x->last)->report->rank);
+	REPORT_SET(out, late_us, us(x->late_ns));
+}
+
+static struct report_collective_wait_list longest_waits(const struct rank_match *m)
+{
+	struct report_collective_wait *rows = report_new_collective_wait(MOST_WAITS,
+									 &m->draft->arena);
+	struct rank_meeting best[MOST_WAITS];
+	size_t k = 0;
+
+	for (size_t i = 0, n; rows && i < m->meets.len; i += n) {
+		struct rank_meeting x;
+		size_t at;
+
+		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
+		if (n < 2)
+			continue;
+		x = look_at(m, i);
+		if (!x.comparable || (k == MOST_WAITS && best[k - 1].wait_ns >= x.wait_ns))
+			continue;
+		at = k < MOST_WAITS ? k++ : k - 1;
+		for (; at > 0 && best[at - 1].wait_ns < x.wait_ns; at--)
+			best[at] = best[at - 1];
+		best[at] = x;
+	}
+	for (size_t i = 0; i < k; i++)
+		set_wait(m, &best[i], &rows[i]);
+	return (struct report_collective_wait_list){ rows, k };
+}
+
+static int64_t begin_of_all(const struct rank_match *m)
+{
+	int64_t begin_ns = INT64_MAX;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		int64_t own = rank_aligned(&m->rows[i], m->rows[i].begin_ns);
+
+		begin_ns = own < begin_ns ? own : begin_ns;
+	}
+	return begin_ns;
+}
+
+bool rank_match(struct rank_match *m)
+{
+	if (!match(m) || !align(m) || !differ(m))
+		return false;
+	m->begin_ns = begin_of_all(m);
+	note_waits(m);
+	for (size_t i = 0; i < m->n_rows; i++)
+		set_row(&m->rows[i]);
+	m->waits = longest_waits(m);
+	return true;
+}

@@ -1,0 +1,257 @@
+/* profiler/ranks/ranks.c -- the traces and compile logs of the ranks of one job, together. */
+#include "profiler/ranks/ranks.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/ranks/critical.h"
+#include "profiler/ranks/figures.h"
+#include "profiler/ranks/logs.h"
+#include "profiler/ranks/match.h"
+#include "profiler/ranks/path.h"
+
+struct ranks {
+	struct report_draft draft; /* of what is kept of each rank */
+	struct rank_texts texts;
+	struct rank_events events; /* of the file that is read */
+	const char *file;
+	int64_t peak_bytes, peak_reserved_bytes; /* -1: not said */
+	VEC(struct rank_row) rows;
+	int64_t mix[RANK_MIXES];
+	int64_t world_size, n_collectives, left_out;
+	bool recorded;
+};
+
+struct ranks *ranks_create(struct err *err)
+{
+	struct ranks *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		err_set(err, ERR_MEMORY, "out of memory for ranks");
+	return r;
+}
+
+void ranks_destroy(struct ranks *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->rows.len; i++)
+		free(r->rows.at[i].collectives);
+	VEC_FREE(&r->rows);
+	rank_events_finish(&r->events);
+	rank_texts_finish(&r->texts);
+	report_draft_finish(&r->draft);
+	free(r);
+}
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory for the figures of a rank");
+}
+
+bool ranks_begin(struct ranks *r, const char *file, struct err *err)
+{
+	rank_events_finish(&r->events);
+	r->events = (struct rank_events){ 0 };
+	r->peak_bytes = r->peak_reserved_bytes = -1;
+	r->file = report_draft_text(&r->draft, file);
+	return r->file || no_memory(err);
+}
+
+bool ranks_event(struct ranks *r, const struct ranks_event *event, struct err *err)
+{
+	return rank_events_add(&r->events, event, &r->texts) || no_memory(err);
+}
+
+void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_bytes)
+{
+	if (allocated_bytes > r->peak_bytes)
+		r->peak_bytes = allocated_bytes;
+	if (reserved_bytes > r->peak_reserved_bytes)
+		r->peak_reserved_bytes = reserved_bytes;
+}
+
+/* ---- which rank a file is of ---- */
+
+int64_t ranks_of_name(const char *file)
+{
+	const char *name = strrchr(file, '/');
+
+	name = name ? name + 1 : file;
+	for (const char *at = name; (at = strcasestr(at, "rank")); at += 4) {
+		const char *digits = at + 4 + (at[4] && strchr("-_. ", at[4]) ? 1 : 0);
+
+		if (at > name && isalpha((unsigned char)at[-1]))
+			continue;
+		if (isdigit((unsigned char)*digits) && strspn(digits, "0123456789") < 7)
+			return atoll(digits);
+	}
+	return -1;
+}
+
+static bool is_taken(const struct ranks *r, int64_t rank)
+{
+	for (size_t i = 0; i < r->rows.len; i++)
+		if (r->rows.at[i].report->rank == rank)
+			return true;
+	return false;
+}
+
+/* A rank's number, and what says it; one that another file has is numbered after all. */
+static void set_rank(struct ranks *r, const json_t *head, struct report_rank *out)
+{
+	const json_t *info = json_object_get(head, "distributedInfo");
+	const json_t *said = json_object_get(info, "rank"),
+		     *size = json_object_get(info, "world_size");
+	int64_t rank = json_is_integer(said) ? json_integer_value(said) : -1;
+	const char *from = "header", *host;
+
+	if (rank < 0 || is_taken(r, rank)) {
+		rank = ranks_of_name(r->file);
+		from = "name";
+	}
+	if (rank < 0 || is_taken(r, rank)) {
+		from = "order";
+		for (rank = 0; is_taken(r, rank);)
+			rank++;
+	}
+	if (json_is_integer(size) && json_integer_value(size) > r->world_size)
+		r->world_size = json_integer_value(size);
+	host = json_string_value(json_object_get(head, "host_name"));
+	REPORT_SET(out, rank, rank);
+	REPORT_SET(out, rank_from, from);
+	REPORT_SET_IF(out, host, host, report_draft_text(&r->draft, host));
+}
+
+/* ---- the end of a file ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct rank_collective *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Those past the bound of all are left out: the last. */
+static bool keep_collectives(struct ranks *r, struct rank_row *row)
+{
+	struct rank_events *e = &r->events;
+	size_t room = (size_t)(RANKS_MAX_COLLECTIVES - r->n_collectives);
+
+	if (e->collectives.len)
+		qsort(e->collectives.at, e->collectives.len, sizeof(*e->collectives.at), by_start);
+	if (e->collectives.len > room) {
+		r->left_out += (int64_t)(e->collectives.len - room);
+		e->collectives.len = room;
+	}
+	if (!rank_paths(e, &row->last, &r->recorded, &r->draft.arena))
+		return false;
+	row->n = e->collectives.len;
+	r->n_collectives += (int64_t)row->n;
+	/* What is left of the list is its own. */
+	row->collectives = e->collectives.at;
+	memset(&e->collectives, 0, sizeof(e->collectives));
+	return true;
+}
+
+static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
+{
+	struct report_rank *out = row->report;
+	bool last;
+	int steps = rank_events_steps(&r->events, &last);
+
+	if (steps < 0)
+		return false;
+	r->left_out += r->events.left_out;
+	set_rank(r, head, out);
+	REPORT_SET(out, file, r->file);
+	REPORT_SET(out, steps, steps);
+	REPORT_SET(out, last_step_left_out, last);
+	REPORT_SET_OR_NULL(out, peak_bytes, r->peak_bytes >= 0, r->peak_bytes);
+	REPORT_SET_OR_NULL(out, peak_reserved_bytes, r->peak_reserved_bytes >= 0,
+			   r->peak_reserved_bytes);
+	return keep_collectives(r, row) && rank_figures(&r->events, out, r->mix, &r->draft);
+}
+
+/* Its first event on a device. */
+static int64_t begin_of(const struct rank_events *e)
+{
+	int64_t begin_ns = INT64_MAX;
+
+	for (size_t i = 0; i < e->rows.len; i++)
+		if (e->rows.at[i].kind < RANK_KERNELS && e->rows.at[i].start_ns < begin_ns)
+			begin_ns = e->rows.at[i].start_ns;
+	return begin_ns;
+}
+
+bool ranks_end(struct ranks *r, const json_t *head, struct err *err)
+{
+	struct rank_row row = { .begin_ns = begin_of(&r->events) };
+	bool ok = true;
+
+	if (row.begin_ns < INT64_MAX && r->rows.len < RANKS_MAX_RANKS) {
+		row.report = report_new_rank(1, &r->draft.arena);
+		ok = row.report && analyse(r, head, &row) && VEC_PUSH(&r->rows, row);
+		if (!ok)
+			free(row.collectives);
+	}
+	rank_events_finish(&r->events);
+	r->events = (struct rank_events){ 0 };
+	return ok || no_memory(err);
+}
+
+/* ---- all together ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank_row *x = a, *y = b;
+
+	return (x->report->rank > y->report->rank) - (x->report->rank < y->report->rank);
+}
+
+static struct report_rank_list rank_rows(const struct ranks *r, struct report_draft *draft)
+{
+	struct report_rank *rows = report_new_rank(r->rows.len ? r->rows.len : 1, &draft->arena);
+
+	for (size_t i = 0; rows && i < r->rows.len; i++)
+		rows[i] = *r->rows.at[i].report;
+	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
+}
+
+static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
+{
+	struct report_rank_path *path = rank_critical(m, r->recorded);
+
+	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
+	REPORT_SET(out, ranks, rank_rows(r, m->draft));
+	REPORT_SET(out, mix, rank_mix_rows(r->mix, m->draft));
+	REPORT_SET(out, collectives, m->matched);
+	REPORT_SET(out, unmatched, m->unmatched);
+	REPORT_SET(out, wait_us, (double)m->wait_ns / 1e3);
+	REPORT_SET(out, waits, m->waits);
+	REPORT_SET(out, divergences,
+		   (struct report_divergence_list){ m->divergences.rows, m->divergences.n });
+	REPORT_SET_OR_NULL(out, path, path, path);
+	REPORT_SET(out, left_out, r->left_out + m->divergences.left_out);
+}
+
+struct report_ranks *ranks_report(struct ranks *r, const json_t *compiles, const json_t *processes,
+				  struct report_draft *draft)
+{
+	struct rank_match m = { .draft = draft };
+	struct report_ranks *out = NULL;
+	int logs;
+
+	if (r->rows.len)
+		qsort(r->rows.at, r->rows.len, sizeof(*r->rows.at), by_rank);
+	m.rows = r->rows.at;
+	m.n_rows = r->rows.len;
+	logs = rank_match(&m) ? rank_logs(&m, compiles, processes) : -1;
+	if (logs > 1 || (logs >= 0 && m.n_rows))
+		out = report_new_ranks(1, &draft->arena);
+	if (out)
+		set_all(r, &m, out);
+	rank_match_finish(&m);
+	return out;
+}
