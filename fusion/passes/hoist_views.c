@@ -667,7 +667,8 @@ static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
 	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap &&
-	    (hoist->made_uses[x] == 1 || widens(rw->g, x)) && takes_views(rw->g, rw->g->nodes[x], n))
+	    (hoist->made_uses[x] == 1 || widens(rw->g, x)) &&
+	    takes_views(rw->g, rw->g->nodes[x], n))
 		id = hoist_view(rw, n, err);
 	else if (n->op == OP_cat && rw->g->calls)
 		id = hoist_cat(rw, n, err);

@@ -172,14 +172,15 @@ static int settle_put(struct rewrite *rw, struct node *n, struct err *err)
  * whose result that happens one of a picture whose channels do not. */
 static int settle_channels(struct rewrite *rw, struct node *n, struct err *err)
 {
-	if (n->channels_last && !rw->g->nodes[n->args[0].node]->channels_last) {
+	if (n->channels_last && n->op == OP_conv_windows &&
+	    !rw->g->nodes[n->args[0].node]->channels_last) {
 		n->args[0].node = add(rw, n, OP_contiguous, n->args[0], arg_none(), err);
 		if (n->args[0].node < 0)
 			return REWRITE_FAILED;
 		rw->g->nodes[n->args[0].node]->channels_last = rw->changed = true;
 		return REWRITE_KEEP;
 	}
-	for (int a = 0; a < n->n_args && !op_is_product(n->op); a++) {
+	for (int a = 0; a < n->n_args && !op_is_product(n->op) && !n->channels_last; a++) {
 		if (n->args[a].kind != ARG_NODE || !rw->g->nodes[n->args[a].node]->channels_last)
 			continue;
 		n->args[a].node = add(rw, n, OP_contiguous, n->args[a], arg_none(), err);
@@ -302,14 +303,18 @@ static int64_t taps_of(const struct graph *g, const struct node *n)
 	const struct sym *const *size;
 
 	if (n->op != OP_conv_windows || n->dtype == dtype_wide(n->dtype) ||
-	    !sym_is(n->args[5].sym, 1) || !has_channels(n) ||
-	    !has_channels(g->nodes[n->args[0].node]))
+	    !sym_is(n->args[5].sym, 1) || !has_channels(n))
 		return 0;
 	size = g->nodes[n->args[1].node]->shape.size;
 	if (!sym_is_const(size[2]) || !sym_is_const(size[3]) ||
 	    size[2]->value * size[3]->value > MOST_TAPS)
 		return 0;
 	return size[2]->value * size[3]->value;
+}
+
+static bool is_pool(const struct node *n)
+{
+	return n->op == OP_max_pool2d && n->dtype != dtype_wide(n->dtype) && has_channels(n);
 }
 
 /* Whether its elements are those of a picture, and not of its rows or of its channels alone. */
@@ -336,7 +341,7 @@ static bool takes_channels(struct graph *g, const bool *last, const struct node 
 
 	switch (op_info(n->op)->kind) {
 	case KIND_POINTWISE:
-		return last[n->id] || x->op == OP_conv_windows;
+		return last[n->id] || op_info(x->op)->kind == KIND_LIBRARY;
 	case KIND_VIEW:
 		return (n->op == OP_expand || n->op == OP_permute || n->op == OP_transpose) &&
 		       view_layout(g, n->id, &l);
@@ -355,11 +360,14 @@ static bool has_operands_last(const struct graph *g, const bool *last, const str
 {
 	if (n->op == OP_conv_windows) /* with one tap it is a product, fast in either order */
 		return taps_of(g, n) > 1 || last[n->args[0].node];
+	if (n->op == OP_max_pool2d)
+		return last[n->args[0].node];
 	for (int a = 0; a < n->n_args; a++) {
 		const struct node *x = n->args[a].kind == ARG_NODE ? g->nodes[n->args[a].node]
 								   : NULL;
 
-		if (x && is_picture(x) && !last[x->id] && !lies_anyhow(g->nodes[view_base(g, x->id)]))
+		if (x && is_picture(x) && !last[x->id] &&
+		    !lies_anyhow(g->nodes[view_base(g, x->id)]))
 			return false;
 	}
 	return true;
@@ -396,8 +404,9 @@ static bool *find_pictures(const struct graph *g)
 	for (int i = 0; last && i < g->n_nodes; i++) {
 		const struct node *n = g->nodes[i];
 
-		last[i] = taps_of(g, n) > 0 || (op_info(n->op)->kind == KIND_POINTWISE &&
-						has_channels(n) && is_picture(n));
+		last[i] = taps_of(g, n) > 0 || is_pool(n) ||
+			  (op_info(n->op)->kind == KIND_POINTWISE && has_channels(n) &&
+			   is_picture(n));
 		any |= taps_of(g, n) > 0;
 	}
 	for (int i = 0; last && i < g->n_outputs; i++)

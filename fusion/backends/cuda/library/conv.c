@@ -195,8 +195,7 @@ static enum placing no_room(const struct cuda_call *c, struct err *err)
  * before each call: cuDNN takes none of them.  So are those whose channels shall lie last. */
 static bool is_packed(const struct conv_operands *o)
 {
-	return !cuda_row_by_row(o->w) ||
-	       (o->channels_last && o->w->size[2] * o->w->size[3] > 1);
+	return !cuda_row_by_row(o->w) || (o->channels_last && o->w->size[2] * o->w->size[3] > 1);
 }
 
 static bool find_pack(const struct cuda_call *c, struct cudnn_convolution *s,

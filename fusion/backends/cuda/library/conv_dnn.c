@@ -62,7 +62,7 @@ static struct dnn_shape shape_of(const struct operand *x, bool channels_last)
 		/* A dim of one element has any step: such that it looks packed. */
 		shape.stride[d] = x->size[d] > 1 || channels_last ? x->stride[d]
 				  : d == 3                        ? 1
-								  : shape.size[d + 1] * shape.stride[d + 1];
+					   : shape.size[d + 1] * shape.stride[d + 1];
 	}
 	return shape;
 }
@@ -133,8 +133,8 @@ struct dnn_graph *cuda_conv_graph(const struct cuda_call *c, const struct conv_a
 	enum dtype dtype = o->y->dtype;
 	enum dnn_type type = dnn_type_of(dtype);
 	const struct dnn_shape shapes[IDS] = { shape_of(o->x, o->channels_last),
-						filters_of(o->w, o->channels_last),
-						shape_of(o->y, o->channels_last) };
+					       filters_of(o->w, o->channels_last),
+					       shape_of(o->y, o->channels_last) };
 	struct dnn_windows windows = windows_of(a);
 	struct dnn_graph *g = dnn_begin(dnn_open(c->device), c->device);
 	struct dnn_trial trial = { .key = key_of(a, o), .n = IDS };

@@ -213,8 +213,7 @@ static bool read_step(struct sum_reader *r, const struct inst *inst)
 		return true;
 	case INST_STORE:
 		if (inst->src[0] != r->total || r->sum->out >= 0 || !whole ||
-		    !sym_is(inst->at.offset, 0) ||
-		    r->l->buffers[inst->at.buffer].dtype != r->dtype)
+		    !sym_is(inst->at.offset, 0) || r->l->buffers[inst->at.buffer].dtype != r->dtype)
 			return false;
 		r->sum->out = inst->at.buffer;
 		return true;

@@ -76,6 +76,60 @@ template <class E, int DOWN, int ACROSS, int R> WORD void pool_near(const window
 	}
 }
 
+// The largest of windows where channels lie last, in both: a thread has 16 bytes of them.  DOWN 0: of
+// any size.
+template <class E, class I, int DOWN, int ACROSS> WORD void pool_lanes(const window_args &w)
+{
+	constexpr int LANES = 16 / sizeof(typename E::mem);
+	typedef pack<typename E::mem, LANES> lanes;
+	const I groups = (I)w.in_stride[1] / LANES, across = (I)w.out_size[1], down = (I)w.out_size[0];
+	const I points = (I)(w.planes.points / LANES) * down * across;
+	const int high = DOWN ? DOWN : (int)w.kernel[0], wide = DOWN ? ACROSS : (int)w.kernel[1];
+
+	for (I p = (I)blockIdx.x * blockDim.x + threadIdx.x; p < points; p += (I)gridDim.x * blockDim.x) {
+		const I place = p / groups, line = place / across, picture = line / down;
+		const i64 r = (i64)(line % down) * w.stride[0] - w.padding[0];
+		const i64 s = (i64)(place % across) * w.stride[1] - w.padding[1];
+		const typename E::mem *const in = (const typename E::mem *)w.in +
+						  (i64)picture * w.in_size[0] * w.in_stride[0] +
+						  (i64)(p % groups) * LANES;
+		typename E::wide most[LANES];
+		lanes out;
+
+#pragma unroll
+		for (int k = 0; k < LANES; k++)
+			most[k] = (typename E::wide)-INF_f32;
+#pragma unroll
+		for (int i = 0; i < high; i++)
+#pragma unroll
+			for (int j = 0; j < wide; j++) {
+				const i64 y = r + i * w.dilation[0], z = s + j * w.dilation[1];
+
+				if (y < 0 || y >= w.in_size[0] || z < 0 || z >= w.in_size[1])
+					continue;
+				const lanes x = *(const lanes *)(in + y * w.in_stride[0] + z * w.in_stride[1]);
+#pragma unroll
+				for (int k = 0; k < LANES; k++) {
+					const typename E::wide value = E::get(x.v[k]);
+
+					most[k] = value > most[k] || value != value ? value : most[k];
+				}
+			}
+#pragma unroll
+		for (int k = 0; k < LANES; k++)
+			out.v[k] = E::put(most[k]);
+		((lanes *)w.out)[p] = out;
+	}
+}
+
+template <class E, int DOWN, int ACROSS> WORD void pool_channels_last(const window_args &w)
+{
+	if (w.near)
+		pool_lanes<E, u32, DOWN, ACROSS>(w);
+	else
+		pool_lanes<E, i64, DOWN, ACROSS>(w);
+}
+
 // DOWN 0: a window of any size.
 template <class E, bool LARGEST, int DOWN, int ACROSS> WORD void pool(const window_args &w)
 {
