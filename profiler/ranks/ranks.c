@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/numbers/numbers.h"
 #include "profiler/ranks/critical.h"
 #include "profiler/ranks/figures.h"
 #include "profiler/ranks/logs.h"
@@ -219,11 +220,86 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
 }
 
+enum { MOST_SENTENCES = 3 };
+
+static void say_late(const struct report_rank *r, struct report_draft *draft, const char **out)
+{
+	char caused[NUMBER_BYTES];
+
+	number_duration(caused, r->caused_us);
+	*out = arena_printf(&draft->arena,
+			    "Rank %lld comes last to %lld of its %lld collectives; the others wait "
+			    "%s for it, all together. What takes it longer is %s%s%.120s.",
+			    (long long)r->rank, (long long)r->last, (long long)r->collectives,
+			    caused, r->late_kind, r->late_name ? ", most of it " : "",
+			    r->late_name ? r->late_name : "");
+}
+
+static void say_path(const struct report_rank_path *path, struct report_draft *draft,
+		     const char **out)
+{
+	const struct report_path_share *most = &path->shares.at[0];
+	char length[NUMBER_BYTES], share[NUMBER_BYTES];
+
+	for (size_t i = 1; i < path->shares.n; i++)
+		if (path->shares.at[i].us > most->us)
+			most = &path->shares.at[i];
+	number_duration(length, path->total_us);
+	number_print(share, 100 * most->share, 1);
+	*out = arena_printf(
+	    &draft->arena, "The critical path of %s runs through %lld %s: %s %% of it is %s.",
+	    length, (long long)path->ranks, path->ranks == 1 ? "rank" : "ranks", share, most->kind);
+}
+
+/* Of all ranks how much of the collectives nothing hides. */
+static void say_exposed(const struct ranks *r, struct report_draft *draft, const char **out)
+{
+	double communication = 0, exposed = 0, total = 0;
+	char hidden[NUMBER_BYTES], share[NUMBER_BYTES];
+
+	for (size_t i = 0; i < r->rows.len; i++) {
+		communication += r->rows.at[i].report->communication_us;
+		exposed += r->rows.at[i].report->exposed_us;
+		total += r->rows.at[i].report->total_us;
+	}
+	if (!(communication > 0) || !(total > 0))
+		return;
+	number_print(hidden, 100 * (1 - exposed / communication), 1);
+	number_print(share, 100 * exposed / total, 1);
+	*out = arena_printf(
+	    &draft->arena,
+	    "%s %% of the collectives' time is hidden behind computation; in %s %% of "
+	    "all time a collective runs and nothing computes.",
+	    hidden, share);
+}
+
+static struct report_texts sentences(const struct ranks *r, const struct report_rank_path *path,
+				     struct report_draft *draft)
+{
+	const char *said[MOST_SENTENCES] = { NULL };
+	const struct report_rank *late = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < r->rows.len; i++) {
+		const struct report_rank *x = r->rows.at[i].report;
+
+		late = x->last > 0 && (!late || x->caused_us > late->caused_us) ? x : late;
+	}
+	if (late)
+		say_late(late, draft, &said[n++]);
+	if (path && path->shares.n)
+		say_path(path, draft, &said[n++]);
+	say_exposed(r, draft, &said[n]);
+	n += said[n] != NULL;
+	return report_draft_texts(draft, said, n);
+}
+
 static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
 {
 	struct report_rank_path *path = rank_critical(m, r->recorded);
 
 	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
+	REPORT_SET(out, sentences, sentences(r, path, m->draft));
 	REPORT_SET(out, ranks, rank_rows(r, m->draft));
 	REPORT_SET(out, mix, rank_mix_rows(r->mix, m->draft));
 	REPORT_SET(out, collectives, m->matched);

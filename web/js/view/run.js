@@ -46,6 +46,7 @@ const TABS = [
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
   { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
   { key: "compiles", label: "Compiles", load: async () => (await import("./compiles.js")).compilesTab },
+  { key: "ranks", label: "Ranks", load: async () => (await import("./ranks.js")).ranksTab },
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
 
@@ -53,12 +54,18 @@ const TABS = [
  * @type {() => Promise<Tab>} */
 const resultOf = async () => (await import("./result.js")).resultTab;
 
-/** What another process recorded has events, and with them what its compile log holds; PyTorch is there where it was
- * asked for. @param {Run} run */
-const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : t.key !== "compiles" && (t.key !== "torch" || run.report?.engines?.torch)));
+/** What another process recorded has events, and with them what its compile log holds and what its ranks say; PyTorch
+ * is there where it was asked for. @param {Run} run */
+const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : !["compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
 
 /** @param {Run} run */
-const tabsOfTrace = (run) => (run.status !== "running" && run.report?.import?.compiles.length ? ["timeline", "compiles"] : ["timeline"]);
+function tabsOfTrace(run) {
+  const found = run.status === "running" ? null : run.report?.import;
+  return ["timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
+}
+
+/** Of many ranks first what they say together: their timeline is long. @param {Run} run */
+const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 1 && run.status !== "running" ? "ranks" : "timeline");
 
 /** @param {Context} ctx */
 export async function runView(ctx) {
@@ -82,7 +89,7 @@ export async function runView(ctx) {
       nothingHere(`A run has no view ${tab}`, [`${run.name} #${run.id} has: ${views}.`], [[`Open run #${run.id}`, tabUrl(id, "")], ["All runs", "/runs"]]),
     );
   }
-  if (run.workload?.trace && !tabsOfTrace(run).includes(tab)) return go(tabUrl(id, "timeline"), { replace: true });
+  if (run.workload?.trace && !tabsOfTrace(run).includes(tab)) return go(tabUrl(id, firstOfTrace(run)), { replace: true });
   if (run.workload?.result && tab) return go(tabUrl(id, ""), { replace: true });
   return draw(ctx, run, tab);
 }
@@ -241,6 +248,12 @@ async function showAgain(ctx, run, tab) {
   if (now && !ctx.signal.aborted) again(ctx, now, tab);
 }
 
+/** Of several files the first and the last, without their folders. @param {string[]} names */
+function filesText(names) {
+  const [first, last] = [names[0], names[names.length - 1]].map((name) => (name ?? "").split("/").pop());
+  return names.length > 1 ? `${names.length} files: ${first}${names.length > 2 ? " to" : ","} ${last}` : names.join();
+}
+
 /** The facts that decide comparability. @param {Run} run */
 function factList(run) {
   const w = run.workload;
@@ -249,7 +262,7 @@ function factList(run) {
   const mark = run.report?.imported ?? run.imported;
   /** @type {[string, string | Node][]} */
   const ofTrace = run.report?.import && !run.imported && !run.report.trace?.processes?.length ? [
-    ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
+    ["Imported from", filesText(run.report.import.files.map((f) => f.name))],
     ["Device", run.device?.toUpperCase() || "not known"],
     ["Imported", when],
   ] : [
