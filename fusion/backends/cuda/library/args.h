@@ -106,7 +106,8 @@ struct window_args {
 	long long in_size[2], in_stride[2], out_size[2];
 	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
 	int all;                                                 /* avg_pool2d: padding counts */
-	int near; /* offsets and points are below 2^31; 2: and there are many */
+	int near; /* offsets and points are below 2^31; 2: and there are many (not where channels
+		     lie last) */
 	const void *in;
 	void *out;
 };
