@@ -354,12 +354,17 @@ static void a_wrong_order_is_named(void **state)
 static void names_of_files_tell_ranks(void **state)
 {
 	(void)state;
-	assert_int_equal(ranks_of_name("/runs/job/rank-12.Nov.pt.trace.json.gz"), 12);
-	assert_int_equal(ranks_of_name("dedicated_log_torch_trace_rank_3_x1y2.log"), 3);
-	assert_int_equal(ranks_of_name("rank7.json"), 7);
-	assert_int_equal(ranks_of_name("frank7.json"), -1);
-	assert_int_equal(ranks_of_name("ranking.json"), -1);
-	assert_int_equal(ranks_of_name("rank_99999999999999.json"), -1);
+	assert_int_equal(ranks_number(NULL, "/runs/job/rank-12.Nov.pt.trace.json.gz"), 12);
+	assert_int_equal(ranks_number(NULL, "dedicated_log_torch_trace_rank_3_x1y2.log"), 3);
+	assert_int_equal(ranks_number(NULL, "rank7.json"), 7);
+	assert_int_equal(ranks_number(NULL, "frank7.json"), -1);
+	assert_int_equal(ranks_number(NULL, "ranking.json"), -1);
+	assert_int_equal(ranks_number(NULL, "rank_99999999999999.json"), -1);
+	assert_int_equal(
+	    ranks_number("{\"distributedInfo\": {\"rank\": 4, \"world_size\": 8}", "rank7.json"),
+	    4);
+	assert_int_equal(ranks_number("{\"distributedInfo\": {\"rank\": -4}}", "rank7.json"), 7);
+	assert_int_equal(ranks_number("{\"distributedInfo\": {}, \"a\": {\"rank\": 2}}", "x"), -1);
 }
 
 /* ---- compile logs ---- */

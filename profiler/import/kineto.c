@@ -770,20 +770,6 @@ static bool mend_times(struct kineto *k, struct kineto_event *e)
 	return true;
 }
 
-/* As the head says it, or the file's name; -1: neither. */
-static int64_t find_rank(const struct kineto *k)
-{
-	static const char info[] = "\"distributedInfo\"", key[] = "\"rank\":";
-	const char *at = k->slices.head.data ? strstr(k->slices.head.data, info) : NULL, *end;
-	const char *rank = at ? strstr(at, key) : NULL;
-	long long said = -1;
-
-	end = at ? strchr(at, '}') : NULL;
-	if (rank && (!end || rank < end))
-		said = strtoll(rank + sizeof(key) - 1, NULL, 10);
-	return said >= 0 && said <= INT32_MAX ? said : ranks_of_name(k->m->file_name);
-}
-
 /* Where the file's first event begins the head is known, mostly. */
 static void begin_events(struct kineto *k)
 {
@@ -794,7 +780,7 @@ static void begin_events(struct kineto *k)
 	if (!find_base(&k->slices, &k->base_ns))
 		k->base_ns = k->m->base_at_end_ns;
 	k->has_begun = true;
-	k->lanes.rank = find_rank(k) + 1;
+	k->lanes.rank = ranks_number(k->slices.head.data, k->m->file_name) + 1;
 	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
 		json_t *head = slices_head(&k->slices);
 

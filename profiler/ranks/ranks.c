@@ -75,7 +75,7 @@ void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_byt
 
 /* ---- which rank a file is of ---- */
 
-int64_t ranks_of_name(const char *file)
+static int64_t number_in_name(const char *file)
 {
 	const char *name = strrchr(file, '/');
 
@@ -89,6 +89,18 @@ int64_t ranks_of_name(const char *file)
 			return atoll(digits);
 	}
 	return -1;
+}
+
+int64_t ranks_number(const char *head, const char *file)
+{
+	static const char info[] = "\"distributedInfo\"", key[] = "\"rank\":";
+	const char *at = head ? strstr(head, info) : NULL, *rank = at ? strstr(at, key) : NULL;
+	const char *end = at ? strchr(at, '}') : NULL;
+	long long said = -1;
+
+	if (rank && (!end || rank < end))
+		said = strtoll(rank + sizeof(key) - 1, NULL, 10);
+	return said >= 0 && said <= INT32_MAX ? said : number_in_name(file);
 }
 
 static bool is_taken(const struct ranks *r, int64_t rank)
@@ -109,7 +121,7 @@ static void set_rank(struct ranks *r, const json_t *head, struct report_rank *ou
 	const char *from = "header", *host;
 
 	if (rank < 0 || is_taken(r, rank)) {
-		rank = ranks_of_name(r->file);
+		rank = number_in_name(r->file);
 		from = "name";
 	}
 	if (rank < 0 || is_taken(r, rank)) {
