@@ -1957,6 +1957,8 @@ export interface ReportCompilation {
   code?: string | null;
   /** kernels that Triton compiled */
   generated_kernels?: ReportGeneratedKernel[];
+  /** the collectives of its graphs in the order in which Inductor put them */
+  collectives?: string[];
   /** hits and misses of caches */
   caches?: Record<string, number>;
   /** guards by kind */
@@ -2545,7 +2547,7 @@ export interface ReportDivergence {
   compile?: string;
   /** of a collective: its process group */
   group?: string;
-  /** of a collective: which of its group, from 0 */
+  /** of a collective: which of its group, or of its compilation, from 0 */
   index?: number;
   /** what those ranks have */
   theirs: string;
