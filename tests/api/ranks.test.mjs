@@ -31,6 +31,8 @@ function sameTables(rank, table) {
         assert.equal(rank.overlap, null);
     else
         near(rank.overlap, table.overlap, 'overlap');
+    for (const what of ['launches', 'short_kernels', 'long_launches', 'late_starts'])
+        assert.equal(rank[what], table[what], what);
     assert.equal(rank.streams.length, Object.keys(table.idle).length);
     for (const s of rank.streams) {
         const [idle, queue] = [table.idle[s.stream], table.queue[s.stream]];

@@ -2417,6 +2417,14 @@ export interface ReportRank {
   kernel_wait_us: number;
   /** us: the other gaps */
   other_wait_us: number;
+  /** calls that launched one kernel, copy or set */
+  launches: number;
+  /** of these, what ran shorter than its launch took */
+  short_kernels: number;
+  /** of these, those that took longer than 50 us */
+  long_launches: number;
+  /** of these, what began more than 100 us after its launch had ended */
+  late_starts: number;
   /** what its device ran, each moment once */
   mix: ReportKernelMix[];
   /** the ten longest names of each kind, and the others of it */
