@@ -99,6 +99,10 @@ struct rank_texts {
 };
 void rank_texts_finish(struct rank_texts *t);
 
+/* The text, or a copy in which bytes that are no UTF-8 (of a name that was cut, say) are '?'; NULL:
+ * out of memory, or of NULL. */
+const char *rank_valid(struct arena *arena, const char *text);
+
 /* Zeroed is empty. */
 struct rank_events {
 	VEC(struct rank_event) rows;

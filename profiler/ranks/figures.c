@@ -190,12 +190,13 @@ static int by_sum(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void set_tally(const struct kernel_tally *t, struct report_rank_kernel *out)
+static void set_tally(const struct kernel_tally *t, struct report_rank_kernel *out,
+		      struct report_draft *draft)
 {
 	double mean = (double)t->sum / (double)t->count;
 	double of = t->squares - (double)t->count * mean * mean;
 
-	REPORT_SET(out, name, t->name);
+	REPORT_SET(out, name, rank_valid(&draft->arena, t->name));
 	REPORT_SET(out, kind, rank_kernel_name((enum rank_kernel)t->kind));
 	REPORT_SET(out, count, t->count);
 	REPORT_SET(out, sum_us, us(t->sum));
@@ -220,12 +221,12 @@ static struct report_rank_kernel_list top_rows(struct kernel_tally *all, size_t 
 
 		for (; i < n && all[i].kind == others.kind; i++) {
 			if (named++ < MOST_NAMES)
-				set_tally(&all[i], &rows[k++]);
+				set_tally(&all[i], &rows[k++], draft);
 			else
 				tally_add(&others, &all[i]);
 		}
 		if (others.count)
-			set_tally(&others, &rows[k++]);
+			set_tally(&others, &rows[k++], draft);
 	}
 	return (struct report_rank_kernel_list){ rows, k };
 }
@@ -480,7 +481,7 @@ static const char *copy_kind(const char *name, struct report_draft *draft)
 
 	while (len && name[len - 1] == ' ')
 		len--;
-	return arena_strndup(&draft->arena, name, len);
+	return rank_valid(&draft->arena, arena_strndup(&draft->arena, name, len));
 }
 
 static void set_copies(const struct rank_events *e, struct report_rank *out,
