@@ -164,7 +164,8 @@ static void set_shares(const struct critical *c, struct report_rank_path *out)
 	for (int k = 0; shares && k < PATH_KINDS; k++) {
 		REPORT_SET(&shares[k], kind, path_kind_name((enum path_kind)k));
 		REPORT_SET(&shares[k], us, us(c->ns[k]));
-		REPORT_SET(&shares[k], share, total ? (double)c->ns[k] / (double)total : 0);
+		REPORT_SET(&shares[k], share,
+			   total ? rank_rounded((double)c->ns[k] / (double)total) : 0);
 	}
 	for (size_t i = 0; ranks && i < c->m->n_rows; i++) {
 		REPORT_SET(&ranks[i], rank, c->m->rows[i].report->rank);
