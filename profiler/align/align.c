@@ -216,6 +216,7 @@ static void fill_names(struct answering *s, const struct align_row *row,
 	const struct align_side *side = m->m ? s->b : s->a;
 
 	REPORT_SET(to, name, side_name(side, item->event));
+	REPORT_SET(to, title, align_title(&s->wording, to->name));
 	REPORT_SET_OR_NULL(to, op, item->op, item->op ? side->ids->texts.at[item->op - 1] : NULL);
 	if (same_names(s, m)) {
 		REPORT_SET(to, from, (struct report_texts){ 0 });

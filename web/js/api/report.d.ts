@@ -3741,6 +3741,8 @@ export interface ReportAlignedRow {
   change: string;
   /** of the items, as B has it, else A */
   name: string;
+  /** that, shortly: without spaces of names, and what templates and calls take */
+  title: string;
   /** where the names differ: those of A, at most 8 */
   from: string[];
   /** those of B */
