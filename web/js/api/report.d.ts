@@ -3695,7 +3695,7 @@ export interface ReportAlignedSide {
 export interface ReportAlignedApart {
   /** which, from 0 */
   index: number;
-  /** other items, warm-up, or far off: a time unlike that of the others */
+  /** other items, warm-up, far off (a time unlike that of the others), or the first, before which nothing is known */
   why: string;
   /** its time */
   wall: ReportFigure;

@@ -23,6 +23,13 @@ export function waterfall(rows) {
   return { zero: scale(0), bars: ends.map((e) => ({ from: scale(e.from), to: scale(e.to) })) };
 }
 
+/** A name without namespaces, and what a template or a call takes, as the server's titles. @param {string} name */
+export function shortName(name) {
+  const bare = name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "");
+  const end = bare.search(/[<(]/);
+  return end > 0 && bare[end - 1] !== " " ? bare.slice(0, end).replace(/^.*::(?=.)/, "") : bare;
+}
+
 /** A row's words: "fused from 3, 1 of op". @param {Row} r */
 export function countsText(r) {
   return r.n_a === r.n_b ? (r.n_a === 1 ? "" : `${r.n_a}×`) : `${r.n_a} → ${r.n_b}`;

@@ -26,7 +26,7 @@ export async function compareView(ctx) {
   const styled = loadStyle("compare");
   if (ctx.query.has("b") && !ctx.query.has("a")) {
     const a = await counterpart(String(ctx.query.get("b")), ctx.signal);
-    if (a && !ctx.signal.aborted) return go(compareUrl([a, String(ctx.query.get("b"))]), { replace: true });
+    if (a && !ctx.signal.aborted) return go(compareUrl([a.id, String(ctx.query.get("b"))], new URLSearchParams(a.modes?.length ? {} : { view: "timelines" })), { replace: true });
   }
   const ids = [...ctx.query.getAll("a"), ...ctx.query.getAll("b")];
   if (ctx.query.get("view") === "timelines" && ids.length > 1) return sideBySideInTime(ctx, ids, styled);
@@ -130,14 +130,14 @@ function show(ctx, asked, ids) {
  * What a run is held against: the baseline of its workload, else the run of it before.
  * @param {string} id
  * @param {AbortSignal} signal
- * @returns {Promise<string | null>} null where there is none
+ * @returns {Promise<import("../api/types.js").RunRow | null>} null where there is none
  */
 async function counterpart(id, signal) {
   const run = await getRun(id, signal);
   const { runs } = await listRuns({ status: "done", q: run.name, limit: 200 }, signal);
   const others = runs.filter((r) => r.name === run.name && String(r.id) !== id);
   const found = others.find((r) => r.baseline) ?? others.find((r) => Number(r.id) < Number(id));
-  return found ? String(found.id) : null;
+  return found ?? null;
 }
 
 /** @param {Context} ctx @param {ComparedRuns} chosen @param {number} n how many are chosen */

@@ -2,7 +2,7 @@
 
 import { h, add, chip, ci, headRow, scroller, section, segmented, select, spoken, svg } from "./dom.js";
 import { go } from "./router.js";
-import { countsText, counts, linesBetween, placeSlices, placeUrl, toneOf, waterfall } from "../model/align.js";
+import { countsText, counts, linesBetween, placeSlices, placeUrl, shortName, toneOf, waterfall } from "../model/align.js";
 import { compareUrl } from "../model/compare.js";
 import { plural } from "../model/format.js";
 import { intervalOf, unbroken } from "../model/sentence.js";
@@ -69,9 +69,10 @@ function placesOf(of, r) {
 
 /** Under a row's name: how many, of which op, from what. @param {Row} r */
 function about(r) {
-  const from = r.from.length ? ` from ${[...new Set(r.from)].slice(0, 3).join(", ")}${new Set(r.from).size > 3 ? " …" : ""}` : "";
+  const names = [...new Set(r.from.map(shortName))];
+  const from = names.length ? `from ${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""}` : "";
   const cause = r.causes?.length ? r.causes[0].label : "";
-  return [countsText(r), r.op, cause, r.moved ? "moved" : "", from.trim()].filter(Boolean).join(", ");
+  return [countsText(r), r.op === r.title ? "" : r.op, cause, r.moved ? "moved" : "", from].filter(Boolean).join(", ");
 }
 
 /** @param {Alignment} of @param {readonly Row[]} rows @param {boolean} falls */
@@ -83,7 +84,7 @@ function rowsTable(of, rows, falls) {
     const tone = toneOf(r);
     const word = h("td", { class: "word" }, chip(tone === "worse" ? "slower" : tone === "better" ? "faster" : "same", r.change));
     const delta = h("td", { class: "r" }, h("span", { class: "num-strong" }, unbroken(r.time.delta.text)), ci(intervalOf(r.time.delta)));
-    return h("tr", { data: { row: of.rows.indexOf(r) } }, name, word, cell(r.time.a, "A"), cell(r.time.b, "B"), delta, falls ? h("td", { class: "bar" }, barOf(fall.bars[i], fall.zero, tone)) : null, placesOf(of, r));
+    return h("tr", { data: { row: of.rows.indexOf(r) } }, name, word, cell(r.time.a, "A"), cell(r.time.b, "B"), delta, falls ? h("td", { class: "falls" }, barOf(fall.bars[i], fall.zero, tone)) : null, placesOf(of, r));
   });
   const head = headRow(["Kernel", "Change", ["A", "r"], ["B", "r"], ["B less A", "r"], ...(falls ? /** @type {[null, string, string][]} */ ([[null, "", "One after the other"]]) : []), [null, "", "In the timelines"]]);
   return h("table", { class: "rows" }, h("caption", { class: "vh" }, falls ? "What makes the difference" : "What differs by no more than noise"), head, h("tbody", {}, body));
@@ -139,6 +140,6 @@ function apartPart(of) {
     return h("tr", {}, h("th", { scope: "row" }, href ? h("a", { href }, `${letter}, unit ${u.index + 1}`) : `${letter}, unit ${u.index + 1}`), h("td", {}, u.why), h("td", { class: "r", data: { label: "time" } }, unbroken(u.wall.text)), h("td", { class: "wrap" }, cause));
   }));
   if (!rows.length) return null;
-  const table = h("table", { class: "changes" }, h("caption", { class: "vh" }, "Units that do not count"), headRow(["Unit", "Why", ["Time", "r"], "Longest on the host"]), h("tbody", {}, rows));
+  const table = h("table", { class: "changes apart" }, h("caption", { class: "vh" }, "Units that do not count"), headRow(["Unit", "Why", ["Time", "r"], "Longest on the host"]), h("tbody", {}, rows));
   return section("Set apart", `${plural(rows.length, "unit")} that do not count`, [], scroller("Units that do not count, table", table));
 }

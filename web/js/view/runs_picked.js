@@ -104,7 +104,7 @@ export class Picked {
   }
 
   #compare() {
-    if (this.#canCompare()) go(compareUrl(this.#inOrder()));
+    if (this.#canCompare()) go(compareUrl(this.#inOrder(), new URLSearchParams(this.#runs().every(traced) ? { view: "timelines" } : {})));
     else say(this.ids.size > MOST ? `At most ${MOST} runs are compared at once.` : this.ids.size > 1 ? "Only runs that are done and have modes can be compared, or two that were recorded or imported." : "Select two runs or more to compare them.");
   }
 
