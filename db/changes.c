@@ -31,6 +31,13 @@ struct scope_figures {
 	int n;
 };
 
+/* The newest runs of a scope, at most `most`, by id. */
+struct scope_runs {
+	struct placed_run *at;
+	int n;
+	int64_t most;
+};
+
 /* Those that are others than when they were looked at last, the one of the newest run first. */
 static bool scopes_of(struct db *db, const char *name, int most, struct arena *arena,
 		      struct scope_list *out, struct err *err)
@@ -103,22 +110,86 @@ static int64_t runs_to_read(sqlite3 *h, int64_t newest, struct err *err)
 	return runs < LEAST_RUNS ? LEAST_RUNS : runs > SCOPE_RUNS ? SCOPE_RUNS : runs;
 }
 
+static bool places_of(sqlite3 *h, const struct change_scope *scope, struct arena *arena,
+		      struct scope_runs *out, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT id, commit_id FROM (SELECT id, commit_id FROM run"
+				     " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
+				     " ORDER BY id",
+				     "tttti", scope->name, scope->project, scope->branch,
+				     scope->settings_hash, out->most);
+	int code = SQLITE_ERROR;
+
+	out->at = ARENA_ARRAY(arena, struct placed_run, (size_t)out->most + 1);
+	while (out->at && s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		out->at[out->n++] = (struct placed_run){ .run = sqlite3_column_int64(s, 0),
+							 .project = scope->project,
+							 .commit = text_at(s, 1, arena) };
+	if (!out->at)
+		err_set(err, ERR_MEMORY, "out of memory for figures");
+	else if (s && code != SQLITE_DONE)
+		db_fail(h, "read runs", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE && db_place_runs(h, out->at, out->n, err);
+}
+
+static int compare_run(const void *id, const void *placed)
+{
+	int64_t x = *(const int64_t *)id, y = ((const struct placed_run *)placed)->run;
+
+	return (x > y) - (x < y);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct scope_figure *x = a, *y = b;
+
+	return x->place - y->place;
+}
+
+static bool same_figure(const struct scope_figure *a, const struct scope_figure *b)
+{
+	const struct run_figure *x = &a->figure, *y = &b->figure;
+
+	return strcmp(x->metric, y->metric) == 0 && strcmp(x->mode, y->mode) == 0 &&
+	       (x->n == y->n || (isnan(x->n) && isnan(y->n)));
+}
+
+/* Those of each figure, which follow each other, into their places. */
+static void put_in_places(struct scope_figure *rows, size_t n, const struct scope_runs *runs)
+{
+	for (size_t i = 0, from = 0; i < n; i++) {
+		const struct placed_run *of = bsearch(&rows[i].run, runs->at, (size_t)runs->n,
+						      sizeof(*runs->at), compare_run);
+
+		rows[i].place = of ? of->place : runs->n;
+		if (i + 1 < n && same_figure(&rows[i], &rows[i + 1]))
+			continue;
+		qsort(rows + from, i + 1 - from, sizeof(*rows), by_place);
+		from = i + 1;
+	}
+}
+
 static bool figures_of_scope(struct db *db, const struct change_scope *scope, struct arena *arena,
 			     struct scope_figures *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
-	    h, err,
-	    "SELECT run, metric, mode, n, value, lo, hi, source_hash FROM run_figure JOIN"
-	    " (SELECT id, source_hash FROM run WHERE" OF_SCOPE "AND" DONE
-	    "ORDER BY id DESC LIMIT ?5) AS r ON r.id = run_figure.run"
-	    " ORDER BY metric, mode, n, run",
-	    "tttti", scope->name, scope->project, scope->branch, scope->settings_hash,
-	    runs_to_read(h, scope->newest, err));
-	VEC(struct scope_figure) rows = { 0 };
+	struct scope_runs runs = { .most = runs_to_read(h, scope->newest, err) };
 	int code = SQLITE_ERROR;
-	bool ok = s != NULL;
+	bool ok = places_of(h, scope, arena, &runs, err);
+	sqlite3_stmt *s = ok ? db_prepare(h, err,
+					  "SELECT run, metric, mode, n, value, lo, hi, source_hash"
+					  " FROM run_figure JOIN (SELECT id, source_hash FROM run"
+					  " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
+					  " AS r ON r.id = run_figure.run"
+					  " ORDER BY metric, mode, n, run",
+					  "tttti", scope->name, scope->project, scope->branch,
+					  scope->settings_hash, runs.most)
+			     : NULL;
+	VEC(struct scope_figure) rows = { 0 };
 
+	ok = s != NULL;
 	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
 		struct scope_figure row;
 
@@ -131,8 +202,10 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 	db_reader_give(db, h);
 	*out = (struct scope_figures){ ARENA_ARRAY(arena, struct scope_figure, rows.len + 1),
 				       (int)rows.len };
-	if (ok && out->at && rows.at)
+	if (ok && out->at && rows.at) {
 		memcpy(out->at, rows.at, rows.len * sizeof(*rows.at));
+		put_in_places(out->at, rows.len, &runs);
+	}
 	VEC_FREE(&rows);
 	return ok && (out->at || err_set(err, ERR_MEMORY, "out of memory for figures"));
 }

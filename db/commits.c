@@ -1,9 +1,236 @@
-/* db/commits.c -- commits of users' projects, and which lie between two. */
+/* db/commits.c -- commits of users' projects: which lie between two, and which comes first. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/internal.h"
+#include "fusion/base/vec.h"
 
 enum { MOST_KNOWN = 200000 }; /* in a store */
+
+/* ---- generations ---- */
+
+struct commit_node {
+	char *id;
+	int64_t generation, was;
+	int parents_left; /* whose generations are not known yet */
+	int first_child;  /* in `children` */
+	int n_children;
+};
+
+struct commit_edge {
+	int parent, child;
+};
+
+/* The commits of a project, by id, and which come from which, by parent. */
+struct commit_graph {
+	VEC(struct commit_node) nodes;
+	VEC(struct commit_edge) edges;
+};
+
+static void graph_finish(struct commit_graph *g)
+{
+	for (size_t i = 0; i < g->nodes.len; i++)
+		free(g->nodes.at[i].id);
+	VEC_FREE(&g->nodes);
+	VEC_FREE(&g->edges);
+}
+
+static int compare_ids(const void *id, const void *node)
+{
+	return strcmp(id, ((const struct commit_node *)node)->id);
+}
+
+/* -1: it is not known. */
+static int node_of(const struct commit_graph *g, const char *id)
+{
+	const struct commit_node *at = g->nodes.len ? bsearch(id, g->nodes.at, g->nodes.len,
+							      sizeof(*at), compare_ids)
+						    : NULL;
+
+	return at ? (int)(at - g->nodes.at) : -1;
+}
+
+static int by_parent(const void *a, const void *b)
+{
+	const struct commit_edge *x = a, *y = b;
+
+	return x->parent - y->parent;
+}
+
+static bool read_nodes(sqlite3 *h, const char *project, struct commit_graph *g, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT id, generation FROM known_commit WHERE project = ?1"
+				     " ORDER BY id",
+				     "t", project);
+	int code = SQLITE_ERROR;
+	bool ok = s != NULL;
+
+	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct commit_node node = { .id = strdup(db_text(s, 0)),
+					    .was = sqlite3_column_int64(s, 1) };
+
+		ok = (node.id && VEC_PUSH(&g->nodes, node)) ||
+		     err_set(err, ERR_MEMORY, "out of memory for commits");
+		if (!ok)
+			free(node.id);
+	}
+	if (ok && code != SQLITE_DONE)
+		ok = db_fail(h, "read commits", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+static bool read_edges(sqlite3 *h, const char *project, struct commit_graph *g, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT id, parent FROM commit_parent WHERE project = ?1", "t", project);
+	int code = SQLITE_ERROR;
+	bool ok = s != NULL;
+
+	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct commit_edge e = { .child = node_of(g, db_text(s, 0)),
+					 .parent = node_of(g, db_text(s, 1)) };
+
+		if (e.child < 0 || e.parent < 0)
+			continue;
+		g->nodes.at[e.child].parents_left++;
+		ok = VEC_PUSH(&g->edges, e) ||
+		     err_set(err, ERR_MEMORY, "out of memory for commits");
+	}
+	if (ok && code != SQLITE_DONE)
+		ok = db_fail(h, "read commits", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+/* Each commit after all that it comes from.  In a ring, which git cannot make, they stay 0. */
+static bool number_nodes(struct commit_graph *g, struct err *err)
+{
+	int *ready = malloc((g->nodes.len + 1) * sizeof(*ready)), n = 0;
+
+	if (!ready)
+		return err_set(err, ERR_MEMORY, "out of memory for commits");
+	if (g->edges.len)
+		qsort(g->edges.at, g->edges.len, sizeof(*g->edges.at), by_parent);
+	for (size_t i = g->edges.len; i-- > 0;) {
+		struct commit_node *parent = &g->nodes.at[g->edges.at[i].parent];
+
+		parent->first_child = (int)i;
+		parent->n_children++;
+	}
+	for (size_t i = 0; i < g->nodes.len; i++)
+		if (g->nodes.at[i].parents_left == 0)
+			ready[n++] = (int)i;
+	for (int k = 0; k < n; k++) {
+		const struct commit_node *at = &g->nodes.at[ready[k]];
+
+		for (int c = 0; c < at->n_children; c++) {
+			int child = g->edges.at[at->first_child + c].child;
+			struct commit_node *to = &g->nodes.at[child];
+
+			if (to->generation <= at->generation)
+				to->generation = at->generation + 1;
+			if (--to->parents_left == 0)
+				ready[n++] = child;
+		}
+	}
+	free(ready);
+	return true;
+}
+
+static bool number_commits(sqlite3 *h, const char *project, struct err *err)
+{
+	struct commit_graph g = { 0 };
+	bool ok = read_nodes(h, project, &g, err) && read_edges(h, project, &g, err) &&
+		  number_nodes(&g, err);
+
+	for (size_t i = 0; ok && i < g.nodes.len; i++) {
+		const struct commit_node *at = &g.nodes.at[i];
+
+		if (at->generation != at->was)
+			ok = db_step_once(h,
+					  db_prepare(h, err,
+						     "UPDATE known_commit SET generation = ?3 WHERE"
+						     " project = ?1 AND id = ?2",
+						     "tti", project, at->id, at->generation),
+					  "store a commit", err);
+	}
+	graph_finish(&g);
+	return ok;
+}
+
+/* By generation; of one generation by time, then as they came. */
+static int by_generation(const void *a, const void *b)
+{
+	const struct placed_run *x = a, *y = b;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	if (x->committed_ns != y->committed_ns)
+		return x->committed_ns < y->committed_ns ? -1 : 1;
+	return (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct placed_run *x = a, *y = b;
+
+	return (x->run > y->run) - (x->run < y->run);
+}
+
+static bool read_generation(sqlite3 *h, sqlite3_stmt *s, struct placed_run *run, struct err *err)
+{
+	int code = SQLITE_DONE;
+
+	run->generation = -1;
+	if (!*run->commit)
+		return true;
+	if (sqlite3_bind_text(s, 1, run->project, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+	    sqlite3_bind_text(s, 2, run->commit, -1, SQLITE_TRANSIENT) != SQLITE_OK)
+		return db_fail(h, "read a commit", err);
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW) {
+		run->generation = sqlite3_column_int64(s, 0);
+		run->committed_ns = sqlite3_column_int64(s, 1);
+	}
+	sqlite3_reset(s);
+	return code == SQLITE_ROW || code == SQLITE_DONE || db_fail(h, "read a commit", err);
+}
+
+bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err)
+{
+	struct placed_run *known = malloc(((size_t)n + 1) * sizeof(*known));
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT generation, committed_ns FROM known_commit WHERE"
+				     " project = ?1 AND id = ?2",
+				     "");
+	bool ok = s && (known || err_set(err, ERR_MEMORY, "out of memory for a history"));
+	int n_known = 0, next = 0;
+
+	for (int i = 0; ok && i < n; i++) {
+		ok = read_generation(h, s, &runs[i], err);
+		runs[i].place = i;
+		if (runs[i].generation >= 0)
+			known[n_known++] = runs[i];
+	}
+	sqlite3_finalize(s);
+	if (ok && n_known) {
+		qsort(known, (size_t)n_known, sizeof(*known), by_generation);
+		for (int i = 0; i < n; i++)
+			if (runs[i].generation >= 0)
+				known[next++].place = i;
+		qsort(known, (size_t)n_known, sizeof(*known), by_id);
+		next = 0;
+		for (int i = 0; i < n; i++)
+			if (runs[i].generation >= 0)
+				runs[i].place = known[next++].place;
+	}
+	free(known);
+	return ok;
+}
+
+/* ---- adding ---- */
 
 static bool put_parents(sqlite3 *h, const char *project, const struct known_commit *c,
 			struct err *err)
@@ -50,7 +277,7 @@ static bool put_with(sqlite3 *h, const char *project, const struct known_commit 
 	*added = 0;
 	for (int i = 0; ok && i < n; i++)
 		ok = put_commit(h, project, &commits[i], &room, added, err);
-	return ok;
+	return ok && (*added == 0 || number_commits(h, project, err));
 }
 
 bool db_commits_put(struct db *db, const char *project, const struct known_commit *commits, int n,
@@ -59,6 +286,8 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 	return db_write_begin(db, err) &&
 	       db_write_end(db, put_with(db->writer, project, commits, n, added, err), err);
 }
+
+/* ---- between two ---- */
 
 /* Commits that `?3` has and `?2` has not.  One of which nothing but its id is known is a gap. */
 #define BETWEEN                                                                                    \

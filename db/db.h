@@ -504,6 +504,7 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 /* A figure of a run that is done. */
 struct scope_figure {
 	int64_t run;
+	int place; /* of the run in its history, from 0: by commits where they are known */
 	const char *source_hash;
 	struct run_figure figure;
 };
@@ -541,7 +542,7 @@ struct change_list {
 };
 
 /* Finds the changes of runs that are held against each other (of one project, branch and settings).
- * Their figures come by metric, mode and point, and in each oldest run first.  Of what it fills in
+ * Their figures come by metric, mode and point, and in each by place.  Of what it fills in
  * `run`, `before`, `verdict` and the steps are read. */
 typedef bool change_find_fn(const struct scope_figure *figures, int n, struct arena *arena,
 			    struct change_list *out, struct err *err);
@@ -583,7 +584,8 @@ struct known_commit {
 	int n_parents;
 };
 
-/* Adds those that are not known; *added: how many these were.  CONFLICT: the store is full. */
+/* Adds those that are not known, and numbers the generations of all: histories go by them.
+ * *added: how many were added.  CONFLICT: the store is full. */
 bool db_commits_put(struct db *db, const char *project, const struct known_commit *commits, int n,
 		    int *added, struct err *err);
 

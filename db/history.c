@@ -102,14 +102,26 @@ static bool fill_history(sqlite3 *h, const struct history_query *f, struct arena
 	return ok;
 }
 
-static void turn_around(struct history_point *points, int n)
+/* From the newest first to the places of a history. */
+static bool order_history(sqlite3 *h, struct arena *arena, struct history_point *points, int n,
+			  struct err *err)
 {
-	for (int i = 0; i < n / 2; i++) {
-		struct history_point swapped = points[i];
+	struct placed_run *places = ARENA_ARRAY(arena, struct placed_run, (size_t)n + 1);
+	struct history_point *as_read = ARENA_ARRAY(arena, struct history_point, (size_t)n + 1);
 
-		points[i] = points[n - 1 - i];
-		points[n - 1 - i] = swapped;
+	if (!places || !as_read)
+		return err_set(err, ERR_MEMORY, "out of memory for a history");
+	for (int i = 0; i < n; i++) {
+		as_read[i] = points[n - 1 - i];
+		places[i] = (struct placed_run){ .run = as_read[i].run.id,
+						 .project = as_read[i].run.project,
+						 .commit = as_read[i].run.commit };
 	}
+	if (!db_place_runs(h, places, n, err))
+		return false;
+	for (int i = 0; i < n; i++)
+		points[places[i].place] = as_read[i];
+	return true;
 }
 
 bool db_history(struct db *db, const struct history_query *query, struct arena *arena,
@@ -126,10 +138,9 @@ bool db_history(struct db *db, const struct history_query *query, struct arena *
 	h = db_reader_take(db);
 	ok = count_history(h, query, &out->total, err) &&
 	     list_history(h, query, arena, rows, &out->n, err) &&
-	     fill_history(h, query, arena, rows, out->n, err);
+	     fill_history(h, query, arena, rows, out->n, err) &&
+	     order_history(h, arena, rows, out->n, err);
 	db_reader_give(db, h);
-	if (ok)
-		turn_around(rows, out->n);
 	return ok;
 }
 

@@ -54,6 +54,19 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 /* Makes a run that was queued within this turn one that is done (reports.c). */
 bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err);
 
+/* A run's place in a history (commits.c). */
+struct placed_run {
+	int64_t run;
+	const char *project, *commit;
+	int64_t generation, committed_ns; /* set; generation -1: its commit is not known */
+	int place;                        /* set: from 0 */
+};
+
+/* Places of n runs that are given by id, the oldest first: those whose commits are known change
+ * places among themselves, so that no commit stands before one that it comes from; the others stay
+ * where they are. */
+bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
+
 /* The columns of a run with its summary (runs.c); run_read() reads them from the statement's first
  * on and returns the number of the column after them. */
 #define RUN_COLUMNS                                                                                \

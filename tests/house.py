@@ -41,7 +41,7 @@ ARROWS = {
     "profiler/measure": "profiler/workload",
     "profiler/workload": "profiler/fields profiler.h",
     "profiler/import": "profiler/ranks",
-    "profiler/ranks": "profiler/fields profiler/timeline",
+    "profiler/ranks": "profiler/numbers profiler/timeline",
     "profiler/cupti": "profiler/timeline",
     "profiler/timeline": "base",
     "profiler/findings": "profiler/measure profiler/numbers",

@@ -1,5 +1,6 @@
 /* tests/test_db_history.c -- figures over the runs of a workload, notes and baselines. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -98,6 +99,109 @@ static void runs_come_oldest_first_with_the_figure_asked_for(void **state)
 	assert_int_equal(history(f, filter, &p, &total), 2);
 	filter.project = "q";
 	assert_int_equal(history(f, filter, &p, &total), 0);
+}
+
+/* ---- commits ---- */
+
+static void tell(struct fixture *f, const char *id, int64_t at, const char *parent,
+		 const char *other)
+{
+	const struct known_commit c = { .id = id,
+					.subject = "s",
+					.author = "a",
+					.committed_ns = at,
+					.parents = { parent, other },
+					.n_parents = !!parent + !!other };
+	struct err err = { 0 };
+	int added;
+
+	assert_true(db_commits_put(f->db, "p", &c, 1, &added, &err));
+	assert_int_equal(added, 1);
+}
+
+/* The commits of the history, one after another. */
+static const char *order_of(struct fixture *f)
+{
+	static char text[64];
+	struct history_point *p;
+	int64_t total;
+	int n = history(f, latency_of("chain"), &p, &total);
+
+	text[0] = 0;
+	for (int i = 0; i < n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+			 *p[i].run.commit ? p[i].run.commit : "-");
+	return text;
+}
+
+/* c0 - c1 - c2 - m, and c1 - d - m; d is older than c1 by its clock. */
+static void a_commit_stands_after_those_that_it_comes_from(void **state)
+{
+	static const char *const posted[] = { "c2", "", "m", "c0", "alone", "d", "c1" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(posted) / sizeof(posted[0]); i++)
+		put(f, done(f, "chain", posted[i], "{}"), "abc", 10, 40);
+	assert_string_equal(order_of(f), "c2 - m c0 alone d c1 "); /* as they came */
+	tell(f, "m", 40, "c2", "d");
+	tell(f, "c2", 30, "c1", NULL);
+	tell(f, "d", 5, "c1", NULL);
+	/* The rest is not told of: three change places among themselves. */
+	assert_string_equal(order_of(f), "d - c2 c0 alone m c1 ");
+	tell(f, "c1", 20, "c0", NULL);
+	tell(f, "c0", 10, "gone", NULL);
+	assert_string_equal(order_of(f), "c0 - c1 d alone c2 m ");
+}
+
+static void commits_in_a_ring_end_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, done(f, "chain", "b", "{}"), "abc", 10, 40);
+	put(f, done(f, "chain", "a", "{}"), "abc", 10, 40);
+	tell(f, "a", 1, "b", NULL);
+	tell(f, "b", 2, "a", NULL);
+	assert_string_equal(order_of(f), "a b "); /* by their clocks */
+}
+
+/* change_find_fn: keeps what it was given. */
+static int64_t seen[8];
+static int n_seen;
+
+static bool see(const struct scope_figure *figures, int n, struct arena *arena,
+		struct change_list *out, struct err *err)
+{
+	(void)arena, (void)err;
+	n_seen = 0;
+	for (int i = 0; i < n; i++)
+		if (strcmp(figures[i].figure.metric, "latency") == 0 && figures[i].figure.n == 5) {
+			assert_int_equal(figures[i].place, n_seen);
+			seen[n_seen++] = figures[i].run;
+		}
+	*out = (struct change_list){ 0 };
+	return true;
+}
+
+static void changes_are_looked_for_in_the_order_of_commits(void **state)
+{
+	struct fixture *f = *state;
+	int64_t c, a, b;
+	struct err err = { 0 };
+	bool more;
+
+	c = done(f, "chain", "c", "{}");
+	a = done(f, "chain", "a", "{}"); /* an older one, measured later */
+	b = done(f, "chain", "", "{}");
+	put(f, c, "abc", 12, 40);
+	put(f, a, "abc", 10, 40);
+	put(f, b, "abc", 11, 40);
+	tell(f, "a", 1, NULL, NULL);
+	tell(f, "c", 2, "a", NULL);
+	assert_true(db_changes_look(f->db, "chain", 4, see, &more, &err));
+	assert_int_equal(n_seen, 3);
+	assert_int_equal(seen[0], a);
+	assert_int_equal(seen[1], c);
+	assert_int_equal(seen[2], b);
 }
 
 static void a_run_without_figures_is_asked_for_once(void **state)
@@ -302,6 +406,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_store_is_read_where_nothing_may_be_written,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(runs_come_oldest_first_with_the_figure_asked_for,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_commit_stands_after_those_that_it_comes_from,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(commits_in_a_ring_end_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(changes_are_looked_for_in_the_order_of_commits,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_run_without_figures_is_asked_for_once, set_up,
 						tear_down),

@@ -277,6 +277,44 @@ static json_t *sampled(double us, json_t *of_process)
 }
 
 /* What anybody can post. */
+/* A tenth slower on a GPU, where the fixed control took twice as long; the processor is at work for
+ * `host` of each call. */
+static const char *slower_while_the_processor_drifted(double host)
+{
+	static char verdict[32];
+	json_t *runs[2] = { report(50, 1), report_of(110, 55, 1) }, *c;
+
+	for (int i = 0; i < 2; i++) {
+		const char *mode;
+		json_t *m;
+
+		json_object_set_new(json_object_get(runs[i], "device"), "kind",
+				    json_string("cuda"));
+		json_object_set_new(runs[i], "control",
+				    json_pack("{s:f, s:[f,f], s:i}", "median_us", i ? 60.0 : 30.0,
+					      "ci_us", i ? 59.0 : 29.5, i ? 61.0 : 30.5, "n", 30));
+		json_object_foreach(json_object_get(runs[i], "modes"), mode, m)
+		{
+			json_object_set_new(
+			    m, "split_us",
+			    json_pack("{s:f, s:f}", "observed", 100.0, "rest", 100 * (1 - host)));
+		}
+	}
+	c = compared(runs[0], runs[1]);
+	assert_true(json_is_true(json_object_get(json_object_get(first(c), "drift"), "moved")));
+	snprintf(verdict, sizeof(verdict), "%s", text_at(figure(c, "latency", "eager"), "verdict"));
+	json_decref(c);
+	return verdict;
+}
+
+static void a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu(void **state)
+{
+	(void)state;
+	assert_string_equal(slower_while_the_processor_drifted(0.1), "SLOWER");
+	assert_string_equal(slower_while_the_processor_drifted(0.4), "AMBIGUOUS");
+	assert_string_equal(slower_while_the_processor_drifted(0.9), "AMBIGUOUS");
+}
+
 static void processes_that_do_not_add_up_are_one(void **state)
 {
 	const json_int_t most = INT64_MAX;
@@ -677,6 +715,7 @@ int main(void)
 		cmocka_unit_test(where_eager_moved_the_speedup_decides),
 		cmocka_unit_test(a_latency_is_not_believed_where_eager_may_have_moved),
 		cmocka_unit_test(eager_of_another_program_is_no_control),
+		cmocka_unit_test(a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu),
 		cmocka_unit_test(processes_that_do_not_add_up_are_one),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),

@@ -2,6 +2,8 @@
  * that does as it is told, the control. */
 #include <dlfcn.h>
 #include <libgen.h>
+#include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,6 +141,100 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	machine_finish(&m);
 }
 
+/* ---- a core that runs at its pace */
+
+/* Cores of a machine that is shared: what the control takes on each now. */
+struct shared {
+	double us[4];
+	int timed, last;
+};
+
+static double take_on(void *self, int core)
+{
+	struct shared *s = self;
+
+	s->timed++;
+	s->last = core;
+	return s->us[core];
+}
+
+static void begin_on(struct machine_watch *m, struct shared *s)
+{
+	machine_begin(m, root, false);
+	m->pace = (struct pace){
+		.time_on = take_on, .self = s, .core = { 0, 1, 2, 3 }, .n = 4, .at = -1
+	};
+}
+
+/* What the control took where the next sample is taken. */
+static double next_us(struct machine_watch *m)
+{
+	machine_look(m);
+	return m->sample_us[0][m->n[0] - 1];
+}
+
+static void a_sample_is_taken_where_a_core_runs_at_its_pace(void **state)
+{
+	struct shared s = { .us = { 50, 48, 30, 31 } };
+	struct machine_watch m;
+	int before;
+
+	(void)state;
+	begin_on(&m, &s);
+	assert_float_equal(next_us(&m), 30, 0);
+	assert_int_equal(s.last, 2);
+	before = s.timed;
+	assert_float_equal(next_us(&m), 30, 0); /* it stays: one look */
+	assert_int_equal(s.timed, before + 1);
+	s.us[2] = 47; /* its neighbour woke up */
+	assert_float_equal(next_us(&m), 31, 0);
+	assert_int_equal(s.last, 3);
+	s.us[3] = 49;
+	assert_float_equal(next_us(&m), 47, 0); /* none is: the quickest, at which it ends */
+	assert_int_equal(s.last, 2);
+	s.us[1] = 29;
+	assert_float_equal(next_us(&m), 29, 0);
+	assert_int_equal(s.last, 1);
+	m.pace.at = -1;
+	machine_finish(&m);
+}
+
+static void a_core_that_is_forbidden_is_not_taken(void **state)
+{
+	struct shared s = { .us = { 40, NAN, NAN, 30 } };
+	struct machine_watch m;
+
+	(void)state;
+	begin_on(&m, &s);
+	assert_float_equal(next_us(&m), 30, 0);
+	assert_int_equal(s.last, 3);
+	s.us[0] = s.us[3] = NAN;
+	assert_true(next_us(&m) > 0); /* of the control itself, where the thread is */
+	m.pace.n = 1;
+	assert_true(next_us(&m) > 0);
+	m.pace.at = -1;
+	machine_finish(&m);
+}
+
+static void a_thread_may_run_anywhere_again(void **state)
+{
+	cpu_set_t before, after;
+	struct machine_watch m;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	machine_begin(&m, root, true);
+	for (int i = 0; i < 3; i++)
+		machine_look(&m);
+	assert_int_equal(m.n[0], 3);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_int_equal(CPU_COUNT(&after), 1);
+	machine_leave(&m);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_true(CPU_EQUAL(&before, &after));
+	machine_finish(&m);
+}
+
 /* ---- a GPU */
 
 static struct {
@@ -228,6 +324,9 @@ int main(void)
 		cmocka_unit_test(what_proc_says_is_kept),
 		cmocka_unit_test(what_is_not_told_is_said),
 		cmocka_unit_test(the_control_has_a_sample_a_look_and_takes_anothers),
+		cmocka_unit_test(a_sample_is_taken_where_a_core_runs_at_its_pace),
+		cmocka_unit_test(a_core_that_is_forbidden_is_not_taken),
+		cmocka_unit_test(a_thread_may_run_anywhere_again),
 		cmocka_unit_test(a_gpu_that_is_slowed_down_is_told_and_why),
 		cmocka_unit_test(the_gpu_is_the_one_that_cuda_sees),
 	};

@@ -118,3 +118,25 @@ char *buf_steal(struct buf *buf)
 	*buf = (struct buf){ .limit = buf->limit };
 	return data;
 }
+
+/* A spreadsheet takes a text that begins so for a formula. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
+void buf_csv(struct buf *buf, const char *text)
+{
+	text = text ? text : "";
+	if (!is_formula(text) && !strpbrk(text, ",\"\r\n")) {
+		buf_puts(buf, text);
+		return;
+	}
+	buf_puts(buf, is_formula(text) ? "\"'" : "\"");
+	for (; *text; text++) {
+		if (*text == '"')
+			buf_putc(buf, '"');
+		buf_putc(buf, *text);
+	}
+	buf_putc(buf, '"');
+}

@@ -42,6 +42,10 @@ static inline void buf_putc(struct buf *buf, char c)
 void buf_add_text(struct buf *buf, const char *text, size_t len);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A cell of a CSV table (RFC 4180), quoted where it has to be; what a spreadsheet would take for a
+ * formula has an apostrophe in front.  NULL: an empty one. */
+void buf_csv(struct buf *buf, const char *text);
+
 /* Makes room for `bytes` in all without changing len, for callers that write
  * into data themselves.  False (and `failed`) when that cannot be had. */
 bool buf_grow(struct buf *buf, size_t bytes);

@@ -901,13 +901,10 @@ static bool run_disabled(struct session *s, struct frame *f, struct value *out, 
 }
 
 /* The prelude's functions are captured as entries, else only inlined; but not what is a frame
- * in torch, as the step of an optimiser: its docstring begins with "A frame". */
+ * in torch. */
 static bool is_frame(const struct frame *f)
 {
-	const char *doc = f->code->doc;
-
-	return !f->unit->hidden || !f->up ||
-	       (doc && strncmp(doc, "A frame", strlen("A frame")) == 0);
+	return !f->unit->hidden || !f->up || code_is_frame(f->code);
 }
 
 /* The virtual machine's evaluator while a call is under way. */

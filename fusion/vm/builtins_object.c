@@ -656,6 +656,30 @@ static bool object_getattr(struct vm *vm, const struct builtin_call *call, struc
 			value_type_name(self), args[0].str->text);
 }
 
+/* What a parameter is made of: the tensor, or, where others have it or it was computed, one that
+ * lies where it lies.  A capture ends here, and eager comes back. */
+static bool parameter_data(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	enum { OF_THE_CALL = 1 };
+	struct value method, requires = value_bool(false);
+	bool ok = true;
+
+	*out = value_ref(v);
+	if (vm->host->realize || !v.tensor->memory)
+		return true;
+	if (v.object->refs <= OF_THE_CALL + 1) {
+		ok = op_attribute(vm, NULL, v, "requires_grad", &requires, err);
+		if (!ok || !requires.b)
+			return ok;
+	}
+	value_unref(*out);
+	if (!op_attribute(vm, NULL, v, "detach", &method, err))
+		return false;
+	ok = vm_invoke(vm, method, &(struct arguments){ NULL, 0, NULL }, out, err);
+	value_unref(method);
+	return ok;
+}
+
 static bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
 			      struct err *err)
 {
@@ -674,8 +698,9 @@ static bool prelude_parameter(struct vm *vm, const struct builtin_call *call, st
 	if (call->args[0].kind != VALUE_TENSOR)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
 				value_type_name(call->args[0]));
-	call->args[0].tensor->is_parameter = true;
-	*out = value_ref(call->args[0]);
+	if (!parameter_data(vm, call->args[0], out, err))
+		return false;
+	out->tensor->is_parameter = true;
 	if (!host->store_attr || host->store_attr(host->self, *out, "requires_grad", on, err))
 		return true;
 	value_unref(*out);

@@ -9,6 +9,8 @@
 #ifndef FUSION_VM_FRAME_H
 #define FUSION_VM_FRAME_H
 
+#include <string.h>
+
 #include "fusion/base/arena.h"
 #include "fusion/base/twister.h"
 #include "fusion/base/vec.h"
@@ -200,6 +202,13 @@ struct vm_host *vm_host_here(struct vm *vm);
 /* The module of that name, borrowed; NAME where there is none. */
 bool vm_has_module(struct vm *vm, const char *name);
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err);
+
+/* Whether a function of the prelude is a frame in torch, as the step of an optimiser: its
+ * docstring begins with "A frame". */
+static inline bool code_is_frame(const struct code *code)
+{
+	return code->doc && strncmp(code->doc, "A frame", strlen("A frame")) == 0;
+}
 
 /* NULL: none; copied */
 static inline void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)

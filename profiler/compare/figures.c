@@ -190,6 +190,15 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	}
 }
 
+static double host_share_of(const struct report_run *run, const struct report_mode *m)
+{
+	const struct report_split *s = m->split_us;
+
+	if (!run->device || strcmp(run->device->kind, "cuda") != 0 || !s || !(s->observed > 0))
+		return 1;
+	return fmin(fmax((s->observed - s->rest) / s->observed, 0), 1);
+}
+
 /* Eager compiles nothing, so it has neither of these. */
 static bool applies(enum figure_metric metric, const char *mode)
 {
@@ -199,7 +208,8 @@ static bool applies(enum figure_metric metric, const char *mode)
 	return of_all || strcmp(mode, "eager") != 0;
 }
 
-static bool add_mode(struct figures *out, const struct report_point *point, size_t mode)
+static bool add_mode(struct figures *out, const struct report_run *run,
+		     const struct report_point *point, size_t mode)
 {
 	const struct report_mode *m = &point->modes.at[mode];
 	const char *name = point->modes.keys[mode];
@@ -216,6 +226,7 @@ static bool add_mode(struct figures *out, const struct report_point *point, size
 			continue;
 		f.disagrees = m->has.agrees && !m->agrees;
 		f.judged = f.value;
+		f.host_share = host_share_of(run, m);
 		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))
 			return false;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
@@ -230,7 +241,7 @@ bool figures_of(const struct report_run *run, struct figures *out, struct err *e
 		struct report_point point = figures_point(run, i);
 
 		for (size_t k = 0; k < point.modes.n; k++)
-			if (!add_mode(out, &point, k))
+			if (!add_mode(out, run, &point, k))
 				return err_set(err, ERR_MEMORY, "out of memory for figures");
 	}
 	return true;

@@ -47,6 +47,9 @@ struct figure {
 	int repeats;    /* runs that its spread is known from; 0: it is not */
 	bool disagrees; /* the mode's values are not eager's there */
 	double spread;  /* what runs of the same differ by: half-width of its log, 95 % */
+	/* Of a latency: the part of the call that the processor was seen at work for it.  On a GPU
+	 * the rest waits for the GPU; 1 on a processor, and where nothing tells. */
+	double host_share;
 };
 
 struct figures {

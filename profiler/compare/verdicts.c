@@ -73,6 +73,16 @@ static struct interval with_drift(const struct interval *r, const struct interva
 	return out;
 }
 
+/* Whether a drift of the processor can be felt in a latency: a call that waits for the GPU takes as
+ * long as before, unless what the processor does for it comes near to the whole at its slowest. */
+static bool feels(const struct figure *a, const struct figure *b, const struct interval *drift)
+{
+	static const double near_whole = 0.6;
+	double slowest = fmax(fmax(drift->high, 1 / drift->low), 1);
+
+	return fmin(a->host_share, b->host_share) * slowest >= near_whole;
+}
+
 static struct compared_figure single(const struct figure *a, const struct figure *b,
 				     const struct interval *drift)
 {
@@ -81,7 +91,7 @@ static struct compared_figure single(const struct figure *a, const struct figure
 	if (metric_info(a->metric)->kind == FIGURE_TIMED && !ratio_between(a, b, &row.ratio))
 		row.ratio = (struct interval){ NAN, NAN, NAN };
 	row.least = row.ratio.mid;
-	if (drift && a->metric == METRIC_latency && has_interval(&row))
+	if (drift && a->metric == METRIC_latency && has_interval(&row) && feels(a, b, drift))
 		row.ratio = with_drift(&row.ratio, drift, &row.least);
 	if (!has_interval(&row) && a->value.mid > 0)
 		row.ratio.mid = b->value.mid / a->value.mid;

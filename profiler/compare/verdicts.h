@@ -30,8 +30,9 @@ struct verdicts {
  * smaller.
  *
  * `drift`: how much longer the control took in b, where the machine drifted; NULL: it did not, or
- * nothing tells.  A latency's interval then holds its ratio with that taken out, and without.
- * False with MEMORY; finish in any case. */
+ * nothing tells.  A latency's interval then holds its ratio with that taken out, and without; that
+ * of a call that waits for a GPU most of its time does not need to. False with MEMORY; finish in
+ * any case. */
 bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
 		 const struct interval *drift, struct verdicts *out, struct err *err);
 

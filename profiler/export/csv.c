@@ -14,26 +14,10 @@ static void end_row(struct out *o)
 	out_puts(o, "\r\n");
 }
 
-/* A spreadsheet takes a text that begins so for a formula. */
-static bool is_formula(const char *text)
-{
-	return *text && strchr("=+-@\t\r", *text);
-}
-
 static void put_cell(struct out *o, const char *text)
 {
-	text = text ? text : "";
-	if (!is_formula(text) && !strpbrk(text, ",\"\r\n")) {
-		out_puts(o, text);
-		return;
-	}
-	buf_puts(&o->pending, is_formula(text) ? "\"'" : "\"");
-	for (; *text; text++) {
-		if (*text == '"')
-			buf_putc(&o->pending, '"');
-		buf_putc(&o->pending, *text);
-	}
-	out_puts(o, "\"");
+	buf_csv(&o->pending, text);
+	out_puts(o, "");
 }
 
 static void text_cell(struct out *o, const char *text)

@@ -121,6 +121,11 @@ static int64_t run_of(const struct changed_figure *c, int at)
 	return c->series[at].run;
 }
 
+static int place_of(const struct changed_figure *c, int at)
+{
+	return c->series[at].place;
+}
+
 /* The surest place first. */
 static int by_width(const void *a, const void *b)
 {
@@ -129,24 +134,22 @@ static int by_width(const void *a, const void *b)
 
 	if (wide_x != wide_y)
 		return wide_x < wide_y ? -1 : 1;
-	if (run_of(x, x->step.at) != run_of(y, y->step.at))
-		return run_of(x, x->step.at) < run_of(y, y->step.at) ? -1 : 1;
-	return 0;
+	return place_of(x, x->step.at) - place_of(y, y->step.at);
 }
 
-static int by_run(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct change_at *x = a, *y = b;
 
-	return (x->run > y->run) - (x->run < y->run);
+	return x->place - y->place;
 }
 
 /* The change that a step may be part of: one whose first run is where the step may lie. */
 static struct change_at *change_for(struct changes_found *out, const struct changed_figure *c)
 {
 	for (int i = 0; i < out->n; i++)
-		if (run_of(c, c->step.earliest) <= out->at[i].run &&
-		    out->at[i].run <= run_of(c, c->step.latest))
+		if (place_of(c, c->step.earliest) <= out->at[i].place &&
+		    out->at[i].place <= place_of(c, c->step.latest))
 			return &out->at[i];
 	return NULL;
 }
@@ -161,7 +164,8 @@ static void group(struct steps_in_all *all, struct changes_found *out, int *of)
 		if (!into) {
 			into = &out->at[out->n++];
 			*into = (struct change_at){ .before = run_of(c, c->step.at - 1),
-						    .run = run_of(c, c->step.at) };
+						    .run = run_of(c, c->step.at),
+						    .place = place_of(c, c->step.at) };
 		}
 		of[i] = (int)(into - out->at);
 		into->n_figures++;
@@ -263,7 +267,7 @@ bool changes_find(const struct change_figure *figures, int n, struct arena *aren
 	for (int k = 0; ok && k < out->n; k++)
 		judge(&out->at[k]);
 	if (ok && out->n)
-		qsort(out->at, (size_t)out->n, sizeof(*out->at), by_run);
+		qsort(out->at, (size_t)out->n, sizeof(*out->at), by_place);
 	free(of);
 	VEC_FREE(&all.at);
 	return ok;

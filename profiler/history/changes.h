@@ -9,11 +9,12 @@
 #include "profiler/compare/figures.h"
 #include "profiler/history/steps.h"
 
-/* A figure of a run.  Those of one metric, mode and point follow each other, oldest run first. */
+/* A figure of a run.  Those of one metric, mode and point follow each other, by place. */
 struct change_figure {
 	const char *metric, *mode;
-	double n;    /* NaN: no sweep */
-	int64_t run; /* ids rise with time */
+	double n; /* NaN: no sweep */
+	int64_t run;
+	int place; /* of the run in the history, whatever the figure */
 	struct interval value;
 	const char *program; /* equal texts: the same program */
 };
@@ -31,6 +32,7 @@ struct changed_figure {
 
 struct change_at {
 	int64_t before, run; /* the last run of the old level, the first of the new one */
+	int place;           /* of `run` */
 	const char *verdict; /* SLOWER, else FASTER, else MORE, else LESS, else AMBIGUOUS; MACHINE:
 			      * nothing but what the machine's move explains */
 	struct changed_figure *figures;
@@ -38,7 +40,7 @@ struct change_at {
 };
 
 struct changes_found {
-	struct change_at *at; /* oldest first */
+	struct change_at *at; /* by place */
 	int n;
 };
 

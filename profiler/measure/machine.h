@@ -13,6 +13,24 @@
 
 struct gpu_state; /* gpu_state.h */
 
+enum { MACHINE_CORES = 256 };
+
+/* Keeps the measuring thread on a core that runs at its pace.
+ *
+ * Where machines share cores (two hyper-threads of one, one of them another machine's), a core runs
+ * at two thirds of its pace for some 50 ms, then at its pace again, each core for itself.  What
+ * launches kernels of a few microseconds one after another takes longer by as much, and no number
+ * of samples on one core tells that from a slower program. */
+struct pace {
+	/* Moves the calling thread to a core and times the control there, microseconds; NAN: the
+	 * thread may not run there. */
+	double (*time_on)(void *self, int core);
+	void *self;
+	int core[MACHINE_CORES], n; /* those that the thread may use; 0: it stays where it is */
+	int at;                     /* where in `core` it is; -1: it has not been moved */
+	double best_us;             /* that the control took on any of them so far */
+};
+
 struct seen_range {
 	double low, high; /* low > high: nothing is known */
 };
@@ -20,7 +38,8 @@ struct seen_range {
 struct machine_watch {
 	const char *root; /* before /proc and /sys; "": this machine */
 	struct gpu_state *gpu;
-	double *data;                       /* that the control works on */
+	double *data; /* that the control works on */
+	struct pace pace;
 	double *sample_us[STATS_PROCESSES]; /* its samples, each process' */
 	int n[STATS_PROCESSES], room[STATS_PROCESSES];
 	struct seen_range load, mhz;
@@ -34,8 +53,13 @@ void machine_begin(struct machine_watch *m, const char *root, bool gpu);
 void machine_finish(struct machine_watch *m); /* zeroed is fine */
 
 /* Between two rounds: one sample of the control and, at most ten times a second, a look at the
- * state.  Whether a GPU ran below its clocks since the last call. */
+ * state.  With a GPU the calling thread, which launches, stays where the control takes at most a
+ * tenth more than it ever did, or goes on to the next core that is so; where none is, to the
+ * quickest.  Whether a GPU ran below its clocks since the last call. */
 bool machine_look(struct machine_watch *m);
+
+/* After the last round: the thread may run anywhere again. */
+void machine_leave(struct machine_watch *m);
 
 /* Samples of the control that another process took, 1 to STATS_PROCESSES - 1. */
 void machine_join(struct machine_watch *m, const struct report_control *control, int process);

@@ -352,31 +352,17 @@ static bool settle(struct candidate *candidates, int n_candidates, const bool *a
 	return true;
 }
 
-bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
-			struct measure_watch *watch, struct err *err)
+/* Rounds until there are enough; *aside of each. */
+static bool take_rounds(struct candidate *candidates, int n_candidates, double budget_s,
+			struct measure_watch *watch, bool *aside, struct err *err)
 {
-	bool aside[MEASURE_MAX_ROUNDS] = { false };
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
 	int order[MEASURE_MAX_CANDIDATES] = { 0 };
 	uint64_t position = 0;
-	int64_t begin, had_ns;
+	int64_t begin = clock_ns();
 
-	for (int k = 0; k < n_candidates; k++) {
+	for (int k = 0; k < n_candidates; k++)
 		order[k] = k;
-		candidates[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
-		if (!candidates[k].sample_us)
-			return err_set(err, ERR_MEMORY, "out of memory for the run");
-		if (!watch->tick(watch->self, &candidates[k], 0, 0))
-			return err_set(err, ERR_CANCELLED, "the run was cancelled");
-		had_ns = compile_ns(&candidates[k]);
-		if (!warm_up(&candidates[k], watch->most_rounds ? WARM_UP_AGAIN_NS : WARM_UP_NS,
-			     clock_cost, err))
-			return false;
-		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
-	}
-	wall_to(watch->wall, WALL_MEASURING);
-	budget_s *= share_of(watch);
-	begin = clock_ns();
 	for (int round = 0; !done(candidates, n_candidates, watch, elapsed, budget_s); round++) {
 		if (watch->machine && machine_look(watch->machine))
 			aside[round] = aside[round ? round - 1 : 0] = true;
@@ -392,5 +378,31 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 		}
 		elapsed = (double)(clock_ns() - begin) * 1e-9;
 	}
-	return settle(candidates, n_candidates, aside, watch, err);
+	return true;
+}
+
+bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
+			struct measure_watch *watch, struct err *err)
+{
+	bool aside[MEASURE_MAX_ROUNDS] = { false }, ok;
+	double clock_cost = measure_clock_cost_ns();
+	int64_t had_ns;
+
+	for (int k = 0; k < n_candidates; k++) {
+		candidates[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
+		if (!candidates[k].sample_us)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		if (!watch->tick(watch->self, &candidates[k], 0, 0))
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		had_ns = compile_ns(&candidates[k]);
+		if (!warm_up(&candidates[k], watch->most_rounds ? WARM_UP_AGAIN_NS : WARM_UP_NS,
+			     clock_cost, err))
+			return false;
+		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
+	}
+	wall_to(watch->wall, WALL_MEASURING);
+	ok = take_rounds(candidates, n_candidates, budget_s * share_of(watch), watch, aside, err);
+	if (watch->machine)
+		machine_leave(watch->machine);
+	return ok && settle(candidates, n_candidates, aside, watch, err);
 }

@@ -152,8 +152,11 @@ static void set_shares(const struct critical *c, struct report_rank_path *out)
 	struct report_draft *draft = c->m->draft;
 	struct report_path_share *shares = report_new_path_share(PATH_KINDS, &draft->arena);
 	struct report_path_rank *ranks = report_new_path_rank(c->m->n_rows, &draft->arena);
-	int64_t total = 0;
+	int64_t total = 0, n = 0;
 
+	for (size_t i = 0; i < c->m->n_rows; i++)
+		n += c->by_row[i] > 0;
+	REPORT_SET(out, ranks, n);
 	for (int k = 0; k < PATH_KINDS; k++)
 		total = timeline_add(total, c->ns[k]);
 	REPORT_SET(out, total_us, us(total));

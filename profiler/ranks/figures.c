@@ -108,8 +108,11 @@ struct report_kernel_mix_list rank_mix_rows(const int64_t mix[RANK_MIXES],
 					    struct report_draft *draft)
 {
 	struct report_kernel_mix *rows = report_new_kernel_mix(RANK_MIXES, &draft->arena);
+	int64_t total = 0;
 	size_t n = 0;
 
+	for (int m = 0; m < RANK_MIXES; m++)
+		total = timeline_add(total, mix[m]);
 	for (int m = 1; rows && m < RANK_MIXES; m++) {
 		const char *kinds[RANK_KERNELS];
 		int k = 0;
@@ -121,6 +124,7 @@ struct report_kernel_mix_list rank_mix_rows(const int64_t mix[RANK_MIXES],
 			continue;
 		REPORT_SET(&rows[n], kinds, report_draft_texts(draft, kinds, k));
 		REPORT_SET(&rows[n], us, us(mix[m]));
+		REPORT_SET(&rows[n], share, (double)mix[m] / (double)total);
 		n++;
 	}
 	return (struct report_kernel_mix_list){ rows, n };

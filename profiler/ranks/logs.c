@@ -67,8 +67,9 @@ static void say_graph(const json_t *row, char *out)
 {
 	const char *hash = json_string_value(json_object_get(row, "graph_hash"));
 
-	snprintf(out, TEXT_BYTES, "%lld graphs, %lld ops%s%.20s",
-		 (long long)json_integer_value(json_object_get(row, "graphs")),
+	long long graphs = json_integer_value(json_object_get(row, "graphs"));
+
+	snprintf(out, TEXT_BYTES, "%lld graph%s, %lld ops%s%.8s", graphs, graphs == 1 ? "" : "s",
 		 (long long)json_integer_value(json_object_get(row, "ops")), hash ? ", text " : "",
 		 hash ? hash : "");
 }
@@ -78,8 +79,9 @@ static int by_key(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "fx_graph_cache_hit 1, ..." in the order of the keys. */
-static void say_numbers(const json_t *numbers, const char *none, char *out)
+/* "fx_graph_cache_hit 1, ..." in the order of the keys, of those that `others` (NULL: all) has
+ * another number of. */
+static void say_numbers(const json_t *numbers, const json_t *others, const char *none, char *out)
 {
 	const char *keys[32], *key;
 	json_t *value;
@@ -87,7 +89,8 @@ static void say_numbers(const json_t *numbers, const char *none, char *out)
 
 	json_object_foreach((json_t *)numbers, key, value)
 	{
-		if (n < 32)
+		if (n < 32 && (!others || json_number_value(json_object_get(others, key)) !=
+					      json_number_value(value)))
 			keys[n++] = key;
 	}
 	qsort(keys, n, sizeof(*keys), by_key);
@@ -100,7 +103,7 @@ static void say_numbers(const json_t *numbers, const char *none, char *out)
 
 static void say_caches(const json_t *row, char *out)
 {
-	say_numbers(json_object_get(row, "caches"), "no cache", out);
+	say_numbers(json_object_get(row, "caches"), NULL, "no cache", out);
 }
 
 static void say_guards(const json_t *row, char *out)
@@ -108,7 +111,7 @@ static void say_guards(const json_t *row, char *out)
 	const json_t *kinds = json_object_get(row, "guard_kinds");
 
 	if (json_object_size(kinds))
-		say_numbers(kinds, "", out);
+		say_numbers(kinds, NULL, "", out);
 	else
 		snprintf(out, TEXT_BYTES, "%lld guards",
 			 (long long)json_integer_value(json_object_get(row, "guards")));
@@ -127,14 +130,18 @@ static void say_frame(const json_t *row, char *out)
 		 (long long)json_integer_value(json_object_get(row, "line")));
 }
 
-/* One thing that is compared; where a rank lacks the compilation, only `compile` tells so. */
+/* One thing that is compared; where a rank lacks the compilation, only `compile` tells so.  Of
+ * numbers those are shown that differ. */
+enum rank_thing { THING_COMPILE, THING_OUTCOME, THING_GRAPH, THING_GUARDS, THING_CACHE, THINGS };
 static const struct {
-	const char *kind, *is;
+	const char *kind, *is, *numbers;
 	void (*say)(const json_t *row, char *out);
-} things[] = {
-	{ "compile", "compiles", say_frame }, { "outcome", "ends", say_outcome },
-	{ "graph", "captures", say_graph },   { "guards", "guards", say_guards },
-	{ "cache", "meets", say_caches },
+} things[THINGS] = {
+	[THING_COMPILE] = { "compile", "compiles", NULL, say_frame },
+	[THING_OUTCOME] = { "outcome", "ends", NULL, say_outcome },
+	[THING_GRAPH] = { "graph", "captures", NULL, say_graph },
+	[THING_GUARDS] = { "guards", "guards", "guard_kinds", say_guards },
+	[THING_CACHE] = { "cache", "meets", "caches", say_caches },
 };
 
 /* Why it was compiled again, as one of them says it. */
@@ -178,9 +185,32 @@ struct comparing {
 	int n;
 };
 
-/* The ranks that have this text, and differ by it. */
-static void add_text(struct comparing *c, size_t thing, const char *theirs, const char *most)
+static const json_t *row_with(const struct comparing *c, const char *text)
 {
+	for (int i = 0; i < c->n; i++)
+		if (strcmp(c->at[i].text, text) == 0)
+			return c->at[i].row;
+	return NULL;
+}
+
+/* What is shown of a text beside another. */
+static void shorten(const struct comparing *c, size_t thing, const char *text, const char *beside,
+		    char out[TEXT_BYTES])
+{
+	const char *key = things[thing].numbers;
+	const json_t *own = key ? json_object_get(row_with(c, text), key) : NULL,
+		     *others = key ? json_object_get(row_with(c, beside), key) : NULL;
+
+	if (own && others)
+		say_numbers(own, others, "none of these", out);
+	else
+		snprintf(out, TEXT_BYTES, "%s", text);
+}
+
+/* The ranks that have this text, and differ by it. */
+static void add_text(struct comparing *c, size_t thing, const char *text, const char *common)
+{
+	char theirs[TEXT_BYTES], most[TEXT_BYTES];
 	int64_t *ranks = malloc((size_t)c->n * sizeof(*ranks));
 	const char *why = thing == 0 ? recompiled(c->at, c->n) : NULL;
 	const char *kind = why ? "recompile" : things[thing].kind;
@@ -188,8 +218,10 @@ static void add_text(struct comparing *c, size_t thing, const char *theirs, cons
 	char who[DIVERGENCE_WHO];
 	int n = 0;
 
+	shorten(c, thing, text, common, theirs);
+	shorten(c, thing, common, text, most);
 	for (int i = 0; ranks && i < c->n; i++)
-		if (strcmp(c->at[i].text, theirs) == 0)
+		if (strcmp(c->at[i].text, text) == 0)
 			ranks[n++] = c->at[i].rank;
 	row = n ? divergence_add(c->m, &(struct divergence_of){ kind, theirs, most, ranks, n }, who)
 		: NULL;
@@ -327,10 +359,14 @@ static size_t compare_id(struct rank_match *m, const struct compilers *c, size_t
 		at[of[n].rank].row = of[n].row;
 	for (int i = 0; i < c->n; i++)
 		all = all && at[i].row;
-	/* What of it differs too follows from the first. */
-	for (size_t t = 0; t < sizeof(things) / sizeof(things[0]); t++)
-		if (compare_thing(&comparing, at, t) && (t < 2 || !all))
+	/* What of it differs too follows from the first: of other graphs the guards. */
+	for (size_t t = 0; t < THINGS; t++) {
+		bool differs = compare_thing(&comparing, at, t);
+
+		if (differs && (t < THING_GRAPH || !all))
 			break;
+		t += differs && t == THING_GRAPH;
+	}
 	return n;
 }
 

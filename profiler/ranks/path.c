@@ -6,7 +6,7 @@
 
 enum {
 	NONE = UINT32_MAX,
-	MOST_STEPS = 1024, /* that are looked through for the names of a segment */
+	MOST_STEPS = 8192, /* that are looked through for the names of a segment */
 	NAMES = 48,        /* of a segment that are told apart */
 	/* Where no note says which stream waited for which, a kernel that began so soon after
 	 * another stream's ended, and so long after its own launch and stream let it, waited for
@@ -301,6 +301,8 @@ static void start_of_kernel(const struct path_finder *f, struct moment *m)
 		free_ns = row_of(f, call)->end_ns;
 	m->before = before;
 	m->kind = PATH_GAP;
+	if (f->last_device == NONE) /* what came before is not in the file */
+		return;
 	if (launch != NONE &&
 	    (before == NONE || f->moments[before].at_ns < f->moments[launch].at_ns)) {
 		m->before = launch;
@@ -338,7 +340,8 @@ static void start_of_call(const struct path_finder *f, struct moment *m)
 	m->kind = PATH_HOST;
 	m->before = own;
 	if (f->last_call != NONE &&
-	    (own == NONE || (op && op->start_ns >= f->moments[f->last_call].at_ns)))
+	    (own == NONE || (f->moments[f->last_call].at_ns > f->moments[own].at_ns &&
+			     !(op && op->start_ns < f->moments[f->last_call].at_ns))))
 		m->before = f->last_call;
 }
 
@@ -378,19 +381,30 @@ static void add_up(const struct path_finder *f, struct moment *m)
 	m->ns[m->kind] += m->at_ns - b->at_ns;
 }
 
+/* Whether a thread may hold others up by this call: one that runs no op and launches nothing looks
+ * after collectives, again and again. */
+static bool is_of_program(const struct path_finder *f, const struct moment *m)
+{
+	const struct rank_event *row = row_of(f, m->event);
+
+	return row->call == CALL_ENQUEUE || op_at(f, row->lane, m->at_ns);
+}
+
 /* Moments come in their order: what a moment waited for is one that came. */
 static void walk(struct path_finder *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct moment *m = &f->moments[i];
 		const struct rank_event *row = row_of(f, m->event);
-		uint32_t *all = row->kind == RANK_CALL ? &f->last_call : &f->last_device;
-
 		find_before(f, m);
 		add_up(f, m);
 		(m->is_end ? f->ends : f->starts)[m->event] = (uint32_t)i;
 		if (m->is_end)
-			f->last[row->lane] = *all = (uint32_t)i;
+			f->last[row->lane] = (uint32_t)i;
+		if (m->is_end && row->kind != RANK_CALL)
+			f->last_device = (uint32_t)i;
+		else if (m->is_end && is_of_program(f, m))
+			f->last_call = (uint32_t)i;
 	}
 }
 
@@ -486,8 +500,8 @@ bool rank_paths(struct rank_events *e, struct path_segment *last, bool *recorded
 		if (ok)
 			set_segment(f, f->starts[c->event], c->before);
 	}
-	if (ok && f->n)
-		set_segment(f, (uint32_t)f->n - 1, last);
+	if (ok && f->last_device != NONE)
+		set_segment(f, f->last_device, last);
 	if (ok)
 		*recorded = f->recorded;
 	finder_destroy(f);

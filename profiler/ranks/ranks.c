@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/numbers/numbers.h"
 #include "profiler/ranks/critical.h"
 #include "profiler/ranks/figures.h"
 #include "profiler/ranks/logs.h"
@@ -74,7 +75,7 @@ void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_byt
 
 /* ---- which rank a file is of ---- */
 
-int64_t ranks_of_name(const char *file)
+static int64_t number_in_name(const char *file)
 {
 	const char *name = strrchr(file, '/');
 
@@ -88,6 +89,18 @@ int64_t ranks_of_name(const char *file)
 			return atoll(digits);
 	}
 	return -1;
+}
+
+int64_t ranks_number(const char *head, const char *file)
+{
+	static const char info[] = "\"distributedInfo\"", key[] = "\"rank\":";
+	const char *at = head ? strstr(head, info) : NULL, *rank = at ? strstr(at, key) : NULL;
+	const char *end = at ? strchr(at, '}') : NULL;
+	long long said = -1;
+
+	if (rank && (!end || rank < end))
+		said = strtoll(rank + sizeof(key) - 1, NULL, 10);
+	return said >= 0 && said <= INT32_MAX ? said : number_in_name(file);
 }
 
 static bool is_taken(const struct ranks *r, int64_t rank)
@@ -108,7 +121,7 @@ static void set_rank(struct ranks *r, const json_t *head, struct report_rank *ou
 	const char *from = "header", *host;
 
 	if (rank < 0 || is_taken(r, rank)) {
-		rank = ranks_of_name(r->file);
+		rank = number_in_name(r->file);
 		from = "name";
 	}
 	if (rank < 0 || is_taken(r, rank)) {
@@ -219,11 +232,88 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
 }
 
+enum { MOST_SENTENCES = 3 };
+
+static void say_late(const struct report_rank *r, struct report_draft *draft, const char **out)
+{
+	bool is_named = r->late_name && strcmp(r->late_name, r->late_kind) != 0;
+	char caused[NUMBER_BYTES];
+
+	number_duration(caused, r->caused_us);
+	*out = arena_printf(&draft->arena,
+			    "Rank %lld comes last to %lld of its %lld collectives; the others wait "
+			    "%s for it, all together. What it spends more on is %s%s%.120s.",
+			    (long long)r->rank, (long long)r->last, (long long)r->collectives,
+			    caused, path_kind_label(r->late_kind),
+			    is_named ? ", most of it in " : "", is_named ? r->late_name : "");
+}
+
+static void say_path(const struct report_rank_path *path, struct report_draft *draft,
+		     const char **out)
+{
+	const struct report_path_share *most = &path->shares.at[0];
+	char length[NUMBER_BYTES], share[NUMBER_BYTES];
+
+	for (size_t i = 1; i < path->shares.n; i++)
+		if (path->shares.at[i].us > most->us)
+			most = &path->shares.at[i];
+	number_duration(length, path->total_us);
+	number_print(share, 100 * most->share, 1);
+	*out = arena_printf(&draft->arena,
+			    "The critical path of %s runs through %lld %s: %s %% of it is %s.",
+			    length, (long long)path->ranks, path->ranks == 1 ? "rank" : "ranks",
+			    share, path_kind_label(most->kind));
+}
+
+/* Of all ranks how much of the collectives nothing hides. */
+static void say_exposed(const struct ranks *r, struct report_draft *draft, const char **out)
+{
+	double communication = 0, exposed = 0, total = 0;
+	char hidden[NUMBER_BYTES], share[NUMBER_BYTES];
+
+	for (size_t i = 0; i < r->rows.len; i++) {
+		communication += r->rows.at[i].report->communication_us;
+		exposed += r->rows.at[i].report->exposed_us;
+		total += r->rows.at[i].report->total_us;
+	}
+	if (!(communication > 0) || !(total > 0))
+		return;
+	number_print(hidden, 100 * (1 - exposed / communication), 1);
+	number_print(share, 100 * exposed / total, 1);
+	*out = arena_printf(
+	    &draft->arena,
+	    "%s %% of the collectives' time is hidden behind computation; in %s %% of "
+	    "all time a collective runs and nothing computes.",
+	    hidden, share);
+}
+
+static struct report_texts sentences(const struct ranks *r, const struct report_rank_path *path,
+				     struct report_draft *draft)
+{
+	const char *said[MOST_SENTENCES] = { NULL };
+	const struct report_rank *late = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < r->rows.len; i++) {
+		const struct report_rank *x = r->rows.at[i].report;
+
+		late = x->last > 0 && (!late || x->caused_us > late->caused_us) ? x : late;
+	}
+	if (late)
+		say_late(late, draft, &said[n++]);
+	if (path && path->shares.n)
+		say_path(path, draft, &said[n++]);
+	say_exposed(r, draft, &said[n]);
+	n += said[n] != NULL;
+	return report_draft_texts(draft, said, n);
+}
+
 static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
 {
 	struct report_rank_path *path = rank_critical(m, r->recorded);
 
 	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
+	REPORT_SET(out, sentences, sentences(r, path, m->draft));
 	REPORT_SET(out, ranks, rank_rows(r, m->draft));
 	REPORT_SET(out, mix, rank_mix_rows(r->mix, m->draft));
 	REPORT_SET(out, collectives, m->matched);

@@ -347,4 +347,46 @@ json_t *timeline_view_found(struct timeline_view *v, struct err *err);
 /* Whether rows of the answer stand for more events than one. */
 bool timeline_view_is_sampled(const struct timeline_view *v);
 
+/* ---- a window's events, summed by what they are (groups.c) ---- */
+
+enum timeline_by {
+	TIMELINE_BY_NAME, /* all events that take time */
+	TIMELINE_BY_OP,   /* ops of the host, and of what devices run the ops that it is made of */
+	TIMELINE_BY_LINE, /* what devices run, by the source line that it comes from */
+	TIMELINE_BY_KERNEL, /* what devices run, by the function that ran */
+};
+enum timeline_order {
+	TIMELINE_ORDER_SUM,
+	TIMELINE_ORDER_COUNT,
+	TIMELINE_ORDER_MEAN,
+	TIMELINE_ORDER_MAX
+};
+struct timeline_grouping {
+	enum timeline_by by;
+	enum timeline_order order; /* the most first */
+	const char *find;          /* NULL: all; else a part of a group's text, in any case */
+	int limit;                 /* rows of the answer, at least 1 */
+};
+
+/* Used as a view is: borrows the query's and the grouping's texts; tables, range, chunks. */
+struct timeline_groups;
+struct timeline_groups *timeline_groups_create(const struct timeline_query *q,
+					       const struct timeline_grouping *how,
+					       struct err *err);
+void timeline_groups_destroy(struct timeline_groups *g); /* NULL is fine */
+bool timeline_groups_tables(struct timeline_groups *g, const void *block, size_t len,
+			    struct err *err);
+bool timeline_groups_range(struct timeline_groups *g, int64_t *t0_ns, int64_t *t1_ns,
+			   struct err *err);
+bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t len,
+			   struct err *err);
+
+/* {"t0_ns", "t1_ns", "events", "sum_ns": of all events that were grouped, "groups": how many there
+ * are, "rows": [{"text", "as": timeline_drawn_as() or "line", "count", "sum_ns": what lies in the
+ * window, "mean_ns": of that, "max_ns": the longest, whole, "share": of sum_ns, "names": numbers of
+ * names, at most 64}], "left_out": {"groups", "count", "sum_ns"}: past the limit}.  An event of
+ * several ops or lines counts in the row of each, so that rows may add up to more than all.  Once;
+ * NULL: out of memory.  The caller owns it. */
+json_t *timeline_groups_json(struct timeline_groups *g, struct err *err);
+
 #endif

@@ -15,6 +15,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 #include "profiler/timeline/idle.h"
+#include "profiler/timeline/window.h"
 
 enum { FIND_MOST_JOINED = 64 };
 
@@ -49,7 +50,6 @@ struct view_bucket {
 };
 
 struct view_lane {
-	bool wanted;
 	int row; /* among those that have rows; -1: not asked for */
 	int64_t events, sum_ns;
 	struct overlap busy;
@@ -65,9 +65,8 @@ struct timeline_view {
 	struct timeline_query query;
 	struct timeline_tables tables;
 	struct timeline_chunk chunk;
-	bool ready;               /* what follows is filled in */
-	int64_t begin_ns, end_ns; /* of the wanted lanes */
-	int64_t t0_ns, t1_ns;     /* of the window */
+	bool ready; /* what follows is filled in */
+	struct window w;
 	struct view_lane *lanes;
 	struct overlap_room room; /* of the lanes */
 	size_t n_lanes, n_with_rows;
@@ -201,7 +200,7 @@ static json_t *lanes_json(struct timeline_view *v)
 		int64_t busy = 0;
 		json_t *row;
 
-		if (!l->wanted)
+		if (!v->w.wanted[i])
 			continue;
 		row = json_copy(json_array_get(v->tables.lanes, i));
 		json_object_set_new(row, "id", json_integer((json_int_t)i));
@@ -327,14 +326,14 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 	pick(names, v->tables.names, 0, 0);
 	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 			 "s:o, s:o, s:O?}",
-			 "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
-			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
-			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
+			 "span_ns", (json_int_t)(v->w.end_ns - v->w.begin_ns), "t0_ns",
+			 (json_int_t)(v->w.t0_ns - v->w.begin_ns), "t1_ns",
+			 (json_int_t)(v->w.t1_ns - v->w.begin_ns), "events", (json_int_t)v->events,
 			 "sampled", timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n,
 			 "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes",
 			 shapes, "totals", totals, "kinds", kinds_json(), "idle", idle_json(v),
 			 "found", found_json(v), "opens",
-			 opens_json(v->opens, v->begin_ns, timeline_view_is_sampled(v)), "facts",
+			 opens_json(v->opens, v->w.begin_ns, timeline_view_is_sampled(v)), "facts",
 			 v->tables.facts);
 }
 
@@ -343,7 +342,7 @@ static json_t *event_json(const struct timeline_view *v, const struct timeline_e
 {
 	return json_pack(
 	    "{s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:O?}", "start_ns",
-	    (json_int_t)(e->start_ns - v->begin_ns), "duration_ns", (json_int_t)e->duration_ns,
+	    (json_int_t)(e->start_ns - v->w.begin_ns), "duration_ns", (json_int_t)e->duration_ns,
 	    "bytes", (json_int_t)e->bytes, "lane", (json_int_t)e->lane, "kind",
 	    timeline_kind_name((enum timeline_kind)e->kind), "name", (json_int_t)e->name, "shape",
 	    (json_int_t)e->shape, "correlation", (json_int_t)e->correlation, "info",
@@ -429,7 +428,7 @@ bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err 
 	}                                                                                          \
 	pad(out, '\0');
 	if (ok) {
-		ADD(double, rows[i].event.start_ns - v->begin_ns)
+		ADD(double, rows[i].event.start_ns - v->w.begin_ns)
 		ADD(double, rows[i].event.duration_ns)
 		ADD(double, rows[i].event.bytes)
 		ADD(uint32_t, rows[i].event.lane)
@@ -645,6 +644,7 @@ void timeline_view_destroy(struct timeline_view *v)
 	free(v->lanes);
 	free(v->totals);
 	opens_destroy(v->opens);
+	window_close(&v->w);
 	free(v->rows);
 	free(v->buckets);
 	free(v);
@@ -656,6 +656,11 @@ bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len
 
 	return timeline_block_read(block, len, &b, err) &&
 	       timeline_tables_read(&v->tables, &b, err);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+	return value < low ? low : value > high ? high : value;
 }
 
 /* Whether a list has the lane; NULL has all. */
@@ -671,49 +676,13 @@ static bool lists_lane(const char *list, size_t lane)
 	return !list;
 }
 
-static void choose_lanes(struct timeline_view *v)
+static void choose_rows_of(struct timeline_view *v)
 {
-	const struct timeline_query *q = &v->query;
-
 	for (size_t i = 0; i < v->n_lanes; i++) {
-		struct timeline_lane lane = timeline_lane_at(&v->tables, i);
+		bool has_rows = v->w.wanted[i] && lists_lane(v->query.lanes, i);
 
-		if (!timeline_lane_is_of(&lane, q->mode, q->has_n ? &q->n : NULL))
-			continue;
-		v->lanes[i].wanted = true;
-		v->lanes[i].row = lists_lane(q->lanes, i) ? (int)v->n_with_rows++ : -1;
+		v->lanes[i].row = has_rows ? (int)v->n_with_rows++ : -1;
 	}
-}
-
-/* What the wanted lanes reach over, as the facts have it. */
-static void find_extent(struct timeline_view *v)
-{
-	struct timeline_extent e;
-	bool any = false;
-
-	for (size_t i = 0; timeline_extent_at(&v->tables, i, &e); i++) {
-		if (e.lane >= v->n_lanes || !v->lanes[e.lane].wanted)
-			continue;
-		v->begin_ns = !any || e.t0_ns < v->begin_ns ? e.t0_ns : v->begin_ns;
-		v->end_ns = !any || e.t1_ns > v->end_ns ? e.t1_ns : v->end_ns;
-		any = true;
-	}
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
-static void find_window(struct timeline_view *v)
-{
-	const struct timeline_query *q = &v->query;
-	int64_t span = v->end_ns - v->begin_ns;
-	int64_t t0 = clamp(q->t0_ns, 0, span);
-	int64_t t1 = q->t1_ns < 0 ? span : clamp(q->t1_ns, t0, span);
-
-	v->t0_ns = v->begin_ns + t0;
-	v->t1_ns = v->begin_ns + t1;
 }
 
 /* A row of buckets for each lane, and one for the gaps of each device. */
@@ -754,14 +723,9 @@ static bool add_causes(struct timeline_view *v)
 /* Once the window is known. */
 static bool watch_idle(struct timeline_view *v)
 {
-	bool *wanted = calloc(v->n_lanes + 1, sizeof(*wanted));
 	int left_out;
 
-	for (size_t i = 0; wanted && i < v->n_lanes; i++)
-		wanted[i] = v->lanes[i].wanted;
-	if (wanted)
-		v->idle = idle_create(&v->tables, wanted, v->t0_ns, v->t1_ns, add_idle, v);
-	free(wanted);
+	v->idle = idle_create(&v->tables, v->w.wanted, v->w.t0_ns, v->w.t1_ns, add_idle, v);
 	if (v->idle)
 		v->n_devices = idle_devices(v->idle, &left_out);
 	return v->idle != NULL;
@@ -783,16 +747,16 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	v->totals = calloc(n_totals, sizeof(*v->totals));
 	if (!v->lanes || !v->totals)
 		return view_out_of_memory(err);
-	choose_lanes(v);
-	find_extent(v);
-	find_window(v);
-	v->find = find_create(&v->query, &v->tables, v->begin_ns);
+	if (!window_open(&v->w, &v->tables, &v->query))
+		return view_out_of_memory(err);
+	choose_rows_of(v);
+	v->find = find_create(&v->query, &v->tables, v->w.begin_ns);
 	if (!v->find || !watch_idle(v))
 		return view_out_of_memory(err);
 	choose_px(v);
 	v->rows = calloc(VIEW_MAX_ROWS, sizeof(*v->rows));
 	v->buckets = calloc(view_bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
-	v->opens = opens_create(v->t0_ns, v->t1_ns);
+	v->opens = opens_create(v->w.t0_ns, v->w.t1_ns);
 	if (!v->rows || !v->buckets || !v->opens)
 		return view_out_of_memory(err);
 	v->ready = true;
@@ -803,8 +767,8 @@ bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns
 {
 	if (!view_ready(v, err))
 		return false;
-	*t0_ns = v->t0_ns;
-	*t1_ns = v->t1_ns;
+	*t0_ns = v->w.t0_ns;
+	*t1_ns = v->w.t1_ns;
 	return true;
 }
 
@@ -822,8 +786,8 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e, size_t row,
 			  bool found)
 {
-	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns) - v->t0_ns;
-	int64_t span = v->t1_ns - v->t0_ns;
+	int64_t from = clamp(e->start_ns, v->w.t0_ns, v->w.t1_ns) - v->w.t0_ns;
+	int64_t span = v->w.t1_ns - v->w.t0_ns;
 	int at = span > 0 ? (int)((double)from / (double)span * v->px) : 0;
 	struct view_bucket *b;
 
@@ -881,8 +845,8 @@ static void note_watching(struct timeline_view *v, const struct timeline_event *
 
 static void add_event(struct timeline_view *v, struct timeline_event *e)
 {
-	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
-	int64_t end = clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns);
+	int64_t from = clamp(e->start_ns, v->w.t0_ns, v->w.t1_ns);
+	int64_t end = clamp(e->start_ns + e->duration_ns, v->w.t0_ns, v->w.t1_ns);
 	bool found;
 
 	if (e->name >= v->n_names)
@@ -918,16 +882,6 @@ bool timeline_view_wants_more(struct timeline_view *v)
 	return !v->query.seek.wanted || !v->ready || find_goes_on(v->find);
 }
 
-/* A part of it, not an end alone: where one event ends and the next begins, a window holds the one
- * that it was made for.  What has no duration lies on an end too. */
-static bool lies_in_window(const struct timeline_view *v, const struct timeline_event *e)
-{
-	int64_t end = e->start_ns + e->duration_ns;
-
-	return e->duration_ns ? e->start_ns < v->t1_ns && end > v->t0_ns
-			      : e->start_ns <= v->t1_ns && end >= v->t0_ns;
-}
-
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
 {
 	const struct timeline_chunk *c = &v->chunk;
@@ -940,7 +894,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 
-		if (e.lane < v->n_lanes && v->lanes[e.lane].wanted && lies_in_window(v, &e))
+		if (window_has(&v->w, &e))
 			add_event(v, &e);
 	}
 	return v->query.seek.wanted || idle_chunk(v->idle, c) || view_out_of_memory(err);

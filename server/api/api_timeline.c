@@ -8,6 +8,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"
 #include "server/api/routes.h"
+#include "server/text/text.h"
 
 /* ---- out of the store ---- */
 
@@ -247,6 +248,122 @@ static bool api_run_timeline(struct req *req, struct reply *reply, struct err *e
 	reply->text = ok ? buf_steal(&out) : NULL;
 	buf_finish(&out);
 	reply->content_type = "application/octet-stream";
+	return ok;
+}
+
+/* ---- what a window's events sum up to ---- */
+
+enum { GROUPS_DEFAULT = 100, GROUPS_MOST = 10000 };
+
+static bool group_tables(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_groups_tables(self, row->data, row->len, err);
+}
+
+static bool group_chunk(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_groups_chunk(self, row->data, row->len, err);
+}
+
+/* One of the words of a list, "a b c"; its number. */
+static bool read_word(struct req *req, const char *key, const char *words, int *at, struct err *err)
+{
+	const char *given = req_query(req, key);
+	size_t len = given ? strlen(given) : 0;
+
+	*at = 0;
+	if (!len)
+		return true;
+	for (const char *w = words; *w; w += strcspn(w, " "), w += *w == ' ', ++*at)
+		if (strcspn(w, " ") == len && strncmp(w, given, len) == 0)
+			return true;
+	return err_set(err, ERR_BAD_REQUEST, "%s=%.40s: one of %s is needed", key, given, words);
+}
+
+static bool read_grouping(struct req *req, struct timeline_grouping *how, bool *csv,
+			  struct err *err)
+{
+	int by, order, format;
+	int64_t limit;
+
+	if (!read_word(req, "by", "name op line kernel", &by, err) ||
+	    !read_word(req, "sort", "sum count mean max", &order, err) ||
+	    !read_word(req, "format", "json csv", &format, err) ||
+	    !req_query_int(req, "limit", (struct req_range){ 1, GROUPS_MOST, GROUPS_DEFAULT },
+			   &limit, err))
+		return false;
+	*csv = format == 1;
+	*how = (struct timeline_grouping){ .by = (enum timeline_by)by,
+					   .order = (enum timeline_order)order,
+					   .limit = (int)limit };
+	return true;
+}
+
+static json_t *groups_of(struct db *db, int64_t id, const struct timeline_query *q,
+			 const struct timeline_grouping *how, struct err *err)
+{
+	struct timeline_groups *g = timeline_groups_create(q, how, err);
+	json_t *json = NULL;
+	int64_t t0, t1;
+
+	if (g && db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), group_tables, g, err) &&
+	    timeline_groups_range(g, &t0, &t1, err) &&
+	    db_timeline_each(db, id, (struct block_range){ TIMELINE_CHUNK, t0, t1 }, group_chunk, g,
+			     err))
+		json = timeline_groups_json(g, err);
+	timeline_groups_destroy(g);
+	return json;
+}
+
+/* The rows as a table. */
+static bool groups_csv(const json_t *groups, struct buf *out)
+{
+	static const char *const keys[] = { "text",    "as",     "count", "sum_ns",
+					    "mean_ns", "max_ns", "share" };
+	json_t *row, *cells = json_array();
+	size_t i;
+
+	for (size_t k = 0; k < 7; k++)
+		json_array_append_new(cells, json_string(keys[k]));
+	csv_row(out, cells);
+	json_array_foreach(json_object_get(groups, "rows"), i, row) {
+		json_array_clear(cells);
+		for (size_t k = 0; k < 7; k++)
+			json_array_append(cells, json_object_get(row, keys[k]));
+		csv_row(out, cells);
+	}
+	json_decref(cells);
+	return !out->failed;
+}
+
+static bool api_run_timeline_groups(struct req *req, struct reply *reply, struct err *err)
+{
+	struct timeline_query q = timeline_whole(NULL);
+	struct timeline_grouping how;
+	struct buf out = { 0 };
+	struct run_row run;
+	bool csv, ok;
+	json_t *groups;
+	int64_t id;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err) ||
+	    !read_lanes(req, &q, err) || !read_span(req, &q, err) ||
+	    !read_grouping(req, &how, &csv, err))
+		return false;
+	how.find = q.find;
+	q.find = NULL;
+	groups = groups_of(req->app->db, id, &q, &how, err);
+	if (!csv) {
+		reply->json = groups;
+		return groups != NULL;
+	}
+	ok = groups && (groups_csv(groups, &out) || err_set(err, ERR_MEMORY, "out of memory"));
+	json_decref(groups);
+	reply->text_len = out.len;
+	reply->text = ok ? buf_steal(&out) : NULL;
+	buf_finish(&out);
+	reply->content_type = "text/csv; charset=utf-8";
+	reply->filename = arena_printf(req->arena, "breakeven-run-%lld-groups.csv", (long long)id);
 	return ok;
 }
 

@@ -461,6 +461,7 @@ static bool find(const struct scope_figure *figures, int n, struct arena *arena,
 						    f->mode,
 						    f->n,
 						    figures[i].run,
+						    figures[i].place,
 						    { f->lo, f->value, f->hi },
 						    figures[i].source_hash };
 	}

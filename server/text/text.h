@@ -40,6 +40,11 @@ const char *torch_text_error(const struct report_run *run);
  * by bytes, and "µs" has three of them in two columns.  Below 0: flush left, as there. */
 int text_width(int columns, const char *text);
 
+/* ---- csv.c ---- */
+
+/* A line of cells: texts, numbers, truths; null is an empty one. */
+void csv_row(struct buf *out, const json_t *row);
+
 /* ---- break_text.c: breaks of a report, with their source lines ---- */
 
 /* Each break: its place under the name `place`, kind, outcome, the line with

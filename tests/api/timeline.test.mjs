@@ -38,6 +38,50 @@ test('a page opens on the last call; in seconds of nothing on the kernels', asyn
     assert.equal(span, 19e9);
 });
 
+const groups = async (id, query) => (await getJson(`${server.url}/api/v1/runs/${id}/timeline/groups?${query}`)).body;
+
+test('the events of a window are summed by name, op, line and kernel', async () => {
+    const { slices, names } = await view(long, 't0=1000000&t1=1100000');
+    const by = await groups(long, 't0=1000000&t1=1100000');
+    const inside = (s) => Math.min(1100000, s.start + s.duration) - Math.max(1000000, s.start);
+    const timed = slices.filter((s) => s.kind !== 'idle');
+    assert.equal(by.events, timed.length);
+    assert.equal(by.sum_ns, timed.reduce((n, s) => n + inside(s), 0));
+    assert.equal(by.rows.reduce((n, r) => n + r.sum_ns, 0), by.sum_ns);
+    for (const r of by.rows) {
+        const own = timed.filter((s) => names[s.name].name === r.text);
+        assert.deepEqual([r.count, r.sum_ns, r.max_ns], [own.length, own.reduce((n, s) => n + inside(s), 0), Math.max(...own.map((s) => s.duration))]);
+        assert.ok(Math.abs(r.mean_ns - r.sum_ns / r.count) < 1e-6 && Math.abs(r.share - r.sum_ns / by.sum_ns) < 1e-12);
+        assert.ok(r.names.every((n) => names[n].name === r.text));
+    }
+    for (const [sort, key] of [['sum', 'sum_ns'], ['count', 'count'], ['mean', 'mean_ns'], ['max', 'max_ns']]) {
+        const sorted = (await groups(long, `sort=${sort}`)).rows.map((r) => r[key]);
+        assert.deepEqual(sorted, [...sorted].sort((a, b) => b - a));
+    }
+    const few = await groups(long, 'limit=3');
+    assert.equal(few.rows.length, 3);
+    assert.equal(few.left_out.groups, few.groups - 3);
+    assert.equal(few.left_out.sum_ns + few.rows.reduce((n, r) => n + r.sum_ns, 0), few.sum_ns);
+    assert.deepEqual((await groups(long, 'q=NEEDLE')).rows.map((r) => r.text), ['needle']);
+    const kernels = await groups(long, 'by=kernel');
+    assert.ok(kernels.rows.every((r) => r.as === 'kernel') && kernels.events === 10000);
+    const ops = await groups(run, 'mode=static&by=op');
+    assert.ok(ops.rows.some((r) => /relu/.test(r.text)), JSON.stringify(ops.rows.map((r) => r.text)));
+    const lines = await groups(run, 'mode=static&by=line');
+    assert.ok(lines.rows.some((r) => r.text === '4'), JSON.stringify(lines.rows.map((r) => r.text)));
+    assert.match((await groups(run, 'by=x')).error.message, /by=x: one of name op line kernel is needed/);
+});
+
+test('sums are saved as a table', async () => {
+    const r = await fetch(`${server.url}/api/v1/runs/${long}/timeline/groups?format=csv&by=kernel&sort=count`);
+    assert.match(r.headers.get('content-type'), /text\/csv/);
+    const lines = (await r.text()).trim().split('\r\n');
+    assert.equal(lines[0], 'text,as,count,sum_ns,mean_ns,max_ns,share');
+    const { rows } = await groups(long, 'by=kernel&sort=count');
+    assert.equal(lines.length - 1, rows.length);
+    assert.equal(lines[1].split(',').slice(0, 4).join(), [rows[0].text, rows[0].as, rows[0].count, rows[0].sum_ns].join());
+});
+
 test('rows are of the lanes that are asked for, totals of all', async () => {
     const all = await view(long, 't0=1000000&t1=1100000');
     const [lane] = all.lanes.filter((l) => l.role === 'kernels');

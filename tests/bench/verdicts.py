@@ -1,6 +1,6 @@
 """tests/bench/verdicts.py [BINARY] -- do verdicts of `breakeven compare` hold?
 
-    python3 tests/bench/verdicts.py [build/breakeven] [--sets 200] [--device cpu] [--seconds-limit 1200] [--seed 1] [--keep FOLDER]
+    python3 tests/bench/verdicts.py [build/breakeven] [--sets 200] [--device cpu] [--only NAME,NAME] [--seconds S] [--seconds-limit 1200] [--seed 1] [--keep FOLDER]
 
 A set is five runs of a small program, in an order drawn at random: A and B are the same, C does 5 % more
 of the same work than A, D does 2 % more than E.  A program is a loop, and more work is more turns of it: the
@@ -25,21 +25,28 @@ PROGRAMS = [
     ("wide", "x = torch.matmul(x, w)", [16, 128], [128, 128]),
     ("vectors", "x = torch.matmul(x, w)", [2, 128], [128, 128]),
 ]
+# Of a GPU: three that it is busy with, and one that waits for its launches alone, whose time is the host's.
+PROGRAMS_OF_A_GPU = [
+    ("squares", "x = torch.matmul(x, w)", [1024, 1024], [1024, 1024]),
+    ("tall", "x = torch.matmul(x, w)", [8192, 256], [256, 256]),
+    ("wide", "x = torch.matmul(x, w)", [64, 2048], [2048, 2048]),
+    ("launches", "x = torch.matmul(x, w)", [2, 128], [128, 128]),
+]
 # of the loop: A and B are the same, C is A and 5 % more, D is E and 2 % more
 TURNS = {"A": 60, "B": 60, "C": 63, "E": 50, "D": 51}
 
 
-def workload(program, turns, device):
+def workload(program, turns, args):
     name, turn, x, w = program
     source = f"import torch\n\ndef model(x, w):\n    for i in range({turns}):\n        {turn}\n    return x\n"
     calls = [[{"random": {"shape": s, "dtype": "float32", "kind": "randn", "seed": i}} for i, s in enumerate((x, w))]]
-    return {"name": name, "source": source, "calls": calls, "modes": ["eager", "static"], "threads": 1, "device": device}
+    return {"name": name, "source": source, "calls": calls, "modes": ["eager", "static"], "threads": 1, "device": args.device, **({"seconds": args.seconds} if args.seconds else {})}
 
 
 def run(args, program, turns, path):
     """Its report goes to path; launches of eager a call."""
     if not os.path.exists(path):
-        done = subprocess.run([args.binary, "run", "-", "--json"], input=json.dumps(workload(program, turns, args.device)), capture_output=True, text=True, timeout=120)
+        done = subprocess.run([args.binary, "run", "-", "--json"], input=json.dumps(workload(program, turns, args)), capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise SystemExit(f"{program[0]}: {done.stderr[-400:]}")
         with open(path, "w", encoding="utf-8") as file:
@@ -82,17 +89,21 @@ def main():
     parse.add_argument("binary", nargs="?", default="build/breakeven")
     parse.add_argument("--sets", type=int, default=200)
     parse.add_argument("--device", default="cpu")
+    parse.add_argument("--only", default="", help="programs, by name")
+    parse.add_argument("--seconds", type=float, help="of sampling a run; as a run has it where it is not given")
     parse.add_argument("--seconds-limit", type=float, default=1200)
     parse.add_argument("--seed", type=int, default=1)
     parse.add_argument("--keep")
     args = parse.parse_args()
     args.binary = os.path.abspath(args.binary)
+    programs = PROGRAMS if args.device == "cpu" else PROGRAMS_OF_A_GPU
+    programs = [p for p in programs if not args.only or p[0] in args.only.split(",")]
     draw, counts, seconds, drifts, alone = random.Random(args.seed), collections.defaultdict(collections.Counter), [], 0, collections.Counter()
     begin, sets, skipped = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         home = args.keep or scratch
         while sets < args.sets and time.monotonic() - begin < args.seconds_limit:
-            found = one_set(args, PROGRAMS[sets % len(PROGRAMS)], draw, os.path.join(home, f"{sets}-" if args.keep else ""))
+            found = one_set(args, programs[sets % len(programs)], draw, os.path.join(home, f"{sets}-" if args.keep else ""))
             sets += 1
             if found is None:
                 skipped += 1
@@ -104,7 +115,7 @@ def main():
                 counts[what][verdict] += 1
                 drifts += bool(moved)
                 if what == "2 % more, --margin 1" and verdict == "SAME" or verdict != {"unchanged": "SAME", "5 % more": "SLOWER"}.get(what, verdict):
-                    print(f"set {sets}, {PROGRAMS[(sets - 1) % len(PROGRAMS)][0]}: {what}: {verdict}, {ratio or float('nan'):.3f}x{', the control moved' if moved else ''}", flush=True)
+                    print(f"set {sets}, {programs[(sets - 1) % len(programs)][0]}: {what}: {verdict}, {ratio or float('nan'):.3f}x{', the control moved' if moved else ''}", flush=True)
     words = ["SAME", "FASTER", "SLOWER", "AMBIGUOUS", "NOT ENOUGH", "DISAGREES"]
     print(f"\n{sets - skipped} sets ({skipped} whose counted work was not what was planted), {time.monotonic() - begin:.0f} s, a run {sorted(seconds)[len(seconds) // 2]:.2f} s; the control moved in {drifts} comparisons")
     for why, n in alone.items():

@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, startServer, waitFor } from "../api/harness.mjs";
 import { drawn, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
@@ -76,4 +76,108 @@ test("ops of a thread that lie inside each other are levels, each pointed at in 
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "middle", exact: true }).waitFor();
   assert.deepEqual(complaints, []);
+});
+
+test("compilations of a log: the list, stacks, a search over its texts, and a page for each with its texts side by side", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/1/compiles`);
+  const table = page.getByRole("region", { name: "Compilations of the log", exact: true });
+  await table.locator("tbody tr").first().waitFor();
+  assert.equal(await table.locator("tbody tr").count(), 7);
+  assert.ok((await page.getByRole("navigation", { name: "Stacks" }).getByRole("link", { name: "[0/0]" }).count()) === 1);
+  await page.getByLabel("Show compilations that have").fill("1/2");
+  assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["[1/2]"]);
+  assert.deepEqual(await findings(page), []);
+  await page.getByLabel("Search every text of the log").fill("tensor_match");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: /TENSOR_MATCH: check_tensor/ }).click();
+  await page.getByRole("heading", { name: /^\[0\/0\] f/ }).waitFor();
+  const guards = page.getByRole("listbox", { name: "dynamo_cpp_guards_str" });
+  await guards.locator("[aria-selected=true]").waitFor();
+  assert.match(await guards.locator("[aria-selected=true]").innerText(), /^6\s*\| \| \+- TENSOR_MATCH/);
+  // A text from the list beside it, its lines by the keyboard, and back to where it was.
+  await page.getByRole("button", { name: "inductor_output_code x.py" }).click();
+  const code = page.getByRole("listbox", { name: "inductor_output_code x.py" });
+  await code.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await code.locator("[aria-selected=true]").innerText(), /^2\s*import torch/);
+  await page.getByLabel("Find in inductor_output_code x.py").fill("AOT");
+  await page.keyboard.press("Enter");
+  assert.match(await code.locator("[aria-selected=true]").innerText(), /^1\s*# AOT ID/);
+  assert.deepEqual(await findings(page), []);
+  assert.ok((await sideways(page)) <= 0);
+  const link = page.url();
+  await page.goto(`${server.url}/runs/1/compiles`);
+  await page.goto(link);
+  await code.waitFor();
+  await guards.waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+});
+
+test("of a text of many lines those in sight alone are in the page", async () => {
+  const log = join(server.home, "long.log");
+  const head = (json) => `V1121 10:00:00.000000 77 torch/x.py:1] ${JSON.stringify(json)}\n`;
+  const of = { frame_id: 0, frame_compile_id: 0, attempt: 0 };
+  const lines = Array.from({ length: 100000 }, (_, i) => `\tline ${i + 1} of a long graph, which is of no use but to be long\n`).join("");
+  writeFileSync(log, head({ dynamo_output_graph: {}, ...of, has_payload: "0" }) + lines);
+  const posted = spawnSync(binary, ["import", "--post", server.url, log], { encoding: "utf8" });
+  assert.equal(posted.status, 0);
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${/run (\d+)/.exec(posted.stderr)[1]}/compiles?compile=0/0`);
+  const text = page.getByRole("listbox", { name: "dynamo_output_graph" });
+  await text.locator("[data-n='1']").waitFor();
+  assert.ok((await text.locator("[data-n]").count()) < 200);
+  await text.focus();
+  await page.keyboard.press("End");
+  await text.locator("[data-n='100000'][aria-selected=true]").waitFor();
+  await page.getByLabel("Find in dynamo_output_graph").fill("line 77777 ");
+  await page.keyboard.press("Enter");
+  await text.locator("[data-n='77777'][aria-selected=true]").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+/** Drops files on the page, as a user does. */
+const drop = (page, files) => page.evaluate((all) => {
+  const transfer = new DataTransfer();
+  for (const [name, text] of all) transfer.items.add(new File([text], name));
+  for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+}, files);
+
+test("files that are dropped on any page are imported: several logs as one run, results as theirs; what is refused says why", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /status of 4/ });
+  page.setDefaultTimeout(60000); // what waits in vain does not wait for ever
+  const text = (file) => readFileSync(`tests/${file}`, "utf8");
+  await page.goto(`${server.url}/ops`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await drop(page, [["torch_trace.log", text("import/torch_trace_2.14.log")], ["kineto.json", text("import/kineto.json")]]);
+  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  assert.match(await page.getByRole("heading", { level: 1 }).innerText(), /^torch_trace\.log and 1 more file/);
+  const { report } = await (await fetch(`${server.url}/api/v1${new URL(page.url()).pathname.replace("/timeline", "")}`)).json();
+  assert.deepEqual(report.import.files.map((f) => f.kind), ["torch_trace", "kineto"]);
+  assert.ok(report.import.joined > 0);
+
+  await drop(page, [["m.py", "x = 1"], ["hyperfine.json", text("results/hyperfine.json")], ["notes.txt", "nothing"]]);
+  const dialog = page.getByRole("dialog", { name: "Import" });
+  await dialog.getByRole("button", { name: "Open what was imported" }).waitFor();
+  const refused = await dialog.getByRole("listitem").allInnerTexts();
+  assert.equal(refused.length, 2, refused.join());
+  assert.match(refused[0], /m\.py is a program: open it on New run/);
+  assert.match(refused[1], /notes\.txt is not a log of a known kind/);
+  assert.deepEqual(await findings(page), []);
+  await dialog.getByRole("button", { name: "Open what was imported" }).click();
+  await page.waitForURL(/\/(runs|suites)\/\d+$/);
+
+  // Without dragging: a button of the list of runs.
+  await page.goto(`${server.url}/runs`);
+  await page.getByRole("button", { name: "Import files" }).click();
+  await dialog.waitFor();
+  assert.deepEqual(await findings(page), []);
+  await dialog.getByLabel("Files to import").setInputFiles("tests/import/job.zip");
+  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
 });

@@ -141,6 +141,28 @@ test("the legend hides a kind on the canvas, in the address too; the numbers sta
   assert.deepEqual(complaints, []);
 });
 
+test("what is selected is summed by name, op, line and kernel, sorted, saved, and shown alone", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long, "t0=1000000&t1=2000000&s0=1200000&s1=1400000");
+  await page.getByText("Grouped by name, op, line or kernel").click();
+  const table = page.getByRole("region", { name: "Grouped events" });
+  await table.waitFor();
+  const told = await (await fetch(`${server.url}/api/v1/runs/${long}/timeline/groups?t0=1200000&t1=1400000`)).json();
+  assert.equal((await rows(page, "Grouped events")).length, told.rows.length);
+  await table.getByRole("button", { name: "Count" }).click();
+  await page.waitForFunction(() => document.querySelector(".groups th[aria-sort]")?.textContent === "Count");
+  const counts = (await rows(page, "Grouped events")).map((r) => Number(r[1].replace(/,/g, "")));
+  assert.deepEqual(counts, [...counts].sort((a, b) => b - a));
+  await page.getByRole("group", { name: "Grouped by" }).getByRole("button", { name: "Kernel" }).click();
+  await page.waitForFunction(() => document.querySelector(".groups th")?.textContent === "Kernel");
+  const first = table.locator("tbody button").first();
+  await first.click();
+  assert.equal(await first.getAttribute("aria-pressed"), "true");
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
+  assert.match(saved.suggestedFilename(), /groups\.csv$/);
+  await sound(page, complaints);
+});
+
 test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; a run remembers it", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, long);

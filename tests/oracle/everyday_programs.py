@@ -449,6 +449,53 @@ def model(x, kind):
         opt.step()
     return loss.detach(), net.weight.detach() + 0
 """),
+    ("parameters_of_one_tensor", [["f 3"], ["f 3"]], """given = torch.ones(3)
+a, b = nn.Parameter(given), nn.Parameter(given)
+w = torch.full((3,), 2.0, requires_grad=True)
+c, d = nn.Parameter(w * 2), nn.Parameter(w * 3, requires_grad=False)
+def model(x):
+    (a * x + b * 3 + c * 4).sum().backward()
+    found = a is b, given.requires_grad, isinstance(given, nn.Parameter), c.is_leaf, d.requires_grad, w.grad is None
+    return found, a.grad + 0, b.grad + 0, c.grad + 0
+"""),
+    ("optimizers_of_a_kind", [["f 2,4"], ["f 2,4"]], """pairs = []
+for _ in range(2):
+    net = nn.Linear(4, 4)
+    pairs.append((net, torch.optim.SGD(net.parameters(), lr=0.1)))
+def model(x):
+    for net, opt in pairs:
+        opt.zero_grad()
+        net(x).sum().backward()
+        opt.step()
+    return pairs[0][0].weight.detach() + pairs[1][0].weight.detach()
+"""),
+    ("pruned_layers", [["f 2,4"], ["f 2,4"]], """import torch.nn.utils.prune as prune
+a, b = nn.Linear(4, 6), nn.Linear(6, 2)
+prune.l1_unstructured(a, name="weight", amount=0.5)
+prune.ln_structured(a, name="weight", amount=1, n=2, dim=0)
+prune.global_unstructured([(b, "weight"), (b, "bias")], pruning_method=prune.L1Unstructured, amount=5)
+prune.remove(b, "weight")
+names = sorted(dict(a.named_parameters())), sorted(dict(b.named_buffers())), prune.is_pruned(a), prune.is_pruned(b)
+def model(x):
+    return b(a(x)), names, a.weight + 0, b.weight + 0
+"""),
+    ("layers_that_are_folded", [["f 2,1,4,4"], ["f 2,1,4,4"]], """from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.utils.parametrizations import orthogonal
+conv, norm = nn.Conv2d(1, 3, 3).eval(), nn.BatchNorm2d(3).eval()
+norm.running_mean.copy_(torch.tensor([0.1, 0.2, 0.3]))
+folded = fuse_conv_bn_eval(conv, norm)
+turned, wide = orthogonal(nn.Linear(4, 4)), orthogonal(nn.Linear(2, 4))
+def model(x):
+    return folded(x), wide.weight.mT @ wide.weight, turned(x)
+"""),
+    ("numbers_of_few_bits", [["f 3,4"], ["f 3,4"]], """scales = torch.tensor([0.1, 0.2, 0.3, 0.4])
+zeros = torch.tensor([0, 1, 2, 3], dtype=torch.int32)
+def model(x):
+    x = x + 0.001
+    a = torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -5, 6)
+    b = torch.fake_quantize_per_channel_affine(x, scales, zeros, 1, -128, 127)
+    return a, b
+"""),
 ]
 
 

@@ -114,7 +114,8 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 	case GUARD_MODULE:
 		return v.kind == VALUE_MODULE && v.object == at->pointer;
 	case GUARD_INSTANCE:
-		return v.kind == VALUE_INSTANCE && v.instance->class == at->pointer;
+		return v.kind == VALUE_INSTANCE && v.instance->class == at->pointer &&
+		       (at->number == 0 || v.object->birth == at->number - 1);
 	case GUARD_ITERATOR:
 		return same_iterator(v, at);
 	default:

@@ -94,6 +94,13 @@ static struct guard type_guard(const struct source *s, int source)
 	return guard;
 }
 
+/* What the step of an optimiser is a method of: torch compiles the step of each. */
+static bool is_own_optimizer(const struct trace *t, const struct source *s)
+{
+	return !t->native && code_is_frame(t->base->code) && s->access == SOURCE_LOCAL &&
+	       s->index == 0;
+}
+
 /* Where a class is a source of its own, its instances need no pointer to it, but
  * the class may not be another one: its guard says so. */
 static void add_type(struct guard_maker *m, int source)
@@ -110,6 +117,8 @@ static void add_type(struct guard_maker *m, int source)
 	}
 	if (s->var >= 0)
 		m->g->homes[s->var] = (struct guard_home){ .source = source, .dim = -1 };
+	if (guard.kind == GUARD_INSTANCE && is_own_optimizer(m->t, s))
+		guard.number = 1 + (int64_t)s->value.object->birth;
 	add(m, guard);
 }
 

@@ -28,7 +28,8 @@ enum guard_kind {
 	GUARD_FUNCTION, /* its code is `pointer`, plain defaults as they were */
 	GUARD_NATIVE,   /* a function of the engine, by name */
 	GUARD_MODULE,   /* by name */
-	GUARD_INSTANCE, /* of the class `pointer`; NULL: another source checks it */
+	GUARD_INSTANCE, /* of the class `pointer`; NULL: another source checks it; number - 1: its
+			   birth */
 	GUARD_ITERATOR, /* of kind `dim`, at position `number`, length `other` */
 	/* these need it loaded */
 	GUARD_RANK,

@@ -53,7 +53,7 @@ static bool wants_symbol(const struct trace *t, int source, const struct seen *s
 	/* a symbol has no type of NumPy's; where torch's own code alone reads the number, as the
 	 * step of an optimiser its rate, nobody asks for it */
 	if (s->value.scalar)
-		return !t->native && t->base->unit->hidden && s->kind == VALUE_FLOAT &&
+		return !t->native && code_is_frame(t->base->code) && s->kind == VALUE_FLOAT &&
 		       isfinite(s->value.f);
 	/* numbers that rounds have changed are none to make versions for; sizes are */
 	if (t->in_round && seen->number_changed)

@@ -4,6 +4,7 @@
 # where one is traced, the factors that depend on the step are computed in it.
 import math
 
+import _module_parts
 import torch
 from _optimizer_state import State
 
@@ -75,7 +76,33 @@ class Optimizer:
 
     _begin = None  # of parameter and group: what is kept of the parameter before its first step
 
+    _step_hooks = None
+
+    def _step_hook(self, when, hook):
+        if self._step_hooks is None:
+            self._step_hooks = {"before": {}, "after": {}}
+        return _module_parts.hook(self._step_hooks, when, hook)
+
+    def register_step_pre_hook(self, hook):
+        return self._step_hook("before", hook)
+
+    def register_step_post_hook(self, hook):
+        return self._step_hook("after", hook)
+
     def step(self, closure=None):
+        if self._step_hooks is None:
+            return self._whole_step(closure)
+        args, keywords = () if closure is None else (closure,), {}
+        for hook in list(self._step_hooks["before"].values()):
+            changed = hook(self, args, keywords)
+            if changed is not None:
+                args, keywords = changed
+        loss = self._whole_step(*args, **keywords)
+        for hook in list(self._step_hooks["after"].values()):
+            hook(self, args, keywords)
+        return loss
+
+    def _whole_step(self, closure=None):
         loss = None
         if closure is not None:
             with torch.enable_grad():

@@ -97,6 +97,11 @@ def put_(self, index, source, accumulate=False):
     return self
 
 
+def put(self, index, source, accumulate=False):
+    at = index.reshape(-1) % self.numel()
+    return self.reshape(-1).index_put((at,), source.reshape(-1), accumulate).view(self.shape)
+
+
 def map_(self, tensor, callable):
     made = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), tensor.expand(self.shape).reshape(-1).tolist())]
     return self.copy_(torch.tensor(made).view(self.shape))

@@ -202,3 +202,31 @@ sqrt_ = _in_place("sqrt_")
 square_ = _in_place("square_")
 tan_ = _in_place("tan_")
 trunc_ = _in_place("trunc_")
+
+
+def put(input, index, source, accumulate=False):
+    return input.put(index, source, accumulate)
+
+
+def constant_pad_nd(input, pad, value=0):
+    return F.pad(input, pad, "constant", value)
+
+
+def threshold(input, threshold, value):
+    return F.threshold(input, threshold, value)
+
+
+def split_with_sizes(input, split_sizes, dim=0):
+    return torch.split(input, split_sizes, dim)
+
+
+def zero_(input):
+    return input.zero_()
+
+
+def fill_(input, value):
+    return input.fill_(value)
+
+
+def detach_(input):
+    return input.detach_()

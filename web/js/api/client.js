@@ -108,6 +108,34 @@ export const JSON_TYPE = { "Content-Type": "application/json" };
 export const postRun = (workload) =>
   request("/runs", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload) });
 
+/**
+ * Bytes that take a while: how much of them is gone is told, and the signal gives them up.
+ * @param {string} path @param {Blob} body @param {{signal: AbortSignal, sent: (bytes: number, of: number) => void}} how @returns {Promise<any>}
+ */
+export async function upload(path, body, { signal, sent }) {
+  const init = await signed({ method: "POST", headers: { "Content-Type": "application/octet-stream" } });
+  return new Promise((done, fail) => {
+    const xhr = new XMLHttpRequest();
+    xhr.open("POST", BASE + path);
+    for (const [name, value] of new Headers(init.headers)) xhr.setRequestHeader(name, value);
+    xhr.upload.addEventListener("progress", (e) => sent(e.loaded, e.total));
+    signal.addEventListener("abort", () => xhr.abort());
+    xhr.addEventListener("abort", () => fail(new DOMException("given up", "AbortError")));
+    xhr.addEventListener("error", () => fail(new ApiError(0, { code: "OFFLINE", message: `The connection to ${location.host} ended before the file was there.` })));
+    xhr.addEventListener("load", () => {
+      let json = null;
+      try {
+        json = JSON.parse(xhr.responseText);
+      } catch {
+        /* said below */
+      }
+      if (xhr.status < 300 && json) done(json);
+      else fail(new ApiError(xhr.status, json?.error ?? { code: String(xhr.status), message: `The server answered ${xhr.status} and gave no reason.` }));
+    });
+    xhr.send(body);
+  });
+}
+
 const PIECE_BYTES = 8 << 20;
 
 /**
@@ -234,6 +262,20 @@ export async function getTimeline(id, params, signal) {
 export function findEvent(id, params, signal) {
   const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
   return request(`/runs/${encodeURIComponent(id)}/timeline/find?${q}`, { signal });
+}
+
+/**
+ * @typedef {{events: number, sum_ns: number, groups: number, left_out: {groups: number, count: number, sum_ns: number},
+ *   rows: {text: string, as: string, count: number, sum_ns: number, mean_ns: number, max_ns: number, share: number, names: number[]}[]}} Groups
+ */
+/**
+ * The events of a part of a timeline, summed.
+ * @param {string} id @param {Record<string, string | number>} params mode, n, t0, t1 (ns), by, sort, limit @param {AbortSignal} signal
+ * @returns {Promise<Groups>}
+ */
+export function getGroups(id, params, signal) {
+  const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
+  return request(`/runs/${encodeURIComponent(id)}/timeline/groups?${q}`, { signal });
 }
 
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */

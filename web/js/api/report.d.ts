@@ -2347,6 +2347,8 @@ export interface ReportXlaModel {
 export interface ReportRanks {
   /** ranks of the job; null where no file says it */
   world_size: number | null;
+  /** what they say first: for whom they wait and why, what the critical path is made of, how far the collectives are hidden */
+  sentences: string[];
   /** the ranks that have a trace, by their numbers */
   ranks: ReportRank[];
   /** what the devices of all ranks ran, each moment of a rank once */
@@ -2445,6 +2447,8 @@ export interface ReportRank {
 export interface ReportKernelMix {
   /** computation, communication, memory: one or several */
   kinds: string[];
+  /** of the total time of its rank, or of all ranks */
+  share: number;
   /** us: their time */
   us: number;
 }
@@ -2555,11 +2559,13 @@ export interface ReportDivergence {
 export interface ReportRankPath {
   /** us: its length */
   total_us: number;
+  /** on how many ranks it runs */
+  ranks: number;
   /** its time by kind, all kinds: they add up to it */
   shares: ReportPathShare[];
   /** its time by rank */
   by_rank: ReportPathRank[];
-  /** the kernels, calls and ops with the most time on it, at most 20; of each part the three longest count */
+  /** the kernels, calls and ops with the most time on it, at most 20; of each part the six longest count */
   names: ReportPathName[];
   /** its longest parts in the order of time, at most 100 */
   parts: ReportPathPart[];

@@ -45,6 +45,8 @@ const TABS = [
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
   { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
+  { key: "compiles", label: "Compiles", load: async () => (await import("./compiles.js")).compilesTab },
+  { key: "ranks", label: "Ranks", load: async () => (await import("./ranks.js")).ranksTab },
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
 
@@ -52,10 +54,18 @@ const TABS = [
  * @type {() => Promise<Tab>} */
 const resultOf = async () => (await import("./result.js")).resultTab;
 
-/** What another process records has events, and nothing else; PyTorch is there where it was
- * asked for. @param {Run} run */
-const tabsOf = (run) =>
-  TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || run.report?.engines?.torch));
+/** What another process recorded has events, and with them what its compile log holds and what its ranks say; PyTorch
+ * is there where it was asked for. @param {Run} run */
+const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : !["compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
+
+/** @param {Run} run */
+function tabsOfTrace(run) {
+  const found = run.status === "running" ? null : run.report?.import;
+  return ["timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
+}
+
+/** Of many ranks first what they say together: their timeline is long. @param {Run} run */
+const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 1 && run.status !== "running" ? "ranks" : "timeline");
 
 /** @param {Context} ctx */
 export async function runView(ctx) {
@@ -79,7 +89,7 @@ export async function runView(ctx) {
       nothingHere(`A run has no view ${tab}`, [`${run.name} #${run.id} has: ${views}.`], [[`Open run #${run.id}`, tabUrl(id, "")], ["All runs", "/runs"]]),
     );
   }
-  if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"), { replace: true });
+  if (run.workload?.trace && !tabsOfTrace(run).includes(tab)) return go(tabUrl(id, firstOfTrace(run)), { replace: true });
   if (run.workload?.result && tab) return go(tabUrl(id, ""), { replace: true });
   return draw(ctx, run, tab);
 }
@@ -97,7 +107,7 @@ async function draw(ctx, run, tab) {
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
   if (strip && here && tab) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
-  if (run.workload?.trace) return followTrace(ctx, body, run);
+  if (run.workload?.trace && tab === "timeline") return followTrace(ctx, body, run);
   const waits = run.status === "queued" || run.status === "running";
   if (waits && tab !== "source") return untilEnd(ctx, body, run, tab);
   const part = run.report && run.partial;
@@ -238,6 +248,12 @@ async function showAgain(ctx, run, tab) {
   if (now && !ctx.signal.aborted) again(ctx, now, tab);
 }
 
+/** Of several files the first and the last, without their folders. @param {string[]} names */
+function filesText(names) {
+  const [first, last] = [names[0], names[names.length - 1]].map((name) => (name ?? "").split("/").pop());
+  return names.length > 1 ? `${names.length} files: ${first}${names.length > 2 ? " to" : ","} ${last}` : names.join();
+}
+
 /** The facts that decide comparability. @param {Run} run */
 function factList(run) {
   const w = run.workload;
@@ -246,7 +262,7 @@ function factList(run) {
   const mark = run.report?.imported ?? run.imported;
   /** @type {[string, string | Node][]} */
   const ofTrace = run.report?.import && !run.imported && !run.report.trace?.processes?.length ? [
-    ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
+    ["Imported from", filesText(run.report.import.files.map((f) => f.name))],
     ["Device", run.device?.toUpperCase() || "not known"],
     ["Imported", when],
   ] : [

@@ -64,7 +64,7 @@ export class TimelineCanvas {
   constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
     this.#hooks = hooks;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, hidden: new Set(), deep: new Map(levelsOf(view)), how: AS_THEY_CAME, filter: "", scroll: 0, room: 0, drop: null, width: 0 };
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, lit: null, hidden: new Set(), deep: new Map(levelsOf(view)), how: AS_THEY_CAME, filter: "", scroll: 0, room: 0, drop: null, width: 0 };
     this.stick = h("div", { class: "stick" }, canvas);
     this.#reach = h("div", {}, this.stick);
     this.el = h("div", { class: "well tl" }, this.#reach);
@@ -126,6 +126,13 @@ export class TimelineCanvas {
   /** What is not drawn, by what events are drawn as. @param {Set<string>} kinds */
   hide(kinds) {
     this.#scene.hidden = kinds;
+    this.redraw();
+  }
+
+  /** Names whose events alone are not dimmed; null: as they are. @param {Set<number> | null} names */
+  light(names) {
+    if (this.#scene.lit === names) return;
+    this.#scene.lit = names;
     this.redraw();
   }
 

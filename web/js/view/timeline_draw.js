@@ -23,6 +23,7 @@ import { bytes, number, onAxis, timeUnit } from "../model/format.js";
  * @property {Slice | null} other the end of its arrow that the view has no row for
  * @property {{t0: number, t1: number} | null} selection
  * @property {Set<number> | null} found names that are looked for
+ * @property {Set<number> | null} lit names whose events are shown before the rest
  * @property {Set<string>} hidden what is not drawn
  * @property {Map<number, number>} deep how many levels lanes have, of those that nest
  * @property {import("../model/lanes.js").Arrangement} how
@@ -210,7 +211,7 @@ function drawRuler(g, s) {
 }
 
 /** How much of a slice is drawn while something else is looked for. @param {Scene} s @param {Slice} e */
-const alphaOf = (s, e) => (s.found && e !== s.pointed && !isFound(s.found, e) ? DIM : 1);
+const alphaOf = (s, e) => ((s.lit ?? s.found) && e !== s.pointed && !isFound(s.lit ?? s.found ?? new Set(), e) ? DIM : 1);
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
 function drawSlice(g, s, row, e) {

@@ -65,6 +65,10 @@ export class TimelinePage {
   #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
   #list = h("details", { class: "events", hidden: true }, h("summary", {}, "Events as a list"), h("div"));
 
+  #groups = h("details", { class: "events", hidden: true }, h("summary", {}, "Grouped by name, op, line or kernel"), h("div"));
+  /** @type {import("./timeline_groups.js").GroupsTable | null} once it is opened */
+  #table = null;
+
   /** @param {Asked} asked @param {View} whole @param {URLSearchParams} query */
   constructor(asked, whole, query) {
     this.#asked = asked;
@@ -88,6 +92,7 @@ export class TimelinePage {
     this.#canvas.addEventListener("pointermove", (e) => placeTip(this.#tip, this.#canvas, e), { signal });
     this.#canvas.addEventListener("pointerleave", () => showTip(this.#tip, null, this.#view), { signal });
     this.#list.addEventListener("toggle", () => this.#fillList(), { signal });
+    this.#groups.addEventListener("toggle", () => this.#fillGroups(), { signal });
     onKeys(signal, { "/": () => this.find.focus() });
     signal.addEventListener("abort", () => clearTimeout(this.#waiting), { once: true });
   }
@@ -117,6 +122,7 @@ export class TimelinePage {
       h("p", { class: "vh", id: "tl-keys" }, keys),
       ledger(this.#whole),
       h("div", { class: "three" }, this.#parts.totals, this.#parts.idle, this.#parts.slice),
+      this.#groups,
       this.#parts.lanes,
       this.#parts.kernels,
       this.#list,
@@ -284,8 +290,9 @@ export class TimelinePage {
     fillLanes(this.#parts.lanes, scope);
     fillKernels(this.#parts.kernels, scope, this.#asked);
     this.#mark();
-    this.#list.hidden = false; // below what has come: sooner it would be pushed down
+    this.#list.hidden = this.#groups.hidden = false; // below what has come: sooner it would be pushed down
     this.#fillList();
+    this.#fillGroups();
     if (told && selection) say(`${duration((t1 - t0) / 1000)} selected, ${plural(scope.lanes.reduce((n, l) => n + l.count, 0), "event")}.`);
     else if (told) say("Nothing selected.");
   }
@@ -301,6 +308,18 @@ export class TimelinePage {
     const view = await ask(this.#asked, params).catch(() => null);
     if (view) this.#kept = { key, view };
     return view;
+  }
+
+  /** The sums of what is selected, else in sight, while they are shown: their script comes then. */
+  async #fillGroups() {
+    if (!this.#groups.open || !this.#scope) {
+      this.line.light(null);
+      return;
+    }
+    const { GroupsTable } = await import("./timeline_groups.js");
+    if (this.#asked.signal.aborted) return;
+    this.#table ??= new GroupsTable(this.#asked, /** @type {HTMLElement} */ (this.#groups.lastElementChild), (names) => this.line.light(names));
+    if (this.#scope) await this.#table.show(this.#scope);
   }
 
   #fillList() {

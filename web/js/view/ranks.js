@@ -1,0 +1,256 @@
+// js/view/ranks.js -- the ranks of a job: where they differ, for whom they wait, what each does, and the critical path.
+
+import { add, button, h, headRow, loadStyle, press, scroller, section, segmented, select, stateWell, svg } from "./dom.js";
+import { chartFiles, ofElement } from "./chart_files.js";
+import { bytes, count, duration, number, plural, shareText, shares } from "../model/format.js";
+import { compileQuery } from "../model/compiles.js";
+import { heatLevel } from "../model/heat.js";
+import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../model/ranks.js";
+
+/** @typedef {import("../api/report.js").ReportRank} Rank */
+/** @typedef {import("../api/report.js").ReportRanks} Ranks */
+/** @typedef {import("../api/report.js").ReportDivergence} Divergence */
+/** @typedef {import("../api/types.js").Run} Run */
+
+const [BAR, FEW] = [360, 12];
+
+/**
+ * @param {import("./router.js").Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report
+ */
+export async function ranksTab(ctx, body, run, report) {
+  await Promise.all([loadStyle("compare"), loadStyle("ranks")]); // .heat is of the history, too
+  if (ctx.signal.aborted) return;
+  const ranks = report.import?.ranks;
+  if (!ranks) return void add(body, stateWell("No ranks", h("p", {}, "This run has no trace with events of a device, and no compile logs of several ranks.")));
+  add(body, findings(ranks), divergences(run, ranks), ...(ranks.ranks.length ? [bars(ranks), heatMap(ranks), waits(ranks), path(ranks), oneRank(ranks)] : []));
+}
+
+/** What is to be known first. @param {Ranks} ranks */
+function findings(ranks) {
+  const of = ranks.world_size ? ` of ${count(ranks.world_size)}` : "";
+  const facts = [
+    ranks.ranks.length ? `${plural(ranks.ranks.length, "rank")}${of}` : "",
+    ranks.collectives ? `${plural(ranks.collectives, "collective")} matched` : "",
+    ranks.unmatched ? `${count(ranks.unmatched)} of one rank alone` : "",
+    ranks.left_out ? `${plural(ranks.left_out, "event")} past the bounds left out` : "",
+  ];
+  const differ = ranks.divergences.length ? h("li", {}, h("b", {}, `${plural(ranks.divergences.length, "difference")} between ranks`), " that should run the same.") : null;
+  const items = [differ, ...ranks.sentences.map((s) => h("li", {}, s))].filter((x) => x !== null);
+  return section("Ranks", facts.filter(Boolean).join(", "), h("a", { class: "btn", href: "/docs/ranks" }, "Definitions"), items.length ? h("ul", { class: "ranksaid" }, items) : null);
+}
+
+/** Of the first rank that differs; of one that lacks the compilation the list. @param {Run} run @param {Divergence} d */
+function placeOf(run, d) {
+  const log = run.report?.import;
+  const found = d.compile ? log?.compiles.find((c) => c.compile === d.compile && log.processes?.[c.process]?.rank === d.ranks[0]) : null;
+  const [view, query, text] = found ? ["compiles", `?${compileQuery(found)}`, `${d.compile} of rank ${d.ranks[0]}`] : d.compile ? ["compiles", "", "Compiles"] : ["timeline", "", "Timeline"];
+  return h("a", { href: `/runs/${encodeURIComponent(run.id)}/${view}${query}` }, text);
+}
+
+/** @param {Run} run @param {Divergence} d */
+function divergence(run, d) {
+  const where = placeOf(run, d);
+  return h("li", {}, h("span", { class: "chip failed" }, d.kind), " ", d.sentence, ". ", where);
+}
+
+/** @param {Run} run @param {Ranks} ranks */
+function divergences(run, ranks) {
+  if (!ranks.divergences.length) return ranks.collectives ? section("Differences", "", null, h("p", {}, "All ranks run the same collectives in the same order.")) : null;
+  return section("Differences", "what ranks run that most others do not", null, h("ul", { class: "differ" }, ranks.divergences.map((d) => divergence(run, d))));
+}
+
+/* ---- bars ---- */
+
+/** @param {Rank} r @param {number} most */
+function bar(r, most) {
+  const el = svg("svg", { class: "rankbar", width: BAR, height: 14, viewBox: `0 0 ${BAR} 14`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const all = (BAR * r.total_us) / most;
+  let x = 0;
+  mixOf(r).forEach((part, i) => {
+    const width = Math.max(0, part * all);
+    if (width > 0.2) el.append(svg("rect", { class: `m-${MIXES[i].key}`, x, y: i === 4 ? 0.5 : 0, width: Math.max(0.5, width - 0.5), height: i === 4 ? 13 : 14 }));
+    x += width;
+  });
+  return el;
+}
+
+/** @param {Ranks} ranks */
+function bars(ranks) {
+  const most = Math.max(...ranks.ranks.map((r) => r.total_us));
+  const rows = ranks.ranks.map((r) => {
+    const mix = mixOf(r);
+    const of = shares(mix, 1);
+    return h("tr", {}, h("th", { scope: "row" }, `rank ${r.rank}`), h("td", { class: "drawn" }, bar(r, most)), mix.map((part, i) => h("td", { class: "r" }, shareText(of[i], part))), h("td", { class: "r dim" }, duration(r.total_us)));
+  });
+  const table = h("table", { id: "rank-bars" }, h("caption", { class: "vh" }, "What the devices of the ranks run"), headRow(["Rank", [null, "", "As a bar"], ...MIXES.map((m) => /** @type {[string, string]} */ ([`${m.label[0].toUpperCase()}${m.label.slice(1)}`, "r"])), ["Total", "r"]]), h("tbody", {}, rows));
+  const legend = h("div", { class: "legend" }, MIXES.map((m) => h("span", { class: "key" }, h("i", { class: `m-${m.key}` }), m.label)));
+  return section("What each device runs", "each moment once; bars are as long as the rank's time", h("div", { class: "acts" }, legend, chartFiles("ranks", "What each device runs", ofElement(() => table))), scroller("What each device runs, table", table));
+}
+
+/* ---- the map ---- */
+
+/** @param {Ranks} ranks */
+function heatMap(ranks) {
+  const all = ranks.ranks;
+  const tip = h("p", { class: "small sub", id: "rank-tip", role: "status" }, all.length > 1 ? "Colours are against the middle rank: red is worse. Point at a figure, or use the arrow keys." : "Point at a figure, or use the arrow keys.");
+  const rows = all.map((r) =>
+    h(
+      "tr",
+      { data: { rank: r.rank } },
+      h("th", { scope: "row" }, `rank ${r.rank}`),
+      FIGURES.map((f) => {
+        const text = f.text(f.of(r), r);
+        return h("td", { class: "hot", data: { heat: String(heatLevel(standing(f, r, all))) } }, button(text, () => showRank(String(r.rank)), { class: "cellbtn", "aria-label": `rank ${r.rank}, ${f.label} ${text}: ${f.says}` }));
+      }),
+    ),
+  );
+  const body = h("tbody", {}, rows);
+  const table = h("table", { id: "rank-heat", class: "heat rankheat" }, h("caption", { class: "vh" }, "Ranks by figure"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Rank"), FIGURES.map((f) => h("th", { scope: "col", title: f.says }, f.label)))), body);
+  for (const kind of ["focusin", "mouseover"])
+    table.addEventListener(kind, (e) => {
+      const b = e.target instanceof HTMLElement ? e.target.closest("td button") : null;
+      if (b) tip.textContent = b.getAttribute("aria-label");
+    });
+  table.addEventListener("keydown", (e) => step(e, body));
+  const views = segmented("Show the map as", { map: "Map", table: "Table" }, "map", (v) => {
+    press(views, v);
+    table.classList.toggle("plain", v === "table");
+  });
+  return section("Ranks by figure", "a figure opens its rank below", h("div", { class: "acts" }, views, chartFiles("ranks_by_figure", "Ranks by figure", ofElement(() => table))), scroller("Ranks by figure, table", table), tip);
+}
+
+/** To the next figure that way. @param {KeyboardEvent} e @param {HTMLTableSectionElement} body */
+function step(e, body) {
+  const way = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[e.key];
+  const td = e.target instanceof HTMLElement ? e.target.closest("td") : null;
+  const tr = td?.closest("tr");
+  if (!way || !td || !tr) return;
+  e.preventDefault();
+  /** @type {HTMLElement | null | undefined} */ (body.rows[tr.sectionRowIndex + way[0]]?.cells[td.cellIndex + way[1]]?.querySelector("button"))?.focus();
+}
+
+/* ---- collectives ---- */
+
+/** A table whose rows are few at first. @param {string} title @param {HTMLTableElement} table @param {HTMLElement[]} rows */
+function fewRows(title, table, rows) {
+  const body = h("tbody", {}, rows.slice(0, FEW));
+  add(table, body);
+  const all = button(`All ${count(rows.length)}`, () => {
+    body.replaceChildren(...rows);
+    all.remove();
+    body.querySelector("tr")?.scrollIntoView({ block: "nearest" });
+  });
+  return rows.length > FEW ? [scroller(`${title}, table`, table), h("p", {}, all)] : [scroller(`${title}, table`, table)];
+}
+
+/** @param {Ranks} ranks */
+function waits(ranks) {
+  if (!ranks.waits.length) return null;
+  const rows = ranks.waits.map((w) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, w.name),
+      h("td", {}, h("span", { class: "clip", title: w.group }, w.group)),
+      h("td", { class: "r" }, count(w.index)),
+      h("td", { class: "r" }, w.elements === null ? h("span", { class: "dim" }, "not recorded") : count(w.elements)),
+      h("td", { class: "r" }, duration(w.at_us)),
+      h("td", { class: "r" }, count(w.ranks)),
+      h("td", { class: "r num-strong" }, duration(w.wait_us)),
+      h("td", { class: "r" }, `rank ${w.last}`),
+      h("td", { class: "r" }, duration(w.late_us)),
+    ),
+  );
+  const table = h("table", { id: "rank-waits" }, h("caption", { class: "vh" }, "Collectives with the longest waits"), headRow(["Collective", "Group", ["Number", "r"], ["Elements", "r"], ["At", "r"], ["Ranks", "r"], ["Waits", "r"], ["Last", "r"], ["Later by", "r"]]));
+  return section("Where ranks wait", `${duration(ranks.wait_us)} in all; the collectives with the longest waits`, null, ...fewRows("Where ranks wait", table, rows));
+}
+
+/* ---- the critical path ---- */
+
+/** @param {NonNullable<Ranks["path"]>} p */
+function pathBar(p) {
+  const el = svg("svg", { class: "rankbar wide", width: 720, height: 16, viewBox: "0 0 720 16", preserveAspectRatio: "none", "aria-hidden": "true" });
+  let x = 0;
+  for (const s of p.shares) {
+    if (s.share > 0.0005) el.append(svg("rect", { class: `q-${s.kind}`, x, y: 0, width: Math.max(0.5, 720 * s.share - 0.5), height: 16 }));
+    x += 720 * s.share;
+  }
+  return el;
+}
+
+/** @param {Ranks} ranks */
+function path(ranks) {
+  const p = ranks.path;
+  if (!p) return null;
+  const kinds = p.shares.filter((s) => s.us > 0).map((s) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "key" }, h("i", { class: `q-${s.kind}` }), s.kind)), h("td", { class: "r" }, duration(s.us)), h("td", { class: "r" }, percent(s.share))));
+  const names = p.names.map((n) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "clip", title: n.name }, n.name)), h("td", {}, n.kind), h("td", { class: "r" }, duration(n.us))));
+  const parts = p.parts.map((x) => h("tr", {}, h("th", { scope: "row" }, duration(x.from_us)), h("td", { class: "r" }, duration(x.us)), h("td", {}, `rank ${x.rank}`), h("td", {}, x.collective ? "collective" : x.kind), h("td", {}, h("span", { class: "clip", title: x.name ?? "" }, x.name ?? ""))));
+  const on = p.by_rank.filter((r) => r.us > 0).sort((a, b) => b.us - a.us).slice(0, 8).map((r) => `rank ${r.rank} ${duration(r.us)}`);
+  const told = p.waits_recorded ? "Which stream waited for which is recorded." : "The traces do not record which stream waited for which (cuda_sync): it is told from times.";
+  const names_table = h("table", { id: "path-names" }, h("caption", { class: "vh" }, "Names on the critical path"), headRow(["Name", "Kind", ["Time", "r"]]));
+  const parts_table = h("table", { id: "path-parts" }, h("caption", { class: "vh" }, "Parts of the critical path"), headRow(["From", ["Length", "r"], "On", "Most of it", "Longest in it"]));
+  const kinds_table = h("table", { id: "path-kinds" }, h("caption", { class: "vh" }, "Critical path by kind"), headRow(["Kind", ["Time", "r"], ["Share", "r"]]), h("tbody", {}, kinds));
+  return section(
+    "Critical path",
+    `${duration(p.total_us)} through ${plural(p.ranks, "rank")}`,
+    null,
+    pathBar(p),
+    h("p", { class: "small sub" }, `${on.join(", ")}. ${told}`),
+    h("div", { class: "two" }, h("div", {}, h("h3", {}, "By kind"), scroller("Critical path by kind, table", kinds_table)), h("div", {}, h("h3", {}, "By name"), ...fewRows("Names on the critical path", names_table, names))),
+    h("h3", {}, "Its longest parts, in the order of time"),
+    p.more_parts ? h("p", { class: "small sub" }, `${plural(p.more_parts, "shorter part")} not listed.`) : null,
+    ...fewRows("Parts of the critical path", parts_table, parts),
+  );
+}
+
+/* ---- one rank ---- */
+
+/** @type {(rank: string) => void} */
+let showRank = () => {};
+
+/** @param {Rank} r */
+function kernels(r) {
+  const rows = r.top.map((k) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "clip", title: k.name }, k.name)), h("td", {}, k.kind), h("td", { class: "r" }, count(k.count)), h("td", { class: "r num-strong" }, duration(k.sum_us)), h("td", { class: "r" }, duration(k.min_us)), h("td", { class: "r" }, duration(k.max_us)), h("td", { class: "r" }, duration(k.stddev_us))));
+  const table = h("table", {}, h("caption", { class: "vh" }, `Kernels of rank ${r.rank}`), headRow(["Name", "Kind", ["Count", "r"], ["Sum", "r"], ["Shortest", "r"], ["Longest", "r"], ["Deviation", "r"]]));
+  return [h("h3", {}, "Kernels"), ...fewRows(`Kernels of rank ${r.rank}`, table, rows)];
+}
+
+/** @param {import("../api/report.js").ReportRankStream} s @param {number} most */
+const queueChart = (s, most) => svg("svg", { class: "queue", width: 200, height: 24, viewBox: "0 0 200 24", role: "img", "aria-label": `queue of stream ${s.stream} over time: most ${s.queue_max}` }, svg("polygon", { points: queueShape(s.queue, 200, 24, most) }));
+
+/** @param {Rank} r */
+function streams(r) {
+  const most = Math.max(1, ...r.streams.map((s) => s.queue_max));
+  const rows = r.streams.map((s) => h("tr", {}, h("th", { scope: "row" }, `GPU ${s.device}, stream ${s.stream}`), h("td", { class: "r" }, count(s.kernels)), h("td", { class: "r" }, duration(s.busy_us)), h("td", { class: "r" }, duration(s.host_wait_us)), h("td", { class: "r" }, duration(s.kernel_wait_us)), h("td", { class: "r" }, duration(s.other_wait_us)), h("td", { class: "drawn" }, queueChart(s, most)), h("td", { class: "r" }, number(s.queue_mean)), h("td", { class: "r" }, count(s.queue_max)), h("td", { class: "r" }, duration(s.full_us))));
+  const table = h("table", {}, h("caption", { class: "vh" }, `Streams of rank ${r.rank}`), headRow(["Stream", ["Kernels", "r"], ["Busy", "r"], ["Host wait", "r"], ["Kernel wait", "r"], ["Other wait", "r"], "Queue over time", ["Mean", "r"], ["Most", "r"], ["Full", "r"]]), h("tbody", {}, rows));
+  return [h("h3", {}, "Streams and their queues"), scroller(`Streams of rank ${r.rank}, table`, table)];
+}
+
+/** @param {Rank} r */
+function copies(r) {
+  if (!r.copies.length) return [];
+  const rows = r.copies.map((c) => h("tr", {}, h("th", { scope: "row" }, c.name), h("td", { class: "r" }, count(c.count)), h("td", { class: "r" }, bytes(c.bytes)), h("td", { class: "r" }, duration(c.us)), h("td", { class: "r" }, c.gb_per_s === null ? "" : `${number(c.gb_per_s)} GB/s`)));
+  const table = h("table", {}, h("caption", { class: "vh" }, `Copies of rank ${r.rank}`), headRow(["Kind", ["Count", "r"], ["Bytes", "r"], ["Time", "r"], ["Rate", "r"]]), h("tbody", {}, rows));
+  return [h("h3", {}, "Copies and sets"), scroller(`Copies of rank ${r.rank}, table`, table)];
+}
+
+/** @param {Ranks} ranks */
+function oneRank(ranks) {
+  const body = h("div", { "aria-live": "polite" });
+  const draw = (/** @type {string} */ rank) => {
+    const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
+    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
+    const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
+    body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), ...copies(r));
+  };
+  const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(ranks.ranks[0].rank), { "aria-label": "Rank" }, draw);
+  const el = section("One rank", "", ranks.ranks.length > 1 ? pick : null, body);
+  showRank = (rank) => {
+    pick.value = rank;
+    draw(rank);
+    el.scrollIntoView({ block: "start" });
+    pick.focus();
+  };
+  draw(pick.value);
+  return el;
+}
