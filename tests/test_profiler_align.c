@@ -425,7 +425,8 @@ static void figures_have_signs(void **state)
 	assert_string_equal(align_signed(&w, 2000, 1900, 2100)->text, "+2.0 µs");
 	assert_string_equal(align_signed(&w, -2000, -2100, 1900)->high, "+2");
 	assert_string_equal(align_change(&w, &c)->delta->low, "+1.9");
-	assert_string_equal(align_title(&w, "void at::native::(anonymous namespace)::k<4, f>(int)"), "k");
+	assert_string_equal(align_title(&w, "void at::native::(anonymous namespace)::k<4, f>(int)"),
+			    "k");
 	assert_string_equal(align_title(&w, "Memset (Device)"), "Memset (Device)");
 	assert_string_equal(align_title(&w, "triton_poi_0"), "triton_poi_0");
 	assert_false(w.failed);
