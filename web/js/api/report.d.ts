@@ -3711,7 +3711,7 @@ export interface ReportAlignedSide {
 export interface ReportAlignedApart {
   /** which, from 0 */
   index: number;
-  /** other items, warm-up, or far off: a time unlike that of the others */
+  /** other items, warm-up, far off (a time unlike that of the others), or the first, before which nothing is known */
   why: string;
   /** its time */
   wall: ReportFigure;
@@ -3757,6 +3757,8 @@ export interface ReportAlignedRow {
   change: string;
   /** of the items, as B has it, else A */
   name: string;
+  /** that, shortly: without spaces of names, and what templates and calls take */
+  title: string;
   /** where the names differ: those of A, at most 8 */
   from: string[];
   /** those of B */
