@@ -80,7 +80,7 @@ function pressed(text, act, more) {
   return b;
 }
 
-/** The address has window, selection, search and what is pointed at. */
+/** The address has window, selection, marks, search and what is pointed at. */
 function linkButton() {
   const b = button("Copy link", async () => {
     try {
