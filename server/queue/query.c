@@ -174,20 +174,29 @@ static bool add_event(struct loading *l, const struct timeline_event *e, struct 
 	return query_add(l->query, QUERY_EVENTS, cells, 10, err);
 }
 
+/* As of a window of the timeline: a part of it lies in it, not an end alone. */
+static bool is_wanted(const struct loading *l, const struct timeline_event *e)
+{
+	const struct asked *a = l->asked;
+	int64_t from = e->start_ns - l->begin_ns, to = from + e->duration_ns;
+
+	if (e->lane >= l->n_lanes || !l->wanted[e->lane])
+		return false;
+	return e->duration_ns ? to > a->t0_ns && (a->t1_ns < 0 || from < a->t1_ns)
+			      : to >= a->t0_ns && (a->t1_ns < 0 || from <= a->t1_ns);
+}
+
 static bool read_chunk(void *self, const void *block, size_t len, struct err *err)
 {
 	struct loading *l = self;
-	const struct asked *a = l->asked;
 	struct timeline_block b;
 
 	if (!timeline_block_read(block, len, &b, err) || !timeline_chunk_read(&l->chunk, &b, err))
 		return false;
 	for (int i = 0; i < l->chunk.n; i++) {
 		struct timeline_event e = timeline_chunk_event(&l->chunk, i);
-		int64_t from = e.start_ns - l->begin_ns;
 
-		if (e.lane < l->n_lanes && l->wanted[e.lane] && from + e.duration_ns >= a->t0_ns &&
-		    (a->t1_ns < 0 || from <= a->t1_ns) && !add_event(l, &e, err))
+		if (is_wanted(l, &e) && !add_event(l, &e, err))
 			return false;
 	}
 	return true;

@@ -163,6 +163,29 @@ test("what is selected is summed by name, op, line and kernel, sorted, saved, an
   await sound(page, complaints);
 });
 
+test("SQL answers beside the timeline, and what is wrong is pointed at", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /status of 400/ });
+  await open(page, long, "t0=1000000&t1=2000000");
+  await page.getByRole("button", { name: "SQL", exact: true }).click();
+  const text = page.getByLabel("SQL");
+  await text.fill("SELECT count(*) AS n FROM kernels");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("region", { name: "Rows of the query" }).waitFor();
+  assert.deepEqual(await rows(page, "Rows of the query"), [["10,000"]]);
+  await page.getByLabel("what is selected").check();
+  await text.press("Control+Enter");
+  await page.waitForFunction(() => document.querySelector(".panel td")?.textContent !== "10,000");
+  assert.deepEqual(await rows(page, "Rows of the query"), [["200"]]);
+  await sound(page, complaints);
+  await text.fill("SELECT\n oops FROM kernels");
+  await text.press("Control+Enter");
+  await page.getByText("Line 2, column 2: no such column: oops").waitFor();
+  assert.equal(await text.evaluate((t) => t.value.slice(t.selectionStart, t.selectionEnd)), "o");
+  await text.fill("SELECT 'a' AS b");
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.locator(".panel").getByRole("button", { name: "CSV" }).click()]);
+  assert.match(saved.suggestedFilename(), /query\.csv$/);
+});
+
 test("marks are set, named, moved and removed; what lies between is selected; the address has them", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, long, "t0=1000000&t1=2000000");

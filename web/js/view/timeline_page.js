@@ -61,6 +61,7 @@ export class TimelinePage {
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
   #panel = h("div", { class: "panel", hidden: true });
+  #sql = h("div", { class: "panel", hidden: true });
   #marks = h("div", { class: "below", hidden: true });
   /** @type {((how: import("../model/lanes.js").Arrangement) => void) | null} the panel of lanes, once it is there */
   #told = null;
@@ -107,6 +108,7 @@ export class TimelinePage {
     const acts = {
       all: () => this.line.show(0, this.#whole.span),
       lanes: (/** @type {boolean} */ on) => this.#showLanes(on),
+      sql: (/** @type {boolean} */ on) => this.#showQuery(on),
       drawing: () => this.line.drawing(),
       selects: (/** @type {boolean} */ on) => {
         this.line.selects = on;
@@ -122,6 +124,7 @@ export class TimelinePage {
       }),
       tools(this.#asked, this.find.el, acts),
       this.#panel,
+      this.#sql,
       this.line.el,
       h("p", { class: "vh", id: "tl-keys" }, keys),
       ledger(this.#whole),
@@ -237,6 +240,14 @@ export class TimelinePage {
     const { lanesPanel } = await import("./timeline_lanes.js");
     if (this.#asked.signal.aborted || this.#told) return;
     this.#told = lanesPanel(this.#panel, this.line, this.#whole.lanes, new URL(location.href).searchParams.get("lanes") ?? "");
+  }
+
+  /** @param {boolean} on */
+  async #showQuery(on) {
+    this.#sql.hidden = !on;
+    if (!on || this.#sql.firstChild) return;
+    const { queryPanel } = await import("./timeline_query.js");
+    if (!this.#asked.signal.aborted && !this.#sql.firstChild) queryPanel(this.#sql, this.#asked, () => this.line.selection ?? this.line.window);
   }
 
   /** Names that no view has had yet. @param {Slice} slice @param {any} info */
