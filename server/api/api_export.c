@@ -300,7 +300,7 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 }
 
 /* What is asked of a run. */
-struct asked {
+struct export_asked {
 	const struct export_format *format;
 	struct export_query query;
 	json_t *select; /* of a query: its body; NULL: the run is written in the format */
@@ -308,7 +308,7 @@ struct asked {
 };
 
 /* What the worker is told of it (cmd_worker.c reads it); malloc'd. */
-static char *order_of(const struct export_run *run, const struct asked *asked)
+static char *order_of(const struct export_run *run, const struct export_asked *asked)
 {
 	const struct export_query *q = &asked->query;
 
@@ -418,8 +418,9 @@ static bool serve_worker(struct export_under_way *e, const struct stored_run *s,
 	return false;
 }
 
-static bool write_in_worker(struct req *req, const struct stored_run *s, const struct asked *asked,
-			    struct export_sink *sink, struct err *err)
+static bool write_in_worker(struct req *req, const struct stored_run *s,
+			    const struct export_asked *asked, struct export_sink *sink,
+			    struct err *err)
 {
 	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds };
 	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
@@ -444,8 +445,8 @@ static bool write_in_worker(struct req *req, const struct stored_run *s, const s
 	return ok;
 }
 
-static bool write_run(struct req *req, int64_t id, const struct asked *asked, struct reply *reply,
-		      struct err *err)
+static bool write_run(struct req *req, int64_t id, const struct export_asked *asked,
+		      struct reply *reply, struct err *err)
 {
 	const struct export_format *f = asked->format;
 	struct export_sink sink = { .fd = -1 };
@@ -477,7 +478,8 @@ static bool write_run(struct req *req, int64_t id, const struct asked *asked, st
 static bool answer(struct req *req, const struct export_format *f, struct reply *reply,
 		   struct err *err)
 {
-	struct asked asked = { .format = f, .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
+	struct export_asked asked = { .format = f,
+				      .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
 	int64_t id;
 
 	return req_id(req, 0, &id, err) && f && read_query(req, &asked.query, err) &&
@@ -492,7 +494,7 @@ static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
 	static const char *const keys[] = { "sql", "format", "mode", "n", "t0", "t1", "limit" };
 	json_t *body = req_json(req, err);
 	const char *key, *format;
-	struct asked asked = { .select = body, .cpu_seconds = QUERY_CPU_SECONDS };
+	struct export_asked asked = { .select = body, .cpu_seconds = QUERY_CPU_SECONDS };
 	json_t *value;
 	bool ok = body != NULL;
 	int64_t id;

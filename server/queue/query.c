@@ -11,7 +11,7 @@
 
 enum { MAX_TEXT = 4096 };
 
-struct asked {
+struct query_asked {
 	const char *sql, *mode;
 	bool csv, has_n;
 	int64_t n, t0_ns, t1_ns; /* t1 < 0: to the end */
@@ -20,7 +20,7 @@ struct asked {
 
 struct loading {
 	struct query *query;
-	const struct asked *asked;
+	const struct query_asked *asked;
 	struct timeline_tables tables;
 	struct timeline_chunk chunk;
 	bool *wanted;         /* lanes */
@@ -75,7 +75,7 @@ static void find_begin(struct loading *l)
 
 static bool add_lanes(struct loading *l, struct err *err)
 {
-	const struct asked *a = l->asked;
+	const struct query_asked *a = l->asked;
 
 	for (size_t i = 0; i < l->n_lanes; i++) {
 		struct timeline_lane lane = timeline_lane_at(&l->tables, i);
@@ -177,7 +177,7 @@ static bool add_event(struct loading *l, const struct timeline_event *e, struct 
 /* As of a window of the timeline: a part of it lies in it, not an end alone. */
 static bool is_wanted(const struct loading *l, const struct timeline_event *e)
 {
-	const struct asked *a = l->asked;
+	const struct query_asked *a = l->asked;
 	int64_t from = e->start_ns - l->begin_ns, to = from + e->duration_ns;
 
 	if (e->lane >= l->n_lanes || !l->wanted[e->lane])
@@ -355,7 +355,7 @@ static bool put_json(const json_t *answer, export_put_fn *put, void *self, struc
 	return ok;
 }
 
-static bool read_asked(const json_t *order, struct asked *a, struct err *err)
+static bool read_asked(const json_t *order, struct query_asked *a, struct err *err)
 {
 	json_int_t n = 0, t0 = 0, t1 = -1, limit = QUERY_ROWS;
 	const char *format = "json";
@@ -380,7 +380,7 @@ static bool read_asked(const json_t *order, struct asked *a, struct err *err)
 bool query_write(const struct export_run *run, const json_t *order, export_put_fn *put, void *self,
 		 struct err *err)
 {
-	struct asked a = { 0 };
+	struct query_asked a = { 0 };
 	struct loading l = { .asked = &a };
 	json_t *answer = NULL;
 	bool ok = false;
