@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, startServer, waitFor } from "../api/harness.mjs";
 import { drawn, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
@@ -138,4 +138,46 @@ test("of a text of many lines those in sight alone are in the page", async () =>
   await page.keyboard.press("Enter");
   await text.locator("[data-n='77777'][aria-selected=true]").waitFor();
   assert.deepEqual(complaints, []);
+});
+
+/** Drops files on the page, as a user does. */
+const drop = (page, files) => page.evaluate((all) => {
+  const transfer = new DataTransfer();
+  for (const [name, text] of all) transfer.items.add(new File([text], name));
+  for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+}, files);
+
+test("files that are dropped on any page are imported: several logs as one run, results as theirs; what is refused says why", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /status of 4/ });
+  page.setDefaultTimeout(60000); // what waits in vain does not wait for ever
+  const text = (file) => readFileSync(`tests/${file}`, "utf8");
+  await page.goto(`${server.url}/ops`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await drop(page, [["torch_trace.log", text("import/torch_trace_2.14.log")], ["kineto.json", text("import/kineto.json")]]);
+  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  assert.match(await page.getByRole("heading", { level: 1 }).innerText(), /^torch_trace\.log and 1 more file/);
+  const { report } = await (await fetch(`${server.url}/api/v1${new URL(page.url()).pathname.replace("/timeline", "")}`)).json();
+  assert.deepEqual(report.import.files.map((f) => f.kind), ["torch_trace", "kineto"]);
+  assert.ok(report.import.joined > 0);
+
+  await drop(page, [["m.py", "x = 1"], ["hyperfine.json", text("results/hyperfine.json")], ["notes.txt", "nothing"]]);
+  const dialog = page.getByRole("dialog", { name: "Import" });
+  await dialog.getByRole("button", { name: "Open what was imported" }).waitFor();
+  const refused = await dialog.getByRole("listitem").allInnerTexts();
+  assert.equal(refused.length, 2, refused.join());
+  assert.match(refused[0], /m\.py is a program: open it on New run/);
+  assert.match(refused[1], /notes\.txt is not a log of a known kind/);
+  assert.deepEqual(await findings(page), []);
+  await dialog.getByRole("button", { name: "Open what was imported" }).click();
+  await page.waitForURL(/\/(runs|suites)\/\d+$/);
+
+  // Without dragging: a button of the list of runs.
+  await page.goto(`${server.url}/runs`);
+  await page.getByRole("button", { name: "Import files" }).click();
+  await dialog.waitFor();
+  assert.deepEqual(await findings(page), []);
+  await dialog.getByLabel("Files to import").setInputFiles("tests/import/job.zip");
+  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
 });

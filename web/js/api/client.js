@@ -108,6 +108,34 @@ export const JSON_TYPE = { "Content-Type": "application/json" };
 export const postRun = (workload) =>
   request("/runs", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload) });
 
+/**
+ * Bytes that take a while: how much of them is gone is told, and the signal gives them up.
+ * @param {string} path @param {Blob} body @param {{signal: AbortSignal, sent: (bytes: number, of: number) => void}} how @returns {Promise<any>}
+ */
+export async function upload(path, body, { signal, sent }) {
+  const init = await signed({ method: "POST", headers: { "Content-Type": "application/octet-stream" } });
+  return new Promise((done, fail) => {
+    const xhr = new XMLHttpRequest();
+    xhr.open("POST", BASE + path);
+    for (const [name, value] of new Headers(init.headers)) xhr.setRequestHeader(name, value);
+    xhr.upload.addEventListener("progress", (e) => sent(e.loaded, e.total));
+    signal.addEventListener("abort", () => xhr.abort());
+    xhr.addEventListener("abort", () => fail(new DOMException("given up", "AbortError")));
+    xhr.addEventListener("error", () => fail(new ApiError(0, { code: "OFFLINE", message: `The connection to ${location.host} ended before the file was there.` })));
+    xhr.addEventListener("load", () => {
+      let json = null;
+      try {
+        json = JSON.parse(xhr.responseText);
+      } catch {
+        /* said below */
+      }
+      if (xhr.status < 300 && json) done(json);
+      else fail(new ApiError(xhr.status, json?.error ?? { code: String(xhr.status), message: `The server answered ${xhr.status} and gave no reason.` }));
+    });
+    xhr.send(body);
+  });
+}
+
 const PIECE_BYTES = 8 << 20;
 
 /**
@@ -179,6 +207,13 @@ export const getPasses = (signal) => request("/passes", { signal });
 export function getComparison(query, signal) {
   const asked = [...query].filter(([name]) => /^([a-h]|force|margin|metric)$/.test(name));
   return request(`/compare?${new URLSearchParams(asked)}`, { signal });
+}
+
+/** Two timelines, a= and b=, kernel by kernel. @param {URLSearchParams} query also mode, mode_b, n, n_b @param {AbortSignal} [signal]
+ * @returns {Promise<import("./report.js").ReportAlignment>} */
+export function getAlignment(query, signal) {
+  const asked = [...query].filter(([name, value]) => /^(mode_b|mode|n_b|n)$/.test(name) && value);
+  return request(`/compare/timelines?${new URLSearchParams([["a", query.get("a") ?? ""], ["b", query.get("b") ?? ""], ...asked])}`, { signal });
 }
 
 /** @param {Record<string, string | null>} params @param {AbortSignal} [signal] @returns {Promise<import("./compare/types.js").History>} */

@@ -4,6 +4,7 @@
 // .zip, a folder or several files are a program of several files, whose entry is proposed.
 
 import { h, button } from "./dom.js";
+import { givenBy, givenOf } from "./dropped.js";
 import { ApiError, postUnpack } from "../api/client.js";
 import { notebookSource } from "../model/notebook.js";
 import { isOfProgram, withoutFolder } from "../model/program.js";
@@ -16,11 +17,10 @@ import { fromFiles, fromProgram } from "../model/workload.js";
  * @property {(w: Workload, note: string, bare: boolean) => void} load bare: a program without inputs, for which some were made up
  * @property {(p: import("../api/types.js").Problem) => void} problem
  */
-/** @typedef {{path: string, file: File}} Given a file and where it lay in what was given */
+/** @typedef {import("./dropped.js").Given} Given */
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FILES = 1000;
-const MOST_ENTRIES = 20000;
 
 /**
  * @param {string} name
@@ -81,9 +81,6 @@ async function read(given, to) {
   }
 }
 
-/** @param {FileList | null} files @returns {Given[]} */
-const givenOf = (files) => [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-
 /** @param {Receiver} to */
 export function opener(to) {
   const field = (/** @type {string} */ id, /** @type {string} */ name, /** @type {Record<string, unknown>} */ more) => {
@@ -104,34 +101,6 @@ export function opener(to) {
     button("Open or drop files, .zip", () => file.click()),
     button("Folder", () => folder.click(), { "aria-label": "Open a folder" }),
   );
-}
-
-/** All files below an entry of what was dropped. @param {FileSystemEntry} entry @param {Given[]} out @returns {Promise<void>} */
-async function walk(entry, out) {
-  if (out.length >= MOST_ENTRIES) throw new Error(`it has over ${MOST_ENTRIES} files`);
-  if (entry.isFile) {
-    const file = await new Promise((done, fail) => /** @type {FileSystemFileEntry} */ (entry).file(done, fail));
-    out.push({ path: entry.fullPath.replace(/^\//, ""), file });
-    return;
-  }
-  const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
-  for (;;) {
-    /** @type {FileSystemEntry[]} a hundred at a time */
-    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
-    if (!some.length) return;
-    for (const e of some) await walk(e, out);
-  }
-}
-
-/** @param {DataTransfer} dropped @returns {Promise<Given[]>} */
-async function givenBy(dropped) {
-  const given = givenOf(dropped.files);
-  const roots = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((e) => e !== null);
-  if (!roots.some((e) => e.isDirectory)) return given;
-  /** @type {Given[]} */
-  const out = [];
-  for (const e of roots) await walk(e, out);
-  return out;
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { h } from "./dom.js";
 import { startTerms } from "./term.js";
+import { givenBy } from "./dropped.js";
 import { go } from "./router.js";
 import { ApiError, getSession, listRuns, signIn, signOut } from "../api/client.js";
 import { herePath, place } from "../api/place.js";
@@ -27,6 +28,7 @@ export function startFrame() {
   onKeys(new AbortController().signal, { "?": open, n: () => go("/new") });
   startTerms();
   watchJobs();
+  watchDrops();
   showSession();
 }
 
@@ -47,6 +49,23 @@ export function onKeys(signal, keys) {
     },
     { signal },
   );
+}
+
+/** Files that are dragged anywhere: what takes them comes then.  An element that takes files itself has said so before. */
+function watchDrops() {
+  const load = () => import("./drop.js");
+  const has = (/** @type {DragEvent} */ e) => !e.defaultPrevented && e.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (e) => {
+    if (!has(e)) return;
+    e.preventDefault();
+    load().then((d) => d.showDropPlace());
+  });
+  addEventListener("drop", (e) => {
+    if (!has(e) || !e.dataTransfer) return;
+    e.preventDefault();
+    const dropped = givenBy(e.dataTransfer); // what is dropped is gone after this event
+    load().then((d) => d.importFiles(dropped));
+  });
 }
 
 /** The words of the help, when it is first opened. */

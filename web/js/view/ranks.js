@@ -3,6 +3,7 @@
 import { add, button, h, headRow, loadStyle, press, scroller, section, segmented, select, stateWell, svg } from "./dom.js";
 import { chartFiles, ofElement } from "./chart_files.js";
 import { bytes, count, duration, number, plural, shareText, shares } from "../model/format.js";
+import { compileQuery } from "../model/compiles.js";
 import { heatLevel } from "../model/heat.js";
 import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../model/ranks.js";
 
@@ -38,9 +39,17 @@ function findings(ranks) {
   return section("Ranks", facts.filter(Boolean).join(", "), h("a", { class: "btn", href: "/docs/ranks" }, "Definitions"), items.length ? h("ul", { class: "ranksaid" }, items) : null);
 }
 
+/** Of the first rank that differs; of one that lacks the compilation the list. @param {Run} run @param {Divergence} d */
+function placeOf(run, d) {
+  const log = run.report?.import;
+  const found = d.compile ? log?.compiles.find((c) => c.compile === d.compile && log.processes?.[c.process]?.rank === d.ranks[0]) : null;
+  const [view, query, text] = found ? ["compiles", `?${compileQuery(found)}`, `${d.compile} of rank ${d.ranks[0]}`] : d.compile ? ["compiles", "", "Compiles"] : ["timeline", "", "Timeline"];
+  return h("a", { href: `/runs/${encodeURIComponent(run.id)}/${view}${query}` }, text);
+}
+
 /** @param {Run} run @param {Divergence} d */
 function divergence(run, d) {
-  const where = d.compile ? h("a", { href: `/runs/${encodeURIComponent(run.id)}/compiles?compile=${encodeURIComponent(d.compile)}` }, `Compilation ${d.compile}`) : h("a", { href: `/runs/${encodeURIComponent(run.id)}/timeline` }, "Timeline");
+  const where = placeOf(run, d);
   return h("li", {}, h("span", { class: "chip failed" }, d.kind), " ", d.sentence, ". ", where);
 }
 
@@ -218,6 +227,9 @@ function streams(r) {
 }
 
 /** @param {Rank} r */
+const launched = (r) => `Of ${plural(r.launches, "launch", "launches")} ${count(r.long_launches)} took longer than 50 µs; of what they launched ${count(r.short_kernels)} ran shorter than its launch took, ${count(r.late_starts)} began more than 100 µs after it.`;
+
+/** @param {Rank} r */
 function copies(r) {
   if (!r.copies.length) return [];
   const rows = r.copies.map((c) => h("tr", {}, h("th", { scope: "row" }, c.name), h("td", { class: "r" }, count(c.count)), h("td", { class: "r" }, bytes(c.bytes)), h("td", { class: "r" }, duration(c.us)), h("td", { class: "r" }, c.gb_per_s === null ? "" : `${number(c.gb_per_s)} GB/s`)));
@@ -232,7 +244,7 @@ function oneRank(ranks) {
     const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
     const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
     const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
-    body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), ...copies(r));
+    body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), h("p", { class: "small sub" }, launched(r)), ...copies(r));
   };
   const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(ranks.ranks[0].rank), { "aria-label": "Rank" }, draw);
   const el = section("One rank", "", ranks.ranks.length > 1 ? pick : null, body);

@@ -165,7 +165,8 @@ class RunsPage {
   }
 
   elements() {
-    const create = h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run"));
+    const load = button("Import files", () => import("./drop.js").then((d) => d.chooseFiles()), { class: "btn" });
+    const create = h("div", { class: "acts" }, load, h("a", { class: "btn primary", href: "/new" }, "New run"));
     const head = h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), create);
     const total = h("div", { class: "acts" }, this.#total);
     const form = h("form", { class: "bar", role: "search" }, this.#search, this.#status, Object.values(this.#fields), this.#sort, total);
