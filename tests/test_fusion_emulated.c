@@ -205,6 +205,44 @@ static void products_of_a_shape_have_the_same_bits(void **state)
 	engine_close(&e);
 }
 
+/* ---- dropout */
+
+static const char DROPS[] = "import torch\n"
+			    "import torch.nn.functional as F\n"
+			    "def model(x):\n"
+			    "    torch.manual_seed(7)\n"
+			    "    y = F.dropout(x, 0.5)\n"
+			    "    F.dropout(x, 0.25, inplace=True)\n"
+			    "    return x + y\n";
+
+/* In eager a dropout is one kernel, in place too; in a graph its product goes with the sum.  Both
+ * draw the same numbers. */
+static void a_dropout_by_itself_is_one_kernel(void **state)
+{
+	double eager[SIDE * SIDE];
+
+	(void)state;
+	emulate();
+	for (int mode = FUSION_EAGER; mode <= FUSION_STATIC; mode++) {
+		struct engine e = engine_open("cuda", (enum fusion_mode)mode, DROPS);
+		struct value x = filled(&e, 1), out = engine_call(&e, &x, 1);
+		int dropped = 0;
+
+		assert_int_equal(fusion_counts(e.session).launches, 3);
+		for (int i = 0; i < SIDE * SIDE; i++) {
+			dropped += engine_at(x, i) == 0;
+			if (mode == FUSION_EAGER)
+				eager[i] = engine_at(out, i);
+			else
+				assert_true(engine_at(out, i) == eager[i]);
+		}
+		assert_in_range(dropped, SIDE * SIDE / 6, SIDE * SIDE / 3);
+		value_unref(out);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +250,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_compared_there_is_not_said_to_be_the_same),
 		cmocka_unit_test(a_graph_follows_what_moves),
 		cmocka_unit_test(products_of_a_shape_have_the_same_bits),
+		cmocka_unit_test(a_dropout_by_itself_is_one_kernel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,34 @@ static void the_path_goes_through_launches_and_waits(void **state)
 	finish(&m);
 }
 
+/* The backward runs on a thread of its own, while the main thread waits; a third one, which asks
+ * for events again and again, holds nobody up. */
+static void the_path_goes_from_thread_to_thread(void **state)
+{
+	struct made m = { 0 };
+	struct path_segment last;
+	bool recorded = false;
+
+	(void)state;
+	add_kernel(&m, "first", STREAM, 0, AT(6, 4));
+	add(&m, TIMELINE_OP, "forward", HOST, AT(0, 20), 0);
+	add(&m, TIMELINE_OP, "backward", OTHER_HOST, AT(25, 50), 0);
+	add(&m, TIMELINE_API, "cudaLaunchKernel", OTHER_HOST, AT(70, 2), 90);
+	add(&m, TIMELINE_KERNEL, "second", STREAM, AT(76, 4), 90);
+	for (int i = 0; i < 10; i++)
+		add(&m, TIMELINE_API, "cudaEventQuery", 4, AT(9 * i, 1), 0);
+	add(&m, TIMELINE_API, "cudaStreamIsCapturing", HOST, AT(80, 1), 0);
+	add(&m, TIMELINE_OP, "step", HOST, AT(85, 20), 0);
+	add_kernel(&m, "third", STREAM, 95, AT(105, 5));
+	assert_true(rank_paths(&m.events, &last, &recorded, &m.texts.arena));
+	assert_int_equal(sum_of(&last), 110000); /* from the first launch's start */
+	assert_int_equal(last.ns[PATH_COMPUTATION], 5000);
+	assert_int_equal(last.ns[PATH_LAUNCH], 10000);
+	assert_int_equal(last.ns[PATH_CALL], 2000 + 2000 - 2000 + 1000 + 2000);
+	assert_int_equal(last.ns[PATH_HOST], 110000 - 5000 - 10000 - 5000);
+	finish(&m);
+}
+
 /* A stream that waits for an event of another is held up by what was launched before it. */
 static void a_stream_waits_for_what_is_recorded(void **state)
 {
@@ -286,6 +314,10 @@ static void stragglers_and_clocks_are_found(void **state)
 	assert_near(all->ranks.at[0].wait_us, 20 * 50);
 	assert_string_equal(all->ranks.at[1].late_kind, path_kind_name(PATH_COMPUTATION));
 	assert_string_equal(all->ranks.at[1].late_name, "gemm");
+	assert_string_equal(path_kind_label("host"), "the program on the host");
+	assert_int_equal(all->sentences.n, 3);
+	assert_non_null(strstr(all->sentences.at[0],
+			       "What it spends more on is computation, most of it in gemm."));
 	assert_near(all->path->total_us, 20 * 170);
 	assert_near(all->path->shares.at[PATH_COMPUTATION].us, 20 * 150);
 	assert_near(all->path->shares.at[PATH_COMMUNICATION].us, 20 * 20);
@@ -322,12 +354,17 @@ static void a_wrong_order_is_named(void **state)
 static void names_of_files_tell_ranks(void **state)
 {
 	(void)state;
-	assert_int_equal(ranks_of_name("/runs/job/rank-12.Nov.pt.trace.json.gz"), 12);
-	assert_int_equal(ranks_of_name("dedicated_log_torch_trace_rank_3_x1y2.log"), 3);
-	assert_int_equal(ranks_of_name("rank7.json"), 7);
-	assert_int_equal(ranks_of_name("frank7.json"), -1);
-	assert_int_equal(ranks_of_name("ranking.json"), -1);
-	assert_int_equal(ranks_of_name("rank_99999999999999.json"), -1);
+	assert_int_equal(ranks_number(NULL, "/runs/job/rank-12.Nov.pt.trace.json.gz"), 12);
+	assert_int_equal(ranks_number(NULL, "dedicated_log_torch_trace_rank_3_x1y2.log"), 3);
+	assert_int_equal(ranks_number(NULL, "rank7.json"), 7);
+	assert_int_equal(ranks_number(NULL, "frank7.json"), -1);
+	assert_int_equal(ranks_number(NULL, "ranking.json"), -1);
+	assert_int_equal(ranks_number(NULL, "rank_99999999999999.json"), -1);
+	assert_int_equal(
+	    ranks_number("{\"distributedInfo\": {\"rank\": 4, \"world_size\": 8}", "rank7.json"),
+	    4);
+	assert_int_equal(ranks_number("{\"distributedInfo\": {\"rank\": -4}}", "rank7.json"), 7);
+	assert_int_equal(ranks_number("{\"distributedInfo\": {}, \"a\": {\"rank\": 2}}", "x"), -1);
 }
 
 /* ---- compile logs ---- */
@@ -424,6 +461,7 @@ int main(void)
 		cmocka_unit_test(each_moment_counts_once),
 		cmocka_unit_test(the_last_step_is_left_out),
 		cmocka_unit_test(the_path_goes_through_launches_and_waits),
+		cmocka_unit_test(the_path_goes_from_thread_to_thread),
 		cmocka_unit_test(a_stream_waits_for_what_is_recorded),
 		cmocka_unit_test(stragglers_and_clocks_are_found),
 		cmocka_unit_test(a_wrong_order_is_named),

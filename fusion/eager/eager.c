@@ -217,12 +217,28 @@ static bool add_inputs(struct graph *g, const struct signature *s, struct err *e
 	return true;
 }
 
-/* Whether the kernel may write over input 0: one pointwise op without casts. */
+/* What a dropout is on a device: one kernel that draws, compares and scales.  In a larger graph the
+ * product goes with what is before and after it. */
+static enum op whole_op(const struct eager *e, struct graph *g, const struct signature *s,
+			enum op op, struct arg *args)
+{
+	bool draws = op == OP_dropped || (op == OP_dropout && args[2].b);
+
+	if (!e->env->device || !draws || args[1].kind != ARG_FLOAT || !(args[1].f > 0) ||
+	    !(args[1].f < 1) || !tensor_contiguous(s->tensors[0].tensor->memory))
+		return op;
+	if (op == OP_dropout)
+		args[2] = arg_int(g, DROPOUT_LOAD_BYTES);
+	return OP_drop;
+}
+
+/* Whether the kernel may write over input 0: one pointwise op without casts, or a dropout. */
 static bool may_overwrite(const struct graph *g, int result)
 {
 	const struct node *to = g->nodes[g->inputs[0]], *op = g->nodes[result];
 
-	if (op_info(op->op)->kind != KIND_POINTWISE || op->dtype != to->dtype)
+	if ((op_info(op->op)->kind != KIND_POINTWISE && op->op != OP_drop) ||
+	    op->dtype != to->dtype)
 		return false;
 	for (int i = 0; i < g->n_inputs; i++)
 		if (g->nodes[g->inputs[i]]->dtype != to->dtype)
@@ -337,6 +353,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	struct value values[MAX_ARGS];
 	struct op_call any = *c;
 	struct arg args[MAX_ARGS];
+	enum op op;
 	int id;
 
 	if (!g)
@@ -348,10 +365,10 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	    !bind_call(&target, c->op, c->name, &(struct arguments){ c->values, c->n, c->kw }, args,
 		       err))
 		return false;
-	id = graph_add(g,
-		       &(struct node_spec){ c->op, args, op_info(c->op)->n_params, e->host.line,
-					    e->host.column },
-		       err);
+	op = whole_op(e, g, s, c->op, args);
+	id = graph_add(
+	    g, &(struct node_spec){ op, args, op_info(op)->n_params, e->host.line, e->host.column },
+	    err);
 	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
 		id = build_view(e, plan, g, id, err);
 		if (id < 0 || op_info(g->nodes[id]->op)->kind == KIND_VIEW)

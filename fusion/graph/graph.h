@@ -80,6 +80,7 @@ struct node {
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	int64_t pitch;                      /* pass views: its rows begin so many elements apart,
 					     * which may be more than they have; 0: as many */
+	bool channels_last;                 /* pass views: its dim 1 is the innermost in memory */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool detached;                      /* capture: made while gradients are off */
@@ -159,12 +160,16 @@ int graph_add(struct graph *g, const struct node_spec *spec, struct err *err);
 /* The name that reports give to the node's call ("multiply"); copied. */
 bool graph_set_fx(struct graph *g, int id, const char *fx);
 
+/* Of a dropout, whose kernel on a GPU loads so much at once where it may. */
+enum { DROPOUT_LOAD_BYTES = 16 };
+
 /* Whether the node takes numbers from the run's random sequence: it is computed once,
  * in its place among the others, whether or not anything reads it. */
 static inline bool graph_draws(const struct node *n)
 {
-	return op_draws(n->op) || (n->op == OP_dropout && n->args[2].b &&
-				   n->args[1].kind == ARG_FLOAT && n->args[1].f > 0);
+	return op_draws(n->op) || n->op == OP_dropped ||
+	       (n->op == OP_dropout && n->args[2].b && n->args[1].kind == ARG_FLOAT &&
+		n->args[1].f > 0);
 }
 
 /* While capturing: the node whose memory this one is in, perhaps itself. */

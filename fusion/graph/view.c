@@ -30,12 +30,19 @@ bool view_row_major(const struct graph *g, const struct shape *s,
 	return step != NULL;
 }
 
-struct shape view_memory(const struct graph *g, const struct node *n)
+struct shape view_memory(const struct graph *g, const struct node *n,
+			 const struct sym *stride[MAX_RANK])
 {
 	struct shape s = n->shape;
 
 	if (n->pitch && s.rank > 0)
 		s.size[s.rank - 1] = sym_const(g->syms, n->pitch);
+	view_row_major(g, &s, stride);
+	if (n->channels_last) {
+		stride[1] = sym_const(g->syms, 1);
+		for (int d = 2; d < s.rank; d++)
+			stride[d] = stride[d] ? sym_mul(g->syms, stride[d], s.size[1]) : NULL;
+	}
 	return s;
 }
 
@@ -357,14 +364,18 @@ static bool layout(const struct graph *g, int node, int stop, bool strided, stru
 	const struct node *n = g->nodes[node];
 
 	if (node == stop || (stop < 0 && !is_view(n))) {
-		struct shape memory = strided ? view_memory(g, n) : n->shape;
-
 		*l = (struct view_layout){ .base = node,
 					   .shape = n->shape,
 					   .offset = sym_const(g->syms, 0) };
-		if (!strided || n->op != OP_input)
-			return view_row_major(g, &memory, l->stride) && l->offset;
-		memcpy(l->stride, n->stride, sizeof(l->stride));
+		if (!strided)
+			return view_row_major(g, &n->shape, l->stride) && l->offset;
+		if (n->op == OP_input)
+			memcpy(l->stride, n->stride, sizeof(l->stride));
+		else
+			view_memory(g, n, l->stride);
+		for (int d = 0; d < l->shape.rank; d++)
+			if (!l->stride[d])
+				return false;
 		return l->offset != NULL;
 	}
 	if (!is_view(n) || !layout(g, n->args[0].node, stop, strided, l) ||

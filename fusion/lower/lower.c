@@ -31,26 +31,12 @@ static bool is_one_element(const struct shape *s)
 	return domain_varying_dims(s) == 0;
 }
 
-static void set_strides(struct build *b, int buffer, const struct node *n)
-{
-	struct symtab *syms = b->g->syms;
-	const struct sym **stride = b->strides[buffer];
-	const struct sym *step = sym_const(syms, 1);
-	const struct shape memory = view_memory(b->g, n);
-
-	for (int d = n->shape.rank - 1; d >= 0; d--) {
-		stride[d] = n->op == OP_input ? n->stride[d] : step;
-		step = step ? sym_mul(syms, step, memory.size[d]) : NULL;
-		if (!stride[d])
-			b->failed = true;
-	}
-}
-
 static int add_buffer(struct build *b, const struct node *n, enum buffer_kind kind, int index)
 {
 	int id = b->l->n_buffers++;
 	struct buffer *buffer = &b->l->buffers[id];
-	const struct shape memory = view_memory(b->g, n);
+	const struct sym **stride = b->strides[id];
+	const struct shape memory = view_memory(b->g, n, stride);
 
 	*buffer = (struct buffer){ .kind = kind,
 				   .index = index,
@@ -63,7 +49,10 @@ static int add_buffer(struct build *b, const struct node *n, enum buffer_kind ki
 				   .last_kernel = -1 };
 	if (!buffer->numel)
 		b->failed = true;
-	set_strides(b, id, n);
+	if (n->op == OP_input)
+		memcpy(stride, n->stride, sizeof(n->stride));
+	for (int d = 0; d < n->shape.rank; d++)
+		b->failed |= !stride[d];
 	b->state[n->id].buffer = id;
 	return id;
 }

@@ -100,7 +100,7 @@ enum { TILE_ELEMENTS = 1024, REDUCE_RUN = 32 };
 enum buffer_kind {
 	BUFFER_INPUT,  /* memory of graph input `index`, with its strides */
 	BUFFER_OUTPUT, /* memory of graph output `index`, row-major */
-	BUFFER_TEMP,   /* between two kernels, row-major; rows may lie apart (node.pitch) */
+	BUFFER_TEMP,   /* between two kernels, row-major; or as node.pitch, node.channels_last */
 	BUFFER_CONST,  /* `data`, row-major */
 };
 

@@ -204,6 +204,8 @@ void lower_print(struct buf *out, const struct lowered *l)
 		if (l->graph->nodes[b->node]->pitch)
 			buf_printf(out, ", rows %" PRId64 " apart",
 				   l->graph->nodes[b->node]->pitch);
+		if (l->graph->nodes[b->node]->channels_last)
+			buf_puts(out, ", channels last");
 		if (b->kind == BUFFER_TEMP && b->first_kernel >= 0)
 			buf_printf(out, "  # kernels %d to %d", b->first_kernel, b->last_kernel);
 		buf_putc(out, '\n');

@@ -43,6 +43,44 @@ static void collect_all(struct build *b)
 	}
 }
 
+/* Whether channels lie last of something that is loaded or stored. */
+static bool has_channels_last(const struct build *b)
+{
+	for (size_t i = 0; i < b->accesses.len; i++) {
+		const struct buffer *buffer = &b->l->buffers[b->accesses.at[i]->buffer];
+
+		if (b->g->nodes[buffer->node]->channels_last)
+			return true;
+	}
+	return false;
+}
+
+/* The dim along which an instruction's elements lie side by side; -1. */
+static int side_by_side(const struct build *b, enum inst_kind kind, const int *order, int n)
+{
+	for (int s = 0; s < b->n_stages; s++)
+		for (size_t i = 0; i < b->body[s].len; i++)
+			for (int k = 0; b->body[s].at[i].kind == kind && k < n; k++)
+				if (sym_is(b->body[s].at[i].at.stride[order[k]], 1))
+					return k;
+	return -1;
+}
+
+/* What is stored with its channels last is walked so, and so is what is read so to be folded. */
+static void order_by_memory(const struct build *b, const struct kernel *k, int *order)
+{
+	int inner = side_by_side(b, INST_STORE, order, k->n_outer), dim;
+
+	if (k->n_dims > k->n_outer && inner < 0)
+		inner = side_by_side(b, INST_LOAD, order, k->n_outer);
+	if (inner < 0)
+		return;
+	dim = order[inner];
+	memmove(order + inner, order + inner + 1,
+		(size_t)(k->n_outer - inner - 1) * sizeof(*order));
+	order[k->n_outer - 1] = dim;
+}
+
 /* The dims of the domain that vary, outer ones first. */
 static void order_dims(struct build *b, struct kernel *k, int order[MAX_RANK])
 {
@@ -56,6 +94,8 @@ static void order_dims(struct build *b, struct kernel *k, int order[MAX_RANK])
 		if (part == 0)
 			k->n_outer = k->n_dims;
 	}
+	if (has_channels_last(b))
+		order_by_memory(b, k, order);
 	for (int i = 0; i < k->n_dims; i++)
 		k->extent[i] = b->domain.full.size[order[i]];
 	for (size_t i = 0; i < b->accesses.len; i++) {
@@ -112,6 +152,19 @@ static bool has_scan(const struct build *b)
 	return false;
 }
 
+/* Whether what is folded lies side by side along a dim that is kept. */
+static bool reads_columns(const struct build *b, const struct kernel *k)
+{
+	for (size_t i = 0; i < b->body[0].len; i++) {
+		const struct access *at = &b->body[0].at[i].at;
+
+		if (b->body[0].at[i].kind == INST_LOAD && sym_is(at->stride[k->n_outer - 1], 1) &&
+		    !sym_is(at->stride[k->n_dims - 1], 0))
+			return true;
+	}
+	return false;
+}
+
 /* Rows where the innermost dim is reduced, columns where it is kept, unless
  * that axis is so short that the other one fills tiles better. */
 static enum kernel_form choose_form(const struct build *b, const struct kernel *k)
@@ -124,6 +177,8 @@ static enum kernel_form choose_form(const struct build *b, const struct kernel *
 	for (int i = k->n_outer; i < k->n_dims; i++)
 		row *= sym_hint(b->g->syms, k->extent[i]);
 
+	if (has_channels_last(b) && reads_columns(b, k))
+		return FORM_COLS;
 	uint32_t varying = domain_varying_dims(&b->domain.full);
 	int innermost = 31 - __builtin_clz(varying);
 	if (b->domain.reduced >> innermost & 1)

@@ -531,7 +531,7 @@ static struct arg causal(struct expand *e, struct arg scores)
 }
 
 /* x with elements set to 0 at random with probability p, the others scaled. */
-static struct arg expand_dropped(struct expand *e, struct arg x, double p)
+static struct arg expand_dropped(struct expand *e, struct arg x, double p, struct arg load)
 {
 	struct arg size, kept;
 
@@ -541,14 +541,20 @@ static struct arg expand_dropped(struct expand *e, struct arg x, double p)
 		return expand_binary(e, OP_mul, x, arg_float(0));
 	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
 	kept = expand_op(
-	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
-	    3);
+	    e, OP_keep,
+	    (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype), load }, 4);
 	return expand_binary(e, OP_mul, x, kept);
 }
 
 static struct arg decompose_dropout(struct expand *e)
 {
-	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
+	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0,
+			      arg_int(e->g, DROPOUT_LOAD_BYTES));
+}
+
+static struct arg decompose_dropped(struct expand *e)
+{
+	return expand_dropped(e, e->n->args[0], e->n->args[1].f, e->n->args[2]);
 }
 
 static struct arg decompose_scaled_dot_product_attention(struct expand *e)
@@ -577,7 +583,9 @@ static struct arg decompose_scaled_dot_product_attention(struct expand *e)
 	else if (mask.kind == ARG_NODE)
 		scores = expand_binary(e, OP_add, scores, mask);
 	scores = softmax(e, scores, mask.kind == ARG_NODE);
-	return expand_binary(e, OP_matmul, expand_dropped(e, scores, p.f), e->n->args[2]);
+	return expand_binary(e, OP_matmul,
+			     expand_dropped(e, scores, p.f, arg_int(e->g, DROPOUT_LOAD_BYTES)),
+			     e->n->args[2]);
 }
 
 static struct arg reshaped(struct expand *e, struct arg x, const struct sym *const *sizes, int n)

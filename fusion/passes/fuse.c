@@ -466,7 +466,7 @@ static bool init(struct fuse *f)
 		c->alone = (kind == KIND_LIBRARY && c->product < 0 && !c->looks_up && !c->scans &&
 			    !(f->calls && domain_searches(f->g, node))) ||
 			   kind == KIND_CREATE;
-		c->joins = kind == KIND_JOIN;
+		c->joins = kind == KIND_JOIN || node->channels_last;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);
 		c->alone |= is_small_rest(f, node);

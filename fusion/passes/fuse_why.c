@@ -212,9 +212,10 @@ static void print_verdict(struct why_writer *w, const struct fuse_verdict *v, in
 		return;
 	case LIMIT_JOIN:
 		buf_printf(&w->out,
-			   "a %s is read in the order of its own points, and not in a kernel "
+			   "%s is read in the order of its own points, and not in a kernel "
 			   "that folds",
-			   v->node >= 0 ? op_info(node_of(w, v->node)->op)->id : "join");
+			   v->node >= 0 ? op_info(node_of(w, v->node)->op)->id
+					: "a join, or what has its channels last,");
 		return;
 	case LIMIT_STORED:
 		buf_printf(&w->out, "%%%s, ", node_of(w, v->node)->name);

@@ -651,12 +651,23 @@ static int hoist_pool(struct rewrite *rw, const struct node *pool, struct err *e
 	return id;
 }
 
+/* A cast from 16 bits: the operand in memory is the smaller one, and to cast it again is less than
+ * to read the result. */
+static bool widens(const struct graph *g, int x)
+{
+	const struct node *n = g->nodes[x];
+
+	return n->op == OP_to && n->dtype == DTYPE_F32 &&
+	       dtype_bytes(g->nodes[n->args[0].node]->dtype) == 2;
+}
+
 static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct hoist *hoist = rw->state;
 	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
-	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
+	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap &&
+	    (hoist->made_uses[x] == 1 || widens(rw->g, x)) &&
 	    takes_views(rw->g, rw->g->nodes[x], n))
 		id = hoist_view(rw, n, err);
 	else if (n->op == OP_cat && rw->g->calls)

@@ -14,6 +14,7 @@
 
 struct sinking {
 	const unsigned *alone; /* by id of the old list */
+	const bool *folded;    /* likewise: a reduction reads it */
 };
 
 /* Bases of views of this kind are in memory whatever is fused. */
@@ -57,13 +58,22 @@ static int copied(const struct graph *g, int id)
 	return view_layout(g, x->id, &layout) && !view_layout(g, id, &layout) ? x->id : -1;
 }
 
+/* A cast to a wider dtype whose result is folded in the new shape: that kernel casts as it reads,
+ * and the smaller one is in memory. */
+static bool widens_for_sum(const struct sinking *sinking, const struct graph *g,
+			   const struct node *n)
+{
+	return n->op == OP_to && sinking->folded[n->id] &&
+	       dtype_bytes(n->dtype) > dtype_bytes(g->nodes[n->args[0].node]->dtype);
+}
+
 /* The operand whose shape the op shall have; -1: it stays as it is. */
 static int find_source(const struct rewrite *rw, const struct node *n)
 {
 	const struct sinking *sinking = rw->state;
 	const struct graph *g = rw->g;
 
-	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak)
+	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak || widens_for_sum(sinking, g, n))
 		return -1;
 	for (int a = 0; a < n->n_args; a++) {
 		const struct node *x;
@@ -176,12 +186,24 @@ static unsigned *find_alone(const struct graph *g)
 	return alone;
 }
 
+static bool *find_folded(const struct graph *g)
+{
+	bool *folded = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
+
+	for (int id = 0; folded && id < g->n_nodes; id++)
+		for (int a = 0; a < g->nodes[id]->n_args; a++)
+			if (op_info(g->nodes[id]->op)->kind == KIND_REDUCE &&
+			    g->nodes[id]->args[a].kind == ARG_NODE)
+				folded[g->nodes[id]->args[a].node] = true;
+	return folded;
+}
+
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
 bool pass_sink_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	struct sinking sinking = { .alone = find_alone(run->g) };
+	struct sinking sinking = { .alone = find_alone(run->g), .folded = find_folded(run->g) };
 
-	return sinking.alone ? rewrite_run(run->g, sink, &sinking, changed, err)
-			     : pass_out_of_memory(err);
+	return sinking.alone && sinking.folded ? rewrite_run(run->g, sink, &sinking, changed, err)
+					       : pass_out_of_memory(err);
 }

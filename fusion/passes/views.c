@@ -7,6 +7,9 @@
  *
  * Rows of 16 bits that a product of a GPU reads or writes begin at multiples of 16 bytes: units for
  * matrices load that many at once, and of odd rows they would load elements one by one.
+ *
+ * Between convolutions of 16 bits on a GPU channels lie last, the order that cuDNN's kernels for
+ * matrix units have; in the other one it turns what each reads and writes.
  */
 #include "fusion/graph/view.h"
 #include "fusion/passes/fold.h"
@@ -165,6 +168,29 @@ static int settle_put(struct rewrite *rw, struct node *n, struct err *err)
 	return REWRITE_KEEP;
 }
 
+/* What walks pictures by rows reads a copy of one whose channels lie last, and a convolution to
+ * whose result that happens one of a picture whose channels do not. */
+static int settle_channels(struct rewrite *rw, struct node *n, struct err *err)
+{
+	if (n->channels_last && n->op == OP_conv_windows &&
+	    !rw->g->nodes[n->args[0].node]->channels_last) {
+		n->args[0].node = add(rw, n, OP_contiguous, n->args[0], arg_none(), err);
+		if (n->args[0].node < 0)
+			return REWRITE_FAILED;
+		rw->g->nodes[n->args[0].node]->channels_last = rw->changed = true;
+		return REWRITE_KEEP;
+	}
+	for (int a = 0; a < n->n_args && !op_is_product(n->op) && !n->channels_last; a++) {
+		if (n->args[a].kind != ARG_NODE || !rw->g->nodes[n->args[a].node]->channels_last)
+			continue;
+		n->args[a].node = add(rw, n, OP_contiguous, n->args[a], arg_none(), err);
+		if (n->args[a].node < 0)
+			return REWRITE_FAILED;
+		rw->changed = true;
+	}
+	return REWRITE_KEEP;
+}
+
 static int settle(struct rewrite *rw, struct node *n, struct err *err)
 {
 	if (n->op == OP_put_view)
@@ -174,6 +200,8 @@ static int settle(struct rewrite *rw, struct node *n, struct err *err)
 		return settle_view(rw, n, err);
 	case KIND_JOIN:
 		return settle_join(rw, n, err);
+	case KIND_LIBRARY:
+		return settle_channels(rw, n, err);
 	default:
 		return REWRITE_KEEP;
 	}
@@ -257,9 +285,187 @@ static bool lay_rows(struct graph *g, struct err *err)
 	return true;
 }
 
+/* ---- channels between convolutions */
+
+enum { CHANNEL_LANES = 8, MOST_TAPS = 1024 };
+
+static bool has_channels(const struct node *n)
+{
+	const struct shape *s = &n->shape;
+
+	return s->rank == 4 && sym_is_const(s->size[1]) && s->size[1]->value > 0 &&
+	       s->size[1]->value % CHANNEL_LANES == 0;
+}
+
+/* Taps of the filters of a convolution whose channels may lie last; 0: it is none. */
+static int64_t taps_of(const struct graph *g, const struct node *n)
+{
+	const struct sym *const *size;
+
+	if (n->op != OP_conv_windows || n->dtype == dtype_wide(n->dtype) ||
+	    !sym_is(n->args[5].sym, 1) || !has_channels(n))
+		return 0;
+	size = g->nodes[n->args[1].node]->shape.size;
+	if (!sym_is_const(size[2]) || !sym_is_const(size[3]) ||
+	    size[2]->value * size[3]->value > MOST_TAPS)
+		return 0;
+	return size[2]->value * size[3]->value;
+}
+
+static bool is_pool(const struct node *n)
+{
+	return n->op == OP_max_pool2d && n->dtype != dtype_wide(n->dtype) && has_channels(n);
+}
+
+/* Whether its elements are those of a picture, and not of its rows or of its channels alone. */
+static bool is_picture(const struct node *x)
+{
+	return x->shape.rank == 4 && !sym_is(x->shape.size[1], 1) &&
+	       !(sym_is(x->shape.size[2], 1) && sym_is(x->shape.size[3], 1));
+}
+
+/* Whether node x may be read in any order as well: it is in memory as it is in any case. */
+static bool lies_anyhow(const struct node *x)
+{
+	enum op_kind kind = op_info(x->op)->kind;
+
+	return kind == KIND_INPUT || kind == KIND_CONSTANT || kind == KIND_CREATE ||
+	       (kind == KIND_LIBRARY && !op_is_product(x->op));
+}
+
+/* Whether node n, whose argument a is one whose channels lie last, does so as well. */
+static bool takes_channels(struct graph *g, const bool *last, const struct node *n, int a)
+{
+	const struct node *x = g->nodes[n->args[a].node];
+	struct view_layout l;
+
+	switch (op_info(n->op)->kind) {
+	case KIND_POINTWISE:
+		return last[n->id] || op_info(x->op)->kind == KIND_LIBRARY;
+	case KIND_VIEW:
+		return (n->op == OP_expand || n->op == OP_permute || n->op == OP_transpose) &&
+		       view_layout(g, n->id, &l);
+	case KIND_REDUCE:
+		return n->shape.rank >= 2 && n->shape.size[0] == x->shape.size[0] &&
+		       n->shape.size[1] == x->shape.size[1];
+	case KIND_LIBRARY: /* or it reads a copy (settle_channels) */
+		return n->op != OP_conv_windows || (last[n->id] && a == 0);
+	default:
+		return false;
+	}
+}
+
+/* Whether what node n reads lies so too, or is read for nothing in that order. */
+static bool has_operands_last(const struct graph *g, const bool *last, const struct node *n)
+{
+	if (n->op == OP_conv_windows) /* with one tap it is a product, fast in either order */
+		return taps_of(g, n) > 1 || last[n->args[0].node];
+	if (n->op == OP_max_pool2d)
+		return last[n->args[0].node];
+	for (int a = 0; a < n->n_args; a++) {
+		const struct node *x = n->args[a].kind == ARG_NODE ? g->nodes[n->args[a].node]
+								   : NULL;
+
+		if (x && is_picture(x) && !last[x->id] &&
+		    !lies_anyhow(g->nodes[view_base(g, x->id)]))
+			return false;
+	}
+	return true;
+}
+
+/* One round: false where nothing changed. */
+static bool drop_channels(struct graph *g, bool *last)
+{
+	bool changed = false;
+
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct node *n = g->nodes[i];
+		bool keeps = !last[i] || has_operands_last(g, last, n);
+
+		for (int a = 0; a < n->n_args; a++) {
+			int x = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;
+
+			if (x < 0 || !last[x] || takes_channels(g, last, n, a))
+				continue;
+			last[x] = false;
+			changed = true;
+		}
+		changed |= !keeps;
+		last[i] &= keeps;
+	}
+	return changed;
+}
+
+/* By node: whether its channels may lie last, whatever its neighbours do. */
+static bool *find_pictures(const struct graph *g)
+{
+	bool *last = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1), any = false;
+
+	for (int i = 0; last && i < g->n_nodes; i++) {
+		const struct node *n = g->nodes[i];
+
+		last[i] = taps_of(g, n) > 0 || is_pool(n) ||
+			  (op_info(n->op)->kind == KIND_POINTWISE && has_channels(n) &&
+			   is_picture(n));
+		any |= taps_of(g, n) > 0;
+	}
+	for (int i = 0; last && i < g->n_outputs; i++)
+		last[view_base(g, g->outputs[i])] = false;
+	return any ? last : NULL;
+}
+
+/* Where ops on elements alone are left of a chain, as where no convolution reads them, they stay
+ * as they are. */
+static void drop_chains(const struct graph *g, bool *last, bool *of_convolution)
+{
+	bool more = true;
+
+	for (int i = 0; i < g->n_nodes; i++)
+		of_convolution[i] = last[i] && g->nodes[i]->op == OP_conv_windows;
+	while (more) {
+		more = false;
+		for (int i = 0; i < g->n_nodes; i++) {
+			const struct node *n = g->nodes[i];
+
+			for (int a = 0; last[i] && a < n->n_args; a++) {
+				int x = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;
+
+				if (x < 0 || !last[x] || of_convolution[i] == of_convolution[x])
+					continue;
+				of_convolution[i] = of_convolution[x] = more = true;
+			}
+		}
+	}
+	for (int i = 0; i < g->n_nodes; i++)
+		last[i] &= of_convolution[i];
+}
+
+static bool lay_channels(struct graph *g, struct err *err)
+{
+	bool *last = g->calls ? find_pictures(g) : NULL;
+	bool *of_convolution = last ? ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1) : NULL;
+
+	if (!last)
+		return true;
+	if (!of_convolution)
+		return pass_out_of_memory(err);
+	while (drop_channels(g, last))
+		;
+	drop_chains(g, last, of_convolution);
+	for (int i = 0; i < g->n_nodes; i++) {
+		g->nodes[i]->channels_last = last[i];
+		if (last[i])
+			g->nodes[i]->pitch = 0;
+		if (last[i] && g->nodes[i]->op == OP_conv_windows)
+			pass_fired(g, "channels lie last", g->nodes[i], NULL);
+	}
+	return true;
+}
+
 /* needs: nothing; keeps: values; makes: a graph where view_layout() holds for
  * every node */
 bool pass_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return lay_rows(run->g, err) && rewrite_run(run->g, settle, NULL, changed, err);
+	return lay_rows(run->g, err) && lay_channels(run->g, err) &&
+	       rewrite_run(run->g, settle, NULL, changed, err);
 }

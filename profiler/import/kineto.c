@@ -780,6 +780,7 @@ static void begin_events(struct kineto *k)
 	if (!find_base(&k->slices, &k->base_ns))
 		k->base_ns = k->m->base_at_end_ns;
 	k->has_begun = true;
+	k->lanes.rank = ranks_number(k->slices.head.data, k->m->file_name) + 1;
 	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
 		json_t *head = slices_head(&k->slices);
 

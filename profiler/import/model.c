@@ -349,7 +349,7 @@ static json_t *lane_name(enum lane_class of, const char *p, const char *t)
 				 : json_sprintf("thread %s of %s", t, p);
 }
 
-static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file)
+static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file, int64_t rank)
 {
 	json_t *pid = text_json(e->pid), *tid = text_json(e->tid);
 	json_t *name = lane_name(of, json_string_value(pid), json_string_value(tid));
@@ -359,6 +359,8 @@ static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int fi
 
 	if (row && file > 0)
 		json_object_set_new(row, "file", json_integer(file));
+	if (row && rank > 0)
+		json_object_set_new(row, "rank", json_integer(rank - 1));
 	if (row && (of == LANE_DEVICE || of == LANE_DEVICE_NOTES)) {
 		json_object_set_new(row, "device", json_integer(atoi(e->pid)));
 		json_object_set_new(row, "stream", json_integer(atoi(e->tid)));
@@ -436,7 +438,8 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 		ledger->n[LEDGER_LANES_FULL]++;
 		return &l->rows.at[l->rows.len - 1];
 	}
-	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file) : NULL, writer, ledger);
+	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file, l->rank) : NULL, writer,
+			      ledger);
 }
 
 /* ---- which flows begin, and which end. ---- */

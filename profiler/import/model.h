@@ -77,6 +77,7 @@ struct trace_lanes {
 	VEC(struct trace_lane) rows;
 	uint16_t first[LANE_SLOTS]; /* by process and thread, + 1; 0: none */
 	size_t last;                /* that was found: the next event is often of the same */
+	int64_t rank;               /* of the file, + 1; 0: not said */
 };
 
 void trace_lanes_finish(struct trace_lanes *l);

@@ -21,6 +21,20 @@ const char *path_kind_name(enum path_kind kind)
 	return names[kind];
 }
 
+const char *path_kind_label(const char *name)
+{
+	static const char *const labels[][2] = {
+#define PATH(id, name, label) { name, label },
+#include "profiler/ranks/kinds.def"
+#undef PATH
+	};
+
+	for (size_t i = 0; i < PATH_KINDS; i++)
+		if (strcmp(labels[i][0], name) == 0)
+			return labels[i][1];
+	return name;
+}
+
 const char *rank_kernel_name(enum rank_kernel kind)
 {
 	static const char *const names[] = {

@@ -21,6 +21,7 @@ enum path_kind {
 	PATH_KINDS
 };
 const char *path_kind_name(enum path_kind kind);
+const char *path_kind_label(const char *name); /* of a name */
 const char *rank_kernel_name(enum rank_kernel kind);
 
 /* What is taken of an event; the first RANK_KERNELS are kernels. */
@@ -70,7 +71,7 @@ struct path_top {
 	enum path_kind kind;
 	int64_t ns;
 };
-enum { PATH_TOP = 3, PATH_BEGIN = UINT32_MAX };
+enum { PATH_TOP = 6, PATH_BEGIN = UINT32_MAX };
 
 /* From a collective's end, or from the beginning, to another's start or the rank's end. */
 struct path_segment {

@@ -6,7 +6,7 @@
 
 enum {
 	NONE = UINT32_MAX,
-	MOST_STEPS = 1024, /* that are looked through for the names of a segment */
+	MOST_STEPS = 8192, /* that are looked through for the names of a segment */
 	NAMES = 48,        /* of a segment that are told apart */
 	/* Where no note says which stream waited for which, a kernel that began so soon after
 	 * another stream's ended, and so long after its own launch and stream let it, waited for
@@ -340,8 +340,8 @@ static void start_of_call(const struct path_finder *f, struct moment *m)
 	m->kind = PATH_HOST;
 	m->before = own;
 	if (f->last_call != NONE &&
-	    (own == NONE || (op && op->start_ns >= f->moments[f->last_call].at_ns &&
-			     f->moments[f->last_call].at_ns > f->moments[own].at_ns)))
+	    (own == NONE || (f->moments[f->last_call].at_ns > f->moments[own].at_ns &&
+			     !(op && op->start_ns < f->moments[f->last_call].at_ns))))
 		m->before = f->last_call;
 }
 

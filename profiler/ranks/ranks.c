@@ -75,7 +75,7 @@ void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_byt
 
 /* ---- which rank a file is of ---- */
 
-int64_t ranks_of_name(const char *file)
+static int64_t number_in_name(const char *file)
 {
 	const char *name = strrchr(file, '/');
 
@@ -89,6 +89,18 @@ int64_t ranks_of_name(const char *file)
 			return atoll(digits);
 	}
 	return -1;
+}
+
+int64_t ranks_number(const char *head, const char *file)
+{
+	static const char info[] = "\"distributedInfo\"", key[] = "\"rank\":";
+	const char *at = head ? strstr(head, info) : NULL, *rank = at ? strstr(at, key) : NULL;
+	const char *end = at ? strchr(at, '}') : NULL;
+	long long said = -1;
+
+	if (rank && (!end || rank < end))
+		said = strtoll(rank + sizeof(key) - 1, NULL, 10);
+	return said >= 0 && said <= INT32_MAX ? said : number_in_name(file);
 }
 
 static bool is_taken(const struct ranks *r, int64_t rank)
@@ -109,7 +121,7 @@ static void set_rank(struct ranks *r, const json_t *head, struct report_rank *ou
 	const char *from = "header", *host;
 
 	if (rank < 0 || is_taken(r, rank)) {
-		rank = ranks_of_name(r->file);
+		rank = number_in_name(r->file);
 		from = "name";
 	}
 	if (rank < 0 || is_taken(r, rank)) {
@@ -224,15 +236,16 @@ enum { MOST_SENTENCES = 3 };
 
 static void say_late(const struct report_rank *r, struct report_draft *draft, const char **out)
 {
+	bool is_named = r->late_name && strcmp(r->late_name, r->late_kind) != 0;
 	char caused[NUMBER_BYTES];
 
 	number_duration(caused, r->caused_us);
 	*out = arena_printf(&draft->arena,
 			    "Rank %lld comes last to %lld of its %lld collectives; the others wait "
-			    "%s for it, all together. What takes it longer is %s%s%.120s.",
+			    "%s for it, all together. What it spends more on is %s%s%.120s.",
 			    (long long)r->rank, (long long)r->last, (long long)r->collectives,
-			    caused, r->late_kind, r->late_name ? ", most of it " : "",
-			    r->late_name ? r->late_name : "");
+			    caused, path_kind_label(r->late_kind),
+			    is_named ? ", most of it in " : "", is_named ? r->late_name : "");
 }
 
 static void say_path(const struct report_rank_path *path, struct report_draft *draft,
@@ -246,9 +259,10 @@ static void say_path(const struct report_rank_path *path, struct report_draft *d
 			most = &path->shares.at[i];
 	number_duration(length, path->total_us);
 	number_print(share, 100 * most->share, 1);
-	*out = arena_printf(
-	    &draft->arena, "The critical path of %s runs through %lld %s: %s %% of it is %s.",
-	    length, (long long)path->ranks, path->ranks == 1 ? "rank" : "ranks", share, most->kind);
+	*out = arena_printf(&draft->arena,
+			    "The critical path of %s runs through %lld %s: %s %% of it is %s.",
+			    length, (long long)path->ranks, path->ranks == 1 ? "rank" : "ranks",
+			    share, path_kind_label(most->kind));
 }
 
 /* Of all ranks how much of the collectives nothing hides. */

@@ -63,8 +63,9 @@ void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_byt
  * figures are made, and its events dropped. */
 bool ranks_end(struct ranks *r, const json_t *head, struct err *err);
 
-/* The rank that the name of a file says: "rank_3", "rank-3.json", "rank3"; -1: none. */
-int64_t ranks_of_name(const char *file);
+/* The rank that the head of a file says (NULL: there is none), or its name: "rank_3",
+ * "rank-3.json", "rank3"; -1: neither. */
+int64_t ranks_number(const char *head, const char *file);
 
 /* Of the text of a graph, whatever it says of source lines, devices' numbers and addresses: equal
  * where ranks compiled the same. */

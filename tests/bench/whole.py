@@ -1,18 +1,20 @@
 """tests/bench/whole.py [BINARY] -- whole models on a GPU, PyTorch beside Breakeven.
 
-    python3 tests/bench/whole.py build/breakeven [--only gpt2,llama] [--device cuda] [--seconds 1] [--rounds 2] [--small] [--json FILE]
+    python3 tests/bench/whole.py build/breakeven [--only gpt2,llama] [--device cuda] [--seconds 1] [--rounds 2] [--small] [--kernels] [--json FILE]
 
 GPT-2 small in bfloat16 and a training step of it under autocast, a Llama's decode step, ResNet-50 and a
 diffusion U-Net's step (tests/bench/whole).  In a round each of PyTorch's eager, torch.compile and its
 reduce-overhead has a batch between two events, before and after ours; ours is the better one of
 static and graphs, in a process of its own, as is each model of PyTorch's.  Memory is the most that the
-allocators held.  --small: of few channels, to try it; --values prints how far our outputs are from PyTorch's.
+allocators held.  --small: of few channels, to try it.  --kernels: what each side launches in a call, by the name of
+the kernel, ours as `breakeven trace` records it and PyTorch's by torch.profiler.
 """
 import argparse
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -103,6 +105,61 @@ def kernels_of(report, mode="static"):
     return sorted(([n, c, us, b / us / 1e3 if us else 0] for n, (c, us, b) in rows.items()), key=lambda r: -r[2])
 
 
+def launched(rows):
+    """[(name, microseconds)] of several calls as {name: (launches, microseconds)} of the last one: what repeats at the end."""
+    names = [name for name, _ in rows]
+    period = next((n for n in range(1, len(rows) // 2 + 1) if names[-n:] == names[-2 * n:-n] and n > 12), len(rows))
+    made = {}
+    for name, us in rows[-period:]:
+        row = made.setdefault(name, [0, 0.0])
+        row[0] += 1
+        row[1] += us
+    return made
+
+
+def launched_by_ours(name, arguments):
+    import timeline_file as t
+
+    workload = {"name": name, "source": source_of(name, arguments), "device": arguments.device, "modes": ["static"],
+                "calls": [[{"random": s} for s in inputs_of(name, arguments)]] * 4}
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "t.trace")
+        done = subprocess.run([arguments.binary, "trace", "--kernels-only", "-o", trace, "--", arguments.binary, "run", "-", "--json", "--no-timing", "--brief",
+                               "--no-sandbox", "--cache", folder], input=json.dumps(workload), capture_output=True, text=True, timeout=arguments.limit)
+        if not os.path.exists(trace):
+            raise RuntimeError(done.stderr.strip()[:400])
+        line = t.Timeline(trace)
+    return launched([(line.names[e[5]]["name"], e[1] / 1000) for e in sorted(line.events) if e[4] == t.KERNEL or e[4] == t.SET])
+
+
+def launched_by_torch(call):
+    import torch
+
+    call()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(4):
+            call()
+        torch.cuda.synchronize()
+    events = sorted((e for e in seen.events() if e.device_type == torch.autograd.DeviceType.CUDA), key=lambda e: e.time_range.start)
+    return launched([(e.name, e.time_range.elapsed_us()) for e in events if not e.name.startswith("Memcpy")])
+
+
+def compare_kernels(name, sides, arguments):
+    """{side: {name: (launches, microseconds)}}, which it prints."""
+    made = {}
+    for side, take in [("ours", lambda: launched_by_ours(name, arguments))] + [(m, lambda c=c: launched_by_torch(c)) for m, c in sides.items() if m != "eager"]:
+        try:
+            made[side] = take()
+        except Exception as why:
+            print(f"{name}: no kernels of {side}: {str(why)[:300]}", flush=True)
+            continue
+        print("   %s, %s: %d launches, %.0f us" % (name, side, sum(r[0] for r in made[side].values()), sum(r[1] for r in made[side].values())), flush=True)
+        for kernel, (n, us) in sorted(made[side].items(), key=lambda r: -r[1][1])[:arguments.most]:
+            print("      %9.1f us x%-4d %s" % (us, n, kernel[:150]), flush=True)
+    return made
+
+
 def measure(name, arguments):
     sides, most = sides_of(name, arguments) if arguments.torch_modes else ({}, {})
     before = {mode: sample_us(call, arguments.device) for mode, call in sides.items()}
@@ -120,6 +177,8 @@ def measure(name, arguments):
                                                 show({m: b / 2**20 for m, b in most.items()})), flush=True)
     for kernel in row.get("kernels", [])[:14]:
         print("      %-60s x%-4d %9.1f us %7.0f GB/s" % (kernel[0][:60], *kernel[1:]), flush=True)
+    if arguments.kernels:
+        row["launched"] = compare_kernels(name, sides, arguments)
     return row
 
 
@@ -133,6 +192,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--limit", type=float, default=90, help="seconds of ours")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--kernels", action="store_true", help="each side's kernels of one call")
+    parser.add_argument("--most", type=int, default=40, help="how many of them are printed")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json")
     arguments = parser.parse_args()

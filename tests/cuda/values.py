@@ -160,7 +160,7 @@ PROGRAMS = {
                [tensor(150, 131), tensor(131, 150, seed=3), tensor(4, 36, 34, 40, seed=4)]),
     # Kernels that store 16 bits alone have shorter words.
     "narrow": ("torch.tanh(a), torch.tanh(a * 0.01), torch.tanh(a * 90), (a / b), F.silu(a), torch.softmax(a, 1), torch.rsqrt(a.abs() + 0.5), torch.sqrt(a.abs()), F.rms_norm(a, (40,)), "
-               "F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float(), torch.exp(a), torch.exp(a * 30), (a.float() * 3 / 3).floor().bfloat16(), torch.where(a.float() * 3 / 3 >= a.float(), 1.0, 0.0).bfloat16()",
+               "F.gelu(a, approximate='tanh'), F.gelu(b.half() * 9, approximate='tanh'), torch.sigmoid(a), torch.sigmoid(a * 90), F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float(), torch.exp(a), torch.exp(a * 30), (a.float() * 3 / 3).floor().bfloat16(), torch.where(a.float() * 3 / 3 >= a.float(), 1.0, 0.0).bfloat16()",
                [tensor(30, 40, dtype="bfloat16"), tensor(30, 40, dtype="bfloat16", seed=3), tensor(1)]),
     # A few of long lines, many alike, more alike than there is room for, and all orders; with and without places.
     "few_of_many": ("torch.topk(a, 5), torch.topk(a, 50, 1, False), torch.topk(b, 7)[1], torch.topk(b, 300, 1, False), torch.topk((a > 9).long().int(), 9), torch.topk(a.t(), 3, 0), torch.topk(a.bfloat16(), 40), "
@@ -249,6 +249,13 @@ PROGRAMS = {
              "torch.amax(a, 1), torch.amin(a, 0), torch.amax(torch.where(a > 3, math.nan, a), 1), torch.amin(torch.where(a > 3, math.nan, a), 0), torch.amin(c)",
              [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
 }
+# Channels lie last between convolutions of 16 bits: through sums, windows by two, a pool in the middle, means, views and outputs of what lies so.
+PROGRAMS["channels_last"] = (
+    "chain(a, b, c, 1), chain(a, b, c, 2).mean((2, 3)), F.conv2d(F.relu(a + 1), c).relu().mean(3).mean(2), F.max_pool2d(chain(a, b, c, 1), 2), chain(F.max_pool2d(chain(a, b, c, 1), 2).relu(), b, c, 1), chain(a, b, c, 1).permute(0, 2, 3, 1).reshape(2, -1, 16) @ c[:, :, 0, 0].float().bfloat16(), "
+    "torch.cat([chain(a, b, c, 1), a], 1), F.group_norm(chain(a, b, c, 1), 4), chain(a, b, c, 1).flatten(1) * 2, chain(a, b, c, 1)[:, 3:5], chain(a, b, c, 1).sum(1), chain(a, b, c, 1).sum(), chain(a.half(), b.half(), c.half(), 1), "
+    "F.conv2d(F.max_pool2d(F.conv2d(a, b, None, 1, 1) + 1, 3, 2, 1).relu(), c).mean((2, 3)), F.max_pool2d(F.conv2d(a[:, :3], b[:, :3], None, 1, 1), (2, 5), 3) * 2, F.conv2d(F.conv2d(a[:, :3], b[:, :3]).relu(), b), "
+    "F.interpolate(chain(a, b, c, 1), scale_factor=2), F.adaptive_avg_pool2d(chain(a, b, c, 1), 1).flatten(1), chain(a, b, c, 1) + chain(a * 2, b, c, 1).amax((2, 3), keepdim=True)",
+    [tensor(2, 16, 9, 7, dtype="bfloat16"), tensor(16, 16, 3, 3, dtype="bfloat16", seed=2), tensor(16, 16, 1, 1, dtype="bfloat16", seed=3)])
 # Large enough that cuBLASLt's ways are tried: the stand-in's second is the faster one.
 PROGRAMS["linears_tried"] = ("F.linear(a, b, c), (a @ b.t() + c).relu(), F.linear(a, b, c) * 2, F.linear(a.half(), b.half()).float()", [tensor(128, 64), tensor(128, 64), tensor(128)])
 # Narrow linear layers: one call each, but where memory is strided (a product, then a kernel).
@@ -256,6 +263,11 @@ PROGRAMS["linears_narrow"] = (
     "linear(a, b, c), linear(a.reshape(2, 3, 8), b, c) + 1, linear(a[:, 1:], b[:, 1:], c), linear(a.t()[:6, :6], b[:, :6], c), linear(a.reshape(2, 3, 8).transpose(0, 1), b, c), "
     "F.linear(a.half(), b.half(), c.half()), F.linear(a, b, c), F.linear(a.half(), b.half(), torch.stack([c, c], 1)[:, 0].half())",
     [tensor(6, 8), tensor(8, 8), tensor(8)])
+# What is added to products of 16 bits, flat and by rows, with a bias of the layer's own and without: in their call (NOTES).
+PROGRAMS["linears_summed"] = (
+    "F.linear(a, b, c) + a, a * 2 + F.linear(a, b * 2, c), a @ b + a, (a @ (b * 3) + c) + a, F.linear(a.view(2, 3, 8), b * 4, c) + a.view(2, 3, 8), F.linear(a.half(), b.half(), c.half()) + a.half(), "
+    "F.linear(a[:, :4], b[:, :4], c) + a, F.linear(a, b * 5, c) + c, F.linear(a, b * 6, c) + a.float(), F.linear(a, b * 7, c) + 1",
+    [tensor(6, 8, dtype="bfloat16"), tensor(8, 8, dtype="bfloat16"), tensor(8, dtype="bfloat16")])
 # Attention in one kernel each (NOTES counts them): heads of 16, 24 and 40, strides, masks that broadcast, rows without a key.
 ATTENTION = ("attend(a, b, c, 0.3), attend(a.transpose(2, 3).contiguous().transpose(2, 3), b, c, 0.3).transpose(1, 2).reshape(2, 70, -1), "
              "F.scaled_dot_product_attention(a, b, c), F.scaled_dot_product_attention(a, b[:, :, :3], c[:, :, :3], is_causal=True), "
@@ -274,7 +286,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "channels_last": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "
@@ -307,6 +319,13 @@ def attend(q, k, v, scale):
 
 def linear(x, w, b):
     return F.linear(x.bfloat16(), w.bfloat16(), b.bfloat16())
+
+
+def chain(x, w, v, step):
+    w, v, r = w * 0.1, v * 0.2, torch.arange(16, device=x.device, dtype=x.dtype)[:, None, None] * 0.1
+    y = F.relu(F.conv2d(F.relu(x + 1), w, None, step, 1) * (r + 1) - r)
+    z = F.conv2d(y, v)
+    return F.relu(F.conv2d(z + y, w, None, 1, 1) * r + z)
 
 
 def overlaps(a, b):
@@ -412,7 +431,7 @@ def agree(a, b, tolerance):
 
 
 # Products that had what is after them done too; calls of attention.
-NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2, "attention_gradients": 14}
+NOTES = {"linears_summed": 6} | {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2, "attention_gradients": 14}
 
 
 def run(binary, workload, environment, cache):
@@ -420,7 +439,8 @@ def run(binary, workload, environment, cache):
                           text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
-    notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n") + done.stderr.count("_attend_back_keys\n")
+    product = "after it, summed" if workload["name"] == "linears_summed" else "a product with what is after it"
+    notes = done.stderr.count(product) + done.stderr.count("_attend\n") + done.stderr.count("_attend_back_keys\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
         raise RuntimeError(f"only {notes} calls did what is after them too")
     # The first product of a shape may take any way: each is timed, in five launches or in three where it is far slower than

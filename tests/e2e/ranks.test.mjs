@@ -58,6 +58,14 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await sound(page, complaints);
     await page.getByRole("navigation", { name: "Views of this run" }).getByRole("link", { name: "Timeline" }).click();
     await page.waitForURL(/timeline/);
+    await drawn(page);
+    // Its lanes are together: the filter takes the number of a rank.
+    await page.goto(`${server.url}/runs/1/timeline?lanes=rank%203`);
+    await drawn(page);
+    if (!(await page.locator(".panel .lanes").count())) await page.getByRole("button", { name: "Lanes", exact: true }).click();
+    const lanes = page.locator(".panel .lanes li");
+    await lanes.first().waitFor();
+    assert.deepEqual(await lanes.evaluateAll((all) => all.map((li) => /, Rank 3$/.test(li.querySelector("button").textContent))), [true, true, true]);
     await context.close();
   });
 

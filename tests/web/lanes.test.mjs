@@ -16,6 +16,12 @@ test("lanes of a process stand below its name, those of a device after those of 
   assert.ok(height >= rows[3].y + rows[3].height);
 });
 
+test("lanes of a rank stand below its number", () => {
+  const ranks = two.map((l) => ({ ...l, rank: l.pid, process: "" }));
+  assert.deepEqual(layLanes(ranks, new Map(), AS_THEY_CAME, "", 60).rows.map((r) => r.process), ["Rank 7", "", "Rank 8", ""]);
+  assert.deepEqual(layLanes(ranks, new Map(), AS_THEY_CAME, "rank 8", 60).rows.map((r) => r.id), [2, 3]);
+});
+
 test("what is pinned comes first and says its process; folded and closed take less room", () => {
   const pinned = lay(turn(AS_THEY_CAME, "pinned", 3));
   assert.deepEqual(pinned.rows.map((r) => r.id), [3, 0, 1, 2]);

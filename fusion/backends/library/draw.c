@@ -13,6 +13,7 @@ enum {
 	VECTOR_BYTES = 16, /* that a dropout's kernel loads at most */
 	BERNOULLI_TAKES = 12,
 	KEEP_LOAD = 3, /* the argument */
+	DROP_LOAD = 2,
 };
 
 enum draw_how draw_how(enum op op, const char *draws)
@@ -29,6 +30,8 @@ enum draw_how draw_how(enum op op, const char *draws)
 
 	if (op == OP_keep)
 		return DRAW_KEEP;
+	if (op == OP_drop)
+		return DRAW_DROP;
 	if (op == OP_random_ints)
 		return DRAW_INTS;
 	if (op == OP_normal)
@@ -46,7 +49,7 @@ bool draw_on_gpu(const struct library_call *call)
 	if (!call->random || call->random->gpu.threads == 0)
 		return false;
 	draws = node_arg(call->node, "draws");
-	return call->node->op == OP_keep || (draws && strcmp(draws->str, "cpu") != 0);
+	return draw_is_dropout(call) || (draws && strcmp(draws->str, "cpu") != 0);
 }
 
 static int64_t ceil_of(int64_t n, int64_t by)
@@ -94,17 +97,20 @@ static void plan_keep(const struct library_call *call, struct draw *d)
 	struct draw_args *a = &d->args;
 	const struct gpu_generator *g = &call->random->gpu;
 	double p = 1 - number_of(call, "p");
-	int bytes = g->element_bytes ? g->element_bytes
-				     : (int)dtype_bytes(node_arg(call->node, "dtype")->dtype);
-	int64_t load = call->number[KEEP_LOAD] < VECTOR_BYTES ? call->number[KEEP_LOAD]
-							      : VECTOR_BYTES;
-	int side = load > bytes ? (int)load / bytes : 1;
+	bool keep = call->node->op == OP_keep;
+	enum dtype dtype = keep ? node_arg(call->node, "dtype")->dtype : call->node->dtype;
+	int bytes = g->element_bytes ? g->element_bytes : (int)dtype_bytes(dtype);
+	int64_t load = call->number[keep ? KEEP_LOAD : DROP_LOAD];
+	int side;
+
+	load = load < VECTOR_BYTES ? load : VECTOR_BYTES;
+	side = load > bytes ? (int)load / bytes : 1;
 
 	while (a->points % side != 0)
 		side /= 2;
-	a->how = DRAW_KEEP;
+	a->how = keep ? DRAW_KEEP : DRAW_DROP;
 	a->a = bytes == sizeof(double) ? p : (double)(float)p;
-	a->b = rounded(call->out.dtype, 1 / a->a);
+	a->b = rounded(dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32, 1 / a->a);
 	plan_apart(call, d);
 	if (side == 1)
 		return;
@@ -186,7 +192,7 @@ void draw_plan(const struct library_call *call, struct draw *d)
 	*d = (struct draw){ .args = { .points = call->out.numel } };
 	if (call->out.numel == 0)
 		return;
-	if (call->node->op == OP_keep)
+	if (draw_is_dropout(call))
 		plan_keep(call, d);
 	else if (call->node->op == OP_random_ints)
 		plan_ints(call, draws->str, d);

@@ -66,6 +66,8 @@ static void bind_result(struct operand *x, const struct node *n, int buffer, con
 		x->numel *= x->size[d];
 		step *= n->pitch && d == x->rank - 1 ? n->pitch : x->size[d];
 	}
+	for (int d = 1; n->channels_last && d < x->rank; d++)
+		x->stride[d] = d == 1 ? 1 : x->stride[d] * x->size[1];
 }
 
 bool library_bind(struct library_call *call, const struct library_site *site, struct err *err)

@@ -208,7 +208,7 @@ struct lookup {
  *	         PyTorch's memory-efficient attention
  *	fours    four side by side of a thread: bernoulli() of a tensor
  *	rows     one of a thread, and so many threads for a row: multinomial()
- * and OP_keep's, as many side by side as a dropout's kernel loads at once.
+ * and OP_keep's and OP_drop's, as many side by side as a dropout's kernel loads at once.
  */
 
 struct draw {
@@ -223,6 +223,12 @@ static inline bool draw_alone(const char *draws)
 {
 	return strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0 ||
 	       strcmp(draws, "line") == 0;
+}
+
+/* Of a call that drops elements: by OP_keep what it is multiplied by, by OP_drop the product. */
+static inline bool draw_is_dropout(const struct library_call *call)
+{
+	return call->node->op == OP_keep || call->node->op == OP_drop;
 }
 
 /* Whether a call draws from the GPU's generator. */

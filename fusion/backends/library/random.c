@@ -70,6 +70,7 @@ static double made_of(const struct draw_args *a, double x)
 
 	switch (a->how) {
 	case DRAW_KEEP:
+	case DRAW_DROP:
 		return x < a->a ? a->b : 0;
 	case DRAW_LOG:
 		return scaled(a, log_of(a, x));
@@ -120,6 +121,8 @@ static int64_t int_of(const struct draw_args *a, const uint32_t *w, int lane)
 
 static void store(const struct draw_args *a, enum dtype dtype, int64_t i, double x)
 {
+	if (a->how == DRAW_DROP)
+		x *= dtype_get_double(dtype, a->x, i);
 	dtype_put_double(dtype, a->out, i, x);
 	if (a->how == DRAW_UNIT && dtype_get_double(dtype, a->out, i) == a->end)
 		dtype_put_double(dtype, a->out, i, a->start);
@@ -416,6 +419,18 @@ static void draw_kept(struct twister *g, const struct library_call *call, void *
 		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? kept : 0);
 }
 
+/* In place of the elements, which are copied there before. */
+static void draw_dropped(struct twister *g, const struct library_call *call, void *out)
+{
+	double p = 1 - node_arg(call->node, "p")->f, kept = 1 / p;
+	enum dtype dtype = call->out.dtype;
+
+	for (int64_t i = 0; i < call->out.numel; i++)
+		dtype_put_double(dtype, out, i,
+				 dtype_get_double(dtype, out, i) *
+				     (uniform(g, DTYPE_F64) < p ? kept : 0));
+}
+
 static void run(const struct library_call *call, void *const *buffers,
 		void (*draw_as_cpu)(struct twister *g, const struct library_call *call, void *out))
 {
@@ -428,6 +443,8 @@ static void run(const struct library_call *call, void *const *buffers,
 	} else if (draw_on_gpu(call)) {
 		draw_plan(call, &d);
 		draw_take(&d, call->random, out);
+		if (call->node->op == OP_drop)
+			d.args.x = operand_start(&call->arg[0], buffers);
 		draw_run(&d.args, call->out.dtype);
 	} else if (call->random) {
 		draw_as_cpu(&call->random->cpu, call, out);
@@ -469,11 +486,23 @@ static void run_keep(const struct library_call *call, void *const *buffers, stru
 	run(call, buffers, draw_kept);
 }
 
+static void run_drop(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	void *out = operand_start(&call->out, buffers);
+	const void *x = operand_start(&call->arg[0], buffers);
+
+	(void)pool;
+	if (!draw_on_gpu(call) && out != x)
+		memcpy(out, x, (size_t)call->out.numel * dtype_bytes(call->out.dtype));
+	run(call, buffers, draw_dropped);
+}
+
 static const struct library_op library_uniform = { NULL, run_uniform };
 static const struct library_op library_normal = { NULL, run_normal };
 static const struct library_op library_random_ints = { NULL, run_random_ints };
 static const struct library_op library_permutation = { NULL, run_permutation };
 static const struct library_op library_keep = { NULL, run_keep };
+static const struct library_op library_drop = { NULL, run_drop };
 
 const struct library_op *const random_functions[OP_COUNT] = {
 #define LIBRARY(id, spellings, signature, doc, infer, cuda, file, ...)                             \

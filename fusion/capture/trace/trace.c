@@ -455,7 +455,7 @@ static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool
 /* What both sides of a branch draw, only one of them would have drawn. */
 static bool check_random(struct trace *t, enum op op, struct err *err)
 {
-	if (!t->cond || (!op_draws(op) && op != OP_dropout))
+	if (!t->cond || (!op_draws(op) && op != OP_dropout && op != OP_dropped))
 		return true;
 	return trace_break(t, BREAK_UNSUPPORTED, "random numbers", err);
 }

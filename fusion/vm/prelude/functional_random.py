@@ -46,6 +46,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
     if training and p != 0.0:
         if 0.0 < p < 1.0 and torch._C._draws(input) == "gpu":
             if inplace:
+                if _random_numbers.at_once(input):
+                    return torch._C.dropped(input, p, 0, True)
                 return input.mul_(_random_numbers.scaled_noise(input, p))
             if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
                 return (input * _random_numbers.kept(input, p)).to(input.dtype)

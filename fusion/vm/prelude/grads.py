@@ -24,7 +24,8 @@ NO_GRADIENT = (
     "arange linspace eye isinf isfinite isclose count_nonzero one_hot argmax argmin argsort "
     "topk_indices bits uniform normal random_ints permutation keep divisor conv_windows cummax_indices cummin_indices loop_carried "
     "class_loss loop_operands number while_loop loop_result input constant custom custom_kernel "
-    "biased attention lookup"  # made by a pass, of graphs that have their gradients
+    "biased attention lookup "  # made by a pass, of graphs that have their gradients
+    "dropped drop"  # of what has no gradient (functional_random.py)
 )
 
 

@@ -61,6 +61,11 @@ def scaled_noise(input, p):
     return back(torch._C.keep(tuple(in_memory(input).shape), p, input.dtype, 0), input)
 
 
+def at_once(input):
+    """Whether such a dropout is one kernel: of elements in a row, which have no gradient."""
+    return input.is_contiguous() and input.dtype != torch.float64 and not (torch.is_grad_enabled() and input.requires_grad)
+
+
 def noise(input, p):
     """What bernoulli_() leaves of a tensor's elements."""
     return back(unit(input, in_memory(input).shape) < 1.0 - p, input).to(input.dtype)

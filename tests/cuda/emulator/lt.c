@@ -185,7 +185,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 				   .way = (int)algo->data[0] };
 
 	if (getenv("STAND_IN_NOTES"))
-		fprintf(stderr, "a product with what is after it, way %d\n", p.way);
+		fprintf(stderr, "a product with what is after it%s, way %d\n",
+			p.has_rest ? ", summed" : "", p.way);
 	emulated_do(multiply, &p, sizeof(p));
 	return CUBLAS_STATUS_SUCCESS;
 }

@@ -2567,7 +2567,7 @@ export interface ReportRankPath {
   shares: ReportPathShare[];
   /** its time by rank */
   by_rank: ReportPathRank[];
-  /** the kernels, calls and ops with the most time on it, at most 20; of each part the three longest count */
+  /** the kernels, calls and ops with the most time on it, at most 20; of each part the six longest count */
   names: ReportPathName[];
   /** its longest parts in the order of time, at most 100 */
   parts: ReportPathPart[];

@@ -7,6 +7,7 @@
  * @property {number} id
  * @property {string} name
  * @property {string} [role] calls, host, kernels, counter, async
+ * @property {number} [rank] of a job, of an imported trace
  * @property {number} [pid] of a trace, as the next three
  * @property {number} [file] of a log
  * @property {string} [process] its command line
@@ -182,6 +183,9 @@ export function deviceSpans(whole, hidden) {
   return spans;
 }
 
+/** Of a job each rank's lanes are together, as those of a process of one program are. @param {LaneInfo[]} lanes */
+const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined || l.pid !== undefined ? l : { ...l, pid: l.rank, process: "" })) : lanes);
+
 /** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {
   const bytes = new DataView(buffer);
@@ -220,7 +224,7 @@ export function decodeTimeline(buffer) {
     sampled: head.sampled,
     px: head.px,
     without: new Set(head.lanes.filter((/** @type {LaneInfo} */ l) => l.has_rows === false).map((/** @type {LaneInfo} */ l) => l.id)),
-    lanes: head.lanes,
+    lanes: byRank(head.lanes),
     names: head.names,
     shapes: head.shapes,
     drawn,

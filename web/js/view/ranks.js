@@ -3,6 +3,7 @@
 import { add, button, h, headRow, loadStyle, press, scroller, section, segmented, select, stateWell, svg } from "./dom.js";
 import { chartFiles, ofElement } from "./chart_files.js";
 import { bytes, count, duration, number, plural, shareText, shares } from "../model/format.js";
+import { compileQuery } from "../model/compiles.js";
 import { heatLevel } from "../model/heat.js";
 import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../model/ranks.js";
 
@@ -38,9 +39,17 @@ function findings(ranks) {
   return section("Ranks", facts.filter(Boolean).join(", "), h("a", { class: "btn", href: "/docs/ranks" }, "Definitions"), items.length ? h("ul", { class: "ranksaid" }, items) : null);
 }
 
+/** Of the first rank that differs; of one that lacks the compilation the list. @param {Run} run @param {Divergence} d */
+function placeOf(run, d) {
+  const log = run.report?.import;
+  const found = d.compile ? log?.compiles.find((c) => c.compile === d.compile && log.processes?.[c.process]?.rank === d.ranks[0]) : null;
+  const [view, query, text] = found ? ["compiles", `?${compileQuery(found)}`, `${d.compile} of rank ${d.ranks[0]}`] : d.compile ? ["compiles", "", "Compiles"] : ["timeline", "", "Timeline"];
+  return h("a", { href: `/runs/${encodeURIComponent(run.id)}/${view}${query}` }, text);
+}
+
 /** @param {Run} run @param {Divergence} d */
 function divergence(run, d) {
-  const where = d.compile ? h("a", { href: `/runs/${encodeURIComponent(run.id)}/compiles?compile=${encodeURIComponent(d.compile)}` }, `Compilation ${d.compile}`) : h("a", { href: `/runs/${encodeURIComponent(run.id)}/timeline` }, "Timeline");
+  const where = placeOf(run, d);
   return h("li", {}, h("span", { class: "chip failed" }, d.kind), " ", d.sentence, ". ", where);
 }
 

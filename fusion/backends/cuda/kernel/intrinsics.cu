@@ -407,6 +407,14 @@ WORD f32 quick_exp(f32 x)
 	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(rest) : "f"(q));
 	return rest;
 }
+WORD f32 quick_sigmoid(f32 x)
+{
+	const f32 y = 1.0f + quick_exp(-x);
+	f32 r;
+
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return r;
+}
 // Below a quarter its series, beyond 1 - 2 / (1 + exp(2x)).
 WORD f32 quick_tanh(f32 x)
 {

@@ -123,12 +123,13 @@ static void put_cast(struct emit_text *t, const struct inst *inst)
 /* Ops that have a word good enough for what is stored in 16 bits. */
 static const char *quick_word(enum op op)
 {
-	return op == OP_truediv ? "quick_quotient"
-	       : op == OP_sqrt  ? "quick_sqrt"
-	       : op == OP_rsqrt ? "quick_rsqrt"
-	       : op == OP_tanh  ? "quick_tanh"
-	       : op == OP_exp   ? "quick_exp"
-				: NULL;
+	return op == OP_truediv   ? "quick_quotient"
+	       : op == OP_sqrt    ? "quick_sqrt"
+	       : op == OP_rsqrt   ? "quick_rsqrt"
+	       : op == OP_tanh    ? "quick_tanh"
+	       : op == OP_exp     ? "quick_exp"
+	       : op == OP_sigmoid ? "quick_sigmoid"
+				  : NULL;
 }
 
 /* Ops that have a shorter word where their operand or the kernel's results allow it, or at

@@ -106,7 +106,8 @@ struct window_args {
 	long long in_size[2], in_stride[2], out_size[2];
 	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
 	int all;                                                 /* avg_pool2d: padding counts */
-	int near; /* offsets and points are below 2^31; 2: and there are many */
+	int near; /* offsets and points are below 2^31; 2: and there are many (not where channels
+		     lie last) */
 	const void *in;
 	void *out;
 };
@@ -196,7 +197,8 @@ enum draw_how {
 	DRAW_NORMAL,
 	DRAW_EXP,
 	DRAW_INTS,
-	DRAW_KEEP
+	DRAW_KEEP,
+	DRAW_DROP
 };
 
 struct draw_args {
@@ -205,13 +207,15 @@ struct draw_args {
 	int side;             /* elements side by side of a thread; 0: `threads` apart */
 	enum draw_how how;
 	int wide;          /* of 64 bits */
-	double a, b;       /* value = a + b * number; KEEP: b where the number is below a;
+	double a, b;       /* value = a + b * number; KEEP: b where the number is below a,
+			    * DROP: times an element of x;
 			    * GEOMETRIC: of probability a */
 	double start, end; /* UNIT: a value that is rounded up to the end is the start */
 	long long low;     /* INTS: low + word % range */
 	unsigned long long range;
 	unsigned long long key, first; /* the seed, and the counter that the grid begins with */
 	void *out;
+	const void *x; /* DROP: as many elements as `out`, which may be these */
 };
 
 #endif

@@ -213,7 +213,8 @@ enum { WORTH_TRIALS = 1 << 20 }; /* multiplications */
 /* What cuBLAS has no call for is added up by a kernel of our own. */
 struct blas_contraction {
 	struct product product;
-	struct cuda_lt_product *lt; /* with its epilogue; NULL: alone */
+	struct cuda_lt_product *sum; /* with what the kernel adds after it; NULL: it does not */
+	struct cuda_lt_product *lt;  /* biased: with its bias */
 	/* biased: for memory at odd addresses, made when it is wanted; without a way of
 	 * cuBLASLt `bias` adds to the product. */
 	struct cuda_lt_product *odd;
@@ -305,7 +306,7 @@ static void bind_alone(const struct cuda_call *c, struct blas_contraction *s)
 }
 
 /* A linear layer: by cuBLASLt, or the product and a kernel that adds. */
-static bool bind_bias(const struct cuda_call *c, struct blas_contraction *s, bool planned)
+static void bind_bias(const struct cuda_call *c, struct blas_contraction *s, bool planned)
 {
 	const struct operand *bias = &c->call->arg[2];
 	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
@@ -318,7 +319,6 @@ static bool bind_bias(const struct cuda_call *c, struct blas_contraction *s, boo
 							? c->call->out.stride[c->call->out.rank - 2]
 							: bias->size[0],
 					  .step = bias->stride[0] };
-	return s->lt != NULL;
 }
 
 /* The product has the rows and columns of its epilogue, which it can do too. */
@@ -328,14 +328,23 @@ static void bind_sum(const struct cuda_call *c, struct blas_contraction *s)
 	const struct cuda_sum *sum = c->sum;
 	const int64_t *vars = c->call->vars;
 	struct cuda_lt_shape shape = shape_of(p, CUDA_LT_ALIGNED);
+	bool biased = c->call->node->op == OP_biased;
+	int64_t line = p->rows;
 
-	if (!sum || !is_one(c, p) || p->type != CUDA_R_32F || p->lead != p->rows ||
-	    sym_eval(sum->columns, vars) != p->rows || sym_eval(sum->rows, vars) != p->columns)
+	if (!sum || !is_one(c, p) || p->type == CUDA_R_64F || p->lead != p->rows ||
+	    (biased && (!s->lt || sum->bias >= 0)))
 		return;
-	s->lt = cuda_lt_create(c->device, &shape, sum->bias >= 0, sum->rest >= 0, is_tried(c, p));
+	if (!sum->rows)
+		line *= p->columns;
+	else if (sym_eval(sum->rows, vars) != p->columns)
+		return;
+	if (sym_eval(sum->columns, vars) != line)
+		return;
+	s->sum = cuda_lt_create(c->device, &shape, biased || sum->bias >= 0, sum->rest >= 0,
+				is_tried(c, p));
 	s->bias_at = sum->bias >= 0 ? sym_eval(sum->bias_offset, vars) : 0;
 	s->rest_at = sum->rest >= 0 ? sym_eval(sum->rest_offset, vars) : 0;
-	*c->takes_sum = s->lt != NULL;
+	*c->takes_sum = s->sum != NULL;
 }
 
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
@@ -356,11 +365,13 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 		  type_of(p, call->out.dtype) && (plan(p, axes) || plan_in_batches(p, axes));
 	if (planned && !(p->blas = open_blas(c->device, err)))
 		return NOWHERE;
+	if (call->node->op == OP_biased)
+		bind_bias(c, s, planned);
 	if (planned)
 		bind_sum(c, s);
-	if (planned && call->node->op != OP_biased && !s->lt)
+	if (planned && call->node->op != OP_biased && !s->sum)
 		bind_alone(c, s);
-	if (call->node->op == OP_biased ? bind_bias(c, s, planned) : planned)
+	if (call->node->op == OP_biased ? s->lt != NULL : planned)
 		return ON_DEVICE;
 	if (!planned && !fill_sums(&s->sums, axes))
 		return ON_HOST;
@@ -388,25 +399,34 @@ static void *move(void *at, int64_t elements, enum dtype dtype)
 	return (char *)at + elements * (int64_t)dtype_bytes(dtype);
 }
 
-/* False: memory lies such that the product is made alone. */
+static const void *term_at(int buffer, int64_t elements, enum dtype dtype, void *const *buffers)
+{
+	return buffer >= 0 ? move(buffers[buffer], elements, dtype) : NULL;
+}
+
+/* False: memory lies such that the product is made without what comes after it. */
 static bool run_with_sum(const struct cuda_call *c, const struct blas_contraction *s,
 			 void *const *buffers)
 {
 	const struct library_call *call = c->call;
 	const struct cuda_sum *sum = c->sum;
-	bool einsum = call->node->op == OP_einsum;
+	enum dtype dtype = call->out.dtype;
+	bool einsum = call->node->op == OP_einsum, biased = call->node->op == OP_biased;
 	/* By columns the operands change places. */
-	const float *a = operand_start(&call->arg[einsum + 1], buffers);
-	const float *b = operand_start(&call->arg[einsum], buffers);
-	const float *bias = sum->bias >= 0 ? (const float *)buffers[sum->bias] + s->bias_at : NULL;
-	const float *rest = sum->rest >= 0 ? (const float *)buffers[sum->rest] + s->rest_at : NULL;
-	uintptr_t all = (uintptr_t)a | (uintptr_t)b | (uintptr_t)bias | (uintptr_t)rest |
-			(uintptr_t)buffers[sum->out];
+	struct cuda_lt_places at = {
+		.a = operand_start(&call->arg[einsum + 1], buffers),
+		.b = operand_start(&call->arg[einsum], buffers),
+		.bias = biased ? operand_start(&call->arg[2], buffers)
+			       : term_at(sum->bias, s->bias_at, dtype, buffers),
+		.rest = term_at(sum->rest, s->rest_at, dtype, buffers),
+		.out = buffers[sum->out],
+	};
 
-	if (all % CUDA_LT_ALIGNED)
+	if (((uintptr_t)at.a | (uintptr_t)at.b | (uintptr_t)at.bias | (uintptr_t)at.rest |
+	     (uintptr_t)at.out) %
+	    CUDA_LT_ALIGNED)
 		return false;
-	cuda_lt_run(c->device, s->lt,
-		    &(struct cuda_lt_places){ a, b, bias, rest, buffers[sum->out] });
+	cuda_lt_run(c->device, s->sum, &at);
 	return true;
 }
 
@@ -490,14 +510,13 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct blas_contraction *s = state;
 
-	if (c->call->node->op == OP_biased) {
+	if (s->sum && run_with_sum(c, s, buffers))
+		return;
+	if (c->call->node->op == OP_biased)
 		run_biased(c, s, buffers);
-		return;
-	}
-	if (s->lt && run_with_sum(c, s, buffers))
-		return;
-	run_product(c, state, buffers);
-	if (s->lt)
+	else
+		run_product(c, state, buffers);
+	if (s->sum)
 		c->walk(c->exe, c->kernel, buffers, false);
 }
 
@@ -506,6 +525,7 @@ static void drop(struct device *d, void *state)
 	struct blas_contraction *s = state;
 
 	if (s) {
+		cuda_lt_destroy(d, s->sum);
 		cuda_lt_destroy(d, s->lt);
 		cuda_lt_destroy(d, s->odd);
 		cuda_lt_destroy(d, s->alone);

@@ -70,7 +70,8 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 				   (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
 				   "conv_args", "convolve<%s>", cuda_element(n->dtype));
 		cuda_emit_function(out, (struct cuda_function_name){ kernel, "pack", ARGS_THREADS },
-				   "conv_args", "pack_filters<%s>",
+				   "conv_args", "pack_%s<%s>",
+				   n->channels_last ? "channels_last" : "filters",
 				   cuda_bits(dtype_bytes(n->dtype)));
 	}
 }
@@ -168,8 +169,12 @@ static void drop_descriptors(struct cudnn_convolution *s)
 
 static struct conv_operands operands_of(const struct library_call *call)
 {
-	return (struct conv_operands){ &call->arg[0],   &call->arg[1], &call->out,
-				       call->number[5], CONV_Y,        false };
+	return (struct conv_operands){ .x = &call->arg[0],
+				       .w = &call->arg[1],
+				       .y = &call->out,
+				       .groups = call->number[5],
+				       .result = CONV_Y,
+				       .channels_last = call->node->channels_last };
 }
 
 static bool is_narrow(enum dtype dtype)
@@ -187,12 +192,18 @@ static enum placing no_room(const struct cuda_call *c, struct err *err)
 }
 
 /* Filters that are turned around, as those of gradients and of transposed convolutions, are packed
- * before each call: cuDNN takes none of them. */
-static bool find_pack(const struct cuda_call *c, struct cudnn_convolution *s, struct err *err)
+ * before each call: cuDNN takes none of them.  So are those whose channels shall lie last. */
+static bool is_packed(const struct conv_operands *o)
 {
-	const struct operand *w = &c->call->arg[1];
+	return !cuda_row_by_row(o->w) || (o->channels_last && o->w->size[2] * o->w->size[3] > 1);
+}
 
-	if (cuda_row_by_row(w))
+static bool find_pack(const struct cuda_call *c, struct cudnn_convolution *s,
+		      const struct conv_operands *o, struct err *err)
+{
+	const struct operand *w = o->w;
+
+	if (!is_packed(o))
 		return true;
 	s->packed_bytes = (size_t)w->numel * dtype_bytes(w->dtype);
 	s->args.packed = (void *)cuda_take(c->device, s->packed_bytes);
@@ -211,7 +222,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	cuda_conv_fill(&s->args, c->call, &o);
 	s->own_filters = has_own_filters(c->call->graph, c->call->node);
 	suits = !s->own_filters && cuda_conv_suits(&o);
-	if (suits && !cuda_row_by_row(o.w) && !c->module)
+	if (suits && is_packed(&o) && !c->module)
 		return WANTS_KERNELS;
 	if (suits && c->call->out.dtype != DTYPE_F64)
 		s->graph = cuda_conv_graph(c, &s->args, &o);
@@ -220,7 +231,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	if (s->dnn && (describe(s->dnn, s, c->call) != DNN_DONE || !choose(c, s)))
 		drop_descriptors(s);
 	if (s->dnn || s->graph)
-		return find_pack(c, s, err) ? ON_DEVICE : no_room(c, err);
+		return find_pack(c, s, &o, err) ? ON_DEVICE : no_room(c, err);
 	if (!c->module)
 		return WANTS_KERNELS;
 	return cuda_function(c, "convolve", &s->function, err) ? ON_DEVICE : NOWHERE;

@@ -13,7 +13,8 @@ struct conv_operands {
 	const struct operand *x, *w, *y;
 	int64_t groups;
 	enum conv_result result;
-	bool varies; /* sums may come in another order each time */
+	bool varies;        /* sums may come in another order each time */
+	bool channels_last; /* of all three */
 };
 
 void cuda_conv_fill(struct conv_args *a, const struct library_call *call,
@@ -22,8 +23,8 @@ void cuda_conv_fill(struct conv_args *a, const struct library_call *call,
 /* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */
 bool cuda_conv_suits(const struct conv_operands *o);
 
-/* As a graph of cuDNN, whose filters lie row by row; float32 stays float32.  NULL: it has no
- * engine. */
+/* As a graph of cuDNN, whose filters lie row by row, or with their channels last; float32 stays
+ * float32.  NULL: it has no engine. */
 struct dnn_graph *cuda_conv_graph(const struct cuda_call *c, const struct conv_args *a,
 				  const struct conv_operands *o);
 void cuda_conv_run(const struct cuda_call *c, const struct dnn_graph *g, const void *x,

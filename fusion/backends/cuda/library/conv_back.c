@@ -23,12 +23,18 @@ static struct conv_operands operands_of(const struct library_call *call)
 	const struct operand *g = &call->arg[0], *other = &call->arg[1];
 
 	if (makes_x(call->node))
-		return (struct conv_operands){ &call->out, other,
-					       g,          call->number[ARG_GROUPS],
-					       CONV_X,     !call->number[ARG_ORDERED] };
-	return (struct conv_operands){ other,  &call->out,
-				       g,      call->number[ARG_GROUPS],
-				       CONV_W, !call->number[ARG_ORDERED] };
+		return (struct conv_operands){ .x = &call->out,
+					       .w = other,
+					       .y = g,
+					       .groups = call->number[ARG_GROUPS],
+					       .result = CONV_X,
+					       .varies = !call->number[ARG_ORDERED] };
+	return (struct conv_operands){ .x = other,
+				       .w = &call->out,
+				       .y = g,
+				       .groups = call->number[ARG_GROUPS],
+				       .result = CONV_W,
+				       .varies = !call->number[ARG_ORDERED] };
 }
 
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)

@@ -53,22 +53,22 @@ bool cuda_conv_suits(const struct conv_operands *o)
 	       suits(o->y, dtype) && o->w->dtype == dtype && o->w->numel > 0;
 }
 
-static struct dnn_shape shape_of(const struct operand *x)
+static struct dnn_shape shape_of(const struct operand *x, bool channels_last)
 {
 	struct dnn_shape shape = { .rank = 4 };
 
 	for (int d = 3; d >= 0; d--) {
 		shape.size[d] = x->size[d];
 		/* A dim of one element has any step: such that it looks packed. */
-		shape.stride[d] = x->size[d] > 1 ? x->stride[d]
-				  : d == 3       ? 1
-						 : shape.size[d + 1] * shape.stride[d + 1];
+		shape.stride[d] = x->size[d] > 1 || channels_last ? x->stride[d]
+				  : d == 3                        ? 1
+					   : shape.size[d + 1] * shape.stride[d + 1];
 	}
 	return shape;
 }
 
-/* The filters, which lie row by row or are packed so. */
-static struct dnn_shape filters_of(const struct operand *w)
+/* The filters, which lie so or are packed so. */
+static struct dnn_shape filters_of(const struct operand *w, bool channels_last)
 {
 	struct dnn_shape shape = { .rank = 4 };
 	int64_t step = 1;
@@ -78,6 +78,8 @@ static struct dnn_shape filters_of(const struct operand *w)
 		shape.stride[d] = step;
 		step *= w->size[d];
 	}
+	for (int d = 1; channels_last && d < 4; d++)
+		shape.stride[d] = d == 1 ? 1 : shape.stride[d] * w->size[1];
 	return shape;
 }
 
@@ -130,7 +132,9 @@ struct dnn_graph *cuda_conv_graph(const struct cuda_call *c, const struct conv_a
 	};
 	enum dtype dtype = o->y->dtype;
 	enum dnn_type type = dnn_type_of(dtype);
-	const struct dnn_shape shapes[IDS] = { shape_of(o->x), filters_of(o->w), shape_of(o->y) };
+	const struct dnn_shape shapes[IDS] = { shape_of(o->x, o->channels_last),
+					       filters_of(o->w, o->channels_last),
+					       shape_of(o->y, o->channels_last) };
 	struct dnn_windows windows = windows_of(a);
 	struct dnn_graph *g = dnn_begin(dnn_open(c->device), c->device);
 	struct dnn_trial trial = { .key = key_of(a, o), .n = IDS };

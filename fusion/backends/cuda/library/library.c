@@ -132,76 +132,112 @@ void *cuda_state(size_t bytes, struct err *err)
 
 /* ---- what a kernel does after its product */
 
+/* All that the kernel walks, row by row; a kernel may walk it as one line. */
 static bool is_whole(const struct kernel *k, const struct access *at)
 {
-	return sym_is(at->stride[1], 1) && at->stride[0] == k->extent[1];
+	return k->n_dims == 1 ? sym_is(at->stride[0], 1)
+			      : sym_is(at->stride[1], 1) && at->stride[0] == k->extent[1];
 }
 
-static bool is_bias(const struct access *at)
+static bool is_bias(const struct kernel *k, const struct access *at)
 {
-	return sym_is(at->stride[1], 1) && sym_is(at->stride[0], 0);
+	return k->n_dims == 2 && sym_is(at->stride[1], 1) && sym_is(at->stride[0], 0);
+}
+
+/* What a kernel's registers are while its epilogue is read. */
+struct sum_reader {
+	const struct lowered *l;
+	const struct kernel *k;
+	enum dtype dtype; /* of the product, and so of all that is loaded and stored */
+	int total;        /* the register of the sum so far; -1: none yet */
+	struct cuda_sum *sum;
+};
+
+/* The load that a register has, as it is or widened; NULL: it is something else. */
+static const struct inst *loaded(const struct sum_reader *r, int reg)
+{
+	const struct stage *s = r->k->stages;
+
+	for (int i = s->n_body - 1; i >= 0; i--) {
+		const struct inst *inst = &s->body[i];
+
+		if (inst->dst != reg)
+			continue;
+		if (inst->kind != INST_CAST)
+			return inst_loads(inst) && inst->dtype == r->dtype ? inst : NULL;
+		reg = inst->dtype == DTYPE_F32 ? inst->src[0] : -1;
+	}
+	return NULL;
 }
 
 /* One more term of the sum; false: it is none. */
-static bool take_term(struct cuda_sum *sum, const struct kernel *k, const struct inst *load)
+static bool take_term(const struct sum_reader *r, int reg)
 {
-	const struct access *at = &load->at;
+	const struct inst *load = loaded(r, reg);
+	struct cuda_sum *sum = r->sum;
 
-	if (is_bias(at) && sum->bias < 0) {
-		sum->bias = at->buffer;
-		sum->bias_offset = at->offset;
+	if (load && is_bias(r->k, &load->at) && sum->bias < 0) {
+		sum->bias = load->at.buffer;
+		sum->bias_offset = load->at.offset;
 		return true;
 	}
-	if (!is_whole(k, at) || sum->rest >= 0)
+	if (!load || !is_whole(r->k, &load->at) || sum->rest >= 0)
 		return false;
-	sum->rest = at->buffer;
-	sum->rest_offset = at->offset;
+	sum->rest = load->at.buffer;
+	sum->rest_offset = load->at.offset;
 	return true;
 }
 
-static const struct inst *writer(const struct stage *s, int reg)
+/* False: the kernel does something else there. */
+static bool read_step(struct sum_reader *r, const struct inst *inst)
 {
-	for (int i = 0; i < s->n_body; i++)
-		if (s->body[i].dst == reg && inst_loads(&s->body[i]) &&
-		    s->body[i].dtype == DTYPE_F32)
-			return &s->body[i];
-	return NULL;
+	bool whole = inst->kind != INST_OP && inst->kind != INST_CAST && is_whole(r->k, &inst->at);
+
+	switch (inst->kind) {
+	case INST_LOAD:
+		if (!inst->join && inst->at.buffer == r->k->out_buffer && r->total < 0 && whole &&
+		    inst->dtype == r->dtype)
+			r->total = inst->dst;
+		return true;
+	case INST_CAST:
+		if (inst->src[0] != r->total)
+			return loaded(r, inst->dst) != NULL;
+		r->total = inst->dst;
+		return inst->dtype == DTYPE_F32 || inst->dtype == r->dtype;
+	case INST_OP:
+		if (inst->op != OP_add || r->total < 0 ||
+		    (inst->src[0] != r->total && inst->src[1] != r->total) ||
+		    !take_term(r, inst->src[inst->src[0] == r->total]))
+			return false;
+		r->total = inst->dst;
+		return true;
+	case INST_STORE:
+		if (inst->src[0] != r->total || r->sum->out >= 0 || !whole ||
+		    !sym_is(inst->at.offset, 0) || r->l->buffers[inst->at.buffer].dtype != r->dtype)
+			return false;
+		r->sum->out = inst->at.buffer;
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool cuda_epilogue_sum(const struct lowered *l, int kernel, struct cuda_sum *sum)
 {
 	const struct kernel *k = &l->kernels[kernel];
-	const struct stage *s = k->stages;
 	const struct buffer *product = k->library ? &l->buffers[k->out_buffer] : NULL;
-	int total = -1; /* the register of the sum so far */
+	struct sum_reader r = { .l = l, .k = k, .total = -1, .sum = sum };
 
 	*sum = (struct cuda_sum){ .out = -1, .bias = -1, .rest = -1 };
-	if (!k->library || k->form != FORM_MAP || k->n_dims != 2 || k->n_setup || k->n_stages != 1)
+	if (!product || k->form != FORM_MAP || k->n_dims < 1 || k->n_dims > 2 || k->n_setup ||
+	    k->n_stages != 1)
 		return false;
-	for (int i = 0; i < s->n_body; i++) {
-		const struct inst *inst = &s->body[i];
-		const struct inst *x = inst->kind == INST_OP ? writer(s, inst->src[0]) : NULL;
-		const struct inst *y = inst->kind == INST_OP ? writer(s, inst->src[1]) : NULL;
-
-		if (inst->kind == INST_LOAD) {
-			if (!inst->join && inst->at.buffer == k->out_buffer && total < 0 &&
-			    is_whole(k, &inst->at) && inst->dtype == DTYPE_F32)
-				total = inst->dst;
-		} else if (inst->kind == INST_OP && inst->op == OP_add && inst->src[0] == total &&
-			   y) {
-			total = take_term(sum, k, y) ? inst->dst : -2;
-		} else if (inst->kind == INST_OP && inst->op == OP_add && inst->src[1] == total &&
-			   x) {
-			total = take_term(sum, k, x) ? inst->dst : -2;
-		} else if (inst->kind == INST_STORE && inst->src[0] == total && sum->out < 0 &&
-			   is_whole(k, &inst->at) && sym_is(inst->at.offset, 0)) {
-			sum->out = inst->at.buffer;
-		} else {
+	r.dtype = product->dtype;
+	for (int i = 0; i < k->stages->n_body; i++)
+		if (!read_step(&r, &k->stages->body[i]))
 			return false;
-		}
-	}
-	sum->rows = k->extent[0];
-	sum->columns = k->extent[1];
+	sum->rows = k->n_dims == 2 ? k->extent[0] : NULL;
+	sum->columns = k->extent[k->n_dims - 1];
 	return sum->out >= 0 && (sum->bias >= 0 || sum->rest >= 0) && sum->rest != k->out_buffer &&
 	       sum->bias != k->out_buffer &&
 	       (k->out_buffer == sum->out ||

@@ -32,11 +32,12 @@ struct cuda_sum {
 	int out;        /* the buffer that it writes, row by row */
 	int bias, rest; /* buffers; -1: none */
 	const struct sym *bias_offset, *rest_offset;
-	const struct sym *rows, *columns;
+	const struct sym *rows, *columns; /* rows NULL: all of them are one line */
 };
 
-/* Whether that is all that the kernel does, in float32, and nobody else wants the
- * product.  Such sums are rounded once an op, whoever makes them. */
+/* Whether that is all that the kernel does, with what has the product's dtype, and nobody else
+ * wants the product.  Of float32 such sums are rounded once an op, whoever makes them; of 16 bits
+ * once in all, where the product's library adds. */
 bool cuda_epilogue_sum(const struct lowered *l, int kernel, struct cuda_sum *sum);
 
 struct executable;

@@ -20,7 +20,8 @@ static const char *const hows[] = { [DRAW_UNIT] = "DRAW_UNIT",
 				    [DRAW_NORMAL] = "DRAW_NORMAL",
 				    [DRAW_EXP] = "DRAW_EXP",
 				    [DRAW_INTS] = "DRAW_INTS",
-				    [DRAW_KEEP] = "DRAW_KEEP" };
+				    [DRAW_KEEP] = "DRAW_KEEP",
+				    [DRAW_DROP] = "DRAW_DROP" };
 
 /* What is drawn where is known once sizes are: a function for each width of an int. */
 static void emit_one(struct buf *out, const struct node *n, int kernel, enum draw_how how,
@@ -37,7 +38,7 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 	const struct arg *arg = node_arg(n, "draws");
 	const char *draws = arg ? arg->str : "";
 	enum draw_how how = draw_how(n->op, draws);
-	bool alone = how == DRAW_KEEP || draw_alone(draws);
+	bool alone = how == DRAW_KEEP || how == DRAW_DROP || draw_alone(draws);
 
 	(void)g;
 	if (strcmp(draws, "cpu") == 0)
@@ -67,8 +68,10 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct drawn *s = state;
 
-	if (c->call->node->op == OP_keep) /* of which elements the generator may say */
+	if (draw_is_dropout(c->call)) /* of which elements the generator may say */
 		draw_plan(c->call, &s->draw);
+	if (c->call->node->op == OP_drop)
+		s->draw.args.x = operand_start(&c->call->arg[0], buffers);
 	draw_take(&s->draw, c->call->random, operand_start(&c->call->out, buffers));
 	cuda_start(c, s->function, cuda_blocks(c, s->draw.args.calls), ARGS_THREADS, &s->draw.args);
 }

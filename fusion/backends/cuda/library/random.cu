@@ -127,7 +127,7 @@ template <class T, int HOW> WORD void numbers(const draw_args &a, const words &w
 			out[i] = geometric_of(out[i], (T)a.a);
 		else if constexpr (HOW == DRAW_EXP)
 			out[i] = exp_of(scaled(a, out[i]));
-		else if constexpr (HOW != DRAW_OPEN && HOW != DRAW_KEEP)
+		else if constexpr (HOW != DRAW_OPEN && HOW != DRAW_KEEP && HOW != DRAW_DROP)
 			out[i] = scaled(a, out[i]);
 	}
 }
@@ -161,6 +161,10 @@ WORD void draw_store(const draw_args &a, i64 i, const words &w, const T *values,
 		out[i] = E::put((typename E::wide)(i64)((u64)a.low + rest));
 	} else if constexpr (HOW == DRAW_KEEP) {
 		out[i] = put_f64<E>((f64)values[lane] < a.a ? a.b : 0.0);
+	} else if constexpr (HOW == DRAW_DROP) {
+		const typename E::mem *x = (const typename E::mem *)a.x;
+
+		out[i] = E::put(E::get(x[i]) * (typename E::wide)((f64)values[lane] < a.a ? a.b : 0.0));
 	} else {
 		out[i] = E::put((typename E::wide)values[lane]);
 		if constexpr (HOW == DRAW_UNIT)

@@ -9,7 +9,7 @@ struct cuda_windows {
 	int64_t points;
 };
 
-enum { MOST_TAPS = 16, MANY_WINDOWS = 1 << 20 };
+enum { MOST_TAPS = 16, MANY_WINDOWS = 1 << 20, LANE_BYTES = 16 };
 
 /* A window's size along an axis, if it is small: its loads are unrolled; 0: it is not. */
 static int known_window(const struct node *n, int axis)
@@ -35,6 +35,11 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		cuda_emit_function(out,
 				   (struct cuda_function_name){ kernel, "windows", ARGS_THREADS },
 				   "window_args", "columns<%s>", cuda_element(n->dtype));
+	else if (n->channels_last)
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "windows", ARGS_THREADS },
+				   "window_args", "pool_channels_last<%s, %d, %d>",
+				   cuda_element(n->dtype), known_window(n, 0), known_window(n, 1));
 	else
 		cuda_emit_function(
 		    out, (struct cuda_function_name){ kernel, "windows", ARGS_THREADS },
@@ -99,6 +104,10 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	w->all = op == OP_avg_pool2d && call->number[5];
 	s->points = y->numel;
 	w->near = is_near(w, s->points) ? 1 + (s->points >= MANY_WINDOWS) : 0;
+	if (call->node->channels_last) {
+		w->near = x->numel < INT32_MAX && y->numel < INT32_MAX;
+		s->points /= LANE_BYTES / (int64_t)dtype_bytes(y->dtype);
+	}
 	return ON_DEVICE;
 }
 

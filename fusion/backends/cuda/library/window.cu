@@ -76,6 +76,60 @@ template <class E, int DOWN, int ACROSS, int R> WORD void pool_near(const window
 	}
 }
 
+// The largest of windows where channels lie last, in both: a thread has 16 bytes of them.  DOWN 0: of
+// any size.
+template <class E, class I, int DOWN, int ACROSS> WORD void pool_lanes(const window_args &w)
+{
+	constexpr int LANES = 16 / sizeof(typename E::mem);
+	typedef pack<typename E::mem, LANES> lanes;
+	const I groups = (I)w.in_stride[1] / LANES, across = (I)w.out_size[1], down = (I)w.out_size[0];
+	const I points = (I)(w.planes.points / LANES) * down * across;
+	const int high = DOWN ? DOWN : (int)w.kernel[0], wide = DOWN ? ACROSS : (int)w.kernel[1];
+
+	for (I p = (I)blockIdx.x * blockDim.x + threadIdx.x; p < points; p += (I)gridDim.x * blockDim.x) {
+		const I place = p / groups, line = place / across, picture = line / down;
+		const i64 r = (i64)(line % down) * w.stride[0] - w.padding[0];
+		const i64 s = (i64)(place % across) * w.stride[1] - w.padding[1];
+		const typename E::mem *const in = (const typename E::mem *)w.in +
+						  (i64)picture * w.in_size[0] * w.in_stride[0] +
+						  (i64)(p % groups) * LANES;
+		typename E::wide most[LANES];
+		lanes out;
+
+#pragma unroll
+		for (int k = 0; k < LANES; k++)
+			most[k] = (typename E::wide)-INF_f32;
+#pragma unroll
+		for (int i = 0; i < high; i++)
+#pragma unroll
+			for (int j = 0; j < wide; j++) {
+				const i64 y = r + i * w.dilation[0], z = s + j * w.dilation[1];
+
+				if (y < 0 || y >= w.in_size[0] || z < 0 || z >= w.in_size[1])
+					continue;
+				const lanes x = *(const lanes *)(in + y * w.in_stride[0] + z * w.in_stride[1]);
+#pragma unroll
+				for (int k = 0; k < LANES; k++) {
+					const typename E::wide value = E::get(x.v[k]);
+
+					most[k] = value > most[k] || value != value ? value : most[k];
+				}
+			}
+#pragma unroll
+		for (int k = 0; k < LANES; k++)
+			out.v[k] = E::put(most[k]);
+		((lanes *)w.out)[p] = out;
+	}
+}
+
+template <class E, int DOWN, int ACROSS> WORD void pool_channels_last(const window_args &w)
+{
+	if (w.near)
+		pool_lanes<E, u32, DOWN, ACROSS>(w);
+	else
+		pool_lanes<E, i64, DOWN, ACROSS>(w);
+}
+
 // DOWN 0: a window of any size.
 template <class E, bool LARGEST, int DOWN, int ACROSS> WORD void pool(const window_args &w)
 {
@@ -168,7 +222,8 @@ template <class E> WORD void convolve(const conv_args &c)
 					       E::get(w[k * c.w_stride[1] + i * c.w_stride[2] +
 							j * c.w_stride[3]]);
 				}
-		((typename E::mem *)c.out)[p] = E::put(sum);
+		((typename E::mem *)c.out)[n * c.y_stride[0] + o * c.y_stride[1] + down * c.y_stride[2] +
+					   across * c.y_stride[3]] = E::put(sum);
 	}
 }
 
@@ -246,6 +301,35 @@ template <class T> WORD void pack_filters(const conv_args &c)
 
 		((T *)c.packed)[p] = ((const T *)c.w)[o * c.w_stride[0] + k * c.w_stride[1] +
 						      i * c.w_stride[2] + j * c.w_stride[3]];
+	}
+}
+
+// Filters with their channels last, of up to MOST taps: a block turns those of some channels at a
+// time, so that it reads and writes what lies side by side.
+template <class T> WORD void pack_channels_last(const conv_args &c)
+{
+	constexpr u32 MOST = 2048;
+	__shared__ T tile[MOST];
+	const u32 taps = (u32)(c.kernel[0] * c.kernel[1]), across = (u32)c.kernel[1];
+	const u32 room = MOST / taps < c.channels ? MOST / taps : (u32)c.channels;
+	const u32 parts = ((u32)c.channels + room - 1) / room;
+
+	for (i64 unit = blockIdx.x; unit < c.out_channels * parts; unit += gridDim.x) {
+		const i64 o = unit / parts, first = unit % parts * room;
+		const u32 n = c.channels - first < room ? (u32)(c.channels - first) : room;
+		const T *const from = (const T *)c.w + o * c.w_stride[0] + first * c.w_stride[1];
+		T *const to = (T *)c.packed + o * taps * c.channels + first;
+
+		__syncthreads();
+		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x) {
+			const u32 k = i / taps, t = i % taps;
+
+			tile[t * n + k] = from[k * c.w_stride[1] + t / across * c.w_stride[2] +
+					       t % across * c.w_stride[3]];
+		}
+		__syncthreads();
+		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x)
+			to[i / n * c.channels + i % n] = tile[i];
 	}
 }
 
