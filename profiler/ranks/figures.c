@@ -443,6 +443,34 @@ static bool set_streams(struct of_stream s, uint32_t *at, size_t n, struct repor
 	return ok;
 }
 
+/* ---- launches ---- */
+
+enum { LONG_LAUNCH_NS = 50000, LATE_START_NS = 100000 };
+
+static void set_launches(const struct rank_events *e, const struct rank_launches *launches,
+			 struct report_rank *out)
+{
+	int64_t n = 0, shorter = 0, longer = 0, late = 0;
+
+	for (size_t i = 0; i < e->rows.len; i++) {
+		const struct rank_event *row = &e->rows.at[i], *call;
+		uint32_t at = row->kind < RANK_KERNELS ? rank_launch_of(launches, row->correlation)
+						       : UINT32_MAX;
+
+		if (at == UINT32_MAX || e->rows.at[at].call != CALL_ENQUEUE)
+			continue;
+		call = &e->rows.at[at];
+		n++;
+		shorter += row->end_ns - row->start_ns < call->end_ns - call->start_ns;
+		longer += call->end_ns - call->start_ns > LONG_LAUNCH_NS;
+		late += row->start_ns - call->end_ns > LATE_START_NS;
+	}
+	REPORT_SET(out, launches, n);
+	REPORT_SET(out, short_kernels, shorter);
+	REPORT_SET(out, long_launches, longer);
+	REPORT_SET(out, late_starts, late);
+}
+
 /* ---- copies ---- */
 
 /* "Memcpy HtoD" of "Memcpy HtoD (Pageable -> Device)", "Memset". */
@@ -516,6 +544,7 @@ bool rank_figures(const struct rank_events *e, struct report_rank *out, int64_t 
 		REPORT_SET(out, kernels, (int64_t)n);
 		REPORT_SET(out, mix, rank_mix_rows(own, draft));
 		set_copies(e, out, draft);
+		set_launches(e, &launches, out);
 		ok = set_streams(s, at, n, out, draft);
 	}
 	rank_launches_finish(&launches);

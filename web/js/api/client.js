@@ -209,6 +209,13 @@ export function getComparison(query, signal) {
   return request(`/compare?${new URLSearchParams(asked)}`, { signal });
 }
 
+/** Two timelines, a= and b=, kernel by kernel. @param {URLSearchParams} query also mode, mode_b, n, n_b @param {AbortSignal} [signal]
+ * @returns {Promise<import("./report.js").ReportAlignment>} */
+export function getAlignment(query, signal) {
+  const asked = [...query].filter(([name, value]) => /^(mode_b|mode|n_b|n)$/.test(name) && value);
+  return request(`/compare/timelines?${new URLSearchParams([["a", query.get("a") ?? ""], ["b", query.get("b") ?? ""], ...asked])}`, { signal });
+}
+
 /** @param {Record<string, string | null>} params @param {AbortSignal} [signal] @returns {Promise<import("./compare/types.js").History>} */
 export function getHistory(params, signal) {
   const q = new URLSearchParams();
