@@ -57,7 +57,8 @@ class Optimizer:
 
     @property
     def state(self):
-        return vars(self).get("_given_state") or State(self)
+        given = vars(self).get("_given_state")
+        return State(self) if given is None else given
 
     @state.setter
     def state(self, value):
