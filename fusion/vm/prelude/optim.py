@@ -31,6 +31,7 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    @torch.compiler.disable
     def add_param_group(self, param_group):
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
