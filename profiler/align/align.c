@@ -47,7 +47,8 @@ static const struct align_item *model_item(const struct align_side *s, size_t i)
 static void fill_apart(struct answering *s, const struct align_side *side,
 		       struct report_aligned_side *to)
 {
-	static const char *const why[] = { "", "other items", "warm-up", "far off" };
+	static const char *const why[] = { "", "other items", "warm-up", "far off",
+					   "the first: nothing is known before it" };
 	struct report_aligned_apart *rows = report_new_aligned_apart(MOST_APART, &s->draft->arena);
 	size_t n = 0;
 
@@ -214,9 +215,13 @@ static void fill_names(struct answering *s, const struct align_row *row,
 	const struct match *m = row->first;
 	const struct align_item *item = match_item(s, m->m > 0, m, 0);
 	const struct align_side *side = m->m ? s->b : s->a;
+	const char *op = item->op_name
+			     ? timeline_name_at(&side->run->events->tables, item->op_name - 1).name
+			     : NULL;
 
 	REPORT_SET(to, name, side_name(side, item->event));
-	REPORT_SET_OR_NULL(to, op, item->op, item->op ? side->ids->texts.at[item->op - 1] : NULL);
+	REPORT_SET(to, title, align_title(&s->wording, to->name));
+	REPORT_SET_OR_NULL(to, op, op, op);
 	if (same_names(s, m)) {
 		REPORT_SET(to, from, (struct report_texts){ 0 });
 		REPORT_SET(to, to, (struct report_texts){ 0 });

@@ -85,25 +85,30 @@ static void say_interval(struct sentence *s, const struct report_figure *f)
 		sentence_add(s, PART_INTERVAL, " (%s to %s)", f->low, f->high);
 }
 
-/* What a row is, shortly: a name without what a template or a call takes. */
-static const char *short_name(struct wording *w, const char *name)
+const char *align_title(struct wording *w, const char *name)
 {
-	const char *end = name + strcspn(name, "<("), *from = name;
+	static const char anonymous[] = "(anonymous namespace)";
+	const char *from = strncmp(name, "void ", 5) == 0 ? name + 5 : name, *end = from;
+	size_t len;
 
-	if (strncmp(name, "void ", 5) == 0)
-		from += 5;
-	for (const char *at = from; at + 1 < end; at++)
+	while (*end && *end != '<' &&
+	       (*end != '(' || strncmp(end, anonymous, sizeof(anonymous) - 1) == 0))
+		end += *end == '(' ? sizeof(anonymous) - 1 : 1;
+	if (end == from || end[-1] == ' ') /* "Memset (Device)" is no call */
+		end = from + strlen(from);
+	for (const char *at = from; at + 2 < end; at++)
 		if (at[0] == ':' && at[1] == ':')
 			from = at + 2;
-	if (end - from < 3)
-		return wording_text(w, "%.*s", NAME_CHARS, name);
-	return wording_text(w, "%.*s", (int)(end - from < NAME_CHARS ? end - from : NAME_CHARS),
-			    from);
+	len = (size_t)(end - from);
+	if (len > NAME_CHARS)
+		for (len = NAME_CHARS; len && (from[len] & 0xc0) == 0x80;) /* no half of a letter */
+			len--;
+	return wording_text(w, "%.*s", (int)len, from);
 }
 
 static void say_row(struct sentence *s, const struct report_aligned_row *row, bool first)
 {
-	const char *name = short_name(s->wording, row->name);
+	const char *name = row->title;
 
 	sentence_add(s, PART_PLAIN, "%s", first ? ": " : ", ");
 	if (strcmp(row->part, "idle") == 0)

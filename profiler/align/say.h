@@ -9,6 +9,9 @@
 struct report_figure *align_time(struct wording *w, double ns);
 struct report_figure *align_signed(struct wording *w, double ns, double low_ns, double high_ns);
 
+/* A name without namespaces, and what a template or a call takes. */
+const char *align_title(struct wording *w, const char *name);
+
 struct report_aligned_change *align_change(struct wording *w, const struct unit_change *c);
 
 /* Fills in `sentence` and `how` by the other fields. */

@@ -311,8 +311,10 @@ static bool find_items(struct align_side *s, const struct launches *l)
 		item = (struct align_item){ .event = e,
 					    .key = side_key(s, e),
 					    .launch_ns = launch ? launch->at_ns : e->start_ns };
-		if (launch && launch->op)
+		if (launch && launch->op) {
+			item.op_name = launch->op;
 			item.op = key_of(s, launch->op - 1);
+		}
 		if (!item.key || !VEC_PUSH(&s->items, item))
 			return false;
 	}

@@ -19,6 +19,7 @@
 struct align_item {
 	const struct timeline_event *event;
 	uint32_t key;      /* of its name (name_ids) */
+	uint32_t op_name;  /* of the tables, + 1 */
 	uint32_t op;       /* of the op that launched it; NAMES_NONE: not seen */
 	int64_t launch_ns; /* when it was launched; unknown: when it began */
 	int64_t
@@ -27,7 +28,7 @@ struct align_item {
 };
 
 /* Why a unit is set apart. */
-enum unit_apart { UNIT_USED, UNIT_OTHER_ITEMS, UNIT_WARM_UP, UNIT_FAR_OFF };
+enum unit_apart { UNIT_USED, UNIT_OTHER_ITEMS, UNIT_WARM_UP, UNIT_FAR_OFF, UNIT_FIRST };
 
 struct align_unit {
 	size_t first, n; /* items */

@@ -17,6 +17,8 @@
 static const double warm_up_times = 1.5;
 /* One that is far off so many deviations (of the median of their sizes), and such a share. */
 static const double far_off_deviations = 5, far_off_least = 0.05;
+/* So many others make up for one of which not all is known. */
+enum { FEW = 3 };
 /* Spans hold such a share of the items; where nothing repeats the second will do. */
 static const double nearly_all = 0.9, most = 0.5;
 
@@ -397,9 +399,18 @@ static void set_warm_ups(struct align_side *s, double middle)
 		if (u->wall_ns <= warm_up_times * middle)
 			break;
 		u->apart = UNIT_WARM_UP;
-		if (i == 1 && s->units.at[0].apart == UNIT_USED) /* before which nothing is known */
-			s->units.at[0].apart = UNIT_WARM_UP;
 	}
+}
+
+/* A unit before which nothing is known counts where few others do. */
+static void set_first(struct align_side *s)
+{
+	size_t others = 0;
+
+	for (size_t i = 1; i < s->units.len; i++)
+		others += s->units.at[i].apart == UNIT_USED;
+	if (s->units.at[0].apart == UNIT_USED && !s->units.at[0].whole && others >= FEW)
+		s->units.at[0].apart = UNIT_FIRST;
 }
 
 static void set_apart(struct align_side *s, uint64_t hash, double *room)
@@ -412,6 +423,7 @@ static void set_apart(struct align_side *s, uint64_t hash, double *room)
 			s->units.at[i].apart = UNIT_OTHER_ITEMS;
 	set_warm_ups(s, middle_wall(s, room));
 	set_far_off(s, middle_wall(s, room), room);
+	set_first(s);
 	middle = middle_wall(s, room);
 	for (size_t i = 0; i < s->units.len; i++) {
 		struct align_unit *u = &s->units.at[i];

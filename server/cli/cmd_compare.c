@@ -656,7 +656,9 @@ static void print_row(struct buf *out, const struct report_aligned_row *row)
 	buf_printf(out, "%*s  %-6s  %-8s  %4lld  %4lld  ", text_width(11, t->delta->text),
 		   t->delta->text, row->part, row->change, (long long)row->n_a,
 		   (long long)row->n_b);
-	buf_printf(out, "%.*s", NAME_COLUMNS, row->name);
+	buf_puts(out, row->title);
+	if (row->op)
+		buf_printf(out, " of %s", row->op);
 	if (row->causes.n)
 		buf_printf(out, " (%s)", row->causes.at[0].label);
 	if (row->from.n)

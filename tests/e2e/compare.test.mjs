@@ -220,3 +220,45 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]])
     await page.locator(".verdict .chip.same").waitFor();
     assert.ok(!page.url().includes("metric="), page.url());
   });
+
+/** A trace of eight steps of three kernels, of which the second takes so many microseconds. */
+function trace(us, names) {
+  const events = [];
+  for (let step = 0; step < 8; step++)
+    names.forEach((name, i) => {
+      const ts = 100 * step + 20 * i, correlation = 10 * step + i + 1;
+      events.push({ ph: "X", cat: "cpu_op", name: `aten::op${i}`, pid: 9, tid: 9, ts, dur: 8 });
+      events.push({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 9, tid: 9, ts: ts + 2, dur: 3, args: { correlation } });
+      events.push({ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: ts + 6, dur: (i === 1 ? us : 5) + 0.01 * ((step + i) % 3), args: { correlation, device: 0, stream: 7 } });
+    });
+  return JSON.stringify({ schemaVersion: 1, traceEvents: events });
+}
+
+for (const [width, theme] of [[1440, "light"], [390, "dark"]])
+  test(`two timelines from the list: the kernel that is slower leads, with a way to its place, at ${width} px`, async () => {
+    const name = `traced ${width}`;
+    const two = [];
+    for (const [us, names] of [[8, ["first_0", "second_1", "third_2"]], [12, ["first_4", "second_5", "third_6"]]]) {
+      const answer = await fetch(`${server.url}/api/v1/imports?name=${encodeURIComponent(name)}`, { method: "POST", body: trace(us, names), headers: { "Content-Type": "application/json" } });
+      two.push((await answer.json()).id);
+    }
+    const { page, complaints } = await openPage(browser, { width, theme });
+    await page.goto(`${server.url}/runs/${two[1]}`);
+    await page.locator("main").getByRole("link", { name: "Compare", exact: true }).click();
+    await page.locator(".rows").first().waitFor();
+    assert.match(page.url(), new RegExp(`a=${two[0]}&b=${two[1]}&view=timelines$`));
+    assert.match(await page.locator("#verdict").innerText(), /^In a unit of B the device is busy 4\.0\sµs longer than in one of A .*: second_5 slower \+4\.0\sµs\.$/s);
+    const first = page.locator(".rows tbody tr").first();
+    assert.match(await first.innerText(), /second_5\s+aten::op1\s+slower\s+(A )?8\.01\sµs\s+(B )?12\.0\sµs\s+\+4\.0\sµs/);
+    assert.equal(await page.locator(".ties .slice.worse").count(), 2);
+    assert.equal(await page.locator("main img").count(), 0, "text of users is text");
+    await page.getByRole("button", { name: "With idle time" }).click();
+    assert.equal(await page.locator(".ties .slice").count(), 6);
+    await page.locator("details summary", { hasText: "within noise" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "What differs by no more than noise, table" }).waitFor();
+    await sound(page, complaints);
+    await first.getByRole("link", { name: "second_5 in the timeline of B" }).click();
+    await page.waitForURL(/\/timeline\?t0=\d+&t1=\d+&s0=\d+&s1=\d+/);
+    await sound(page, complaints);
+  });

@@ -209,6 +209,13 @@ export function getComparison(query, signal) {
   return request(`/compare?${new URLSearchParams(asked)}`, { signal });
 }
 
+/** Two timelines, a= and b=, kernel by kernel. @param {URLSearchParams} query also mode, mode_b, n, n_b @param {AbortSignal} [signal]
+ * @returns {Promise<import("./report.js").ReportAlignment>} */
+export function getAlignment(query, signal) {
+  const asked = [...query].filter(([name, value]) => /^(mode_b|mode|n_b|n)$/.test(name) && value);
+  return request(`/compare/timelines?${new URLSearchParams([["a", query.get("a") ?? ""], ["b", query.get("b") ?? ""], ...asked])}`, { signal });
+}
+
 /** @param {Record<string, string | null>} params @param {AbortSignal} [signal] @returns {Promise<import("./compare/types.js").History>} */
 export function getHistory(params, signal) {
   const q = new URLSearchParams();
@@ -270,6 +277,13 @@ export function getGroups(id, params, signal) {
   const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
   return request(`/runs/${encodeURIComponent(id)}/timeline/groups?${q}`, { signal });
 }
+
+/** @typedef {{columns: string[], rows: any[][], cut: string | null, events: number}} QueryAnswer */
+/**
+ * SQL over a run; of format csv its bytes. @param {string} id @param {{format: string, [key: string]: any}} query @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ */
+export const postQuery = (id, query, signal) => request(`/runs/${encodeURIComponent(id)}/query`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(query), signal }, query.format === "csv");
 
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });

@@ -1957,6 +1957,8 @@ export interface ReportCompilation {
   code?: string | null;
   /** kernels that Triton compiled */
   generated_kernels?: ReportGeneratedKernel[];
+  /** the collectives of its graphs in the order in which Inductor put them */
+  collectives?: string[];
   /** hits and misses of caches */
   caches?: Record<string, number>;
   /** guards by kind */
@@ -2415,6 +2417,14 @@ export interface ReportRank {
   kernel_wait_us: number;
   /** us: the other gaps */
   other_wait_us: number;
+  /** calls that launched one kernel, copy or set */
+  launches: number;
+  /** of these, what ran shorter than its launch took */
+  short_kernels: number;
+  /** of these, those that took longer than 50 us */
+  long_launches: number;
+  /** of these, what began more than 100 us after its launch had ended */
+  late_starts: number;
   /** what its device ran, each moment once */
   mix: ReportKernelMix[];
   /** the ten longest names of each kind, and the others of it */
@@ -2545,7 +2555,7 @@ export interface ReportDivergence {
   compile?: string;
   /** of a collective: its process group */
   group?: string;
-  /** of a collective: which of its group, from 0 */
+  /** of a collective: which of its group, or of its compilation, from 0 */
   index?: number;
   /** what those ranks have */
   theirs: string;
@@ -3701,7 +3711,7 @@ export interface ReportAlignedSide {
 export interface ReportAlignedApart {
   /** which, from 0 */
   index: number;
-  /** other items, warm-up, or far off: a time unlike that of the others */
+  /** other items, warm-up, far off (a time unlike that of the others), or the first, before which nothing is known */
   why: string;
   /** its time */
   wall: ReportFigure;
@@ -3747,6 +3757,8 @@ export interface ReportAlignedRow {
   change: string;
   /** of the items, as B has it, else A */
   name: string;
+  /** that, shortly: without spaces of names, and what templates and calls take */
+  title: string;
   /** where the names differ: those of A, at most 8 */
   from: string[];
   /** those of B */

@@ -32,4 +32,4 @@ export const unbroken = (text) => text.replace(/ = (?=\d)/g, "\u00a0=\u00a0").re
 
 /** "(3.54–3.55)", with a word where an end is negative; "" where none was measured.
  * @param {import("../api/report.js").ReportFigure | null | undefined} f */
-export const intervalOf = (f) => (f?.low ? `(${f.low}${f.low.startsWith("-") ? " to " : "–"}${f.high})` : "");
+export const intervalOf = (f) => (f?.low ? `(${f.low}${/^[-−+]/.test(f.low) ? " to " : "–"}${f.high})` : "");

@@ -7,7 +7,8 @@ import { sideBySide } from "./compare_graphs.js";
 import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
-import { ApiError, getChangesAt, getComparison, getRun, listRuns } from "../api/client.js";
+import { timelines } from "./compare_timelines.js";
+import { ApiError, getAlignment, getChangesAt, getComparison, getRun, listRuns } from "../api/client.js";
 import { ratioAxis } from "../model/axis.js";
 import { aside, axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { asSentence, plain, plural } from "../model/format.js";
@@ -25,9 +26,10 @@ export async function compareView(ctx) {
   const styled = loadStyle("compare");
   if (ctx.query.has("b") && !ctx.query.has("a")) {
     const a = await counterpart(String(ctx.query.get("b")), ctx.signal);
-    if (a && !ctx.signal.aborted) return go(compareUrl([a, String(ctx.query.get("b"))]), { replace: true });
+    if (a && !ctx.signal.aborted) return go(compareUrl([a.id, String(ctx.query.get("b"))], new URLSearchParams(a.modes?.length ? {} : { view: "timelines" })), { replace: true });
   }
   const ids = [...ctx.query.getAll("a"), ...ctx.query.getAll("b")];
+  if (ctx.query.get("view") === "timelines" && ids.length > 1) return sideBySideInTime(ctx, ids, styled);
   const asked = ids.length > 1 ? await comparison(ctx) : null;
   const runs = asked && !(asked instanceof ApiError) ? asked.runs : await runsOf(ids, ctx.signal);
   await styled;
@@ -37,8 +39,10 @@ export async function compareView(ctx) {
   ctx.main.replaceChildren(head);
   if (runs.length) add(ctx.main, chosen.list());
   if (!asked) return add(ctx.main, await empty(ctx, chosen, runs.length));
+  if (asked instanceof ApiError && ids.length === 2 && runs.every((r) => r.created_ns) && !runs.some((r) => "modes" in r && r.modes?.length)) return go(viewUrl(ctx, ids, "timelines"), { replace: true });
   if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, asSentence(asked.message)), chosen.mend()));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
+  add(ctx.main, viewChoice(ctx, ids, "figures"));
   show(ctx, asked, ids);
   const steps = h("section", { class: "sec", "aria-label": "Steps in the history", hidden: true });
   add(ctx.main, steps);
@@ -48,6 +52,45 @@ export async function compareView(ctx) {
     steps.hidden = false;
   }, () => {});
   return undefined;
+}
+
+/** The same runs in another view. @param {Context} ctx @param {readonly string[]} ids @param {string} view */
+function viewUrl(ctx, ids, view) {
+  const query = new URLSearchParams(ctx.query);
+  view === "figures" ? query.delete("view") : query.set("view", view);
+  return compareUrl(ids, query);
+}
+
+/** Figures, or what ran. @param {Context} ctx @param {readonly string[]} ids @param {string} now */
+function viewChoice(ctx, ids, now) {
+  return h("div", { class: "bar" }, segmented("What is compared", { figures: "Figures", timelines: "Timelines" }, now, (view) => go(viewUrl(ctx, ids, view))));
+}
+
+/** The timelines of the first two. @param {Context} ctx @param {readonly string[]} ids @param {Promise<unknown>} styled */
+async function sideBySideInTime(ctx, ids, styled) {
+  const two = ids.slice(0, 2);
+  const [runs, aligned] = await Promise.all([runsOf(ids, ctx.signal), alignment(ctx, two)]);
+  await styled;
+  if (ctx.signal.aborted) return undefined;
+  const chosen = new ComparedRuns(ctx, runs);
+  ctx.setTitle(`Timelines of ${two.map((id) => `#${id}`).join(" and ")}`);
+  ctx.main.replaceChildren(h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), h("div", { class: "acts" }, chosen.acts())), chosen.list());
+  if (runs.some((r) => r.modes?.length)) add(ctx.main, viewChoice(ctx, ids, "timelines"));
+  if (aligned instanceof ApiError) return add(ctx.main, stateWell("These timelines cannot be compared", h("p", {}, asSentence(aligned.message)), chosen.mend()));
+  return add(ctx.main, h("div", { id: "comparison" }, ...timelines(ctx, aligned, ids, runs)));
+}
+
+/** @param {Context} ctx @param {readonly string[]} two */
+async function alignment(ctx, two) {
+  const query = new URLSearchParams(ctx.query);
+  query.set("a", two[0]);
+  query.set("b", two[1]);
+  try {
+    return await getAlignment(query, ctx.signal);
+  } catch (e) {
+    if (e instanceof ApiError && e.status) return e;
+    throw e;
+  }
 }
 
 /** What the history of each run's workload says begins there. @param {Comparison["runs"]} runs @param {AbortSignal} signal */
@@ -87,14 +130,14 @@ function show(ctx, asked, ids) {
  * What a run is held against: the baseline of its workload, else the run of it before.
  * @param {string} id
  * @param {AbortSignal} signal
- * @returns {Promise<string | null>} null where there is none
+ * @returns {Promise<import("../api/types.js").RunRow | null>} null where there is none
  */
 async function counterpart(id, signal) {
   const run = await getRun(id, signal);
   const { runs } = await listRuns({ status: "done", q: run.name, limit: 200 }, signal);
   const others = runs.filter((r) => r.name === run.name && String(r.id) !== id);
   const found = others.find((r) => r.baseline) ?? others.find((r) => Number(r.id) < Number(id));
-  return found ? String(found.id) : null;
+  return found ?? null;
 }
 
 /** @param {Context} ctx @param {ComparedRuns} chosen @param {number} n how many are chosen */

@@ -11,7 +11,7 @@ import { date } from "../model/format.js";
 
 /** What the list says of a run, of a comparison or of the list of runs.
  * @typedef {{id: number | string, name: string, device?: string, project?: string | null, branch?: string,
- *   commit?: string, created_ns: number}} Chosen */
+ *   commit?: string, created_ns: number, modes?: readonly string[] | null}} Chosen */
 
 const MOST = 8;
 

@@ -210,7 +210,7 @@ function head(ctx, run, tab) {
   const torch = run.report?.trace?.torch_trace_bytes
     ? link("TORCH_TRACE", fileUrl(id, "torch_trace.log"), `${stem}_${id}.log`)
     : null;
-  const ofTrace = h("div", { class: "acts" }, torch, exportMenu(run), end);
+  const ofTrace = h("div", { class: "acts" }, ended ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null, torch, exportMenu(run), end);
   const acts = run.workload?.trace ? ofTrace : h(
     "div",
     { class: "acts" },

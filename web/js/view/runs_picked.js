@@ -12,8 +12,11 @@ import { plural } from "../model/format.js";
 
 const MOST = 8;
 
-/** Nothing but a measured workload can be compared. @param {RunRow} r */
+/** A measured workload. @param {RunRow} r */
 const comparable = (r) => r.status === "done" && !!r.modes?.length;
+
+/** What was recorded or imported has a timeline, which is compared with one other. @param {RunRow} r */
+const traced = (r) => r.status === "done" && !r.modes?.length;
 
 export class Picked {
   /** @type {Set<string>} */
@@ -96,12 +99,13 @@ export class Picked {
   }
 
   #canCompare() {
-    return this.ids.size > 1 && this.ids.size <= MOST && this.#runs().every(comparable);
+    const runs = this.#runs();
+    return this.ids.size > 1 && this.ids.size <= MOST && (runs.every(comparable) || (runs.length === 2 && runs.every(traced)));
   }
 
   #compare() {
-    if (this.#canCompare()) go(compareUrl(this.#inOrder()));
-    else say(this.ids.size > MOST ? `At most ${MOST} runs are compared at once.` : this.ids.size > 1 ? "Only runs that are done and have modes can be compared." : "Select two runs or more to compare them.");
+    if (this.#canCompare()) go(compareUrl(this.#inOrder(), new URLSearchParams(this.#runs().every(traced) ? { view: "timelines" } : {})));
+    else say(this.ids.size > MOST ? `At most ${MOST} runs are compared at once.` : this.ids.size > 1 ? "Only runs that are done and have modes can be compared, or two that were recorded or imported." : "Select two runs or more to compare them.");
   }
 
   /** @param {boolean} add */
