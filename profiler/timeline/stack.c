@@ -13,7 +13,7 @@
 enum { MOST_FRAMES = 256 };
 enum round { AROUND, ARROWS, OTHER_END, AROUND_OTHER, DONE };
 
-struct moment {
+struct thread_moment {
 	uint32_t lane;
 	int64_t at_ns;
 	VEC(struct timeline_event) frames; /* around it */
@@ -24,7 +24,7 @@ struct timeline_stack {
 	struct timeline_tables tables;
 	struct timeline_chunk chunk;
 	struct window w;
-	struct moment own, forward;
+	struct thread_moment own, forward;
 	struct timeline_event arrow; /* the last that ends in an op around the moment */
 	bool ready, has_arrow, has_forward, failed;
 	enum round round;
@@ -104,7 +104,8 @@ bool timeline_stack_next(struct timeline_stack *s, int64_t *t0_ns, int64_t *t1_n
 	return s->round != DONE;
 }
 
-static void around(struct timeline_stack *s, struct moment *m, const struct timeline_event *e)
+static void around(struct timeline_stack *s, struct thread_moment *m,
+		   const struct timeline_event *e)
 {
 	if (e->lane == m->lane && e->start_ns <= m->at_ns &&
 	    e->start_ns + e->duration_ns >= m->at_ns && e->duration_ns &&
@@ -173,7 +174,7 @@ static int by_depth(const void *a, const void *b)
 	return (x->duration_ns < y->duration_ns) - (x->duration_ns > y->duration_ns);
 }
 
-static json_t *frames_json(struct timeline_stack *s, struct moment *m)
+static json_t *frames_json(struct timeline_stack *s, struct thread_moment *m)
 {
 	json_t *list = json_array();
 
