@@ -22,7 +22,7 @@ export function timelineTab(ctx, body, run, report) {
   let { query } = ctx;
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     // A place in another mode is another time; what is looked for is the same.
-    if (query !== ctx.query) remember({ t0: null, t1: null, s0: null, s1: null, on: null });
+    if (query !== ctx.query) remember({ t0: null, t1: null, s0: null, s1: null, on: null, marks: null });
     shown.abort();
     shown = new AbortController();
     const n = typeof point.n === "number" ? point.n : null;
