@@ -128,6 +128,8 @@ struct vm_host {
 	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* Before a class statement of the program runs.  NULL: it may. */
 	bool (*may_define)(void *self, const char *class, struct err *err);
+	/* An instance of an nn.Module is made; as may_define. */
+	bool (*makes_module)(void *self, struct err *err);
 	/* Before a map or filter is asked for its next item; as may_define. */
 	bool (*may_advance)(void *self, struct value it, struct err *err);
 	/* An import of a module that is not there is about to raise; as may_define. */
@@ -251,7 +253,7 @@ bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stoppe
 /* After a failure of those: whether f, or a frame between it and the innermost,
  * handles the error.  Then that is the innermost one, at its handler, and *err is
  * clear; else all is as it was. */
-bool vm_catch(struct vm *vm, struct frame *f, struct err *err);
+bool vm_catch(struct vm *vm, const struct frame *f, struct err *err);
 
 /* Runs f, the innermost frame, from f->inst on until it is before one of the
  * instructions that `stops` (by number) marks; f->inst is that one.  On failure

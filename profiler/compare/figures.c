@@ -193,7 +193,7 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 
 static bool on_gpu(const struct report_run *run)
 {
-	return run->device && strcmp(run->device->kind, "cuda") == 0;
+	return run->device && strcmp(report_text(run->device->kind), "cuda") == 0;
 }
 
 static double host_share_of(const struct report_run *run, const struct report_mode *m)
