@@ -107,7 +107,7 @@ static struct span_group next_group(const struct align_side *s, struct span_list
 		*kept = list[i];
 		g.n++;
 		g.held += item_at(s, kept->to_ns) - item_at(s, kept->from_ns);
-		g.total_ns += kept->to_ns - kept->from_ns;
+		g.total_ns = timeline_add(g.total_ns, kept->to_ns - kept->from_ns);
 	}
 	*next = i;
 	return g;
@@ -377,7 +377,8 @@ static void name_cause(struct align_side *s, struct align_unit *u)
 	for (size_t i = 0; i < events->list.len && events->list.at[i].start_ns < u->to_ns; i++) {
 		const struct timeline_event *e = &events->list.at[i];
 
-		if (e->start_ns < from || event_end(e) > u->to_ns || !s->wanted[e->lane] ||
+		if (e->start_ns < from || event_end(e) > u->to_ns || e->lane >= s->n_lanes ||
+		    !s->wanted[e->lane] ||
 		    (e->kind != TIMELINE_OVERHEAD && e->kind != TIMELINE_OP &&
 		     e->kind != TIMELINE_API && e->kind != TIMELINE_GUARDS) ||
 		    e->duration_ns <= u->cause_ns)
