@@ -19,6 +19,7 @@ attribution) try python3 tests/bench/attribution.py "$B/breakeven" --tries 100 $
 verdicts) try python3 tests/bench/verdicts.py "$B/breakeven" --seconds-limit "$seconds" ;;
 proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
 import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
+ranks) try python3 tests/bench/ranks_trial.py "$B/breakeven" --ranks 64 ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
 	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
@@ -42,7 +43,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, clients, proxy, kill, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

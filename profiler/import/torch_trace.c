@@ -284,6 +284,22 @@ static void take_kernel_info(struct torch_item *item)
 	json_decref(kernels);
 }
 
+/* ["torch.ops._c10d_functional.all_reduce.default", ...], null where Inductor knows no name. */
+static void take_schedule(struct torch_item *item)
+{
+	json_t *ops = json_of_log(item->record->payload, item->record->payload_len,
+				  &item->t->m->ledger),
+	       *op;
+	size_t i;
+
+	if (!json_is_array(ops))
+		item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+	json_array_foreach(ops, i, op)
+	    compiles_append(&item->t->m->compiles, item->row, "collectives",
+			    json_is_string(op) ? json_incref(op) : json_string("not named"));
+	json_decref(ops);
+}
+
 static void take_version(struct torch_item *item)
 {
 	json_t *version = json_of_log(item->record->payload, item->record->payload_len,
@@ -320,6 +336,8 @@ static bool torch_artifact_take(struct torch_item *item, struct err *err)
 		compiles_text(c, item->row, "error", payload, item->record->payload_len);
 	} else if (strcmp(name, "triton_kernel_info") == 0) {
 		take_kernel_info(item);
+	} else if (strcmp(name, "inductor_collective_schedule") == 0) {
+		take_schedule(item);
 	} else if (strcmp(name, "torch_version") == 0) {
 		take_version(item);
 	}

@@ -130,9 +130,35 @@ static void say_frame(const json_t *row, char *out)
 		 (long long)json_integer_value(json_object_get(row, "line")));
 }
 
+/* All of them, in a way that tells lists apart. */
+static void say_collectives(const json_t *row, char *out)
+{
+	const json_t *list = json_object_get(row, "collectives"), *op;
+	uint64_t hash = 0;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, op)
+	{
+		const char *name = json_string_value(op);
+
+		hash = hash * UINT64_C(0x100000001b3) +
+		       ranks_graph_hash(name ? name : "", name ? strlen(name) : 0);
+	}
+	snprintf(out, TEXT_BYTES, "%zu collectives, %016llx", json_array_size(list),
+		 (unsigned long long)hash);
+}
+
 /* One thing that is compared; where a rank lacks the compilation, only `compile` tells so.  Of
  * numbers those are shown that differ. */
-enum rank_thing { THING_COMPILE, THING_OUTCOME, THING_GRAPH, THING_GUARDS, THING_CACHE, THINGS };
+enum rank_thing {
+	THING_COMPILE,
+	THING_OUTCOME,
+	THING_GRAPH,
+	THING_GUARDS,
+	THING_CACHE,
+	THING_COLLECTIVES,
+	THINGS
+};
 static const struct {
 	const char *kind, *is, *numbers;
 	void (*say)(const json_t *row, char *out);
@@ -142,6 +168,7 @@ static const struct {
 	[THING_GRAPH] = { "graph", "captures", NULL, say_graph },
 	[THING_GUARDS] = { "guards", "guards", "guard_kinds", say_guards },
 	[THING_CACHE] = { "cache", "meets", "caches", say_caches },
+	[THING_COLLECTIVES] = { "collective", "runs", NULL, say_collectives },
 };
 
 /* Why it was compiled again, as one of them says it. */
@@ -193,6 +220,27 @@ static const json_t *row_with(const struct comparing *c, const char *text)
 	return NULL;
 }
 
+/* Which collective is the first that is not the same. */
+static size_t first_other(const struct comparing *c, const char *text, const char *beside)
+{
+	const json_t *a = json_object_get(row_with(c, text), "collectives"),
+		     *b = json_object_get(row_with(c, beside), "collectives");
+	size_t i = 0;
+
+	while (i < json_array_size(a) && json_equal(json_array_get(a, i), json_array_get(b, i)))
+		i++;
+	return i;
+}
+
+static void say_collective(const json_t *row, size_t at, char *out)
+{
+	const json_t *list = json_object_get(row, "collectives");
+	const char *name = json_string_value(json_array_get(list, at));
+
+	snprintf(out, TEXT_BYTES, "%.200s as collective %zu of %zu", name ? name : "nothing", at,
+		 json_array_size(list));
+}
+
 /* What is shown of a text beside another. */
 static void shorten(const struct comparing *c, size_t thing, const char *text, const char *beside,
 		    char out[TEXT_BYTES])
@@ -201,7 +249,9 @@ static void shorten(const struct comparing *c, size_t thing, const char *text, c
 	const json_t *own = key ? json_object_get(row_with(c, text), key) : NULL,
 		     *others = key ? json_object_get(row_with(c, beside), key) : NULL;
 
-	if (own && others)
+	if (thing == THING_COLLECTIVES)
+		say_collective(row_with(c, text), first_other(c, text, beside), out);
+	else if (own && others)
 		say_numbers(own, others, "none of these", out);
 	else
 		snprintf(out, TEXT_BYTES, "%s", text);
@@ -227,11 +277,15 @@ static void add_text(struct comparing *c, size_t thing, const char *text, const 
 		: NULL;
 	if (row) {
 		REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
-		REPORT_SET(row, sentence,
-			   arena_printf(&c->m->draft->arena,
-					"%s: compilation %s %s %s, of other ranks %s%s%.200s", who,
-					c->compile, things[thing].is, theirs, most,
-					why ? "; compiled again since " : "", why ? why : ""));
+		REPORT_SET_IF(row, index, thing == THING_COLLECTIVES,
+			      (int64_t)first_other(c, text, common));
+		REPORT_SET(
+		    row, sentence,
+		    rank_valid(&c->m->draft->arena,
+			       arena_printf(&c->m->draft->arena,
+					    "%s: compilation %s %s %s, of other ranks %s%s%.200s",
+					    who, c->compile, things[thing].is, theirs, most,
+					    why ? "; compiled again since " : "", why ? why : "")));
 	}
 	free(ranks);
 }

@@ -31,6 +31,8 @@ function sameTables(rank, table) {
         assert.equal(rank.overlap, null);
     else
         near(rank.overlap, table.overlap, 'overlap');
+    for (const what of ['launches', 'short_kernels', 'long_launches', 'late_starts'])
+        assert.equal(rank[what], table[what], what);
     assert.equal(rank.streams.length, Object.keys(table.idle).length);
     for (const s of rank.streams) {
         const [idle, queue] = [table.idle[s.stream], table.queue[s.stream]];
@@ -110,7 +112,15 @@ test('figures of any trace are those of independent tables', () => {
     near(ranks.path.shares.reduce((sum, s) => sum + s.us, 0), ranks.path.total_us, 'shares');
 });
 
+test('a recorded trace has the figures of the tables', () => {
+    const file = 'tests/import/kineto_rank_1.json';
+    const { ranks, path } = imported(file);
+    sameTables(ranks[0], tablesOf(file)[0]);
+    assert.ok(path.waits_recorded);
+});
+
 test('ranks of compile logs are compared by compile id', () => {
+    const schedule = (...names) => JSON.stringify(names.map((name) => `torch.ops._c10d_functional.${name}.default`));
     const line = (rank, n, json, payload = '') =>
         `V1121 10:00:00.00${n}000 ${100 + rank} torch/_dynamo/x.py:1] ${JSON.stringify({ ...json, rank, frame_id: 0, frame_compile_id: json.id ?? 0, attempt: 0,
             ...(payload && { has_payload: '0'.repeat(32) }) })}\n${payload && `\t${payload}\n`}`;
@@ -118,11 +128,15 @@ test('ranks of compile logs are compared by compile id', () => {
         const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_ab.log`);
         const graph = (id, text) => line(rank, 2, { dynamo_start: { stack: [{ line: 3, name: 'f', filename: 'a.py' }] }, id }) +
             line(rank, 3, { dynamo_output_graph: { sizes: {} }, id }, text);
-        writeFileSync(file, graph(0, rank === 1 ? 'mul = x * 2' : `add = x + 2 # rank ${rank}`) + (rank === 2 ? graph(1, 'add = x + s0') : ''));
+        writeFileSync(file, graph(0, rank === 1 ? 'mul = x * 2' : `add = x + 2 # rank ${rank}`) + 
+            line(rank, 4, { artifact: { name: 'inductor_collective_schedule', encoding: 'json' } }, rank === 2 ? schedule('all_reduce', 'all_gather', 'wait') : schedule('all_reduce', 'wait', 'all_gather')) +
+            (rank === 2 ? graph(1, 'add = x + s0') : ''));
         return file;
     });
     const { divergences, ranks } = imported(...files);
     assert.deepEqual(ranks, []);
-    assert.deepEqual(divergences.map((d) => [d.kind, d.compile, d.ranks]), [['graph', '0/0', [1]], ['compile', '0/1', [2]]]);
-    assert.match(divergences[1].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
+    assert.deepEqual(divergences.map((d) => [d.kind, d.compile, d.ranks]), [['graph', '0/0', [1]], ['collective', '0/0', [2]], ['compile', '0/1', [2]]]);
+    assert.equal(divergences[1].index, 1);
+    assert.equal(divergences[1].sentence, 'rank 2: compilation 0/0 runs torch.ops._c10d_functional.all_gather.default as collective 1 of 3, of other ranks torch.ops._c10d_functional.wait.default as collective 1 of 3');
+    assert.match(divergences[2].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
 });

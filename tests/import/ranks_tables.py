@@ -79,6 +79,14 @@ def queue(events, calls):
     return {"max": max(lengths, default=0), "mean": sum(lengths) / len(lengths) if lengths else 0}
 
 
+def launches(device, calls):
+    """What is short, long or late (launch statistics)."""
+    pairs = [(e, calls[e["args"]["correlation"]]) for e in device if e["args"].get("correlation") in calls]
+    pairs = [(e, c) for e, c in pairs if LAUNCHES.match(c["name"])]
+    return {"launches": len(pairs), "short_kernels": sum(e["dur"] < c["dur"] for e, c in pairs), "long_launches": sum(c["dur"] > 50 for _, c in pairs),
+            "late_starts": sum(e["ts"] - c["ts"] - c["dur"] > 100 for e, c in pairs)}
+
+
 def tables(path):
     trace, host, device = events_of(path)
     by_kind = {k: merged(span(e) for e in device if kind(e["name"]) == k) for k in KINDS}
@@ -102,6 +110,7 @@ def tables(path):
         "communication_time": length(by_kind["COMMUNICATION"]), "overlap_time": both,
         "overlap": both / length(by_kind["COMMUNICATION"]) if by_kind["COMMUNICATION"] else None,
         "idle": {str(s): gaps(events, launched) for s, events in streams.items()},
+        **launches(device, calls),
         "queue": {str(s): queue(events, calls) for s, events in streams.items()},
         "kernels": {n: {"sum": sum(d), "max": max(d), "min": min(d), "count": len(d)} for n, d in names.items()},
     }

@@ -1695,6 +1695,8 @@ export interface ReportImport {
   recompiles: ReportImportRecompile[];
   /** each compilation of a frame */
   compiles: ReportCompilation[];
+  /** us: compiling, over all compilations and what first calls added */
+  compile_us?: number;
   /** processes that wrote the logs */
   processes?: ReportLogProcess[];
   /** records that compilations counted, by what they are */
@@ -1957,6 +1959,8 @@ export interface ReportCompilation {
   code?: string | null;
   /** kernels that Triton compiled */
   generated_kernels?: ReportGeneratedKernel[];
+  /** the collectives of its graphs in the order in which Inductor put them */
+  collectives?: string[];
   /** hits and misses of caches */
   caches?: Record<string, number>;
   /** guards by kind */
@@ -2415,6 +2419,14 @@ export interface ReportRank {
   kernel_wait_us: number;
   /** us: the other gaps */
   other_wait_us: number;
+  /** calls that launched one kernel, copy or set */
+  launches: number;
+  /** of these, what ran shorter than its launch took */
+  short_kernels: number;
+  /** of these, those that took longer than 50 us */
+  long_launches: number;
+  /** of these, what began more than 100 us after its launch had ended */
+  late_starts: number;
   /** what its device ran, each moment once */
   mix: ReportKernelMix[];
   /** the ten longest names of each kind, and the others of it */
@@ -2545,7 +2557,7 @@ export interface ReportDivergence {
   compile?: string;
   /** of a collective: its process group */
   group?: string;
-  /** of a collective: which of its group, from 0 */
+  /** of a collective: which of its group, or of its compilation, from 0 */
   index?: number;
   /** what those ranks have */
   theirs: string;

@@ -227,6 +227,9 @@ function streams(r) {
 }
 
 /** @param {Rank} r */
+const launched = (r) => `Of ${plural(r.launches, "launch", "launches")} ${count(r.long_launches)} took longer than 50 µs; of what they launched ${count(r.short_kernels)} ran shorter than its launch took, ${count(r.late_starts)} began more than 100 µs after it.`;
+
+/** @param {Rank} r */
 function copies(r) {
   if (!r.copies.length) return [];
   const rows = r.copies.map((c) => h("tr", {}, h("th", { scope: "row" }, c.name), h("td", { class: "r" }, count(c.count)), h("td", { class: "r" }, bytes(c.bytes)), h("td", { class: "r" }, duration(c.us)), h("td", { class: "r" }, c.gb_per_s === null ? "" : `${number(c.gb_per_s)} GB/s`)));
@@ -241,7 +244,7 @@ function oneRank(ranks) {
     const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
     const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
     const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
-    body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), ...copies(r));
+    body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), h("p", { class: "small sub" }, launched(r)), ...copies(r));
   };
   const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(ranks.ranks[0].rank), { "aria-label": "Rank" }, draw);
   const el = section("One rank", "", ranks.ranks.length > 1 ? pick : null, body);
