@@ -3667,6 +3667,10 @@ export interface ReportAlignment {
   rows: ReportAlignedRow[];
   /** rows that are not listed, together */
   others: ReportAlignedOthers;
+  /** us: the difference of all rows that did not change, together */
+  noise_us: number;
+  /** that as it is shown */
+  noise: ReportFigure;
   /** ops of the host that changed, at most 50, each with the time that those it calls leave; of a program on the host alone `rows` has them */
   host_rows: ReportAlignedRow[];
   /** what ran in a unit of A, the longest where it is many */
