@@ -102,7 +102,7 @@ PUBLIC = {
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format idle lanes_view",
     "server/api": "timelines",
-    "server/queue": "bounds cgroup outgoing sandbox",
+    "server/queue": "bounds cgroup outgoing query sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
     "server/http": "access listen pages route",
@@ -407,7 +407,7 @@ def inside():
 
 
 MOST_SINGLE = 150
-MOST_PUBLIC = 10.2  # of 1,000 lines of C; 16.9 at fd00674
+MOST_PUBLIC = 10.0  # of 1,000 lines of C; 16.9 at fd00674
 
 
 def too_many_public(house):

@@ -367,6 +367,20 @@ static void names_of_files_tell_ranks(void **state)
 	assert_int_equal(ranks_number("{\"distributedInfo\": {}, \"a\": {\"rank\": 2}}", "x"), -1);
 }
 
+/* A name that was cut within a character is shown all the same. */
+static void names_are_utf8(void **state)
+{
+	struct arena arena = { 0 };
+	const char *good = "\xc2\xb5-kernel";
+
+	(void)state;
+	assert_ptr_equal(rank_valid(&arena, good), good);
+	assert_string_equal(rank_valid(&arena, "a\xc2"), "a?");
+	assert_string_equal(rank_valid(&arena, "\xff\xc2\xb5\xff"), "?\xc2\xb5?");
+	assert_null(rank_valid(&arena, NULL));
+	arena_finish(&arena);
+}
+
 /* ---- compile logs ---- */
 
 static json_t *row(int process, const char *compile, const char *graph, const char *why)
@@ -465,6 +479,7 @@ int main(void)
 		cmocka_unit_test(a_stream_waits_for_what_is_recorded),
 		cmocka_unit_test(stragglers_and_clocks_are_found),
 		cmocka_unit_test(a_wrong_order_is_named),
+		cmocka_unit_test(names_are_utf8),
 		cmocka_unit_test(names_of_files_tell_ranks),
 		cmocka_unit_test(what_ranks_compile_is_compared),
 		cmocka_unit_test(nothing_is_no_error),

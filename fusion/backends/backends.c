@@ -38,14 +38,9 @@ struct executable *backend_compile(const struct backend *backend, const struct b
 	return backend->compile(&mine, l, stats, err);
 }
 
-int backend_count(void)
-{
-	return BACKENDS;
-}
-
 const struct backend *backend_at(int index)
 {
-	return backends[index];
+	return index < BACKENDS ? backends[index] : NULL;
 }
 
 const char *backend_vector_unit(void)

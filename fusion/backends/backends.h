@@ -172,8 +172,7 @@ struct executable *backend_compile(const struct backend *backend, const struct b
 const struct backend *backend_find(const char *name);
 
 /* The table, for listing. */
-int backend_count(void);
-const struct backend *backend_at(int index);
+const struct backend *backend_at(int index); /* NULL past the last */
 
 /* OpenBLAS for the products of an engine, found when one is first wanted (see
  * gemm.h).  NULL when out of memory; destroyed after all executables. */

@@ -146,9 +146,18 @@ const char *registry_plugin_path(const struct registry *r, int index)
 	return r && index < r->n_plugins ? r->plugins[index].path : NULL;
 }
 
+static int built_in(void)
+{
+	int n = 0;
+
+	while (backend_at(n))
+		n++;
+	return n;
+}
+
 static int backends(const struct registry *r)
 {
-	return backend_count() + (r ? r->n_backends : 0);
+	return built_in() + (r ? r->n_backends : 0);
 }
 
 static const struct backend *registry_backend_at(const struct registry *r, int index,
@@ -156,11 +165,11 @@ static const struct backend *registry_backend_at(const struct registry *r, int i
 {
 	if (plugin)
 		*plugin = NULL;
-	if (index < backend_count())
+	if (backend_at(index))
 		return backend_at(index);
 	if (plugin)
-		*plugin = r->backends[index - backend_count()]->plugin_name;
-	return &r->backends[index - backend_count()]->backend;
+		*plugin = r->backends[index - built_in()]->plugin_name;
+	return &r->backends[index - built_in()]->backend;
 }
 
 const struct backend *registry_backend(const struct registry *r, const char *name)

@@ -320,7 +320,7 @@ static const struct lang_handler *handler_of(const struct frame *f)
 	return which < 0 ? NULL : &f->code->handlers[which];
 }
 
-bool except_catch(struct vm *vm, const struct frame *base, struct err *err)
+bool vm_catch(struct vm *vm, const struct frame *base, struct err *err)
 {
 	const struct lang_handler *h;
 	struct frame *f = vm->frame;

@@ -11,11 +11,6 @@ bool except_throw(struct vm *vm, struct value e, struct err *err);
  * program may catch it. */
 bool except_value(struct vm *vm, const struct err *err, struct value *out);
 
-/* Whether a frame between vm->frame and `base` handles the error: then it is
- * vm->frame, at its handler, with the exception on its stack, and *err is
- * clear again.  Else no frame is gone. */
-bool except_catch(struct vm *vm, const struct frame *base, struct err *err);
-
 /* raise, and what try and with compile to. */
 bool inst_exception(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 

@@ -565,7 +565,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		continue;
 	failed:
 		locate(vm, err);
-		if (!except_catch(vm, base, err))
+		if (!vm_catch(vm, base, err))
 			return RUN_FAILED;
 		f = vm->frame;
 		pc = f->inst;
@@ -612,7 +612,7 @@ static bool raise_inside(struct vm *vm, struct frame *base, struct value e, stru
 		base->inst--; /* the yield */
 	except_throw(vm, e, err);
 	locate(vm, err);
-	if (begun && except_catch(vm, base, err))
+	if (begun && vm_catch(vm, base, err))
 		return true;
 	vm_unwind(vm, base);
 	return false;
@@ -663,11 +663,6 @@ bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stoppe
 	settle(vm, handled, end);
 	*stopped = end == RUN_STOPPED;
 	return end != RUN_FAILED;
-}
-
-bool vm_catch(struct vm *vm, struct frame *f, struct err *err)
-{
-	return except_catch(vm, f, err);
 }
 
 bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *err)

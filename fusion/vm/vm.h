@@ -251,7 +251,7 @@ bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stoppe
 /* After a failure of those: whether f, or a frame between it and the innermost,
  * handles the error.  Then that is the innermost one, at its handler, and *err is
  * clear; else all is as it was. */
-bool vm_catch(struct vm *vm, struct frame *f, struct err *err);
+bool vm_catch(struct vm *vm, const struct frame *f, struct err *err);
 
 /* Runs f, the innermost frame, from f->inst on until it is before one of the
  * instructions that `stops` (by number) marks; f->inst is that one.  On failure

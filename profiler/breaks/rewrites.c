@@ -36,7 +36,7 @@ bool rewrites_kind(const char *kind, enum lang_rewrite *out)
 
 static bool near(struct value a, struct value b)
 {
-	return value_distance(a, b) <= most_error && a.kind == b.kind;
+	return value_distance(a, b, false) <= most_error && a.kind == b.kind;
 }
 
 static bool same_text(const struct buf *a, const struct buf *b)

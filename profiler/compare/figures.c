@@ -194,7 +194,8 @@ static double host_share_of(const struct report_run *run, const struct report_mo
 {
 	const struct report_split *s = m->split_us;
 
-	if (!run->device || strcmp(run->device->kind, "cuda") != 0 || !s || !(s->observed > 0))
+	if (!run->device || strcmp(report_text(run->device->kind), "cuda") != 0 || !s ||
+	    !(s->observed > 0))
 		return 1;
 	return fmin(fmax((s->observed - s->rest) / s->observed, 0), 1);
 }

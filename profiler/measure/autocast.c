@@ -36,7 +36,7 @@ static double error_of(const struct candidate *with, const struct candidate *wit
 	double error = 0;
 
 	for (int i = 0; i < with->originals->n_calls && !isnan(error); i++) {
-		double one = value_distance_any(with->outputs[i], without->outputs[i]);
+		double one = value_distance(with->outputs[i], without->outputs[i], true);
 
 		error = isnan(one) ? one : fmax(error, one);
 	}

@@ -143,6 +143,12 @@ static struct report_integers ranks_in_draft(struct rank_match *m, const int64_t
 	return (struct report_integers){ at, at ? (size_t)n : 0 };
 }
 
+/* A copy, of UTF-8. */
+static const char *draft_text(struct rank_match *m, const char *text)
+{
+	return rank_valid(&m->draft->arena, report_draft_text(m->draft, text));
+}
+
 struct report_divergence *divergence_add(struct rank_match *m, const struct divergence_of *of_it,
 					 char who[DIVERGENCE_WHO])
 {
@@ -157,8 +163,8 @@ struct report_divergence *divergence_add(struct rank_match *m, const struct dive
 	}
 	row = &d->rows[d->n++];
 	REPORT_SET(row, kind, of_it->kind);
-	REPORT_SET(row, theirs, report_draft_text(m->draft, of_it->theirs));
-	REPORT_SET(row, most, report_draft_text(m->draft, of_it->most));
+	REPORT_SET(row, theirs, draft_text(m, of_it->theirs));
+	REPORT_SET(row, most, draft_text(m, of_it->most));
 	REPORT_SET(row, ranks, ranks_in_draft(m, of_it->ranks, of_it->n));
 	say_ranks(of_it->ranks, of_it->n, who, DIVERGENCE_WHO);
 	return row;
@@ -243,12 +249,15 @@ static bool add_collective(struct rank_match *m, size_t first, size_t most, size
 	row = divergence_add(
 	    m, &(struct divergence_of){ "collective", theirs, common, ranks, n_ranks }, who);
 	if (row) {
-		REPORT_SET(row, group, report_draft_text(m->draft, at->group));
+		REPORT_SET(row, group, draft_text(m, at->group));
 		REPORT_SET(row, index, at->index);
-		REPORT_SET(row, sentence,
-			   arena_printf(&m->draft->arena,
-					"%s: %s as collective %lld of group %s, where %s: %s", who,
-					theirs, (long long)at->index, at->group, others, common));
+		REPORT_SET(
+		    row, sentence,
+		    rank_valid(&m->draft->arena,
+			       arena_printf(&m->draft->arena,
+					    "%s: %s as collective %lld of group %s, where %s: %s",
+					    who, theirs, (long long)at->index, at->group, others,
+					    common)));
 	}
 	free(ranks);
 	return true;
@@ -295,15 +304,17 @@ static bool add_short(struct rank_match *m, const char *group, const int64_t *re
 	row = divergence_add(m, &(struct divergence_of){ "collectives", theirs, common, ranks, n },
 			     who);
 	if (row) {
-		REPORT_SET(row, group, report_draft_text(m->draft, group));
+		REPORT_SET(row, group, draft_text(m, group));
 		REPORT_SET(row, index, at + 1);
 		REPORT_SET(
 		    row, sentence,
-		    arena_printf(&m->draft->arena,
-				 "%s: of group %s the last collective is number %lld, of "
-				 "others number %lld: the trace ends before, or the rank left "
-				 "one out",
-				 who, group, (long long)at, (long long)most));
+		    rank_valid(
+			&m->draft->arena,
+			arena_printf(&m->draft->arena,
+				     "%s: of group %s the last collective is number %lld, of "
+				     "others number %lld: the trace ends before, or the rank left "
+				     "one out",
+				     who, group, (long long)at, (long long)most)));
 	}
 	free(ranks);
 	return true;
@@ -521,7 +532,7 @@ static void note_waits(struct rank_match *m)
 	}
 }
 
-static void set_row(struct rank_row *row)
+static void set_row(struct rank_row *row, struct report_draft *draft)
 {
 	struct report_rank *to = row->report;
 	const struct path_top *name = NULL;
@@ -537,7 +548,8 @@ static void set_row(struct rank_row *row)
 	REPORT_SET(to, late_us, us(row->late_ns));
 	REPORT_SET(to, caused_us, us(row->caused_ns));
 	REPORT_SET_OR_NULL(to, late_kind, row->last_n > 0, path_kind_name((enum path_kind)kind));
-	REPORT_SET_OR_NULL(to, late_name, row->last_n > 0 && name, name ? name->name : NULL);
+	REPORT_SET_OR_NULL(to, late_name, row->last_n > 0 && name,
+			   rank_valid(&draft->arena, name ? name->name : NULL));
 }
 
 /* ---- the longest waits ---- */
@@ -548,8 +560,8 @@ static void set_wait(const struct rank_match *m, const struct rank_meeting *x,
 	const struct rank_meet *at = &m->meets.at[x->first];
 	const struct rank_collective *c = of(m, x->first);
 
-	REPORT_SET(out, name, c->name);
-	REPORT_SET(out, group, at->group);
+	REPORT_SET(out, name, rank_valid(&m->draft->arena, c->name));
+	REPORT_SET(out, group, rank_valid(&m->draft->arena, at->group));
 	REPORT_SET(out, index, at->index);
 	REPORT_SET_OR_NULL(out, elements, c->in >= 0, c->in);
 	REPORT_SET(out, at_us, us(x->last_ns - m->begin_ns));
@@ -605,7 +617,7 @@ bool rank_match(struct rank_match *m)
 	m->begin_ns = begin_of_all(m);
 	note_waits(m);
 	for (size_t i = 0; i < m->n_rows; i++)
-		set_row(&m->rows[i]);
+		set_row(&m->rows[i], m->draft);
 	m->waits = longest_waits(m);
 	return true;
 }

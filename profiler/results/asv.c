@@ -12,7 +12,7 @@
 
 #include "profiler/results/reading.h"
 
-bool results_is_asv(const struct results_file *file)
+static bool is_asv(const struct results_file *file)
 {
 	return json_is_string(json_object_get(file->json, "commit_hash")) &&
 	       json_is_object(json_object_get(file->json, "params")) &&
@@ -206,7 +206,7 @@ static bool all_of(struct results_reading *r, const char *name, const struct row
 	return true;
 }
 
-bool results_of_asv(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_asv(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *columns = json_object_get(file->json, "result_columns");
 	const char *name;
@@ -228,3 +228,5 @@ bool results_of_asv(struct results_reading *r, const struct results_file *file, 
 	}
 	return true;
 }
+
+const struct results_format results_asv = { is_asv, read_asv };

@@ -83,7 +83,7 @@ static int find(const struct csv_line *head, const char *name)
 	return -1;
 }
 
-bool results_is_dynamo(const struct results_file *file)
+static bool is_dynamo(const struct results_file *file)
 {
 	static struct csv_line const empty;
 	struct csv_line *head = malloc(sizeof(*head));
@@ -190,7 +190,7 @@ static bool one(struct results_reading *r, const struct csv_line *head, const st
 	return report && ok;
 }
 
-bool results_of_dynamo(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_dynamo(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const char *at = file->bytes, *end = at + file->len;
 	struct csv_line *lines = calloc(2, sizeof(*lines));
@@ -219,3 +219,5 @@ bool results_of_dynamo(struct results_reading *r, const struct results_file *fil
 	free(lines);
 	return ok;
 }
+
+const struct results_format results_dynamo = { is_dynamo, read_dynamo };

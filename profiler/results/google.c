@@ -16,7 +16,7 @@ static const char row_keys[] =
     "error_occurred error_message skipped skip_message big_o rms cpu_coefficient "
     "real_coefficient";
 
-bool results_is_google(const struct results_file *file)
+static bool is_google(const struct results_file *file)
 {
 	const json_t *rows = json_object_get(file->json, "benchmarks");
 
@@ -232,7 +232,7 @@ static size_t end_of_group(const json_t *rows, size_t begin)
 	return i;
 }
 
-bool results_of_google(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_google(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *rows = json_object_get(file->json, "benchmarks");
 	struct google_rows g = { rows, 0, 0 };
@@ -250,3 +250,5 @@ bool results_of_google(struct results_reading *r, const struct results_file *fil
 	}
 	return true;
 }
+
+const struct results_format results_google = { is_google, read_google };

@@ -23,7 +23,7 @@ static double half_of_iqr(double iqr, double n)
 
 /* ---- pytest-benchmark ---- */
 
-bool results_is_pytest(const struct results_file *file)
+static bool is_pytest(const struct results_file *file)
 {
 	return json_is_array(json_object_get(file->json, "benchmarks")) &&
 	       json_is_object(json_object_get(file->json, "machine_info"));
@@ -91,7 +91,7 @@ static bool pytest_one(struct results_reading *r, const json_t *b, struct err *e
 	return reading_add(r, report, &f, err);
 }
 
-bool results_of_pytest(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_pytest(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *b;
 	bool ok = true;
@@ -105,9 +105,11 @@ bool results_of_pytest(struct results_reading *r, const struct results_file *fil
 	return ok;
 }
 
+const struct results_format results_pytest = { is_pytest, read_pytest };
+
 /* ---- hyperfine ---- */
 
-bool results_is_hyperfine(const struct results_file *file)
+static bool is_hyperfine(const struct results_file *file)
 {
 	const json_t *first = json_array_get(json_object_get(file->json, "results"), 0);
 
@@ -171,8 +173,8 @@ static bool hyperfine_one(struct results_reading *r, const json_t *b, struct err
 	       (!json_array_size(memory) || reading_add(r, report, &peak, err));
 }
 
-bool results_of_hyperfine(struct results_reading *r, const struct results_file *file,
-			  struct err *err)
+static bool read_hyperfine(struct results_reading *r, const struct results_file *file,
+			   struct err *err)
 {
 	const json_t *b;
 	bool ok = true;
@@ -185,9 +187,11 @@ bool results_of_hyperfine(struct results_reading *r, const struct results_file *
 	return ok;
 }
 
+const struct results_format results_hyperfine = { is_hyperfine, read_hyperfine };
+
 /* ---- Bencher Metric Format ---- */
 
-bool results_is_bmf(const struct results_file *file)
+static bool is_bmf(const struct results_file *file)
 {
 	const json_t *measures, *metric;
 	const char *name, *key;
@@ -233,7 +237,7 @@ static bool bmf_one(struct results_reading *r, json_t *report, const char *key,
 	return reading_add(r, report, &f, err);
 }
 
-bool results_of_bmf(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_bmf(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *measures, *metric;
 	const char *name, *key;
@@ -251,3 +255,5 @@ bool results_of_bmf(struct results_reading *r, const struct results_file *file, 
 	}
 	return ok;
 }
+
+const struct results_format results_bmf = { is_bmf, read_bmf };

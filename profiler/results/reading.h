@@ -79,10 +79,12 @@ const char *reading_unit(const char *name);
 /* "rate" where a figure's name says that more of it is better, else "amount". */
 const char *reading_kind(const char *name);
 
-#define FORMAT(id, name, what)                                                                     \
-	bool results_is_##id(const struct results_file *file);                                     \
-	bool results_of_##id(struct results_reading *r, const struct results_file *file,           \
-			     struct err *err);
+/* Whether a file looks like one of a format, and what it holds. */
+struct results_format {
+	bool (*is)(const struct results_file *file);
+	bool (*read)(struct results_reading *r, const struct results_file *file, struct err *err);
+};
+#define FORMAT(id, name, what) extern const struct results_format results_##id;
 #include "profiler/results/formats.def"
 #undef FORMAT
 

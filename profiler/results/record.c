@@ -6,7 +6,7 @@
 
 #include "profiler/results/reading.h"
 
-bool results_is_record(const struct results_file *file)
+static bool is_record(const struct results_file *file)
 {
 	return json_integer_value(json_object_get(file->json, "breakeven_record")) == 1;
 }
@@ -70,7 +70,7 @@ static void common(struct results_reading *r, const json_t *file)
 		     "samples warm_ups stopped");
 }
 
-bool results_of_record(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_record(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	const json_t *samples = json_object_get(file->json, "samples");
 	const json_t *name = json_object_get(file->json, "name");
@@ -92,3 +92,5 @@ bool results_of_record(struct results_reading *r, const struct results_file *fil
 	return add(r, report, "wall", column(samples, "wall_s"), err) &&
 	       add(r, report, "cpu", column(samples, "cpu_s"), err);
 }
+
+const struct results_format results_record = { is_record, read_record };

@@ -26,10 +26,9 @@ enum {
 
 static const struct {
 	const char *name;
-	bool (*is)(const struct results_file *file);
-	bool (*read)(struct results_reading *r, const struct results_file *file, struct err *err);
+	const struct results_format *of;
 } formats[] = {
-#define FORMAT(id, name, what) { name, results_is_##id, results_of_##id },
+#define FORMAT(id, name, what) { name, &results_##id },
 #include "profiler/results/formats.def"
 #undef FORMAT
 };
@@ -434,7 +433,7 @@ static size_t find_format(const struct results_file *file)
 {
 	size_t i = 0;
 
-	while (i < FORMATS && !formats[i].is(file))
+	while (i < FORMATS && !formats[i].of->is(file))
 		i++;
 	return i;
 }
@@ -532,7 +531,7 @@ json_t *results_read(const void *bytes, size_t len, const struct results_request
 			"pickled Measurements of torch.utils.benchmark");
 	else {
 		r.format = formats[format].name;
-		if (formats[format].read(&r, &file, err))
+		if (formats[format].of->read(&r, &file, err))
 			json = whole(&r, err);
 	}
 	json_decref(r.results);
@@ -545,7 +544,7 @@ json_t *results_read(const void *bytes, size_t len, const struct results_request
 
 /* ---- our own ---- */
 
-bool results_is_own(const struct results_file *file)
+static bool is_own(const struct results_file *file)
 {
 	return json_integer_value(json_object_get(file->json, "breakeven_results")) == 1;
 }
@@ -622,7 +621,7 @@ static bool own_one(struct results_reading *r, size_t i, const struct report_run
 	return ok;
 }
 
-bool results_of_own(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_own(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	struct arena arena = { 0 };
 	const struct report_results *from = report_read_results(file->json, &arena, err);
@@ -639,3 +638,5 @@ bool results_of_own(struct results_reading *r, const struct results_file *file, 
 	arena_finish(&arena);
 	return ok;
 }
+
+const struct results_format results_own = { is_own, read_own };

@@ -11,7 +11,7 @@
 
 enum { MOST_DEPTH = 20, MOST_VISITED = 200000 };
 
-bool results_is_torch(const struct results_file *file)
+static bool is_torch(const struct results_file *file)
 {
 	static const char module[] = "torch.utils.benchmark";
 
@@ -175,7 +175,7 @@ static bool visit(struct torch_walk *w, struct value v, int depth, struct err *e
 	return true;
 }
 
-bool results_of_torch(struct results_reading *r, const struct results_file *file, struct err *err)
+static bool read_torch(struct results_reading *r, const struct results_file *file, struct err *err)
 {
 	static const char *const classes[] = { MODULE "Measurement", MODULE "TaskSpec", NULL };
 	struct torch_walk w = { r, 0 };
@@ -188,3 +188,5 @@ bool results_of_torch(struct results_reading *r, const struct results_file *file
 	value_unref(all);
 	return ok;
 }
+
+const struct results_format results_torch = { is_torch, read_torch };

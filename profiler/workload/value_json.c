@@ -583,19 +583,14 @@ static double distance(struct value a, struct value b, bool any_dtype, int depth
 	return most;
 }
 
-double value_distance(struct value a, struct value b)
+double value_distance(struct value a, struct value b, bool any)
 {
-	return distance(a, b, false, 0);
-}
-
-double value_distance_any(struct value a, struct value b)
-{
-	return distance(a, b, true, 0);
+	return distance(a, b, any, 0);
 }
 
 bool value_same(struct value a, struct value b)
 {
 	if (a.kind == VALUE_STR && b.kind == VALUE_STR)
 		return value_equal(a, b);
-	return value_distance(a, b) == 0;
+	return value_distance(a, b, false) == 0;
 }

@@ -62,9 +62,7 @@ bool value_alike(struct value a, struct value b);
 bool value_same(struct value a, struct value b);
 
 /* The largest |a - b| over all numbers in both; NaN where one alone is NaN or
- * the structures differ. */
-double value_distance(struct value a, struct value b);
-/* The same whatever the dtypes of tensors are. */
-double value_distance_any(struct value a, struct value b);
+ * the structures differ.  `any`: whatever the dtypes of tensors are. */
+double value_distance(struct value a, struct value b, bool any);
 
 #endif

@@ -307,7 +307,7 @@ static bool add_list(struct suite_source *g, const char *path, struct err *err)
 
 static bool add_blocks(struct suite_source *g, struct err *err)
 {
-	json_t *blocks = suite_blocks(err);
+	json_t *blocks = embedded_programs("suite", err);
 	bool ok = blocks && json_array_extend(g->list, blocks) == 0;
 
 	json_decref(blocks);

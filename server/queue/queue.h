@@ -261,9 +261,6 @@ bool suite_plan_make(struct suite_plan *plan, const json_t *request,
 		     const struct registry *registry, struct err *err);
 void suite_plan_finish(struct suite_plan *plan); /* zeroed is fine */
 
-/* The workloads of the suite that comes with the program; NULL with why not. */
-json_t *suite_blocks(struct err *err);
-
 /* ---- suites.c: suites between the store (db/) and their reports (profiler/) ---- */
 
 /* Queues the runs of a plan; the caller wakes the queue. */

@@ -7,17 +7,12 @@
 #include "profiler/profiler.h"
 #include "server/text/text.h"
 
-json_t *suite_blocks(struct err *err)
-{
-	return embedded_programs("suite", err);
-}
-
 static json_t *workloads_of(const struct report_suite_request *asked, struct err *err)
 {
 	if (asked->suite && json_is_array(asked->workloads))
 		err_set(err, ERR_BAD_REQUEST, "either suite or workloads, not both");
 	else if (asked->suite && strcmp(asked->suite, "blocks") == 0)
-		return suite_blocks(err);
+		return embedded_programs("suite", err);
 	else if (asked->suite)
 		err_set(err, ERR_BAD_REQUEST, "suite must be \"blocks\", the one that there is");
 	else if (json_array_size(asked->workloads) == 0)

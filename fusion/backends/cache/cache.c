@@ -212,11 +212,6 @@ static void *load_locked(struct cache *c, const char *key, const char *source, s
 	return found;
 }
 
-void *cache_load(struct cache *c, const char *key, const char *source, size_t len)
-{
-	return load_locked(c, key, source, len, NULL);
-}
-
 void *cache_read(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes)
 {
 	return load_locked(c, key, source, len, bytes);

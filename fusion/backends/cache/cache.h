@@ -35,11 +35,9 @@ struct cache {
 void cache_open(struct cache *c, const char *path, size_t most_bytes);
 void cache_close(struct cache *c);
 
-/* Loads the object of `key` if its source is `source`: a dlopen() handle or NULL.  An
+/* Loads the object of `key` if its source is `source`; NULL where there is none.  With `bytes` NULL
+ * a dlopen() handle; else code that is no shared object: its bytes, malloc'd, and how many.  An
  * entry that is there and damaged is noted. */
-void *cache_load(struct cache *c, const char *key, const char *source, size_t len);
-
-/* The same for code that is no shared object: its bytes, malloc'd; NULL. */
 void *cache_read(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes);
 
 /* And keeps it, or does nothing. */

@@ -331,7 +331,7 @@ void *build_load(struct cpu_build *b, bool *cached, struct err *err)
 		err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
 		return NULL;
 	}
-	handle = cache_load(&b->cache, b->key, b->source, b->len);
+	handle = cache_read(&b->cache, b->key, b->source, b->len, NULL);
 	*cached = handle != NULL;
 	return handle ? handle : build_object(b, err);
 }

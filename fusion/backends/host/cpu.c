@@ -15,7 +15,7 @@
 #include "fusion/backends/host/executable.h"
 #include "fusion/base/clock.h"
 
-static bool available(const struct backend_env *env, char *why, size_t why_bytes)
+bool cpu_available(const struct backend_env *env, char *why, size_t why_bytes)
 {
 	struct toolchain t;
 	struct err err = { 0 };
@@ -84,8 +84,8 @@ static bool load(const struct backend_env *env, struct executable *exe, const st
 	return exe->handle && bind_functions(exe, err);
 }
 
-static struct executable *compile(const struct backend_env *env, const struct lowered *l,
-				  struct compile_stats *stats, struct err *err)
+struct executable *cpu_compile(const struct backend_env *env, const struct lowered *l,
+			       struct compile_stats *stats, struct err *err)
 {
 	int64_t begin = clock_ns();
 	struct compile_stats unused;
@@ -111,11 +111,3 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	stats->compile_ns = clock_ns() - begin;
 	return exe;
 }
-
-const struct backend backend_cpu = {
-	.name = "cpu",
-	.purpose = "C through the system compiler, a kernel for each group of ops, cached on disk",
-	.available = available,
-	.compile = compile,
-	EXECUTABLE_FUNCTIONS,
-};

@@ -6,6 +6,8 @@
 #ifndef FUSION_BACKENDS_HOST_EMIT_H
 #define FUSION_BACKENDS_HOST_EMIT_H
 
+#include <stdlib.h>
+
 #include "fusion/backends/plan/plan.h"
 #include "fusion/base/buf.h"
 
@@ -41,7 +43,13 @@ struct schedule {
 
 /* False: out of memory.  To be finished either way. */
 bool schedule_part(struct schedule *s, const struct plan *plan, const struct part *part);
-void schedule_finish(struct schedule *s);
+
+static inline void schedule_finish(struct schedule *s)
+{
+	free(s->memory);
+	free(s->loops);
+	free(s->temp_offset);
+}
 
 /* Whether a part has anything to run. */
 static inline bool part_has_code(const struct part *part)

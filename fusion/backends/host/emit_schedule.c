@@ -248,10 +248,3 @@ bool schedule_part(struct schedule *s, const struct plan *plan, const struct par
 	assign_temps(s);
 	return true;
 }
-
-void schedule_finish(struct schedule *s)
-{
-	free(s->memory);
-	free(s->loops);
-	free(s->temp_offset);
-}

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/backends/host/host.h"
+
 /* Constants lie in the graph's arena, with no room for a vector to overrun. */
 static bool copy_constants(struct executable *exe)
 {
@@ -215,7 +217,7 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 	return true;
 }
 
-bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)
+static bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)
 {
 	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms);
 	size_t bytes = n_vars * sizeof(*vars);
@@ -255,13 +257,13 @@ static void library_poison(const struct library_call *call)
 			fence_poison_here(call->room[i].at, call->room[i].bytes);
 }
 
-bool executable_fault(struct executable *exe, struct err *err)
+static bool executable_fault(struct executable *exe, struct err *err)
 {
 	return library_faulted(&exe->fault, err);
 }
 
-void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
-		       bool backward)
+static void executable_launch(struct executable *exe, int kernel, void *const *buffers,
+			      struct pool *pool, bool backward)
 {
 	const struct library_call *call = &exe->libraries[kernel];
 
@@ -299,8 +301,8 @@ void executable_destroy(struct executable *exe)
  * library kernels, as of matmul, are launched from within a piece.)
  */
 
-bool executable_lowers(const struct backend *self, const struct graph *g, const struct node *n,
-		       bool *by_type, const char **why)
+static bool executable_lowers(const struct backend *self, const struct graph *g,
+			      const struct node *n, bool *by_type, const char **why)
 {
 	(void)self, (void)g, (void)by_type, (void)why;
 	return !op_has(n->op, FACT_BETWEEN);
@@ -469,36 +471,7 @@ static bool mark_all(struct recording *r)
 	return true;
 }
 
-struct recording *recording_create(struct executable *exe, void *const *buffers, struct err *err)
-{
-	struct recording *r = calloc(1, sizeof(*r));
-	void **at;
-
-	if (r)
-		r->exe = exe;
-	if (!r || !allocate(r)) {
-		recording_destroy(r);
-		err_set(err, ERR_MEMORY, "The system has no memory left to record launches.");
-		return NULL;
-	}
-	r->n_steps = exe->lowered->n_kernels;
-	at = r->pointers;
-	for (int k = 0; k < r->n_steps; k++) {
-		fill_step(r, k, at);
-		at += pointer_count(exe, k);
-	}
-	if (!mark_all(r)) {
-		recording_destroy(r);
-		err_set(err, ERR_MEMORY, "The system has no memory left to record launches.");
-		return NULL;
-	}
-	for (int b = 0; b < exe->lowered->n_buffers; b++)
-		if (buffers[b])
-			recording_point(r, b, buffers[b]);
-	return r;
-}
-
-void recording_point(struct recording *r, int buffer, void *memory)
+static void recording_point(struct recording *r, int buffer, void *memory)
 {
 	r->buffers[buffer] = memory;
 	for (int i = r->first[buffer]; i < r->first[buffer + 1]; i++)
@@ -529,7 +502,7 @@ static inline void run_step(struct recording *r, const struct recording_step *st
 	}
 }
 
-void recording_replay(struct recording *r, int kernel, struct pool *pool, bool backward)
+static void recording_replay(struct recording *r, int kernel, struct pool *pool, bool backward)
 {
 	if (kernel >= 0) {
 		run_step(r, &r->steps[kernel], pool, backward);
@@ -539,7 +512,7 @@ void recording_replay(struct recording *r, int kernel, struct pool *pool, bool b
 		run_step(r, &r->steps[k], pool, backward);
 }
 
-void recording_destroy(struct recording *r)
+static void recording_destroy(struct recording *r)
 {
 	if (!r)
 		return;
@@ -550,3 +523,65 @@ void recording_destroy(struct recording *r)
 	free(r->marks);
 	free(r);
 }
+
+static struct recording *recording_create(struct executable *exe, void *const *buffers,
+					  struct err *err)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	void **at;
+
+	if (r)
+		r->exe = exe;
+	if (!r || !allocate(r)) {
+		recording_destroy(r);
+		err_set(err, ERR_MEMORY, "The system has no memory left to record launches.");
+		return NULL;
+	}
+	r->n_steps = exe->lowered->n_kernels;
+	at = r->pointers;
+	for (int k = 0; k < r->n_steps; k++) {
+		fill_step(r, k, at);
+		at += pointer_count(exe, k);
+	}
+	if (!mark_all(r)) {
+		recording_destroy(r);
+		err_set(err, ERR_MEMORY, "The system has no memory left to record launches.");
+		return NULL;
+	}
+	for (int b = 0; b < exe->lowered->n_buffers; b++)
+		if (buffers[b])
+			recording_point(r, b, buffers[b]);
+	return r;
+}
+
+/* ---- the backends ---- */
+
+/* What interp and cpu have in common. */
+#define EXECUTABLE_FUNCTIONS                                                                       \
+	.can_lower = executable_lowers, .bind = executable_bind, .launch = executable_launch,      \
+	.fault = executable_fault, .destroy = executable_destroy, .record = recording_create,      \
+	.point = recording_point, .replay = recording_replay, .erase = recording_destroy
+
+static bool always(const struct backend_env *env, char *why, size_t why_bytes)
+{
+	(void)env;
+	(void)why;
+	(void)why_bytes;
+	return true;
+}
+
+const struct backend backend_interp = {
+	.name = "interp",
+	.purpose = "loops that are built in: compiles nothing, always there",
+	.available = always,
+	.compile = interp_compile,
+	EXECUTABLE_FUNCTIONS,
+};
+
+const struct backend backend_cpu = {
+	.name = "cpu",
+	.purpose = "C through the system compiler, a kernel for each group of ops, cached on disk",
+	.available = cpu_available,
+	.compile = cpu_compile,
+	EXECUTABLE_FUNCTIONS,
+};

@@ -51,15 +51,6 @@ struct executable {
 struct executable *executable_create(const struct backend_env *env, const struct lowered *l,
 				     struct err *err);
 
-/* backend.bind, .launch, .destroy of both. */
-bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);
-void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
-		       bool backward);
-bool executable_fault(struct executable *exe, struct err *err);
-
-/* backend.can_lower of both. */
-bool executable_lowers(const struct backend *self, const struct graph *g, const struct node *n,
-		       bool *by_type, const char **why);
 void executable_destroy(struct executable *exe);
 
 /* ---- the launches of an executable with all pointers in
@@ -72,16 +63,11 @@ void executable_destroy(struct executable *exe);
  * pointers that came of it are set.
  */
 
-/* backend.record, .point, .replay, .erase of interp and cpu. */
-struct recording *recording_create(struct executable *exe, void *const *buffers, struct err *err);
-void recording_point(struct recording *r, int buffer, void *memory);
-void recording_replay(struct recording *r, int kernel, struct pool *pool, bool backward);
-void recording_destroy(struct recording *r);
-
-/* What the rows of interp and cpu have in common. */
-#define EXECUTABLE_FUNCTIONS                                                                       \
-	.can_lower = executable_lowers, .bind = executable_bind, .launch = executable_launch,      \
-	.fault = executable_fault, .destroy = executable_destroy, .record = recording_create,      \
-	.point = recording_point, .replay = recording_replay, .erase = recording_destroy
+/* backend.compile of each, and whether cpu's compiler is there. */
+struct executable *interp_compile(const struct backend_env *env, const struct lowered *l,
+				  struct compile_stats *stats, struct err *err);
+struct executable *cpu_compile(const struct backend_env *env, const struct lowered *l,
+			       struct compile_stats *stats, struct err *err);
+bool cpu_available(const struct backend_env *env, char *why, size_t why_bytes);
 
 #endif

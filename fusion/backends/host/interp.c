@@ -371,14 +371,6 @@ done:
 
 /* ---- the backend */
 
-static bool available(const struct backend_env *env, char *why, size_t why_bytes)
-{
-	(void)env;
-	(void)why;
-	(void)why_bytes;
-	return true;
-}
-
 /* Locations: the part's places, then the registers that it names, then scratch. */
 static void run(const void *code, const struct tile *t)
 {
@@ -443,7 +435,7 @@ static bool prepare(struct executable *exe, struct err *err)
 	return true;
 }
 
-static struct executable *compile(const struct backend_env *env, const struct lowered *l,
+struct executable *interp_compile(const struct backend_env *env, const struct lowered *l,
 				  struct compile_stats *stats, struct err *err)
 {
 	struct executable *exe = executable_create(env, l, err);
@@ -456,11 +448,3 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	}
 	return exe;
 }
-
-const struct backend backend_interp = {
-	.name = "interp",
-	.purpose = "loops that are built in: compiles nothing, always there",
-	.available = available,
-	.compile = compile,
-	EXECUTABLE_FUNCTIONS,
-};

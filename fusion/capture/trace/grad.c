@@ -327,13 +327,17 @@ bool trace_keeps_cast(void *self, struct value tensor)
 	return real.tensor->is_parameter || (autograd_requires(real) && autograd_is_leaf(real));
 }
 
-void trace_forget_leaves(struct trace *t)
+void trace_forget_grads(struct trace *t)
 {
+	for (size_t i = 0; i < t->grads.len; i++) {
+		value_unref(t->grads.at[i].of);
+		value_unref(t->grads.at[i].grad);
+	}
 	for (size_t i = 0; i < t->leaves.len; i++)
 		value_unref(t->leaves.at[i]);
 	for (size_t i = 0; i < t->leaf_values.len; i++)
 		value_unref(t->leaf_values.at[i].of);
-	t->leaves.len = t->leaf_values.len = t->spent.len = 0;
+	t->grads.len = t->leaves.len = t->leaf_values.len = t->spent.len = 0;
 }
 
 static struct value real_of_input(const struct trace *t, int input)
@@ -397,7 +401,8 @@ static bool any_requires(struct trace *t, const struct value *values, int n, boo
 	return true;
 }
 
-bool trace_check_leaf(const struct trace *t, struct value to, struct err *err)
+/* A write to a leaf, or a view of one, where gradients are recorded. */
+static bool check_leaf(const struct trace *t, struct value to, struct err *err)
 {
 	const struct traced_view *view = to.tensor->view;
 	bool leaf = trace_is_leaf(t, to) ||
@@ -409,8 +414,9 @@ bool trace_check_leaf(const struct trace *t, struct value to, struct err *err)
 		       "a leaf that requires a gradient is written where gradients are recorded");
 }
 
-bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
-		       struct err *err)
+/* An op on such parts of split(), the first of which it may write, where eager raises an error. */
+static bool check_parts(struct trace *t, enum op op, bool inplace, const struct value *values,
+			int n, struct err *err)
 {
 	bool fails, asks;
 
@@ -432,7 +438,8 @@ bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct v
 	return true;
 }
 
-bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err)
+/* An op on arguments that require a gradient which it has none for. */
+static bool check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err)
 {
 	unsigned refused = t->autograd->recording && !t->grad_off
 			       ? grad_rule_refuses(t->autograd, op)
@@ -459,15 +466,6 @@ static struct traced_grad *find_grad(const struct trace *t, struct value tensor)
 		if (t->grads.at[i].of.tensor == tensor.tensor)
 			return &t->grads.at[i];
 	return NULL;
-}
-
-void trace_forget_grads(struct trace *t)
-{
-	for (size_t i = 0; i < t->grads.len; i++) {
-		value_unref(t->grads.at[i].of);
-		value_unref(t->grads.at[i].grad);
-	}
-	t->grads.len = 0;
 }
 
 /* Borrowed.  What the piece makes has none, until it is set. */
@@ -689,7 +687,9 @@ bool trace_store_attr(void *self, struct value tensor, const char *name, struct 
 	return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
 }
 
-bool trace_check_detached(struct trace *t, const struct value *values, int n, struct err *err)
+/* A write that makes a detached view require a gradient: the view is a value of its own from then
+ * on, in the memory of another one. */
+static bool check_detached(struct trace *t, const struct value *values, int n, struct err *err)
 {
 	const struct vtensor *to = values[0].tensor;
 	bool requires = false;
@@ -702,4 +702,14 @@ bool trace_check_detached(struct trace *t, const struct value *values, int n, st
 			return false;
 	return !requires || trace_break(t, BREAK_UNSUPPORTED,
 					"a write that gives a detached tensor a gradient", err);
+}
+
+bool trace_check_grads(struct trace *t, enum op op, bool inplace, const struct arguments *call,
+		       const struct arg *args, struct err *err)
+{
+	if (inplace && call->at[0].kind == VALUE_TENSOR &&
+	    (!check_leaf(t, call->at[0], err) || !check_detached(t, call->at, call->n, err)))
+		return false;
+	return check_parts(t, op, inplace, call->at, call->n, err) &&
+	       check_wanted(t, op, args, err);
 }

@@ -122,7 +122,6 @@ static void drop_stand_ins(struct trace *t)
 	prints_drop(t, 0);
 	deferred_text_forget(t);
 	trace_forget_grads(t);
-	trace_forget_leaves(t);
 	forget_functions(t);
 }
 
@@ -695,11 +694,7 @@ static bool add_op(struct trace *t, const struct op_call *given, struct value *o
 		return bind_failed(t, call->at, call->n, err);
 	if (!pin_ones(t, op, call, err) || !pin_plain(t, op, call, err))
 		return false;
-	if ((inplace && call->at[0].kind == VALUE_TENSOR &&
-	     (!trace_check_leaf(t, call->at[0], err) ||
-	      !trace_check_detached(t, call->at, call->n, err))) ||
-	    !trace_check_parts(t, op, inplace, call->at, call->n, err) ||
-	    !trace_check_wanted(t, op, args, err) ||
+	if (!trace_check_grads(t, op, inplace, call, args, err) ||
 	    !trace_mark_parts(t, op, inplace, call->kw, &name, err))
 		return false;
 	node = add_node(t, op, args, err);

@@ -562,17 +562,12 @@ bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err 
 /* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
 bool trace_is_part(const struct trace *t, struct value tensor);
 
-/* A write to a leaf, or a view of one, where gradients are recorded is left to eager. */
-bool trace_check_leaf(const struct trace *t, struct value to, struct err *err);
-/* A write that makes a detached view require a gradient is left to eager: the view is a value of
- * its own from then on, in the memory of another one. */
-bool trace_check_detached(struct trace *t, const struct value *values, int n, struct err *err);
-/* An op on arguments that require a gradient which it has none for is left to eager, too. */
-bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err);
-/* An op on such tensors, the first of which it may write, is left to eager where that raises
- * an error for it. */
-bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
-		       struct err *err);
+/* What eager does alone, for it raises an error or keeps what the piece does not: a write to a
+ * leaf, or a view of one, where gradients are recorded; one that makes a detached view require a
+ * gradient; an op on parts of split(), the first of which it may write; one on arguments that
+ * require a gradient which it has none for. */
+bool trace_check_grads(struct trace *t, enum op op, bool inplace, const struct arguments *call,
+		       const struct arg *args, struct err *err);
 
 /* *node is what lies in the memory of `before` from now on (-1: that of none); `written`:
  * by an op, t->writer.  False when out of memory. */
@@ -586,7 +581,6 @@ bool trace_note_view(struct trace *t, struct value view, int *node);
 bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
 /* A leaf that requires a gradient, as it came: for autocast. */
 bool trace_keeps_cast(void *self, struct value tensor);
-void trace_forget_leaves(struct trace *t);
 
 /* trace/host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

@@ -1695,6 +1695,8 @@ export interface ReportImport {
   recompiles: ReportImportRecompile[];
   /** each compilation of a frame */
   compiles: ReportCompilation[];
+  /** us: compiling, over all compilations and what first calls added */
+  compile_us?: number;
   /** processes that wrote the logs */
   processes?: ReportLogProcess[];
   /** records that compilations counted, by what they are */
