@@ -54,6 +54,8 @@ static void print_break(const struct report_import_break *b, FILE *out)
 /* What a compile log says: breaks by place, recompiles, counts. */
 static void print_compiles(const struct report_import *report, FILE *out)
 {
+	double texts = 0;
+
 	if (report->compiles.n == 0)
 		return;
 	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
@@ -67,6 +69,11 @@ static void print_compiles(const struct report_import *report, FILE *out)
 		fprintf(out, "  recompiled %s (%s): %s\n", report_text(r->frame),
 			report_text(r->compile), r->reason);
 	}
+	for (size_t i = 0; i < report->artifacts.n; i++)
+		texts += report->artifacts.at[i];
+	if (texts > 0)
+		fprintf(out, "  %.0f texts of %zu kinds; --post keeps them with the run\n", texts,
+			report->artifacts.n);
 	for (size_t i = 0; i < report->counted.n; i++)
 		fprintf(out, "  %lld %s\n", (long long)report->counted.at[i],
 			report->counted.keys[i]);
