@@ -12,6 +12,7 @@
 #ifndef DB_DB_H
 #define DB_DB_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -760,5 +761,46 @@ bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
  * that is "", from the address. */
 bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
 		       struct err *err);
+
+/* ---- query.c: SQL over one run, in memory, that reads and nothing else ---- */
+
+enum query_table {
+#define TABLE(id, name, columns) QUERY_##id,
+#include "db/query.def"
+#undef TABLE
+	QUERY_TABLE_COUNT
+};
+
+enum query_kind { QUERY_NULL, QUERY_TEXT, QUERY_INTEGER, QUERY_REAL };
+
+struct query_cell {
+	enum query_kind kind;
+	const char *text; /* NULL: null */
+	int64_t integer;
+	double real; /* what is no number is null */
+};
+
+enum { QUERY_SQL_BYTES = 64 << 10 };
+
+struct query_limits {
+	int64_t rows, bytes;  /* of the answer */
+	int64_t ms;           /* of the statement */
+	int64_t memory_bytes; /* of all of SQLite in this process; 0: none */
+};
+
+struct query;
+
+/* One thread each.  NULL with MEMORY or STORAGE. */
+struct query *query_create(const struct query_limits *limits, struct err *err);
+void query_destroy(struct query *q); /* NULL is fine */
+
+/* A row of a table, its cells in the order of query.def.  TOO_LARGE where there is no room. */
+bool query_add(struct query *q, enum query_table table, const struct query_cell *cells, int n,
+	       struct err *err);
+
+/* {"columns": texts, "rows": lists, "cut": null, or which limit of the answer it reached: "rows",
+ * "bytes"}.  Once, after all rows.  NULL with BAD_REQUEST, and line and column where they are
+ * known, for what the statement does wrong.  The caller owns it. */
+json_t *query_run(struct query *q, const char *sql, struct err *err);
 
 #endif

@@ -102,7 +102,7 @@ PUBLIC = {
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format idle lanes_view",
     "server/api": "timelines",
-    "server/queue": "bounds cgroup outgoing sandbox",
+    "server/queue": "bounds cgroup outgoing query sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
     "server/http": "access listen pages route",

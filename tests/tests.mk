@@ -141,7 +141,7 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,vm import gather results lang profiler fusion safetensors pickle http,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import gather results lang profiler fusion safetensors pickle db http,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

@@ -490,6 +490,22 @@ static json_t *counted_json(const struct compiles *c)
 	return sums;
 }
 
+/* What compilations took, with the backward and what first calls added. */
+static double compile_us(const struct compiles *c)
+{
+	const char *key, *kind;
+	json_t *row, *later;
+	double us = 0;
+
+	json_object_foreach(c->rows, key, row)
+	{
+		us += 1e6 * json_number_value(json_object_get(row, "entire_s"));
+		json_object_foreach(json_object_get(row, "later_us"), kind, later)
+		    us += json_number_value(later);
+	}
+	return us;
+}
+
 static void add_compiles(struct model *m, json_t *report)
 {
 	json_t *counted = counted_json(&m->compiles);
@@ -499,6 +515,8 @@ static void add_compiles(struct model *m, json_t *report)
 	json_object_set_new(report, "breaks", breaks_json(m));
 	json_object_set_new(report, "recompiles", compiles_recompiles(&m->compiles));
 	json_object_set_new(report, "compiles", rows_json(&m->compiles));
+	if (json_object_size(m->compiles.rows) > 0)
+		json_object_set_new(report, "compile_us", json_real(compile_us(&m->compiles)));
 	json_object_set(report, "processes", m->compiles.processes);
 	json_object_set(report, "records", m->compiles.kinds);
 	json_object_set(report, "unknown_records", m->compiles.unknown);

@@ -140,8 +140,9 @@ static void set_parts(struct critical *c, struct report_rank_path *out)
 		REPORT_SET(&rows[i], from_us, us(p->from_ns - c->m->begin_ns));
 		REPORT_SET(&rows[i], us, us(p->to_ns - p->from_ns));
 		REPORT_SET(&rows[i], kind, path_kind_name(p->kind));
-		REPORT_SET_OR_NULL(&rows[i], name, p->name, p->name);
-		REPORT_SET_IF(&rows[i], collective, p->collective, p->collective);
+		REPORT_SET_OR_NULL(&rows[i], name, p->name, rank_valid(&draft->arena, p->name));
+		REPORT_SET_IF(&rows[i], collective, p->collective,
+			      rank_valid(&draft->arena, p->collective));
 	}
 	REPORT_SET(out, parts, (struct report_path_part_list){ rows, rows ? n : 0 });
 	REPORT_SET(out, more_parts, (int64_t)(c->parts.len - n));
@@ -163,7 +164,8 @@ static void set_shares(const struct critical *c, struct report_rank_path *out)
 	for (int k = 0; shares && k < PATH_KINDS; k++) {
 		REPORT_SET(&shares[k], kind, path_kind_name((enum path_kind)k));
 		REPORT_SET(&shares[k], us, us(c->ns[k]));
-		REPORT_SET(&shares[k], share, total ? (double)c->ns[k] / (double)total : 0);
+		REPORT_SET(&shares[k], share,
+			   total ? rank_rounded((double)c->ns[k] / (double)total) : 0);
 	}
 	for (size_t i = 0; ranks && i < c->m->n_rows; i++) {
 		REPORT_SET(&ranks[i], rank, c->m->rows[i].report->rank);
@@ -179,7 +181,7 @@ static void set_names(const struct critical *c, struct report_rank_path *out)
 	size_t n = 0;
 
 	for (; rows && n < MOST_NAMES && c->names[n].name; n++) {
-		REPORT_SET(&rows[n], name, c->names[n].name);
+		REPORT_SET(&rows[n], name, rank_valid(&c->m->draft->arena, c->names[n].name));
 		REPORT_SET(&rows[n], kind, path_kind_name(c->names[n].kind));
 		REPORT_SET(&rows[n], us, us(c->names[n].ns));
 	}

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
+
 const char *path_kind_name(enum path_kind kind)
 {
 	static const char *const names[] = {
@@ -117,6 +119,25 @@ void rank_texts_finish(struct rank_texts *t)
 {
 	arena_finish(&t->arena);
 	VEC_FREE(&t->known);
+}
+
+const char *rank_valid(struct arena *arena, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	char *copy;
+
+	if (!text || utf8_valid(text, len))
+		return text;
+	copy = arena_strndup(arena, text, len);
+	for (size_t i = 0; copy && i < len;) {
+		uint32_t point;
+		int n = utf8_decode(copy + i, len - i, &point);
+
+		if (n == 0)
+			copy[i] = '?';
+		i += n ? (size_t)n : 1;
+	}
+	return copy;
 }
 
 /* The same pointer for the same text, up to a bound; NULL: out of memory. */

@@ -3,6 +3,8 @@
 #ifndef PROFILER_RANKS_EVENTS_H
 #define PROFILER_RANKS_EVENTS_H
 
+#include <math.h>
+
 #include "fusion/base/arena.h"
 #include "fusion/base/vec.h"
 #include "profiler/ranks/ranks.h"
@@ -98,6 +100,16 @@ struct rank_texts {
 	VEC(const char *) known;
 };
 void rank_texts_finish(struct rank_texts *t);
+
+/* To a millionth: a quotient is the same however many digits it is written with. */
+static inline double rank_rounded(double quotient)
+{
+	return round(quotient * 1e6) / 1e6;
+}
+
+/* The text, or a copy in which bytes that are no UTF-8 (of a name that was cut, say) are '?'; NULL:
+ * out of memory, or of NULL. */
+const char *rank_valid(struct arena *arena, const char *text);
 
 /* Zeroed is empty. */
 struct rank_events {

@@ -124,7 +124,7 @@ struct report_kernel_mix_list rank_mix_rows(const int64_t mix[RANK_MIXES],
 			continue;
 		REPORT_SET(&rows[n], kinds, report_draft_texts(draft, kinds, k));
 		REPORT_SET(&rows[n], us, us(mix[m]));
-		REPORT_SET(&rows[n], share, (double)mix[m] / (double)total);
+		REPORT_SET(&rows[n], share, rank_rounded((double)mix[m] / (double)total));
 		n++;
 	}
 	return (struct report_kernel_mix_list){ rows, n };
@@ -145,7 +145,7 @@ static void set_times(const int64_t mix[RANK_MIXES], struct report_rank *out)
 	REPORT_SET(out, memory_us, us(time_with(mix, 1 << RANK_MEMORY)));
 	REPORT_SET(out, overlap_us, us(overlap));
 	REPORT_SET_OR_NULL(out, overlap, communication > 0,
-			   (double)overlap / (double)communication);
+			   rank_rounded((double)overlap / (double)communication));
 	REPORT_SET(out, exposed_us, us(communication - overlap));
 	REPORT_SET(out, non_compute_us, us(busy - computation));
 	REPORT_SET(out, idle_us, us(mix[0]));
@@ -190,19 +190,21 @@ static int by_sum(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void set_tally(const struct kernel_tally *t, struct report_rank_kernel *out)
+static void set_tally(const struct kernel_tally *t, struct report_rank_kernel *out,
+		      struct report_draft *draft)
 {
 	double mean = (double)t->sum / (double)t->count;
 	double of = t->squares - (double)t->count * mean * mean;
 
-	REPORT_SET(out, name, t->name);
+	REPORT_SET(out, name, rank_valid(&draft->arena, t->name));
 	REPORT_SET(out, kind, rank_kernel_name((enum rank_kernel)t->kind));
 	REPORT_SET(out, count, t->count);
 	REPORT_SET(out, sum_us, us(t->sum));
 	REPORT_SET(out, min_us, us(t->min));
 	REPORT_SET(out, max_us, us(t->max));
 	REPORT_SET(out, stddev_us,
-		   t->count > 1 && of > 0 ? sqrt(of / (double)(t->count - 1)) / 1e3 : 0);
+		   t->count > 1 && of > 0 ? rank_rounded(sqrt(of / (double)(t->count - 1)) / 1e3)
+					  : 0);
 }
 
 /* The longest of each kind, and the others as one; `all` is sorted here. */
@@ -220,12 +222,12 @@ static struct report_rank_kernel_list top_rows(struct kernel_tally *all, size_t 
 
 		for (; i < n && all[i].kind == others.kind; i++) {
 			if (named++ < MOST_NAMES)
-				set_tally(&all[i], &rows[k++]);
+				set_tally(&all[i], &rows[k++], draft);
 			else
 				tally_add(&others, &all[i]);
 		}
 		if (others.count)
-			set_tally(&others, &rows[k++]);
+			set_tally(&others, &rows[k++], draft);
 	}
 	return (struct report_rank_kernel_list){ rows, k };
 }
@@ -378,7 +380,7 @@ static bool set_queue(const struct of_stream *s, struct report_rank_stream *out,
 	if (ok) {
 		REPORT_SET(out, queue, queue_parts(s, &q, draft));
 		qsort(lengths, q.n, sizeof(*lengths), by_value);
-		REPORT_SET(out, queue_mean, q.n ? sum / (double)q.n : 0);
+		REPORT_SET(out, queue_mean, q.n ? rank_rounded(sum / (double)q.n) : 0);
 		REPORT_SET(out, queue_median, q.n ? lengths[q.n / 2] : 0);
 		REPORT_SET(out, queue_max, q.n ? lengths[q.n - 1] : 0);
 		REPORT_SET(out, full_us, us(full));
@@ -480,7 +482,7 @@ static const char *copy_kind(const char *name, struct report_draft *draft)
 
 	while (len && name[len - 1] == ' ')
 		len--;
-	return arena_strndup(&draft->arena, name, len);
+	return rank_valid(&draft->arena, arena_strndup(&draft->arena, name, len));
 }
 
 static void set_copies(const struct rank_events *e, struct report_rank *out,
@@ -516,7 +518,7 @@ static void set_copies(const struct rank_events *e, struct report_rank *out,
 	}
 	for (size_t k = 0; k < n; k++)
 		REPORT_SET_OR_NULL(&rows[k], gb_per_s, rows[k].us > 0,
-				   (double)rows[k].bytes / rows[k].us / 1e3);
+				   rank_rounded((double)rows[k].bytes / rows[k].us / 1e3));
 	REPORT_SET(out, copies, (struct report_rank_copy_list){ rows, n });
 }
 

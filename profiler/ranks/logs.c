@@ -279,11 +279,13 @@ static void add_text(struct comparing *c, size_t thing, const char *text, const 
 		REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
 		REPORT_SET_IF(row, index, thing == THING_COLLECTIVES,
 			      (int64_t)first_other(c, text, common));
-		REPORT_SET(row, sentence,
-			   arena_printf(&c->m->draft->arena,
-					"%s: compilation %s %s %s, of other ranks %s%s%.200s", who,
-					c->compile, things[thing].is, theirs, most,
-					why ? "; compiled again since " : "", why ? why : ""));
+		REPORT_SET(
+		    row, sentence,
+		    rank_valid(&c->m->draft->arena,
+			       arena_printf(&c->m->draft->arena,
+					    "%s: compilation %s %s %s, of other ranks %s%s%.200s",
+					    who, c->compile, things[thing].is, theirs, most,
+					    why ? "; compiled again since " : "", why ? why : "")));
 	}
 	free(ranks);
 }

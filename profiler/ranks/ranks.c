@@ -56,7 +56,7 @@ bool ranks_begin(struct ranks *r, const char *file, struct err *err)
 	rank_events_finish(&r->events);
 	r->events = (struct rank_events){ 0 };
 	r->peak_bytes = r->peak_reserved_bytes = -1;
-	r->file = report_draft_text(&r->draft, file);
+	r->file = rank_valid(&r->draft.arena, report_draft_text(&r->draft, file));
 	return r->file || no_memory(err);
 }
 
@@ -242,10 +242,12 @@ static void say_late(const struct report_rank *r, struct report_draft *draft, co
 	number_duration(caused, r->caused_us);
 	*out = arena_printf(&draft->arena,
 			    "Rank %lld comes last to %lld of its %lld collectives; the others wait "
-			    "%s for it, all together. What it spends more on is %s%s%.120s.",
+			    "%s for it, all together. What it spends more on is %s%s%.140s%s.",
 			    (long long)r->rank, (long long)r->last, (long long)r->collectives,
 			    caused, path_kind_label(r->late_kind),
-			    is_named ? ", most of it in " : "", is_named ? r->late_name : "");
+			    is_named ? ", most of it in " : "", is_named ? r->late_name : "",
+			    is_named && strlen(r->late_name) > 140 ? "..." : "");
+	*out = rank_valid(&draft->arena, *out);
 }
 
 static void say_path(const struct report_rank_path *path, struct report_draft *draft,

@@ -19,6 +19,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
+#include "server/queue/query.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
 
@@ -298,10 +299,19 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 	       read_flag(req, "redact", &q->redact, err);
 }
 
+/* What is asked of a run. */
+struct export_asked {
+	const struct export_format *format;
+	struct export_query query;
+	json_t *select; /* of a query: its body; NULL: the run is written in the format */
+	int cpu_seconds;
+};
+
 /* What the worker is told of it (cmd_worker.c reads it); malloc'd. */
-static char *order_of(const struct export_run *run, const char *format,
-		      const struct export_query *q)
+static char *order_of(const struct export_run *run, const struct export_asked *asked)
 {
+	const struct export_query *q = &asked->query;
+
 	json_t *query = json_pack("{s:s*, s:b, s:I, s:b, s:I, s:I, s:s*, s:I, s:b}", "mode",
 				  q->mode, "has_n", q->has_n, "n", (json_int_t)q->n, "has_window",
 				  q->has_window, "t0", (json_int_t)q->t0_ns, "t1",
@@ -309,13 +319,13 @@ static char *order_of(const struct export_run *run, const char *format,
 				  (json_int_t)q->graph, "redact", q->redact);
 	json_t *order = json_pack(
 	    "{s:s, s:o, s:I, s:I, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:i, "
-	    "s:i, s:b, s:O*, s:O*, s:O*}",
-	    "format", format, "query", query, "id", (json_int_t)run->id, "created_ns",
+	    "s:i, s:b, s:O*, s:O*, s:O*, s:O*}",
+	    "format", asked->format->name, "query", query, "id", (json_int_t)run->id, "created_ns",
 	    (json_int_t)run->created_ns, "name", run->name, "project", run->project, "status",
 	    run->status, "device", run->device, "commit", run->commit, "branch", run->branch,
 	    "error", run->error, "error_code", run->error_code, "error_line", run->error_line,
 	    "error_column", run->error_column, "redacted", run->redacted, "workload", run->workload,
-	    "report", run->report, "environment", run->environment);
+	    "report", run->report, "environment", run->environment, "select", asked->select);
 	char *text = order ? json_dumps(order, JSON_COMPACT) : NULL;
 
 	json_decref(order);
@@ -409,13 +419,12 @@ static bool serve_worker(struct export_under_way *e, const struct stored_run *s,
 }
 
 static bool write_in_worker(struct req *req, const struct stored_run *s,
-			    const struct export_format *f, const struct export_query *q,
-			    struct export_sink *sink, struct err *err)
+			    const struct export_asked *asked, struct export_sink *sink,
+			    struct err *err)
 {
-	const struct worker_options options = { .cpu_seconds = WORKER_WALL_S *
-							       WORKER_CPU_PER_WALL };
+	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds };
 	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
-	char *order = order_of(&s->run, f->name, q);
+	char *order = order_of(&s->run, asked);
 	struct err end = { 0 };
 	bool clean = true, ok = false;
 
@@ -436,19 +445,21 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 	return ok;
 }
 
-static bool write_run(struct req *req, int64_t id, const struct export_format *f,
-		      const struct export_query *q, struct reply *reply, struct err *err)
+static bool write_run(struct req *req, int64_t id, const struct export_asked *asked,
+		      struct reply *reply, struct err *err)
 {
+	const struct export_format *f = asked->format;
 	struct export_sink sink = { .fd = -1 };
 	struct exports *exports = req->app->exports;
 	struct stored_run s = { 0 };
 	bool ok;
 
-	if (!exports_begin(exports, id, f->name, req->caller.name, &sink.id, err))
+	if (!exports_begin(exports, id, asked->select ? "query" : f->name, req->caller.name,
+			   &sink.id, err))
 		return false;
 	sink.fd = scratch_file("the export", err);
 	ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
-	     write_in_worker(req, &s, f, q, &sink, err);
+	     write_in_worker(req, &s, asked, &sink, err);
 	exports_end(exports, sink.id);
 	stored_run_finish(&s);
 	if (!ok) {
@@ -467,11 +478,49 @@ static bool write_run(struct req *req, int64_t id, const struct export_format *f
 static bool answer(struct req *req, const struct export_format *f, struct reply *reply,
 		   struct err *err)
 {
-	struct export_query q = { 0 };
+	struct export_asked asked = { .format = f,
+				      .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
 	int64_t id;
 
-	return req_id(req, 0, &id, err) && f && read_query(req, &q, err) &&
-	       write_run(req, id, f, &q, reply, err);
+	return req_id(req, 0, &id, err) && f && read_query(req, &asked.query, err) &&
+	       write_run(req, id, &asked, reply, err);
+}
+
+enum { QUERY_CPU_SECONDS = 120 };
+
+/* {"sql", ...}: a worker reads the run's events, then the statement over them (queue/query.h). */
+static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
+{
+	static const char *const keys[] = { "sql", "format", "mode", "n", "t0", "t1", "limit" };
+	json_t *body = req_json(req, err);
+	const char *key, *format;
+	struct export_asked asked = { .select = body, .cpu_seconds = QUERY_CPU_SECONDS };
+	json_t *value;
+	bool ok = body != NULL;
+	int64_t id;
+
+	json_object_foreach(body, key, value) {
+		size_t i = 0;
+
+		while (i < sizeof(keys) / sizeof(keys[0]) && strcmp(key, keys[i]) != 0)
+			i++;
+		if (i == sizeof(keys) / sizeof(keys[0]))
+			ok = err_set(
+			    err, ERR_BAD_REQUEST,
+			    "\"%.40s\" is not known; sql, format, mode, n, t0, t1 and limit "
+			    "are",
+			    key);
+	}
+	format = json_string_value(json_object_get(body, "format"));
+	format = format ? format : "json";
+	if (ok && strcmp(format, "json") != 0 && strcmp(format, "csv") != 0)
+		ok = err_set(err, ERR_BAD_REQUEST, "format \"%.40s\": json or csv is needed",
+			     format);
+	ok = ok && req_id(req, 0, &id, err);
+	asked.format = ok ? export_format_find(format, err) : NULL;
+	ok = asked.format && write_run(req, id, &asked, reply, err);
+	json_decref(body);
+	return ok;
 }
 
 static bool api_run_export(struct req *req, struct reply *reply, struct err *err)

@@ -54,6 +54,8 @@ static void print_break(const struct report_import_break *b, FILE *out)
 /* What a compile log says: breaks by place, recompiles, counts. */
 static void print_compiles(const struct report_import *report, FILE *out)
 {
+	double texts = 0;
+
 	if (report->compiles.n == 0)
 		return;
 	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
@@ -67,6 +69,11 @@ static void print_compiles(const struct report_import *report, FILE *out)
 		fprintf(out, "  recompiled %s (%s): %s\n", report_text(r->frame),
 			report_text(r->compile), r->reason);
 	}
+	for (size_t i = 0; i < report->artifacts.n; i++)
+		texts += report->artifacts.at[i];
+	if (texts > 0)
+		fprintf(out, "  %.0f texts of %zu kinds; --post keeps them with the run\n", texts,
+			report->artifacts.n);
 	for (size_t i = 0; i < report->counted.n; i++)
 		fprintf(out, "  %lld %s\n", (long long)report->counted.at[i],
 			report->counted.keys[i]);
@@ -125,13 +132,19 @@ static void print_ranks(const struct report_ranks *all, FILE *out)
 	for (size_t i = 0; i < all->ranks.n; i++) {
 		const struct report_rank *r = &all->ranks.at[i];
 		double percent = r->total_us > 0 ? 100 / r->total_us : 0;
+		char hidden[16] = "none";
 
-		fprintf(out, "%5lld %10.3f %12.1f %14.1f %7.1f%% %9.1f %9.3f %6lld %12.3f  %s\n",
+		if (r->has.overlap)
+			snprintf(hidden, sizeof(hidden), "%.1f%%", 100 * r->overlap);
+
+		fprintf(out, "%5lld %10.3f %12.1f %14.1f %7.7s %9.1f %9.3f %6lld %12.3f  %s\n",
 			(long long)r->rank, r->total_us / 1e3, r->computation_us * percent,
-			r->communication_us * percent, 100 * r->overlap, r->idle_us * percent,
+			r->communication_us * percent, hidden, r->idle_us * percent,
 			r->wait_us / 1e3, (long long)r->last, r->caused_us / 1e3,
 			report_text(r->late_name));
 	}
+	for (size_t i = 0; i < all->sentences.n; i++)
+		fprintf(out, "%s%s\n", i ? "" : "\n", all->sentences.at[i]);
 	for (size_t i = 0; i < all->divergences.n; i++)
 		fprintf(out, "  %s\n", all->divergences.at[i].sentence);
 	if (!all->path)

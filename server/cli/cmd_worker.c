@@ -28,6 +28,7 @@
 #include "server/text/text.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
+#include "server/queue/query.h"
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 #include "server/http/http.h"
@@ -527,13 +528,15 @@ static bool export_job(int fd, struct message_reader *reader, json_t *order, str
 				  .blocks = ask_for_blocks,
 				  .store = &e };
 	struct export_query q = { 0 };
+	const json_t *select = json_object_get(order, "select");
 	const struct export_format *format;
 	const char *name;
 
 	if (!read_order(order, &run, &q, &name))
 		return err_set(err, ERR_INTERNAL, "the order of an export is not whole");
 	format = export_format_find(name, err);
-	if (!format || !export_write(format, &run, &q, send_part, &e, err))
+	if (!format || !(select ? query_write(&run, select, send_part, &e, err)
+				: export_write(format, &run, &q, send_part, &e, err)))
 		return false;
 	if (memory_refused())
 		return memory_refused_error(err, "the export");

@@ -376,6 +376,8 @@ async function readImport(said, id, command) {
     said.add(id, thing, sum(rows.map((r) => r[1])), `table of ${thing}`);
     said.add(id, `time of ${thing}`, String(rows.reduce((n, r) => n + Number(us(flat(r[2]))), 0)), `table of ${thing}`);
   }
+  await visit(`/runs/${id}/timeline`);
+  await page.locator(".timeline:not([aria-busy])").waitFor();
   if (!(await page.locator(".tl canvas").count())) return;
   await page.locator(".btn", { hasText: /^All$/ }).click();
   await page.waitForFunction(() => !new URLSearchParams(location.search).get("t0") || new URLSearchParams(location.search).get("t0") === "0");

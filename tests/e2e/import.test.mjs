@@ -22,14 +22,20 @@ after(async () => {
 });
 
 /** The rows of a table as texts. */
-const rows = (page, name) => page.getByRole("region", { name: `${name} of the log`, exact: true }).locator("tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent)));
+const rows = (page, name) => page.getByRole("region", { name: new RegExp(`^${name} (of|in) the log$`) }).locator("tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent)));
 
 test("a compile log and its trace are one run: breaks with their costs, compilations, kernels", async () => {
   const { page, complaints } = await openPage(browser);
-  await page.goto(`${server.url}/runs/1`);
+  await page.goto(`${server.url}/runs/1/timeline`);
   await page.locator(".tl canvas").waitFor();
   assert.match(await page.locator(".ledger").innerText(), /6 kernels and copies recorded\s+1 dropped/);
-  await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor(); // after the canvas
+  await page.goto(`${server.url}/runs/1`);
+  await page.waitForURL(/\/runs\/1\/log/);
+  await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor();
+  assert.deepEqual(await page.locator(".tabs a").evaluateAll((all) => all.map((a) => a.textContent)), ["Overview", "Timeline", "Compiles", "Ranks"]);
+  assert.match(await page.locator(".answer").innerText(), /the device was busy; 7 compilations took .*; graphs break at 4 places/);
+  assert.equal((await rows(page, "Device time")).length, 1);
+  assert.deepEqual((await rows(page, "Compiling and running")).map((r) => r[0]).slice(0, 1), ["Compiling"]);
   const breaks = await rows(page, "Breaks");
   assert.deepEqual(breaks.map((r) => r[0]), ["/w/m.py:10", "/w/m.py:5", "/w/m.py:22", "/w/m.py:33"]);
   assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 µs", "9 µs"]);
@@ -62,7 +68,7 @@ test("ops of a thread that lie inside each other are levels, each pointed at in 
   writeFileSync(log, JSON.stringify({ traceEvents: [op("outer", 0, 1000), op("middle", 100, 800), op("inner", 200, 600)] }));
   assert.equal(spawnSync(binary, ["import", "--post", server.url, log]).status, 0);
   const { page, complaints } = await openPage(browser);
-  await page.goto(`${server.url}/runs/3`);
+  await page.goto(`${server.url}/runs/3/timeline`);
   const canvas = page.locator(".tl canvas");
   await canvas.waitFor();
   await drawn(page);
@@ -154,9 +160,9 @@ test("files that are dropped on any page are imported: several logs as one run, 
   await page.goto(`${server.url}/ops`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await drop(page, [["torch_trace.log", text("import/torch_trace_2.14.log")], ["kineto.json", text("import/kineto.json")]]);
-  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  await page.waitForURL(/\/runs\/\d+\/log/);
   assert.match(await page.getByRole("heading", { level: 1 }).innerText(), /^torch_trace\.log and 1 more file/);
-  const { report } = await (await fetch(`${server.url}/api/v1${new URL(page.url()).pathname.replace("/timeline", "")}`)).json();
+  const { report } = await (await fetch(`${server.url}/api/v1${new URL(page.url()).pathname.replace("/log", "")}`)).json();
   assert.deepEqual(report.import.files.map((f) => f.kind), ["torch_trace", "kineto"]);
   assert.ok(report.import.joined > 0);
 
@@ -177,7 +183,7 @@ test("files that are dropped on any page are imported: several logs as one run, 
   await dialog.waitFor();
   assert.deepEqual(await findings(page), []);
   await dialog.getByLabel("Files to import").setInputFiles("tests/import/job.zip");
-  await page.waitForURL(/\/runs\/\d+\/timeline/);
+  await page.waitForURL(/\/runs\/\d+\/log/);
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
 });

@@ -51,7 +51,7 @@ test("the ledger is above every view of a run that came from a file, and of no o
   await page.goto(`${server.url}/runs/${ids.redacted}`);
   await page.locator(".lost").waitFor();
   assert.match(await page.locator(".lost").innerText(), /no record was dropped/);
-  await page.goto(`${server.url}/runs/${ids.log}`);
+  await page.goto(`${server.url}/runs/${ids.log}/timeline`);
   await page.locator(".tl canvas").waitFor();
   const [note, chart] = await Promise.all([".lost", ".tl canvas"].map((s) => page.locator(s).first().boundingBox()));
   assert.ok(note.y + note.height <= chart.y && chart.y - note.y < 400, "above the chart, and near it");

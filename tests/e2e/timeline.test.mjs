@@ -163,6 +163,86 @@ test("what is selected is summed by name, op, line and kernel, sorted, saved, an
   await sound(page, complaints);
 });
 
+test("a kernel of a trace shows the ops and Python frames that launched it", async () => {
+  const X = (cat, name, tid, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 9, tid, ts, dur, args });
+  const traceEvents = [
+    X("python_function", "train.py(7): step", 1, 0, 100), X("cpu_op", "aten::addmm", 1, 10, 30),
+    X("cuda_runtime", "cudaLaunchKernel", 1, 20, 5, { correlation: 3 }), X("kernel", "gemm", 7, 40, 10, { device: 0, stream: 7, correlation: 3 }),
+  ];
+  const { id } = await (await fetch(`${server.url}/api/v1/imports?name=stacks`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: JSON.stringify({ schemaVersion: 1, traceEvents }) })).json();
+  const { page, complaints } = await openPage(browser);
+  await open(page, id, "");
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press(".");
+  const stack = page.locator(".three .stack li");
+  await stack.first().waitFor();
+  assert.deepEqual(await stack.allInnerTexts(), ["cudaLaunchKernel", "aten::addmm", "step, train.py:7"]);
+  await sound(page, complaints);
+});
+
+test("SQL answers beside the timeline, and what is wrong is pointed at", async () => {
+  const { page, complaints } = await openPage(browser, { allow: /status of 400/ });
+  await open(page, long, "t0=1000000&t1=2000000");
+  await page.getByRole("button", { name: "SQL", exact: true }).click();
+  const text = page.getByLabel("SQL");
+  await text.fill("SELECT count(*) AS n FROM kernels");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("region", { name: "Rows of the query" }).waitFor();
+  assert.deepEqual(await rows(page, "Rows of the query"), [["10,000"]]);
+  await page.getByLabel("what is selected").check();
+  await text.press("Control+Enter");
+  await page.waitForFunction(() => document.querySelector(".panel td")?.textContent !== "10,000");
+  const told = await (await fetch(`${server.url}/api/v1/runs/${long}/timeline/groups?by=kernel&t0=1000000&t1=2000000`)).json();
+  assert.deepEqual(await rows(page, "Rows of the query"), [[String(told.events)]]);
+  await sound(page, complaints);
+  await text.fill("SELECT\n oops FROM kernels");
+  await text.press("Control+Enter");
+  await page.getByText("Line 2, column 2: no such column: oops").waitFor();
+  assert.equal(await text.evaluate((t) => t.value.slice(t.selectionStart, t.selectionEnd)), "o");
+  await text.fill("SELECT 'a' AS b");
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.locator(".panel").getByRole("button", { name: "CSV" }).click()]);
+  assert.match(saved.suggestedFilename(), /query\.csv$/);
+});
+
+test("marks are set, named, moved and removed; what lies between is selected; the address has them", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long, "t0=1000000&t1=2000000");
+  const canvas = page.locator(".tl canvas");
+  const marks = () => new URL(page.url()).searchParams.get("marks");
+  await canvas.focus();
+  await page.keyboard.press("Shift+M");
+  await page.waitForURL(/marks=1500000/);
+  const box = await canvas.boundingBox();
+  await page.mouse.dblclick(box.x + 124 + (box.width - 134) * 0.75, box.y + 34 + 20);
+  await page.getByRole("region", { name: "Marks" }).locator("tbody tr").nth(1).waitFor();
+  const second = Number(marks().split(".")[1].split("~")[0]);
+  assert.ok(Math.abs(second - 1750000) < 3000, String(second));
+  const name = page.getByLabel("Name of mark 1");
+  await name.fill("begins");
+  await name.press("Enter");
+  await page.waitForURL(/1500000%7Ebegins/);
+  await page.evaluate(() => scrollTo(0, 0));
+  const now = await canvas.boundingBox(); // the table of marks may have moved it
+  await page.mouse.move(now.x + 124 + (now.width - 134) * 0.75, now.y + 34 + 20);
+  await page.mouse.down();
+  await page.mouse.move(now.x + 124 + (now.width - 134) * 0.25, now.y + 34 + 20, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(() => /^12[45]\d+~\.1500000~begins$/.test(new URL(location.href).searchParams.get("marks")));
+  await page.getByRole("button", { name: /^Select to next, from mark 1/ }).click();
+  await page.waitForURL(/s1=1500000/);
+  const address = page.url();
+  await page.reload();
+  await page.getByRole("region", { name: "Marks" }).waitFor();
+  await drawn(page);
+  assert.equal(new URL(address).searchParams.get("marks"), marks());
+  assert.equal(await page.getByLabel("Name of begins").inputValue(), "begins");
+  await sound(page, complaints);
+  await page.getByRole("button", { name: "Remove begins" }).click();
+  await page.getByRole("button", { name: "Remove all" }).click();
+  await page.waitForFunction(() => !/marks=/.test(location.search));
+  assert.equal(await page.getByRole("region", { name: "Marks" }).count(), 0);
+});
+
 test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; a run remembers it", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, long);

@@ -21,6 +21,15 @@ case $target in
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
+*fuzz_db) # the statements of the documentation
+	awk -v to="$corpus/s" '/^```sql/ {n++; on=1; next} /^```/ {on=0} on {print > (to n)}' web/docs/query.md
+	printf 'SELECT * FROM links' >"$corpus/links"
+	printf 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 9) SELECT json_group_array(i) FROM n' >"$corpus/with"
+	printf 'ATTACH x AS y; PRAGMA z; INSERT INTO event_rows DEFAULT VALUES' >"$corpus/denied"
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=60 -rss_limit_mb=2048 -max_len=4096 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
 *fuzz_safetensors | *fuzz_pickle)
 	case $target in
 	*safetensors) cp tests/weights/*.safetensors "$corpus" ;;

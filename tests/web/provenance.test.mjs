@@ -78,6 +78,11 @@ test("the log's own mapping joins kernels of C++, which have no comments; a back
   const cpp = p.add("inductor_output_code", ["cpp_fused_sin_0 = async_compile.cpp_pybinding(['float*'], '''", "    x = sin(y);", "''')", "    cpp_fused_sin_0(buf0)"]);
   assert.deepEqual(marks(p, [forward, backward, cpp], 0, 4), [[3, 4], [], [1, 2, 3, 4]]);
   assert.deepEqual(marks(p, [forward, backward, cpp], 1, 2), [[], [1, 2], []]);
+  // A kernel of which the log has stacks: its source is where they end.
+  p.add("inductor_provenance_tracking_kernel_stack_traces", JSON.stringify({ "cpp_fused_sin_0:1": ['File "/w/m.py", line 2, in f\n    return g(x)\n  File "/w/m.py", line 30, in g\n    return x.sin()'] }).split("\n"));
+  assert.deepEqual([...p.related(cpp[1]).sources].sort(), ["/w/m.py:30", "/w/m.py:5"]);
+  assert.deepEqual([...p.related({ sources: ["/w/m.py:30"], nodes: [], kernels: [] }).kernels], ["cpp_fused_sin_0"]);
+  assert.ok(p.sourceLines().some((l) => l.text === "m.py:30  return x.sin()"));
   p.add("inductor_provenance_tracking_node_mappings", ["{damaged"]);
   p.add("inductor_provenance_tracking_node_mappings", ["[1, null]"]);
 });

@@ -10,10 +10,9 @@ from _grads import count, dims_of, is_tensor, kept, spread, wrap
 
 def gelu_x(g, x, approximate):
     if approximate == "tanh":
-        c = math.sqrt(2 / math.pi)
-        t = torch.tanh(c * (x + 0.044715 * (x * x * x)))
-        slope = c * (1 + 3 * 0.044715 * (x * x))
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+        c = 2 * math.sqrt(2 / math.pi)
+        s = torch.sigmoid((x + 0.044715 * (x * x * x)) * c)
+        return g * (s + x * (s * (1 - s)) * ((1 + 3 * 0.044715 * (x * x)) * c))
     cdf = 0.5 * (1 + torch.erf(x * math.sqrt(0.5)))
     return g * (cdf + x * torch.exp(-0.5 * (x * x)) * (1 / math.sqrt(2 * math.pi)))
 

@@ -278,6 +278,19 @@ export function getGroups(id, params, signal) {
   return request(`/runs/${encodeURIComponent(id)}/timeline/groups?${q}`, { signal });
 }
 
+/** @typedef {{columns: string[], rows: any[][], cut: string | null, events: number}} QueryAnswer */
+/**
+ * SQL over a run; of format csv its bytes. @param {string} id @param {{format: string, [key: string]: any}} query @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ */
+export const postQuery = (id, query, signal) => request(`/runs/${encodeURIComponent(id)}/query`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(query), signal }, query.format === "csv");
+
+/**
+ * What a thread was in. @param {string} id @param {Record<string, string | number>} params mode, n, lane, at (ns) @param {AbortSignal} signal
+ * @returns {Promise<{frames: {name: string, as: string}[], forward: {name: string, as: string}[]}>}
+ */
+export const getStack = (id, params, signal) => request(`/runs/${encodeURIComponent(id)}/timeline/stack?${new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]))}`, { signal });
+
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });
 

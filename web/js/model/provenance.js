@@ -61,7 +61,7 @@ export class Provenance {
    * @returns {Line[]} what each stands for
    */
   add(kind, lines, backward = false) {
-    if (/node_mappings|kernel_to_post_grad/.test(kind)) {
+    if (/node_mappings|kernel_to_post_grad|kernel_stack_traces/.test(kind)) {
       this.addMapping(lines.join("\n"));
       return lines.map(() => ({ sources: [], nodes: [], kernels: [] }));
     }
@@ -149,7 +149,7 @@ export class Provenance {
     if (fragment) above.add(`${of}:${fragment[1]}`);
   }
 
-  /** What the log says of nodes and kernels: {"preToPost": {node: nodes}, "cppCodeToPost": {kernel: nodes}}, or {kernel: nodes} alone. @param {string} text */
+  /** What the log says of nodes and kernels: {"preToPost": {node: nodes}, "cppCodeToPost": {kernel: nodes}}, {kernel: nodes}, or {kernel: stacks}. @param {string} text */
   addMapping(text) {
     let json;
     try {
@@ -166,13 +166,24 @@ export class Provenance {
       each(json.preToPost, (pre, post) => this.equal(`d:${pre}`, `a:${post}`));
       each(json.postToPre, (post, pre) => this.equal(`d:${pre}`, `a:${post}`));
       each(json.cppCodeToPost, (k, post) => this.join(`a:${post}`, kernel(k)));
-    } else each(json, (k, post) => this.join(`a:${post}`, kernel(k)));
+    } else each(json, (k, of) => (/\bFile "/.test(of) ? this.addStack(kernel(k), of) : this.join(`a:${of}`, kernel(k))));
   }
 
   /** Nodes of other graphs with a node's source line: what is known of one that no mapping names. @param {string} node */
   ofLine(node) {
     const of = [...(this.sourcesOf.get(node) ?? [])].flatMap((s) => [...(this.nodesOf.get(s) ?? [])]);
     return of.filter((other) => other[0] !== node[0] && !this.same.has(other));
+  }
+
+  /** A kernel's source is where its stack ends. @param {string} kernel @param {string} stack */
+  addStack(kernel, stack) {
+    const frames = [...stack.matchAll(/File "(.+?)", line (\d+), in [^\n]*(?:\n\s*([^\n]*))?/g)];
+    const last = frames[frames.length - 1];
+    if (!last) return;
+    const source = `${last[1]}:${last[2]}`;
+    if (last[3]?.trim() && !this.code.has(source)) this.code.set(source, last[3].trim());
+    put(this.sourcesOf, `k:${kernel}`, source);
+    put(this.kernelsOf, source, kernel);
   }
 
   /** What a line is joined to, in every text. @param {Line} line @returns {Related} */
@@ -187,6 +198,8 @@ export class Provenance {
       for (const s of this.sourcesOf.get(n) ?? []) sources.add(s);
       if (!line.kernels.length) for (const k of this.kernelsOf.get(n) ?? []) kernels.add(k);
     }
+    for (const k of line.kernels) for (const s of this.sourcesOf.get(`k:${k}`) ?? []) sources.add(s);
+    if (!line.nodes.length && !line.kernels.length) for (const s of line.sources) for (const k of this.kernelsOf.get(s) ?? []) kernels.add(k);
     return { sources, nodes, kernels };
   }
 

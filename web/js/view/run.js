@@ -45,6 +45,7 @@ const TABS = [
   { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
   { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
   { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
+  { key: "log", label: "Overview", load: async () => (await import("./import_overview.js")).importOverview },
   { key: "compiles", label: "Compiles", load: async () => (await import("./compiles.js")).compilesTab },
   { key: "ranks", label: "Ranks", load: async () => (await import("./ranks.js")).ranksTab },
   { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
@@ -56,16 +57,19 @@ const resultOf = async () => (await import("./result.js")).resultTab;
 
 /** What another process recorded has events, and with them what its compile log holds and what its ranks say; PyTorch
  * is there where it was asked for. @param {Run} run */
-const tabsOf = (run) => TABS.filter((t) => (run.workload?.result ? t.key === "" : run.workload?.trace ? tabsOfTrace(run).includes(t.key) : !["compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
+function tabsOf(run) {
+  if (run.workload?.trace) return tabsOfTrace(run).flatMap((key) => TABS.filter((t) => t.key === key));
+  return TABS.filter((t) => (run.workload?.result ? t.key === "" : !["log", "compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
+}
 
 /** @param {Run} run */
 function tabsOfTrace(run) {
   const found = run.status === "running" ? null : run.report?.import;
-  return ["timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
+  return [...(found ? ["log"] : []), "timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
 }
 
-/** Of many ranks first what they say together: their timeline is long. @param {Run} run */
-const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 1 && run.status !== "running" ? "ranks" : "timeline");
+/** Of many ranks first what they say together; of a log its overview. @param {Run} run */
+const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 1 && run.status !== "running" ? "ranks" : tabsOfTrace(run)[0]);
 
 /** @param {Context} ctx */
 export async function runView(ctx) {

@@ -8,13 +8,6 @@ import { modesOf, pointsOf } from "../model/curves.js";
 
 /** @typedef {{run: import("../api/types.js").Run, mode: string, n: number | null, signal: AbortSignal}} Asked */
 
-/** Tables that few runs have: their script is loaded then.
- * @param {HTMLElement} body @param {import("../api/types.js").Imported} imported @param {AbortSignal} signal */
-async function addImported(body, imported, signal) {
-  const { importedSections } = await import("./imported.js");
-  if (!signal.aborted) add(body, importedSections(imported, { ledger: false }));
-}
-
 const LIVE_MS = 2000;
 
 /**
@@ -29,7 +22,7 @@ export function timelineTab(ctx, body, run, report) {
   let { query } = ctx;
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     // A place in another mode is another time; what is looked for is the same.
-    if (query !== ctx.query) remember({ t0: null, t1: null, s0: null, s1: null, on: null });
+    if (query !== ctx.query) remember({ t0: null, t1: null, s0: null, s1: null, on: null, marks: null });
     shown.abort();
     shown = new AbortController();
     const n = typeof point.n === "number" ? point.n : null;
@@ -58,9 +51,7 @@ export function traceTab(ctx, body, run) {
     return load(place, { run, mode: "", n: null, signal }, new URL(location.href).searchParams);
   };
   add(body, [h("div", { class: "bar gap" }, h("h2", {}, "Timeline")), place]);
-  const log = run.report?.import;
-  const there = read();
-  if (log) there.then(() => addImported(body, log, ctx.signal)); // below it: what came sooner would be pushed down
+  read();
   const more = () => {
     if (waiting || place.contains(document.activeElement)) return; // whoever looks closer is not disturbed
     waiting = setTimeout(() => {
@@ -78,7 +69,6 @@ async function load(place, asked, query) {
   try {
     const whole = await ask(asked, {});
     if (asked.signal.aborted) return;
-    place.classList.toggle("none", !whole.events && Boolean(asked.run.report?.import)); // what the log says follows
     if (whole.events) await new TimelinePage(asked, whole, query).show(place);
     else place.replaceChildren(nothing(asked));
   } catch (e) {

@@ -6,7 +6,8 @@
 // or in the mode for it, selects a range.
 
 import { h } from "./dom.js";
-import { BELOW_RULER, drawTimeline, isInSight, layout, leftOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, viewOf, xOf } from "./timeline_draw.js";
+import { belowRuler, drawTimeline, isInSight, layout, leftOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, viewOf, xOf } from "./timeline_draw.js";
+import { moveMark, setMark } from "../model/timeline_marks.js";
 import { AS_THEY_CAME, moveLane, PROCESS, turn, widen } from "../model/lanes.js";
 import { levelOf, levelsOf } from "../model/levels.js";
 import { DEVICE_KINDS, keepInside, lanesOfView, ordered, partner, sliceAt } from "../model/timeline.js";
@@ -26,7 +27,7 @@ const MOVED_PX = 4;
 const MOST_ROOM = 0.8;
 const LEAST_ROOM = 320;
 
-/** A lane's name that is pressed, or the end of all names. @typedef {{row: import("../model/lanes.js").Row | null, x: number, y: number, moved: boolean, to: number | null}} Grip row null: the end */
+/** A lane's name that is pressed, or the end of all names. @typedef {{row: import("../model/lanes.js").Row | null, mark?: number, x: number, y: number, moved: boolean, to: number | null}} Grip row null: the end, or a mark */
 
 /**
  * @typedef {object} Hooks what the page does
@@ -34,6 +35,7 @@ const LEAST_ROOM = 320;
  * @property {(slice: Slice | null, kept: boolean) => void} pointed kept: by click or key
  * @property {(range: {t0: number, t1: number} | null, done: boolean) => void} selected done: the drag has ended
  * @property {(how: import("../model/lanes.js").Arrangement) => void} arranged
+ * @property {(done: boolean) => void} marked done: the drag has ended
  * @property {() => void} scrolled other lanes are in sight
  * @property {(by: number) => void} step to the next that is found, or the last before
  */
@@ -64,7 +66,7 @@ export class TimelineCanvas {
   constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
     this.#hooks = hooks;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, lit: null, hidden: new Set(), deep: new Map(levelsOf(view)), how: AS_THEY_CAME, filter: "", scroll: 0, room: 0, drop: null, width: 0 };
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, lit: null, hidden: new Set(), deep: new Map(levelsOf(view)), how: AS_THEY_CAME, filter: "", scroll: 0, room: 0, marks: [], drop: null, width: 0 };
     this.stick = h("div", { class: "stick" }, canvas);
     this.#reach = h("div", {}, this.stick);
     this.el = h("div", { class: "well tl" }, this.#reach);
@@ -80,7 +82,7 @@ export class TimelineCanvas {
     });
     this.el.addEventListener("scroll", () => this.#scrolled(), { signal });
     on("pointerleave", () => this.#down.size || this.#hooks.pointed(this.#scene.pointed, true));
-    on("dblclick", (e) => this.#selectAt(...this.#place(e)));
+    on("dblclick", (e) => this.#twice(...this.#place(e)));
     on("keydown", (e) => this.#key(e));
     const size = new ResizeObserver(() => this.redraw());
     size.observe(this.el);
@@ -280,10 +282,15 @@ export class TimelineCanvas {
     if (e.button !== 0) return;
     const [x, y] = this.#place(e);
     if (y < OVERVIEW) return this.#centre(x);
-    if (y > BELOW_RULER && x < leftOf(this.#scene) + GRIP_PX) return this.#take(e, x, y);
+    if (y > belowRuler(this.#scene) && x < leftOf(this.#scene) + GRIP_PX) return this.#take(e, x, y);
+    const mark = y < belowRuler(this.#scene) ? this.marks.findIndex((m) => Math.abs(xOf(this.#scene, m.t) - x) <= GRIP_PX) : -1;
+    if (mark >= 0) {
+      this.#grip = { row: null, mark, x, y, moved: false, to: null };
+      return this.#canvas.setPointerCapture(e.pointerId);
+    }
     this.#down.set(e.pointerId, x);
     this.#dragged = false;
-    this.#anchor = (e.shiftKey || this.selects || y < BELOW_RULER) && this.#down.size === 1 ? timeOf(this.#scene, x) : null;
+    this.#anchor = (e.shiftKey || this.selects || y < belowRuler(this.#scene)) && this.#down.size === 1 ? timeOf(this.#scene, x) : null;
     this.#canvas.setPointerCapture(e.pointerId);
     return undefined;
   }
@@ -308,6 +315,12 @@ export class TimelineCanvas {
     if (!grip) return;
     grip.moved ||= Math.hypot(x - grip.x, y - grip.y) > MOVED_PX;
     if (!grip.moved) return;
+    if (grip.mark !== undefined) {
+      const before = this.marks;
+      this.mark(moveMark(before, grip.mark, timeOf(this.#scene, x), this.#scene.whole.span), false);
+      grip.mark = this.marks.findIndex((m) => !before.includes(m)); // past others its number is another
+      return;
+    }
     if (!grip.row) return this.arrange(widen(this.#scene.how, x));
     const over = this.#rowAt(y);
     grip.to = over && over.id >= 0 && over.id !== grip.row.id && over.pinned === grip.row.pinned ? over.id : null;
@@ -325,6 +338,7 @@ export class TimelineCanvas {
   #drop(e) {
     const grip = this.#grip;
     this.#letGo();
+    if (grip?.mark !== undefined) return this.#hooks.marked(true);
     if (!grip?.row) return;
     const { how, whole } = this.#scene;
     const { row } = grip;
@@ -347,7 +361,7 @@ export class TimelineCanvas {
     if (this.#grip) return this.#drag(x, y);
     const before = this.#down.get(e.pointerId);
     if (before === undefined) {
-      const names = y > BELOW_RULER ? x - leftOf(this.#scene) : Infinity;
+      const names = y > belowRuler(this.#scene) ? x - leftOf(this.#scene) : Infinity;
       this.#canvas.style.cursor = Math.abs(names) <= GRIP_PX ? "ew-resize" : names < 0 ? "pointer" : "";
 
       if (e.buttons && y < OVERVIEW) this.#centre(x);
@@ -377,9 +391,15 @@ export class TimelineCanvas {
     const anchor = this.#anchor;
     this.#anchor = null;
     if (was && this.#dragged && anchor !== null) this.select([anchor, timeOf(this.#scene, x)]);
-    else if (was && !this.#dragged && y < BELOW_RULER) this.select(null);
+    else if (was && !this.#dragged && y < belowRuler(this.#scene)) this.select(null);
     else if (was && !this.#dragged) this.point(this.#sliceAt(x, y));
     return undefined;
+  }
+
+  /** On the ruler it sets a mark. @param {number} x @param {number} y */
+  #twice(x, y) {
+    if (y > OVERVIEW && y < belowRuler(this.#scene) && x > leftOf(this.#scene)) this.mark(setMark(this.marks, timeOf(this.#scene, x), this.#scene.whole.span));
+    else this.#selectAt(x, y);
   }
 
   /** The range of the slice there. @param {number} x @param {number} y */
@@ -388,8 +408,32 @@ export class TimelineCanvas {
     if (slice) this.select([slice.start, slice.start + slice.duration]);
   }
 
+  get marks() {
+    return this.#scene.marks;
+  }
+
+  /** @param {readonly import("../model/timeline_marks.js").Mark[]} marks @param {boolean} [done] */
+  mark(marks, done = true) {
+    this.#scene.marks = marks;
+    this.redraw();
+    this.#hooks.marked(done);
+  }
+
+  /** A time into the middle of the window, where it is out of sight. @param {number} t */
+  goTo(t) {
+    const { t0, t1 } = this.#scene;
+    if (t < t0 || t > t1) this.show(t - (t1 - t0) / 2, t + (t1 - t0) / 2);
+    this.#canvas.focus();
+  }
+
+  /** A mark where what is pointed at begins, else in the middle. */
+  #setMark() {
+    const { pointed, t0, t1, whole } = this.#scene;
+    this.mark(setMark(this.marks, pointed?.start ?? (t0 + t1) / 2, whole.span));
+  }
+
   /** The range of what is pointed at, else of what is in sight. */
-  mark() {
+  #selectPointed() {
     const { pointed, t0, t1 } = this.#scene;
     this.select(pointed ? [pointed.start, pointed.start + pointed.duration] : [t0, t1]);
   }
@@ -494,7 +538,7 @@ export class TimelineCanvas {
       f: () => this.#focus(),
       PageDown: () => this.el.scrollBy({ top: this.#scene.room / 2 }),
       PageUp: () => this.el.scrollBy({ top: -this.#scene.room / 2 }),
-      m: () => this.mark(),
+      m: () => this.#selectPointed(),
       0: () => this.show(0, whole.span),
       b: () => this.show(whole.opens.t0, whole.opens.t1),
       Escape: () => this.#leave(),
@@ -507,11 +551,12 @@ export class TimelineCanvas {
       ArrowLeft: () => this.#stretch("t1", -1),
       ArrowRight: () => this.#stretch("t1", 1),
       Enter: () => this.#hooks.step(-1),
+      M: () => this.#setMark(),
     }[key];
   }
 }
 
-const SHIFTED = ["ArrowLeft", "ArrowRight", "Enter"];
+const SHIFTED = ["ArrowLeft", "ArrowRight", "Enter", "M"];
 
 /** What is looked for is drawn before the rest; null: nothing is. @param {View} view */
 const namesFound = (view) => (view.found ? new Set(view.found.names) : null);

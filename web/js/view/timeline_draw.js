@@ -8,7 +8,8 @@ import { drawIdle, idleToken, insetOf } from "./timeline_idle.js";
 import { levelOf } from "../model/levels.js";
 import { layLanes, LEVEL, PROCESS } from "../model/lanes.js";
 import { deviceSpans, lanesOfView, DEVICE_KINDS, tickStep, valueOf } from "../model/timeline.js";
-import { bytes, number, onAxis, timeUnit } from "../model/format.js";
+import { bytes, duration, number, onAxis, timeUnit } from "../model/format.js";
+import { markName } from "../model/timeline_marks.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -30,6 +31,7 @@ import { bytes, number, onAxis, timeUnit } from "../model/format.js";
  * @property {string} filter of lanes
  * @property {number} scroll how much of the lanes is above the canvas
  * @property {number} room height of the canvas
+ * @property {readonly import("../model/timeline_marks.js").Mark[]} marks
  * @property {number | null} drop where a lane that is moved would stand
  * @property {number} width
  */
@@ -39,8 +41,10 @@ const RULER = 24;
 /** Above the curve of a counter, for its range. */
 const SAID = 14;
 const RIGHT = 10;
-/** Where the ruler ends. */
-export const BELOW_RULER = OVERVIEW + 6 + RULER;
+/** Below the ruler, for the names of marks. */
+const FLAGS = 18;
+/** Where the ruler ends, with what is marked on it. @param {Scene} s */
+export const belowRuler = ({ marks }) => OVERVIEW + 6 + RULER + (marks.length ? FLAGS : 0);
 /** How much is left of what is not looked for. */
 const DIM = 0.22;
 /** No wider than this a slice has neither label nor outline. */
@@ -88,15 +92,17 @@ export const timeOf = (s, x) => s.t0 + ((x - leftOf(s)) / (s.width - leftOf(s) -
 export const overviewTime = (s, x) =>
   ((x - leftOf(s)) / (s.width - leftOf(s) - RIGHT)) * Math.max(1, s.whole.span);
 
-/** @type {WeakMap<View["lanes"], {deep: Scene["deep"], how: Scene["how"], filter: string, laid: ReturnType<typeof layLanes>}>} */
+/** @type {WeakMap<View["lanes"], {deep: Scene["deep"], how: Scene["how"], filter: string, top: number, laid: ReturnType<typeof layLanes>}>} */
 const layouts = new WeakMap();
 
 /** Rows as if nothing were scrolled, and how high they are together. @param {Scene} s */
-export function layout({ whole, deep, how, filter }) {
+export function layout(s) {
+  const { whole, deep, how, filter } = s;
+  const top = belowRuler(s);
   const known = layouts.get(whole.lanes);
-  if (known?.deep === deep && known.how === how && known.filter === filter) return known.laid;
-  const laid = layLanes(whole.lanes, deep, how, filter, BELOW_RULER);
-  layouts.set(whole.lanes, { deep, how, filter, laid });
+  if (known?.deep === deep && known.how === how && known.filter === filter && known.top === top) return known.laid;
+  const laid = layLanes(whole.lanes, deep, how, filter, top);
+  layouts.set(whole.lanes, { deep, how, filter, top, laid });
   return laid;
 }
 
@@ -471,6 +477,36 @@ function drawSelection(g, s, height, ends) {
     if (t >= s.t0 && t <= s.t1) g.fillRect(Math.round(x) - 0.5, OVERVIEW + 6, 1.5, height - OVERVIEW - 6);
 }
 
+/** Marks: a line each, its name, and between two how long that is.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s */
+function drawMarks(g, s) {
+  if (!s.marks.length) return;
+  const [y, left, right] = [belowRuler(s) - FLAGS, leftOf(s), s.width - RIGHT];
+  g.font = `600 11px ${token("--font-ui")}`;
+  s.marks.forEach((mark, i) => {
+    const x = xOf(s, mark.t);
+    const next = s.marks[i + 1] ? Math.min(right, xOf(s, s.marks[i + 1].t)) : right;
+    const name = markName(s.marks, i);
+    const seen = x >= left && x <= right;
+    let from = Math.max(left, x + 4);
+    if (seen) {
+      g.fillStyle = token("--ink");
+      g.fillRect(Math.round(x) - 0.5, OVERVIEW + 6, 1.5, s.room - OVERVIEW - 6);
+      const text = fit(g, name, next - x - 6);
+      g.fillText(text, x + 4, y + FLAGS / 2);
+      from = x + 10 + g.measureText(text).width;
+    }
+    if (!s.marks[i + 1] || next <= left || x >= right) return;
+    const between = duration((s.marks[i + 1].t - mark.t) / 1000);
+    const wide = g.measureText(between).width;
+    if (next - from < wide + 12) return;
+    g.fillStyle = token("--ink3");
+    g.fillText(between, (from + next - wide) / 2, y + FLAGS / 2);
+    g.fillRect(from, y + FLAGS / 2, (next - from - wide) / 2 - 6, 1);
+    g.fillRect((from + next + wide) / 2 + 6, y + FLAGS / 2, (next - from - wide) / 2 - 8, 1);
+  });
+}
+
 /** An arrow from the launch to its kernel.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row[]} rows @param {Slice} from @param {Slice} to */
 function drawFlow(g, s, rows, from, to) {
@@ -512,6 +548,7 @@ export function drawTimeline(g, s, other) {
   const rows = rowsOf(s);
   drawLanes(g, s, rows);
   drawSelection(g, s, height, true);
+  drawMarks(g, s);
   if (s.pointed && other) {
     const device = DEVICE_KINDS.includes(s.pointed.kind) || (s.pointed.kind === "flow" && other.start < s.pointed.start);
     drawFlow(g, s, rows, device ? other : s.pointed, device ? s.pointed : other);

@@ -54,7 +54,7 @@ export function heading(whole, { mode }, hidden, hide) {
 /**
  * What can be done with it.
  * @param {Asked} asked @param {HTMLElement} find
- * @param {{all: () => void, lanes: (on: boolean) => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
+ * @param {{all: () => void, lanes: (on: boolean) => void, sql: (on: boolean) => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
  */
 export function tools({ run, mode, n }, find, acts) {
   const at = n === null ? "" : `&n=${n}`;
@@ -66,7 +66,7 @@ export function tools({ run, mode, n }, find, acts) {
     "div",
     { class: "bar tools" },
     find,
-    h("div", { class: "acts" }, pressed("Lanes", acts.lanes, { title: "Fold, pin, move and filter lanes" }), range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
+    h("div", { class: "acts" }, pressed("Lanes", acts.lanes, { title: "Fold, pin, move and filter lanes" }), pressed("SQL", acts.sql, { title: "Ask for anything else" }), range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
   );
 }
 
@@ -80,7 +80,7 @@ function pressed(text, act, more) {
   return b;
 }
 
-/** The address has window, selection, search and what is pointed at. */
+/** The address has window, selection, marks, search and what is pointed at. */
 function linkButton() {
   const b = button("Copy link", async () => {
     try {

@@ -16,8 +16,9 @@ import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
+import { marksOf, marksText } from "../model/timeline_marks.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, partner, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -60,6 +61,8 @@ export class TimelinePage {
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
   #panel = h("div", { class: "panel", hidden: true });
+  #sql = h("div", { class: "panel", hidden: true });
+  #marks = h("div", { class: "below", hidden: true });
   /** @type {((how: import("../model/lanes.js").Arrangement) => void) | null} the panel of lanes, once it is there */
   #told = null;
   #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
@@ -82,10 +85,12 @@ export class TimelinePage {
       step: (by) => this.find.step(by),
       arranged: (how) => this.#arranged(how),
       scrolled: () => this.#moved(false),
+      marked: (done) => this.#marked(done),
     });
     this.line.stick.append(this.#tip);
     this.line.arrange(kept(localStorage.getItem(STORED), this.#key()), false);
     this.line.filter(query.get("lanes") ?? "");
+    this.line.mark(marksOf(query.get("marks") ?? "", whole.span), false);
     this.find = new Finder(this.#looking(), signal);
     this.#mark = markLines(signal, this.#parts.kernels);
     this.#canvas.setAttribute("aria-label", `Timeline of ${asked.mode || "all lanes"}: ${plural(whole.lanes.length, "lane")}, ${plural(whole.events, "event")} in ${duration(whole.span / 1000)}`);
@@ -99,10 +104,11 @@ export class TimelinePage {
 
   /** The canvas at once, the numbers after its first frame. @param {HTMLElement} place */
   show(place) {
-    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, B what it opened on, 0 shows all, page up and down scroll the lanes, which the button Lanes lists and arranges. The tables below hold the numbers.";
+    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, Shift and M mark it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, B what it opened on, 0 shows all, page up and down scroll the lanes, which the button Lanes lists and arranges. The tables below hold the numbers.";
     const acts = {
       all: () => this.line.show(0, this.#whole.span),
       lanes: (/** @type {boolean} */ on) => this.#showLanes(on),
+      sql: (/** @type {boolean} */ on) => this.#showQuery(on),
       drawing: () => this.line.drawing(),
       selects: (/** @type {boolean} */ on) => {
         this.line.selects = on;
@@ -118,9 +124,11 @@ export class TimelinePage {
       }),
       tools(this.#asked, this.find.el, acts),
       this.#panel,
+      this.#sql,
       this.line.el,
       h("p", { class: "vh", id: "tl-keys" }, keys),
       ledger(this.#whole),
+      this.#marks,
       h("div", { class: "three" }, this.#parts.totals, this.#parts.idle, this.#parts.slice),
       this.#groups,
       this.#parts.lanes,
@@ -217,6 +225,14 @@ export class TimelinePage {
     this.#moved(false);
   }
 
+  /** In the address, and in their table, whose script comes with the first. @param {boolean} done */
+  async #marked(done) {
+    if (done) remember({ marks: marksText(this.line.marks) });
+    if (this.#marks.hidden && !this.line.marks.length) return;
+    const { fillMarks } = await import("./timeline_marks.js");
+    if (!this.#asked.signal.aborted) fillMarks(this.#marks, this.line, this.#whole.span);
+  }
+
   /** The list of lanes, whose script comes when it is opened. @param {boolean} on */
   async #showLanes(on) {
     this.#panel.hidden = !on;
@@ -224,6 +240,14 @@ export class TimelinePage {
     const { lanesPanel } = await import("./timeline_lanes.js");
     if (this.#asked.signal.aborted || this.#told) return;
     this.#told = lanesPanel(this.#panel, this.line, this.#whole.lanes, new URL(location.href).searchParams.get("lanes") ?? "");
+  }
+
+  /** @param {boolean} on */
+  async #showQuery(on) {
+    this.#sql.hidden = !on;
+    if (!on || this.#sql.firstChild) return;
+    const { queryPanel } = await import("./timeline_query.js");
+    if (!this.#asked.signal.aborted && !this.#sql.firstChild) queryPanel(this.#sql, this.#asked, () => this.line.selection ?? this.line.window);
   }
 
   /** Names that no view has had yet. @param {Slice} slice @param {any} info */
@@ -345,6 +369,16 @@ export class TimelinePage {
     if (!slice) return;
     say(`${nameOf(this.#view, slice)}, ${duration(slice.duration / 1000)}.`);
     if (slice.correlation && slice.kind !== "flow" && this.#whole.sampled) this.#join(slice);
+    this.#stack(slice);
+  }
+
+  /** Of a trace: what the host was in at the launch. @param {Slice} slice */
+  async #stack(slice) {
+    const device = DEVICE_KINDS.includes(slice.kind);
+    const at = device ? partner(this.#view.slices, slice, this.#view.lanes) ?? this.#other : slice;
+    if (!this.#asked.run.workload?.trace || !at || !["api", "op", "launch"].includes(at.kind)) return;
+    const { addStack } = await import("./timeline_stack.js");
+    await addStack(this.#parts.slice, at, this.#asked, () => this.line.pointedAt === slice);
   }
 
   /** The line of what is pointed at is that of the other views too. @param {Slice | null} slice */
@@ -366,5 +400,6 @@ export class TimelinePage {
     this.#name(this.#other, event.info);
     this.line.join(this.#other);
     fillSlice(this.#parts.slice, slice, this.#view, this.#asked, this.#other);
+    this.#stack(slice);
   }
 }
