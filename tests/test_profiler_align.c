@@ -234,7 +234,7 @@ static void read_side(struct align_side *s, const struct align_run *run, struct 
 {
 	struct err err = { 0 };
 
-	assert_true(side_read(s, run, ids, &err));
+	assert_true(side_read(s, run, ids, false, &err));
 	assert_true(side_share(s, &err));
 	assert_true(side_find_units(s, &err));
 }

@@ -351,6 +351,45 @@ static void a_wrong_order_is_named(void **state)
 	ranks_destroy(r);
 }
 
+/* The first trace begins later than the others, the last one ends earlier. */
+static void traces_that_begin_elsewhere_are_matched(void **state)
+{
+	struct err err = { 0 };
+	struct ranks *r = ranks_create(&err);
+	struct report_draft draft = { 0 };
+	struct report_ranks *all;
+	char text[300];
+
+	(void)state;
+	for (int rank = 0; rank < 3; rank++) {
+		snprintf(text, sizeof(text), "rank_%d.json", rank);
+		assert_true(ranks_begin(r, text, &err));
+		for (int i = rank == 0 ? 2 : 0; i < (rank == 2 ? 18 : 20); i++) {
+			/* Never as long as the one before. */
+			int64_t end = 1000000 * i + 37000 * (i * i % 11) + 300000 * rank;
+
+			snprintf(text, sizeof(text),
+				 "{\"args\":{\"Collective name\":\"allreduce\",\"dtype\":\"Float\","
+				 "\"In msg nelems\":8,\"Out msg nelems\":8}}");
+			feed(r, TIMELINE_KERNEL, "ncclKernel_AllReduce", COMM,
+			     AT(end - (rank == 1 ? 20000 : 90000), rank == 1 ? 20000 : 90000),
+			     text);
+		}
+		assert_true(ranks_end(r, NULL, &err));
+	}
+	all = ranks_report(r, NULL, NULL, &draft);
+	assert_int_equal(all->collectives, 20);
+	assert_int_equal(all->unmatched, 0);
+	assert_near(all->ranks.at[1].offset_us, 300);
+	assert_near(all->ranks.at[2].offset_us, 600);
+	assert_int_equal(all->ranks.at[1].last, 20);
+	assert_int_equal(all->divergences.n, 1);
+	assert_string_equal(all->divergences.at[0].kind, "collectives");
+	assert_int_equal(all->divergences.at[0].ranks.at[0], 2);
+	report_draft_finish(&draft);
+	ranks_destroy(r);
+}
+
 static void names_of_files_tell_ranks(void **state)
 {
 	(void)state;
@@ -479,6 +518,7 @@ int main(void)
 		cmocka_unit_test(a_stream_waits_for_what_is_recorded),
 		cmocka_unit_test(stragglers_and_clocks_are_found),
 		cmocka_unit_test(a_wrong_order_is_named),
+		cmocka_unit_test(traces_that_begin_elsewhere_are_matched),
 		cmocka_unit_test(names_are_utf8),
 		cmocka_unit_test(names_of_files_tell_ranks),
 		cmocka_unit_test(what_ranks_compile_is_compared),

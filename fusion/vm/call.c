@@ -400,6 +400,9 @@ static bool allocate(struct vm *vm, struct class *class, const struct arguments 
 	if (class_derives_from(class, CLASS_BASE_EXCEPTION))
 		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
 				      out, err);
+	if (class->is_module && vm->host->makes_module &&
+	    !vm->host->makes_module(vm_host_here(vm)->self, err))
+		return false;
 	if (class_lookup(class, "__new__"))
 		return ask_new(vm, class, args, out, err);
 	return vm_keep(vm, value_instance(class), out, err);

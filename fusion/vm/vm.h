@@ -128,6 +128,8 @@ struct vm_host {
 	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* Before a class statement of the program runs.  NULL: it may. */
 	bool (*may_define)(void *self, const char *class, struct err *err);
+	/* An instance of an nn.Module is made; as may_define. */
+	bool (*makes_module)(void *self, struct err *err);
 	/* Before a map or filter is asked for its next item; as may_define. */
 	bool (*may_advance)(void *self, struct value it, struct err *err);
 	/* An import of a module that is not there is about to raise; as may_define. */

@@ -8,9 +8,11 @@
 #include "profiler/align/rows.h"
 #include "profiler/align/say.h"
 
-enum { MOST_ROWS = 200, MOST_NAMES = 8, MOST_SLICES = 400, MOST_APART = 32 };
+enum { MOST_ROWS = 200, MOST_NAMES = 8, MOST_SLICES = 400, MOST_APART = 32, MOST_HOST_ROWS = 50 };
 
 struct answering {
+	const struct align_run *run_a, *run_b;
+	struct name_ids *names;
 	const struct align_side *a, *b;
 	const struct align_rows *rows;
 	struct report_alignment *to;
@@ -348,7 +350,7 @@ static void fill_row(struct answering *s, const struct listed_row *l, struct rep
 	const struct unit_change *leads = leading(s->rows);
 	double delta = row->change[l->part].delta;
 
-	REPORT_SET(to, part, l->part == ROW_DEVICE ? "device" : "idle");
+	REPORT_SET(to, part, l->part == ROW_IDLE ? "idle" : s->a->asks_host ? "host" : "device");
 	REPORT_SET(to, change, change_word(l));
 	fill_names(s, row, to);
 	REPORT_SET(to, n_a, (int64_t)row->n_a);
@@ -519,7 +521,6 @@ static json_t *answer(struct answering *s)
 	REPORT_SET(to, wall, align_change(&s->wording, &r->wall));
 	REPORT_SET(to, device, fill_part(s, ROW_DEVICE));
 	REPORT_SET(to, idle, fill_part(s, ROW_IDLE));
-	REPORT_SET_IF(to, host, r->host.a.n && r->host.b.n, align_change(&s->wording, &r->host));
 	fill_rows(s);
 	REPORT_SET(to, slices_a, slices_of(s, false));
 	REPORT_SET(to, slices_b, slices_of(s, true));
@@ -529,32 +530,87 @@ static json_t *answer(struct answering *s)
 }
 
 static bool read_side(struct align_side *s, const struct align_run *run, struct name_ids *names,
-		      struct err *err)
+		      bool asks_host, struct err *err)
 {
-	return side_read(s, run, names, err) && side_share(s, err) && side_find_units(s, err);
+	return side_read(s, run, names, asks_host, err) && side_share(s, err) &&
+	       side_find_units(s, err);
+}
+
+/* Two sides with what is made of them. */
+struct pairing {
+	struct align_side a, b;
+	struct align_rows rows;
+};
+
+static bool pair(struct pairing *p, const struct answering *s, bool asks_host, struct err *err)
+{
+	return read_side(&p->a, s->run_a, s->names, asks_host, err) &&
+	       read_side(&p->b, s->run_b, s->names, asks_host, err) &&
+	       (rows_make(&p->a, &p->b, &p->rows) ||
+		err_set(err, ERR_MEMORY, "out of memory for two timelines"));
+}
+
+static void pairing_finish(struct pairing *p)
+{
+	rows_finish(&p->rows);
+	side_finish(&p->a);
+	side_finish(&p->b);
+}
+
+/* The rows of ops of the host that changed, where a device ran beside it and ops are known. */
+static void answer_host(struct answering *s)
+{
+	struct pairing p = { 0 };
+	struct answering host = *s;
+	struct report_aligned_row *rows = report_new_aligned_row(MOST_HOST_ROWS, &s->draft->arena);
+	struct err err = { 0 }; /* without ops there are no rows */
+	size_t n = 0;
+
+	host.list = NULL;
+	host.n_listed = 0;
+	if (rows && !s->a->on_host && !s->b->on_host && pair(&p, s, true, &err)) {
+		host.a = &p.a;
+		host.b = &p.b;
+		host.rows = &p.rows;
+		s->wording.failed |= !list_rows(&host);
+		for (size_t i = 0; i < host.n_listed && n < MOST_HOST_ROWS; i++)
+			if (host.list[i].part == ROW_DEVICE &&
+			    host.list[i].row->change[ROW_DEVICE].changed)
+				fill_row(&host, &host.list[i], &rows[n++]);
+		REPORT_SET(s->to, host, align_change(&s->wording, &p.rows.part[ROW_DEVICE]));
+		s->wording.failed |= host.wording.failed;
+	}
+	REPORT_SET(s->to, host_rows, (struct report_aligned_row_list){ rows, n });
+	free(host.list);
+	pairing_finish(&p);
 }
 
 json_t *align_timelines(const struct align_run *a, const struct align_run *b, struct err *err)
 {
 	struct name_ids names = { 0 };
-	struct align_side of_a = { 0 }, of_b = { 0 };
-	struct align_rows rows = { 0 };
+	struct pairing p = { 0 };
 	struct report_draft draft = { 0 };
-	struct answering s = { .a = &of_a, .b = &of_b, .rows = &rows, .draft = &draft };
+	struct answering s = { .a = &p.a,
+			       .b = &p.b,
+			       .rows = &p.rows,
+			       .draft = &draft,
+			       .run_a = a,
+			       .run_b = b,
+			       .names = &names };
 	json_t *json = NULL;
-	bool ok = read_side(&of_a, a, &names, err) && read_side(&of_b, b, &names, err);
+	bool ok = pair(&p, &s, false, err);
 
-	if (ok && rows_make(&of_a, &of_b, &rows)) {
+	if (ok) {
 		s.wording.arena = &draft.arena;
 		s.to = report_new_alignment(1, &draft.arena);
+		if (s.to)
+			answer_host(&s);
 		json = answer(&s);
 	}
 	if (ok && !json)
 		err_set(err, ERR_MEMORY, "out of memory for two timelines");
 	free(s.list);
-	rows_finish(&rows);
-	side_finish(&of_a);
-	side_finish(&of_b);
+	pairing_finish(&p);
 	name_ids_finish(&names);
 	report_draft_finish(&draft);
 	return json;

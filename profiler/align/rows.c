@@ -157,11 +157,6 @@ static double idle_of_unit(const struct align_unit *u)
 	return u->idle_ns;
 }
 
-static double host_of(const struct align_unit *u)
-{
-	return u->host_ns;
-}
-
 /* A figure of the unit as a whole. */
 static struct unit_figure whole_figure(const struct align_side *side, double *room, bool all,
 				       double (*of)(const struct align_unit *))
@@ -169,8 +164,7 @@ static struct unit_figure whole_figure(const struct align_side *side, double *ro
 	int n = 0;
 
 	for (size_t u = 0; u < side->units.len; u++)
-		if (side->units.at[u].apart == UNIT_USED && (all || side->units.at[u].whole) &&
-		    !isnan(of(&side->units.at[u])))
+		if (side->units.at[u].apart == UNIT_USED && (all || side->units.at[u].whole))
 			room[n++] = of(&side->units.at[u]);
 	return figure_of(room, n);
 }
@@ -336,7 +330,6 @@ bool rows_make(const struct align_side *a, const struct align_side *b, struct al
 		out->wall = whole_change(&s, false, wall_of);
 		out->part[ROW_DEVICE] = whole_change(&s, true, busy_of_unit);
 		out->part[ROW_IDLE] = whole_change(&s, false, idle_of_unit);
-		out->host = whole_change(&s, true, host_of);
 	}
 	ok = ok && judge(out);
 	free(s.room);

@@ -35,7 +35,6 @@ struct align_rows {
 	size_t *order; /* of matches, by row */
 	VEC(struct align_row) list;
 	struct unit_change wall, part[2]; /* of the unit itself */
-	struct unit_change host;
 };
 
 /* False when out of memory; finish in any case. */

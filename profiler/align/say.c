@@ -106,11 +106,10 @@ const char *align_title(struct wording *w, const char *name)
 	return wording_text(w, "%.*s", (int)len, from);
 }
 
-static void say_row(struct sentence *s, const struct report_aligned_row *row, bool first)
+static void say_row(struct sentence *s, const struct report_aligned_row *row)
 {
 	const char *name = row->title;
 
-	sentence_add(s, PART_PLAIN, "%s", first ? ": " : ", ");
 	if (strcmp(row->part, "idle") == 0)
 		sentence_add(s, PART_PLAIN, "idle before %s %s", name, row->time->delta->text);
 	else if (row->from.n > 1 || row->to.n > 1)
@@ -123,19 +122,21 @@ static void say_row(struct sentence *s, const struct report_aligned_row *row, bo
 		sentence_add(s, PART_PLAIN, "%s %s %s", name, row->change, row->time->delta->text);
 }
 
-/* The rows that make most of it. */
-static void say_rows(struct sentence *s, const struct report_alignment *to)
+/* The rows that make most of it, after `before`; where nothing leads, those of the device that
+ * changed all the same. */
+static void say_rows(struct sentence *s, const struct report_alignment *to, const char *before)
 {
-	bool device = strcmp(to->leads, "device") == 0;
+	bool wall = strcmp(to->leads, "wall") == 0, none = strcmp(to->leads, "none") == 0;
 	int said = 0;
 
 	for (size_t i = 0; i < to->rows.n && said < MOST_SAID; i++) {
 		const struct report_aligned_row *row = &to->rows.at[i];
 
-		if (!row->time->changed || (device && strcmp(row->part, "device") != 0) ||
-		    fabs(row->has.share ? row->share : 0) < 0.05)
+		if (!row->time->changed || (!wall && strcmp(row->part, "device") != 0) ||
+		    (!none && fabs(row->has.share ? row->share : 0) < 0.05))
 			continue;
-		say_row(s, row, said++ == 0);
+		sentence_add(s, PART_PLAIN, "%s", said++ ? ", " : before);
+		say_row(s, row);
 	}
 	sentence_add(s, PART_PLAIN, ".");
 }
@@ -153,7 +154,7 @@ static void say(struct report_alignment *to, struct wording *w)
 			     c->delta_us > 0 ? "longer" : "less");
 		say_interval(&s, c->delta);
 		sentence_add(&s, PART_PLAIN, ", %s against %s", c->b->text, c->a->text);
-		say_rows(&s, to);
+		say_rows(&s, to, ": ");
 	} else if (strcmp(to->leads, "device") == 0) {
 		sentence_add(&s, PART_CLAIM, "In a unit of B %s busy %s %s than in one of A",
 			     to->b->on_host ? "ops are" : "the device is", much,
@@ -161,13 +162,13 @@ static void say(struct report_alignment *to, struct wording *w)
 		say_interval(&s, c->delta);
 		sentence_add(&s, PART_PLAIN,
 			     ", while the unit's own time differs by no more than its noise");
-		say_rows(&s, to);
+		say_rows(&s, to, ": ");
 	} else if (to->wall->has.ci_us) {
 		sentence_add(&s, PART_CLAIM, "No difference beyond noise");
-		sentence_add(&s, PART_PLAIN, ": a unit takes %s in B against %s in A, %s",
+		sentence_add(&s, PART_PLAIN, " of the unit: it takes %s in B against %s in A, %s",
 			     to->wall->b->text, to->wall->a->text, to->wall->delta->text);
 		say_interval(&s, to->wall->delta);
-		sentence_add(&s, PART_PLAIN, ".");
+		say_rows(&s, to, "; yet ");
 	} else {
 		sentence_add(&s, PART_CLAIM, "A unit takes %s in B against %s in A",
 			     to->wall->b->text, to->wall->a->text);

@@ -153,7 +153,7 @@ static void choose_device(struct align_side *s)
 		best = uses[i].busy_ns > uses[best].busy_ns ? i : best;
 	s->devices = n;
 	s->device = (int)uses[best].device;
-	s->on_host = n == 0;
+	s->on_host = n == 0 || s->asks_host;
 	for (size_t i = 0; n > 1 && i < s->n_lanes; i++) {
 		struct timeline_lane lane = timeline_lane_at(&events->tables, i);
 
@@ -380,11 +380,12 @@ static void find_first(struct align_side *s)
 }
 
 bool side_read(struct align_side *s, const struct align_run *run, struct name_ids *names,
-	       struct err *err)
+	       bool asks_host, struct err *err)
 {
 	const struct timeline_events *events = run->events;
 
 	*s = (struct align_side){ .run = run,
+				  .asks_host = asks_host,
 				  .n_lanes = json_array_size(events->tables.lanes),
 				  .ids = names,
 				  .n_keys = json_array_size(events->tables.names) };

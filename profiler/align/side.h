@@ -34,7 +34,6 @@ struct align_unit {
 	size_t first, n; /* items */
 	int64_t from_ns, to_ns;
 	double wall_ns, busy_ns, idle_ns; /* wall is busy and idle together */
-	double host_ns; /* of its span; without one to the next unit's first launch; NAN: unknown */
 	bool has_span;
 	bool whole;    /* what was idle before it is known */
 	uint64_t hash; /* of its keys */
@@ -45,6 +44,7 @@ struct align_unit {
 
 struct align_side {
 	const struct align_run *run;
+	bool asks_host;   /* ops are its items, whatever a device ran */
 	const char *mode; /* whose lanes; NULL: of all */
 	bool has_n, on_host;
 	int64_t n;
@@ -66,7 +66,7 @@ struct align_side {
 /* Items alone; side_share() and side_find_units() then.  Borrows the run.  False with BAD_REQUEST
  * (no such lanes, nothing that ran), or MEMORY; finish in any case. */
 bool side_read(struct align_side *s, const struct align_run *run, struct name_ids *names,
-	       struct err *err);
+	       bool asks_host, struct err *err);
 void side_finish(struct align_side *s);
 
 /* units.c: finds units, which of them count, and the one that stands for them. */

@@ -107,7 +107,7 @@ static struct span_group next_group(const struct align_side *s, struct span_list
 		*kept = list[i];
 		g.n++;
 		g.held += item_at(s, kept->to_ns) - item_at(s, kept->from_ns);
-		g.total_ns += kept->to_ns - kept->from_ns;
+		g.total_ns = timeline_add(g.total_ns, kept->to_ns - kept->from_ns);
 	}
 	*next = i;
 	return g;
@@ -164,8 +164,7 @@ static bool units_of_spans(struct align_side *s, const struct span_list *spans,
 					.n = end - first,
 					.from_ns = list[i].from_ns,
 					.to_ns = list[i].to_ns,
-					.has_span = true,
-					.host_ns = (double)(list[i].to_ns - list[i].from_ns) };
+					.has_span = true };
 
 		if (u.n && !VEC_PUSH(&s->units, u))
 			return false;
@@ -201,7 +200,7 @@ static bool find_spans(struct align_side *s, double share, bool *found)
 
 static bool add_unit(struct align_side *s, size_t first, size_t n)
 {
-	struct align_unit u = { .first = first, .n = n, .host_ns = NAN };
+	struct align_unit u = { .first = first, .n = n };
 
 	return VEC_PUSH(&s->units, u);
 }
@@ -377,7 +376,8 @@ static void name_cause(struct align_side *s, struct align_unit *u)
 	for (size_t i = 0; i < events->list.len && events->list.at[i].start_ns < u->to_ns; i++) {
 		const struct timeline_event *e = &events->list.at[i];
 
-		if (e->start_ns < from || event_end(e) > u->to_ns || !s->wanted[e->lane] ||
+		if (e->start_ns < from || event_end(e) > u->to_ns || e->lane >= s->n_lanes ||
+		    !s->wanted[e->lane] ||
 		    (e->kind != TIMELINE_OVERHEAD && e->kind != TIMELINE_OP &&
 		     e->kind != TIMELINE_API && e->kind != TIMELINE_GUARDS) ||
 		    e->duration_ns <= u->cause_ns)
@@ -455,13 +455,8 @@ bool side_find_units(struct align_side *s, struct err *err)
 		return err_set(err, ERR_MEMORY, "out of memory for units");
 	s->outside = s->items.len;
 	for (size_t i = 0; i < s->units.len; i++) {
-		struct align_unit *u = &s->units.at[i], *next = u + 1;
-
-		measure_unit(s, u);
-		s->outside -= u->n;
-		if (!u->has_span && i + 1 < s->units.len) /* from launch to launch */
-			u->host_ns = (double)(s->items.at[next->first].launch_ns -
-					      s->items.at[u->first].launch_ns);
+		measure_unit(s, &s->units.at[i]);
+		s->outside -= s->units.at[i].n;
 	}
 	open_first(s);
 	ok = common_hash(s, &hash);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/compare/ratio.h"
 #include "profiler/fields/breaks.h"
 #include "profiler/numbers/numbers.h"
 
@@ -190,12 +191,16 @@ static void read_figure(struct figure *f, const struct report_mode *m,
 	}
 }
 
+static bool on_gpu(const struct report_run *run)
+{
+	return run->device && strcmp(report_text(run->device->kind), "cuda") == 0;
+}
+
 static double host_share_of(const struct report_run *run, const struct report_mode *m)
 {
 	const struct report_split *s = m->split_us;
 
-	if (!run->device || strcmp(report_text(run->device->kind), "cuda") != 0 || !s ||
-	    !(s->observed > 0))
+	if (!on_gpu(run) || !s || !(s->observed > 0))
 		return 1;
 	return fmin(fmax((s->observed - s->rest) / s->observed, 0), 1);
 }
@@ -228,6 +233,7 @@ static bool add_mode(struct figures *out, const struct report_run *run,
 		f.disagrees = m->has.agrees && !m->agrees;
 		f.judged = f.value;
 		f.host_share = host_share_of(run, m);
+		f.process_sd = on_gpu(run) ? RATIO_PROCESS_SD_GPU : RATIO_PROCESS_SD;
 		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))
 			return false;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))

@@ -50,6 +50,7 @@ struct figure {
 	/* Of a latency: the part of the call that the processor was seen at work for it.  On a GPU
 	 * the rest waits for the GPU; 1 on a processor, and where nothing tells. */
 	double host_share;
+	double process_sd; /* what medians of processes of the same differ by: of their logs */
 };
 
 struct figures {

@@ -47,7 +47,7 @@ static double spread_of(const struct figure *f, const struct figure *other)
 {
 	if (f->repeats || other->repeats)
 		return f->repeats ? f->spread : other->spread;
-	return 1.96 * RATIO_PROCESS_SD / sqrt(f->processes);
+	return 1.96 * f->process_sd / sqrt(f->processes);
 }
 
 /* Where one side alone was repeated, the other is taken to spread as it does. */

@@ -31,6 +31,25 @@ void rank_match_finish(struct rank_match *m)
 	VEC_FREE(&m->meets);
 }
 
+/* Whether all ranks give and take as many elements. */
+static bool is_even(const char *name)
+{
+	static const char *const even[] = { "allreduce",  "all_reduce", "allgather",
+					    "all_gather", "_allgather", "broadcast",
+					    "reduce",     "_reduce",    "barrier" };
+
+	for (size_t i = 0; i < sizeof(even) / sizeof(even[0]); i++)
+		if (strncasecmp(name, even[i], strlen(even[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool same_collective(const struct rank_collective *a, const struct rank_collective *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+	       (!is_even(a->name) || (a->in == b->in && a->out == b->out));
+}
+
 /* ---- matching ---- */
 
 static int by_place(const void *a, const void *b)
@@ -68,6 +87,120 @@ static void number_row(struct rank_meet *at, size_t n)
 	}
 }
 
+/* ---- traces that do not begin with the same collective ----
+ *
+ * Where no number is said, and one rank's trace has some more at its beginning, the n-th is not the
+ * n-th of another.  The right distance is the one at which ends are all apart by as much.
+ */
+
+enum { MOST_SHIFT = 16, MOST_PAIRS = 512, FEWEST_PAIRS = 4, NOT_APART_NS = 20000 };
+
+static int by_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those of a group on one rank. */
+struct rank_part {
+	size_t first, n;
+};
+
+static struct rank_part part_of(const struct rank_match *m, size_t first, size_t end)
+{
+	struct rank_part p = { first, 1 };
+
+	while (first + p.n < end &&
+	       strcmp(m->meets.at[first + p.n].group, m->meets.at[first].group) == 0)
+		p.n++;
+	return p;
+}
+
+/* The interquartile range of what ends are apart, the i-th of `own` and the i+shift-th of `other`;
+ * INT64_MAX where they are not the same collectives. */
+static int64_t spread_at(const struct rank_match *m, struct rank_part own, struct rank_part other,
+			 int shift)
+{
+	int64_t apart[MOST_PAIRS];
+	size_t n = 0, pairs = 0;
+
+	for (size_t i = 0; i < own.n && n < MOST_PAIRS; i++) {
+		int64_t at = (int64_t)i + shift;
+		const struct rank_collective *x, *y;
+
+		if (at < 0 || at >= (int64_t)other.n)
+			continue;
+		x = of(m, own.first + i);
+		y = of(m, other.first + (size_t)at);
+		pairs++;
+		if (same_collective(x, y))
+			apart[n++] = x->end_ns - y->end_ns;
+	}
+	if (n < FEWEST_PAIRS || 2 * n < pairs)
+		return INT64_MAX;
+	qsort(apart, n, sizeof(*apart), by_ns);
+	return apart[n - 1 - n / 4] - apart[n / 4];
+}
+
+/* By how many the numbers of a rank's part are too low; 0 unless that is much better. */
+static int shift_of(const struct rank_match *m, struct rank_part own, struct rank_part other)
+{
+	int64_t least = spread_at(m, own, other, 0);
+	int best = 0;
+
+	if (least <= NOT_APART_NS)
+		return 0;
+	/* A step is like the one before: of those that are as good the nearest. */
+	least /= 4;
+	for (int far = 1; far <= MOST_SHIFT; far++)
+		for (int shift = -far; shift <= far; shift += 2 * far) {
+			int64_t spread = spread_at(m, own, other, shift);
+
+			if (spread < least) {
+				least = spread / 2;
+				best = shift;
+			}
+		}
+	return best;
+}
+
+/* Numbers of the row whose meets begin at `first`, by the first row that has the same group. */
+static void shift_row(struct rank_match *m, size_t first)
+{
+	struct rank_part own, other;
+
+	for (size_t i = first; i < m->meets.len; i += own.n) {
+		int shift = 0;
+
+		own = part_of(m, i, m->meets.len);
+		for (size_t k = 0; k < first; k += other.n) {
+			other = part_of(m, k, first);
+			if (strcmp(m->meets.at[k].group, m->meets.at[i].group) != 0)
+				continue;
+			if (of(m, i)->seq < 0 && of(m, k)->seq < 0)
+				shift = shift_of(m, own, other) + (int)m->meets.at[k].index;
+			break;
+		}
+		for (size_t k = i; shift && k < i + own.n; k++)
+			m->meets.at[k].index += shift;
+	}
+}
+
+/* The least number of a group is 0 where none is said; the meets are in their order. */
+static void number_from_0(struct rank_match *m)
+{
+	struct rank_part p;
+
+	for (size_t i = 0; i < m->meets.len; i += p.n) {
+		int64_t least = m->meets.at[i].index;
+
+		p = part_of(m, i, m->meets.len);
+		for (size_t k = i; least < 0 && k < i + p.n; k++)
+			m->meets.at[k].index -= least;
+	}
+}
+
 static bool add_row(struct rank_match *m, uint32_t row)
 {
 	const struct rank_row *r = &m->rows[row];
@@ -84,6 +217,7 @@ static bool add_row(struct rank_match *m, uint32_t row)
 		qsort(m->meets.at + first, m->meets.len - first, sizeof(*m->meets.at), by_place);
 		number_row(m->meets.at + first, m->meets.len - first);
 	}
+	shift_row(m, first);
 	return true;
 }
 
@@ -104,6 +238,7 @@ static bool match(struct rank_match *m)
 			return false;
 	if (m->meets.len)
 		qsort(m->meets.at, m->meets.len, sizeof(*m->meets.at), by_place);
+	number_from_0(m);
 	for (size_t i = 0, n; i < m->meets.len; i += n) {
 		n = meeting(m, i);
 		for (size_t k = i; k < i + n; k++) {
@@ -168,25 +303,6 @@ struct report_divergence *divergence_add(struct rank_match *m, const struct dive
 	REPORT_SET(row, ranks, ranks_in_draft(m, of_it->ranks, of_it->n));
 	say_ranks(of_it->ranks, of_it->n, who, DIVERGENCE_WHO);
 	return row;
-}
-
-/* Whether all ranks give and take as many elements. */
-static bool is_even(const char *name)
-{
-	static const char *const even[] = { "allreduce",  "all_reduce", "allgather",
-					    "all_gather", "_allgather", "broadcast",
-					    "reduce",     "_reduce",    "barrier" };
-
-	for (size_t i = 0; i < sizeof(even) / sizeof(even[0]); i++)
-		if (strncasecmp(name, even[i], strlen(even[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool same_collective(const struct rank_collective *a, const struct rank_collective *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
-	       (!is_even(a->name) || (a->in == b->in && a->out == b->out));
 }
 
 /* The place of one that most are equal to; the first where as many are. */
@@ -424,15 +540,17 @@ static bool align(struct rank_match *m)
 
 	for (size_t i = 0; i < m->n_rows; i++)
 		REPORT_SET(m->rows[i].report, offset_from, 0);
-	/* The first that meets any other is the clock. */
-	for (size_t i = 0; i < m->meets.len; i++) {
-		if (of(m, i)->n_meet == 0)
+	/* The first rank that meets any other is the clock. */
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct rank_row *row = &m->rows[i];
+		size_t k = 0;
+
+		while (k < row->n && row->collectives[k].n_meet == 0)
+			k++;
+		if (k == row->n)
 			continue;
-		for (size_t k = 0; k < m->n_rows; k++)
-			if (k == m->meets.at[i].row) {
-				set_offset(&m->rows[k], &(struct apart){ 0, 0 }, 1);
-				REPORT_SET(m->rows[k].report, offset_from, 0);
-			}
+		set_offset(&m->rows[i], &(struct apart){ 0, 0 }, 1);
+		REPORT_SET(row->report, offset_from, 0);
 		break;
 	}
 	while (ok && any)

@@ -31,6 +31,9 @@ static const int64_t most_held_bytes = INT64_C(1) << 30;
 /* Of a point's time: what may go to getting all of them ready; where it is more, one may take as
  * much as `most_for_one` of the time for samples. */
 static const double ready_share = 0.15, most_for_one = 0.25;
+/* On a GPU processes differ more, by where the pages of its memory lie, and each starts the device
+ * again: as many as there may be where one takes at most this part of the time for samples. */
+static const double most_for_each_gpu = 0.35;
 /* To start one that has nothing to make ready: a fork, an exec, a sandbox. */
 static const double start_s = 0.03;
 enum { OTHERS_ROUNDS = 3, OTHERS_LEAST_ROUNDS = 24 };
@@ -74,6 +77,8 @@ static int others_of(struct run *r, const struct candidate *candidates,
 	else if (held_too_much(r, candidates))
 		r->one_process = "the modes hold more than 1 GiB, which a second process would "
 				 "hold again";
+	else if (workload_on_device(r->w) && each_s <= most_for_each_gpu * budget_s)
+		return STATS_PROCESSES - 1;
 	else if (fit < 1 && each_s > most_for_one * budget_s)
 		r->one_process = "to make a second process ready takes too long beside the samples";
 	else

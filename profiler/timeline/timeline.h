@@ -389,4 +389,22 @@ bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t 
  * NULL: out of memory.  The caller owns it. */
 json_t *timeline_groups_json(struct timeline_groups *g, struct err *err);
 
+/* ---- what a thread was in at a moment (stack.c) ---- */
+
+/* The query's lanes are those that may be read; its seek says the `lane` and the moment, `at_ns`
+ * from their first event.  Give it all tables; then as long as timeline_stack_next() is true, the
+ * chunks of that range.  It is false at the end, and with MEMORY. */
+struct timeline_stack;
+struct timeline_stack *timeline_stack_create(const struct timeline_query *q, struct err *err);
+void timeline_stack_destroy(struct timeline_stack *s); /* NULL is fine */
+bool timeline_stack_tables(struct timeline_stack *s, const void *block, size_t len,
+			   struct err *err);
+bool timeline_stack_next(struct timeline_stack *s, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
+bool timeline_stack_chunk(struct timeline_stack *s, const void *block, size_t len, struct err *err);
+
+/* {"frames": [{"name", "as": timeline_drawn_as(), "start_ns", "duration_ns"}], the outermost first,
+ * "forward": likewise, around where autograd's arrow into an op of `frames` begins; [] without}.
+ * NULL: out of memory.  The caller owns it. */
+json_t *timeline_stack_json(struct timeline_stack *s, struct err *err);
+
 #endif

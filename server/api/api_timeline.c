@@ -367,6 +367,42 @@ static bool api_run_timeline_groups(struct req *req, struct reply *reply, struct
 	return ok;
 }
 
+static bool stack_tables(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_stack_tables(self, row->data, row->len, err);
+}
+
+static bool stack_chunk(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_stack_chunk(self, row->data, row->len, err);
+}
+
+static bool api_run_timeline_stack(struct req *req, struct reply *reply, struct err *err)
+{
+	struct timeline_query q = timeline_whole(NULL);
+	struct timeline_stack *s = NULL;
+	struct db *db = req->app->db;
+	struct run_row run;
+	int64_t id, t0, t1;
+	bool ok;
+
+	ok = req_id(req, 0, &id, err) && db_run_get(db, id, req->arena, &run, err) &&
+	     read_lanes(req, &q, err) &&
+	     req_query_int(req, "at", (struct req_range){ 0, TIMELINE_MAX_NS, 0 }, &q.seek.at_ns,
+			   err) &&
+	     req_query_int(req, "lane", (struct req_range){ 0, TIMELINE_MAX_LANES - 1, 0 },
+			   &q.seek.lane, err) &&
+	     (s = timeline_stack_create(&q, err)) != NULL &&
+	     db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), stack_tables, s, err);
+	while (ok && timeline_stack_next(s, &t0, &t1, err))
+		ok = db_timeline_each(db, id, (struct block_range){ TIMELINE_CHUNK, t0, t1 },
+				      stack_chunk, s, err);
+	if (ok && err->code == ERR_NONE)
+		reply->json = timeline_stack_json(s, err);
+	timeline_stack_destroy(s);
+	return reply->json != NULL;
+}
+
 static bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q;

@@ -678,7 +678,7 @@ static void print_timelines(struct buf *out, const struct report_alignment *c)
 	print_change(out, c->a->on_host && c->b->on_host ? "  ops" : "  device", c->device);
 	print_change(out, "  idle", c->idle);
 	if (c->host)
-		print_change(out, "host", c->host);
+		print_change(out, "ops of the host", c->host);
 	buf_printf(out, "\n%11s  %-6s  %-8s  %4s  %4s\n", "B - A", "part", "change", "A", "B");
 	for (size_t i = 0; i < c->rows.n; i++) {
 		if (c->rows.at[i].time->changed || !c->rows.at[i].time->has.ci_us)
@@ -689,6 +689,8 @@ static void print_timelines(struct buf *out, const struct report_alignment *c)
 	if (same + (size_t)c->others->rows)
 		buf_printf(out, "%lld more within their noise: --json has them\n",
 			   (long long)same + (long long)c->others->rows);
+	for (size_t i = 0; i < c->host_rows.n; i++)
+		print_row(out, &c->host_rows.at[i]);
 	buf_puts(out, "\n");
 	for (size_t i = 0; i < c->how.n; i++)
 		buf_printf(out, "%s\n", c->how.at[i]);

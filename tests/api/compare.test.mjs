@@ -209,13 +209,13 @@ test('the command: wrong flags and files', () => {
 /* ---- timelines ---- */
 
 /** A trace of so many steps, of three kernels each, of which the second takes so many microseconds. */
-function trace(steps, us, names = ['first_0', 'second_1', 'third_2']) {
+function trace(steps, us, names = ['first_0', 'second_1', 'third_2'], opUs = 8) {
     const events = [];
     for (let step = 0; step < steps; step++)
         names.forEach((name, i) => {
             const ts = 100 * step + 20 * i, correlation = 10 * step + i + 1;
             const dur = (i === 1 ? us : 5) + 0.01 * ((step + i) % 3);
-            events.push({ ph: 'X', cat: 'cpu_op', name: `aten::op${i}`, pid: 9, tid: 9, ts, dur: 8 });
+            events.push({ ph: 'X', cat: 'cpu_op', name: `aten::op${i}`, pid: 9, tid: 9, ts, dur: i ? 8 : opUs });
             events.push({ ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 9, tid: 9, ts: ts + 2, dur: 3, args: { correlation } });
             events.push({ ph: 'X', cat: 'kernel', name, pid: 0, tid: 7, ts: ts + 6, dur, args: { correlation, device: 0, stream: 7 } });
         });
@@ -229,7 +229,7 @@ async function importTrace(name, text) {
 }
 
 test('the difference of two traces is laid to the kernel that is slower', async () => {
-    const a = await importTrace('before', trace(9, 10)), b = await importTrace('after', trace(9, 14, ['first_4', 'second_5', 'third_6']));
+    const a = await importTrace('before', trace(9, 10)), b = await importTrace('after', trace(9, 14, ['first_4', 'second_5', 'third_6'], 9));
     const { status, body } = await timelines(`a=${a}&b=${b}`);
     assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual([body.a.id, body.b.id, body.a.unit, body.a.used, body.a.items], [a, b, 'period of 3', 8, 3]);
@@ -240,6 +240,8 @@ test('the difference of two traces is laid to the kernel that is slower', async 
     assert.ok(Math.abs(sum - body.device.delta_us) < 1e-6);
     assert.ok(first.b.t0_ns > 0 && first.b.t1_ns > first.b.t0_ns);
     assert.equal(body.leads, 'device');
+    assert.deepEqual(body.host_rows.map((r) => [r.part, r.change, r.name]), [['host', 'slower', 'aten::op0']]);
+    assert.ok(Math.abs(body.host.delta_us - 1) < 1e-6, JSON.stringify(body.host));
     const same = (await timelines(`a=${a}&b=${a}`)).body;
     assert.deepEqual([same.leads, same.rows.filter((r) => r.time.changed)], ['none', []]);
 });

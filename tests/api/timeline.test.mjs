@@ -82,6 +82,29 @@ test('sums are saved as a table', async () => {
     assert.equal(lines[1].split(',').slice(0, 4).join(), [rows[0].text, rows[0].as, rows[0].count, rows[0].sum_ns].join());
 });
 
+test('a launch has the ops and Python frames around it, and a backward its forward', async () => {
+    const X = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 9, tid, ts, dur, args });
+    const flow = (ph, tid, ts) => ({ ph, cat: 'fwdbwd', name: 'fwdbwd', id: 5, pid: 9, tid, ts, ...(ph === 'f' ? { bp: 'e' } : {}) });
+    const traceEvents = [
+        X('python_function', 'train.py(7): step', 1, 0, 100), X('python_function', 'model.py(20): forward', 1, 5, 50), X('cpu_op', 'aten::addmm', 1, 10, 30), flow('s', 1, 10),
+        X('cuda_runtime', 'cudaLaunchKernel', 1, 20, 5, { correlation: 3 }), X('kernel', 'gemm', 7, 40, 10, { device: 0, stream: 7, correlation: 3 }),
+        X('cpu_op', 'autograd::engine::evaluate_function: AddmmBackward0', 2, 200, 60), X('cpu_op', 'AddmmBackward0', 2, 205, 50), flow('f', 2, 205),
+        X('cuda_runtime', 'cudaLaunchKernel', 2, 220, 5, { correlation: 4 }), X('kernel', 'gemm_t', 7, 240, 10, { device: 0, stream: 7, correlation: 4 }), X('cpu_op', 'aten::other', 2, 300, 10),
+    ];
+    const { status, body } = await getJson(`${server.url}/api/v1/imports?name=stacks`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: JSON.stringify({ schemaVersion: 1, traceEvents }) });
+    assert.equal(status, 201, JSON.stringify(body));
+    const stack = async (launch) => {
+        const v = await view(body.id, 'px=100');
+        const at = v.slices.filter((s) => s.kind === 'api')[launch];
+        const { frames, forward } = (await getJson(`${server.url}/api/v1/runs/${body.id}/timeline/stack?lane=${at.lane}&at=${at.start}`)).body;
+        return [frames.map((f) => f.name), forward.map((f) => f.name)];
+    };
+    assert.deepEqual(await stack(0), [['train.py(7): step', 'model.py(20): forward', 'aten::addmm', 'cudaLaunchKernel'], []]);
+    assert.deepEqual(await stack(1), [['autograd::engine::evaluate_function: AddmmBackward0', 'AddmmBackward0', 'cudaLaunchKernel'], ['train.py(7): step', 'model.py(20): forward', 'aten::addmm']]);
+    const none = (await getJson(`${server.url}/api/v1/runs/${body.id}/timeline/stack?lane=400&at=5`)).body;
+    assert.deepEqual(none, { frames: [], forward: [] });
+});
+
 test('rows are of the lanes that are asked for, totals of all', async () => {
     const all = await view(long, 't0=1000000&t1=1100000');
     const [lane] = all.lanes.filter((l) => l.role === 'kernels');

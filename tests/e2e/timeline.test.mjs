@@ -163,6 +163,23 @@ test("what is selected is summed by name, op, line and kernel, sorted, saved, an
   await sound(page, complaints);
 });
 
+test("a kernel of a trace shows the ops and Python frames that launched it", async () => {
+  const X = (cat, name, tid, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 9, tid, ts, dur, args });
+  const traceEvents = [
+    X("python_function", "train.py(7): step", 1, 0, 100), X("cpu_op", "aten::addmm", 1, 10, 30),
+    X("cuda_runtime", "cudaLaunchKernel", 1, 20, 5, { correlation: 3 }), X("kernel", "gemm", 7, 40, 10, { device: 0, stream: 7, correlation: 3 }),
+  ];
+  const { id } = await (await fetch(`${server.url}/api/v1/imports?name=stacks`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: JSON.stringify({ schemaVersion: 1, traceEvents }) })).json();
+  const { page, complaints } = await openPage(browser);
+  await open(page, id, "");
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press(".");
+  const stack = page.locator(".three .stack li");
+  await stack.first().waitFor();
+  assert.deepEqual(await stack.allInnerTexts(), ["cudaLaunchKernel", "aten::addmm", "step, train.py:7"]);
+  await sound(page, complaints);
+});
+
 test("SQL answers beside the timeline, and what is wrong is pointed at", async () => {
   const { page, complaints } = await openPage(browser, { allow: /status of 400/ });
   await open(page, long, "t0=1000000&t1=2000000");

@@ -1,7 +1,8 @@
 /* tests/fuzz/fuzz_import.c -- libFuzzer entry of the importer: logs of strangers.
  *
  * The first byte says in which pieces the rest comes.  Whatever it is, there is a report
- * with its ledger, or a message; and the timeline that was made can be read.
+ * with its ledger, or a message; and the timeline that was made can be read, and aligned with
+ * itself.
  *
  * Half of the inputs are changed by what a Chrome trace is made of: events of every phase and
  * category, whose numbers meet (threads, correlations, flows, times), are put between those that
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/align/align.h"
 #include "profiler/import/import.h"
 #include "profiler/import/kineto.h"
 
@@ -25,7 +27,6 @@ static bool read_back(void *self, const void *block, size_t len, struct err *err
 	struct buf text = { 0 };
 	json_t *rows = NULL;
 
-	(void)self;
 	if (!timeline_block_read(block, len, &b, err))
 		abort();
 	if (b.kind >= TIMELINE_TEXTS && !timeline_file_read(&b, name, &text, err))
@@ -37,13 +38,29 @@ static bool read_back(void *self, const void *block, size_t len, struct err *err
 	}
 	json_decref(rows);
 	buf_finish(&text);
-	return true;
+	return align_events_block(self, block, len, err);
+}
+
+/* Nothing differs from itself. */
+static void align(const struct align_events *events)
+{
+	struct err err = { 0 };
+	json_t *head = json_object();
+	struct align_run run = { .head = head, .events = &events->all };
+	json_t *aligned = align_timelines(&run, &run, &err);
+
+	if (aligned ? json_is_true(json_object_get(json_object_get(aligned, "wall"), "changed"))
+		    : !err.message[0])
+		abort();
+	json_decref(aligned);
+	json_decref(head);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t piece = size ? 1 + data[0] * (size_t)97 : 1;
-	struct import *im = import_create(read_back, NULL, 1 << 21, NULL);
+	struct align_events events = { 0 };
+	struct import *im = import_create(read_back, &events, 1 << 21, NULL);
 	struct err err = { 0 };
 	bool ok = import_begin(im, "fuzz", &err);
 	json_t *report = NULL;
@@ -54,8 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	report = ok ? import_finish(im, &err) : NULL;
 	if (report ? !json_is_object(json_object_get(report, "ledger")) : !err.message[0])
 		abort();
+	if (report)
+		align(&events);
 	json_decref(report);
 	import_destroy(im);
+	align_events_finish(&events);
 	return 0;
 }
 

@@ -496,6 +496,40 @@ def model(x):
     b = torch.fake_quantize_per_channel_affine(x, scales, zeros, 1, -128, 127)
     return a, b
 """),
+    ("made_in_a_graph", [["f 2,4"], ["f 2,4"]], """net = nn.Linear(4, 2)
+def model(x):
+    criterion = nn.MSELoss()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    opt.zero_grad()
+    loss = criterion(net(x), nn.Identity()(x)[:, :2])
+    loss.backward()
+    opt.step()
+    return loss.detach()
+"""),
+    ("layers_in_a_list", [["f 2,4"], ["f 2,4"]], """def model(x):
+    net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2), nn.Tanh())
+    return net(x).shape
+"""),
+    ("around_an_optimizer", [["f 2,4"], ["f 2,4"]], """from collections import defaultdict
+class Around(torch.optim.Optimizer):
+    def __init__(self, inner):
+        self.inner = inner
+        self.param_groups = inner.param_groups
+        self.state = defaultdict(dict)
+    def step(self):
+        self.inner.step()
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                state["n"] = state.get("n", 0) + 1
+net = nn.Linear(4, 2)
+opt = Around(torch.optim.SGD(net.parameters(), lr=0.1))
+def model(x):
+    net(x).sum().backward()
+    opt.step()
+    opt.inner.zero_grad()
+    return net.weight.detach() + 0, opt.state[net.weight]["n"]
+"""),
 ]
 
 

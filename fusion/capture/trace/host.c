@@ -399,7 +399,7 @@ static bool call_control(struct trace *t, const struct native *f, const struct a
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
 	*out = value_none();
 	if (f->id == CONTROL_FUNCTION_CONTEXT)
-		return trace_mark_context(t, err) &&
+		return trace_mark_call(t, "FunctionCtx", err) &&
 		       (args->n == 0 || t->backward->functions->begin(t, args, err));
 	if (f->id == CONTROL_BODY || f->id == CONTROL_PURE_BODY)
 		return t->control->body(
@@ -793,6 +793,14 @@ static bool host_module_attr(void *self, const struct module *m, const char *nam
 	return torch_module_attr(t->names, m, name, out, err);
 }
 
+/* torch's Module.__init__ calls this. */
+static bool host_makes_module(void *self, struct err *err)
+{
+	struct trace *t = self;
+
+	return t->native || trace_mark_call(t, "_log_api_usage_once", err);
+}
+
 static bool host_may_define(void *self, const char *class, struct err *err)
 {
 	return trace_break(self, BREAK_CLASS, class, err);
@@ -978,6 +986,7 @@ void trace_host_init(struct trace *t)
 		.whole = variables_whole,
 		.may_store = variables_may_store,
 		.may_define = host_may_define,
+		.makes_module = host_makes_module,
 		.may_miss = host_may_miss,
 		.may_advance = host_may_advance,
 		.builtin_break = trace_builtin_break,

@@ -63,9 +63,9 @@ bool trace_mark_inference(struct trace *t, bool enters, struct err *err)
 	return mark(t, enters ? "_enter_inference_mode" : "_exit_inference_mode", err);
 }
 
-bool trace_mark_context(struct trace *t, struct err *err)
+bool trace_mark_call(struct trace *t, const char *fx, struct err *err)
 {
-	return mark(t, "FunctionCtx", err);
+	return mark(t, fx, err);
 }
 
 /* Calls that TorchDynamo writes as several: all but the last are marks here, since the

@@ -498,7 +498,7 @@ bool trace_scaled(struct trace *t, const struct op_call *call, bool *done, struc
 /* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
 bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
-bool trace_mark_context(struct trace *t, struct err *err); /* of torch.autograd.Function */
+bool trace_mark_call(struct trace *t, const char *fx, struct err *err); /* any other of FX alone */
 /* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
 bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
 		      const char **name, struct err *err);

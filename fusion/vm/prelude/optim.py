@@ -31,6 +31,7 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    @torch.compiler.disable
     def add_param_group(self, param_group):
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
@@ -57,7 +58,8 @@ class Optimizer:
 
     @property
     def state(self):
-        return vars(self).get("_given_state") or State(self)
+        given = vars(self).get("_given_state")
+        return State(self) if given is None else given
 
     @state.setter
     def state(self, value):

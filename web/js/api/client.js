@@ -285,6 +285,12 @@ export function getGroups(id, params, signal) {
  */
 export const postQuery = (id, query, signal) => request(`/runs/${encodeURIComponent(id)}/query`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(query), signal }, query.format === "csv");
 
+/**
+ * What a thread was in. @param {string} id @param {Record<string, string | number>} params mode, n, lane, at (ns) @param {AbortSignal} signal
+ * @returns {Promise<{frames: {name: string, as: string}[], forward: {name: string, as: string}[]}>}
+ */
+export const getStack = (id, params, signal) => request(`/runs/${encodeURIComponent(id)}/timeline/stack?${new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]))}`, { signal });
+
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });
 

@@ -3661,12 +3661,14 @@ export interface ReportAlignment {
   device: ReportAlignedChange;
   /** of that what nothing ran in */
   idle: ReportAlignedChange;
-  /** the time of a unit on the host; none where nothing tells it */
+  /** beside a device: what ops of the host take of what repeats there; none where none are known */
   host?: ReportAlignedChange;
   /** what adds to the difference: rows that changed first, the largest first; those of a part add up to it with `others` and `rest_us` */
   rows: ReportAlignedRow[];
   /** rows that are not listed, together */
   others: ReportAlignedOthers;
+  /** ops of the host that changed, at most 50, each with the time that those it calls leave; of a program on the host alone `rows` has them */
+  host_rows: ReportAlignedRow[];
   /** what ran in a unit of A, the longest where it is many */
   slices_a: ReportAlignedSlice[];
   /** what ran in a unit of B */
@@ -3753,7 +3755,7 @@ export interface ReportAlignedChange {
 
 /** the items of one name, or those that one side made of the other's */
 export interface ReportAlignedRow {
-  /** device: what they take; idle: what nothing ran in before them */
+  /** device: what they take; idle: what nothing ran in before them; host: what ops of the host take, in host_rows */
   part: string;
   /** slower, faster, new, gone, more, fewer, fused, split, replaced, renamed; of idle time longer or shorter; same */
   change: string;

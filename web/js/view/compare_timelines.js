@@ -21,7 +21,7 @@ export function timelines(ctx, of, ids, runs) {
   const shown = of.rows.filter(counts);
   const how = h("p", { class: "how" }, of.how.join(" "));
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, spoken(of.sentence)), how);
-  return [verdict, unitPart(ctx, of, ids, runs), rowsPart(of, shown), slicesPart(of), apartPart(of)].filter((x) => x !== null);
+  return [verdict, unitPart(ctx, of, ids, runs), rowsPart(of, shown), hostPart(of), slicesPart(of), apartPart(of)].filter((x) => x !== null);
 }
 
 /** The modes of a run, to choose from. @param {Context} ctx @param {readonly string[]} ids @param {string} key @param {string} label @param {readonly string[]} modes @param {string | null} now */
@@ -44,7 +44,7 @@ function unitPart(ctx, of, ids, runs) {
     return h("tr", {}, h("th", { scope: "row", class: inner ? "inner" : null }, name), h("td", { class: "r", data: { label: "A" } }, unbroken(c.a.text)), h("td", { class: "r", data: { label: "B" } }, unbroken(c.b.text)), delta, h("td", {}, c.changed ? chip(c.delta_us > 0 ? "slower" : "faster", c.delta_us > 0 ? "LONGER" : "SHORTER") : chip("same", c.ci_us ? "NOISE" : "UNKNOWN")));
   };
   const body = [row("whole unit", of.wall, false), row(host ? "in ops" : "device runs", of.device, true), row("idle", of.idle, true)];
-  if (of.host) body.push(row("on the host", of.host, false));
+  if (of.host) body.push(row("ops of the host", of.host, false));
   const table = h("table", { class: "unit", id: "unit" }, h("caption", { class: "vh" }, "What a unit takes"), headRow(["Time of a unit", ["A", "r"], ["B", "r"], ["B less A", "r"], "Verdict"]), h("tbody", {}, body));
   const modes = runs.map((r) => [...(r?.modes ?? [])]);
   const acts = [modeChoice(ctx, ids, "mode", "A", modes[0] ?? [], of.a.mode), modeChoice(ctx, ids, "mode_b", "B", modes[1] ?? [], of.b.mode)];
@@ -86,8 +86,8 @@ function rowsTable(of, rows, falls) {
     const delta = h("td", { class: "r" }, h("span", { class: "num-strong" }, unbroken(r.time.delta.text)), ci(intervalOf(r.time.delta)));
     return h("tr", { data: { row: of.rows.indexOf(r) } }, name, word, cell(r.time.a, "A"), cell(r.time.b, "B"), delta, falls ? h("td", { class: "falls" }, barOf(fall.bars[i], fall.zero, tone)) : null, placesOf(of, r));
   });
-  const head = headRow(["Kernel", "Change", ["A", "r"], ["B", "r"], ["B less A", "r"], ...(falls ? /** @type {[null, string, string][]} */ ([[null, "", "One after the other"]]) : []), [null, "", "In the timelines"]]);
-  return h("table", { class: "rows" }, h("caption", { class: "vh" }, falls ? "What makes the difference" : "What differs by no more than noise"), head, h("tbody", {}, body));
+  const head = headRow([rows[0]?.part === "host" ? "Op" : "Kernel", "Change", ["A", "r"], ["B", "r"], ["B less A", "r"], ...(falls ? /** @type {[null, string, string][]} */ ([[null, "", "One after the other"]]) : []), [null, "", "In the timelines"]]);
+  return h("table", { class: "rows" }, h("caption", { class: "vh" }, rows[0]?.part === "host" ? "Ops of the host that changed" : falls ? "What makes the difference" : "What differs by no more than noise"), head, h("tbody", {}, body));
 }
 
 /** @param {Alignment} of @param {readonly Row[]} shown */
@@ -101,6 +101,12 @@ function rowsPart(of, shown) {
   more.addEventListener("toggle", () => more.open && more.childElementCount === 1 && add(more, scroller("What differs by no more than noise, table", rowsTable(of, quiet, false)), of.others.rows ? h("p", { class: "small sub" }, `${plural(of.others.rows, "smaller row")} in the answer of the API alone.`) : null));
   add(box, more);
   return box;
+}
+
+/** Ops of the host that changed, beside a device. @param {Alignment} of */
+function hostPart(of) {
+  if (!of.host_rows.length) return null;
+  return section("On the host", `${plural(of.host_rows.length, "op")} that changed, each without those it calls`, [], scroller("Ops of the host that changed, table", rowsTable(of, of.host_rows, true)));
 }
 
 /** Both units, one over the other, with lines between what was matched. @param {Alignment} of @param {boolean} idle */

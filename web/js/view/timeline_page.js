@@ -18,7 +18,7 @@ import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
 import { marksOf, marksText } from "../model/timeline_marks.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, isSame, lanesIn, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, partner, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -369,6 +369,16 @@ export class TimelinePage {
     if (!slice) return;
     say(`${nameOf(this.#view, slice)}, ${duration(slice.duration / 1000)}.`);
     if (slice.correlation && slice.kind !== "flow" && this.#whole.sampled) this.#join(slice);
+    this.#stack(slice);
+  }
+
+  /** Of a trace: what the host was in at the launch. @param {Slice} slice */
+  async #stack(slice) {
+    const device = DEVICE_KINDS.includes(slice.kind);
+    const at = device ? partner(this.#view.slices, slice, this.#view.lanes) ?? this.#other : slice;
+    if (!this.#asked.run.workload?.trace || !at || !["api", "op", "launch"].includes(at.kind)) return;
+    const { addStack } = await import("./timeline_stack.js");
+    await addStack(this.#parts.slice, at, this.#asked, () => this.line.pointedAt === slice);
   }
 
   /** The line of what is pointed at is that of the other views too. @param {Slice | null} slice */
@@ -390,5 +400,6 @@ export class TimelinePage {
     this.#name(this.#other, event.info);
     this.line.join(this.#other);
     fillSlice(this.#parts.slice, slice, this.#view, this.#asked, this.#other);
+    this.#stack(slice);
   }
 }
