@@ -326,6 +326,42 @@ static void every_composite_expands_on_symbolic_sizes(void **state)
 		assert_int_not_equal(op_info(w->g->nodes[i]->op)->kind, KIND_COMPOSITE);
 }
 
+/* How many products a GPU makes of one over so many terms, of an input's rows or of computed ones;
+ * *terms: of the last of them. */
+static int products_of(struct world *w, int terms_of, bool computed, int64_t *terms)
+{
+	struct arg x = input(w, DTYPE_BF16, SIZES(1024, terms_of));
+	struct arg y = input(w, DTYPE_BF16, SIZES(terms_of, 512));
+	int count = 0;
+
+	w->g->calls = true;
+	RETURN(w, ADD(w, OP_matmul, computed ? ADD(w, OP_relu, x) : x, y));
+	RUN_PASS(w, pass_decompose);
+	for (int i = 0; i < w->g->n_nodes; i++) {
+		const struct node *n = w->g->nodes[i];
+
+		if (n->op != OP_matmul)
+			continue;
+		*terms = w->g->nodes[n->args[0].node]->shape.size[1]->value;
+		count++;
+	}
+	world_end(w);
+	world_begin(w);
+	return count;
+}
+
+static void an_odd_sum_on_a_gpu_is_an_even_one_and_the_rest(void **state)
+{
+	int64_t terms = 0;
+
+	assert_int_equal(products_of(*state, 1027, true, &terms), 2);
+	assert_int_equal(terms, 1024);
+	assert_int_equal(products_of(*state, 1024, true, &terms), 1);
+	assert_int_equal(terms, 1024);
+	assert_int_equal(products_of(*state, 1027, false, &terms), 1);
+	assert_int_equal(products_of(*state, 37, true, &terms), 1);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, world_teardown)
@@ -344,6 +380,7 @@ int main(void)
 		CASE(largest_smallest_and_alpha),
 		CASE(symbolic_counts_stand_as_int_operands),
 		CASE(every_composite_expands_on_symbolic_sizes),
+		CASE(an_odd_sum_on_a_gpu_is_an_even_one_and_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

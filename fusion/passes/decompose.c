@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/graph/custom.h"
+#include "fusion/graph/view.h"
 #include "fusion/passes/decompose.h"
 
 struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n)
@@ -147,9 +148,12 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
  *
  * Units for matrices want sizes that are multiples of 16 bytes, whatever lies between rows.  So
  * such a product is one with a few columns more, which repeat some, and its result a part of that.
+ * One whose sums have an odd count of terms is two: of an even count, and of the few that are left.
  */
 
-enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14 };
+enum { ROW_BYTES = 16, LEAST_ROW = 32, LEAST_ELEMENTS = 1 << 14, LEAST_TERMS = 512 };
+/* Multiplications that are worth a launch more. */
+static const double LEAST_WORK = 1 << 28;
 
 /* How many columns to add; 0: the result's rows are even, or few beside the weight's. */
 static int64_t missing_columns(const struct graph *g, const struct node *n)
@@ -202,14 +206,86 @@ static int repeat_some(struct rewrite *rw, const struct node *n, int x, int dim,
 	return some < 0 ? some : add_node(rw, n, OP_cat, args, 3, err);
 }
 
+/* How many terms of a product's sums to add up first, so many that units for matrices load 16 bytes
+ * at a time; 0: all at once, as where it is little work, or where rows are an input's, which begin
+ * anywhere. */
+static int64_t even_terms(const struct graph *g, const struct node *n)
+{
+	const struct node *x = n->n_args > 0 && n->args[0].kind == ARG_NODE
+				   ? g->nodes[n->args[0].node]
+				   : NULL;
+	const struct sym *terms = x && x->shape.rank ? x->shape.size[x->shape.rank - 1] : NULL;
+	double work = 1;
+
+	if ((n->op != OP_matmul && n->op != OP_matmul_nt) || n->dtype == dtype_wide(n->dtype) ||
+	    !terms || !sym_is_const(terms) || terms->value < LEAST_TERMS || x->dtype != n->dtype ||
+	    g->nodes[n->args[1].node]->shape.rank != 2 ||
+	    g->nodes[view_base(g, x->id)]->op == OP_input ||
+	    (n->op == OP_matmul_nt && g->nodes[view_base(g, n->args[1].node)]->op == OP_input))
+		return 0;
+	for (int d = 0; d < n->shape.rank; d++)
+		work *= (double)sym_hint(g->syms, n->shape.size[d]);
+	if (work * (double)terms->value < LEAST_WORK)
+		return 0;
+	return terms->value % (ROW_BYTES / (int64_t)dtype_bytes(n->dtype)) == 0
+		   ? 0
+		   : terms->value / (ROW_BYTES / (int64_t)dtype_bytes(n->dtype)) *
+			 (ROW_BYTES / (int64_t)dtype_bytes(n->dtype));
+}
+
+/* The product of terms [begin, end), as float32. */
+static int some_terms(struct rewrite *rw, const struct node *n, int64_t begin, int64_t end,
+		      struct err *err)
+{
+	struct arg args[2];
+	int id = 0;
+
+	for (int a = 0; a < 2 && id >= 0; a++) {
+		int dim = a == 0 ? rw->g->nodes[n->args[0].node]->shape.rank - 1
+				 : n->op == OP_matmul_nt;
+
+		id = add_node(rw, n, OP_slice,
+			      (struct arg[]){ n->args[a], arg_int(rw->g, dim),
+					      arg_int(rw->g, begin), arg_int(rw->g, end) },
+			      4, err);
+		args[a] = arg_node(id);
+	}
+	if (id >= 0)
+		id = add_node(rw, n, n->op, args, 2, err);
+	return id < 0 ? id
+		      : add_node(rw, n, OP_to, (struct arg[]){ arg_node(id), arg_dtype(DTYPE_F32) },
+				 2, err);
+}
+
+/* The few last terms are a product of their own, which is added in the other one's call. */
+static int split_sum(struct rewrite *rw, struct node *n, int64_t even, struct err *err)
+{
+	const struct node *x = rw->g->nodes[n->args[0].node];
+	int64_t all = x->shape.size[x->shape.rank - 1]->value;
+	int rest = some_terms(rw, n, even, all, err), id = rest;
+
+	if (id >= 0)
+		id = some_terms(rw, n, 0, even, err);
+	if (id >= 0)
+		id = add_node(rw, n, OP_add, (struct arg[]){ arg_node(id), arg_node(rest) }, 2,
+			      err);
+	if (id >= 0)
+		id = add_node(rw, n, OP_to, (struct arg[]){ arg_node(id), arg_dtype(n->dtype) }, 2,
+			      err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	rw->g->nodes[id]->name = n->name;
+	return id;
+}
+
 static int widen_product(struct rewrite *rw, struct node *n, struct err *err)
 {
-	int64_t more = missing_columns(rw->g, n);
+	int64_t more = missing_columns(rw->g, n), even = even_terms(rw->g, n);
 	struct arg args[3] = { n->args[0], n->args[1], n->args[2] };
 	int last = n->shape.rank - 1, operands = n->op == OP_biased ? 3 : 2, id = 0;
 
 	if (more == 0)
-		return REWRITE_KEEP;
+		return even > 0 ? split_sum(rw, n, even, err) : REWRITE_KEEP;
 	for (int a = 1; a < operands && id >= 0; a++) {
 		id = repeat_some(rw, n, n->args[a].node, n->op == OP_matmul, more, err);
 		args[a] = arg_node(id);

@@ -26,6 +26,8 @@ enum {
 
 /* Products of elements from which cuDNN's kernel makes up for its longer launch. */
 static const double MUCH_WORK = 1 << 27;
+/* The widest heads of its gradients. */
+enum { DNN_WIDTH = 128 };
 
 struct attend {
 	struct dnn_graph *graph; /* NULL: our own */
@@ -190,7 +192,7 @@ static float rounded(enum dtype dtype, double x)
 
 /* ---- cuDNN's: softmax(q @ k.T * scale + mask) @ v, fused into one engine */
 
-enum { ID_Q = 1, ID_K, ID_V, ID_MASK, ID_OUT, ID_SCALE, ID_LOWEST };
+enum { ID_Q = 1, ID_K, ID_V, ID_MASK, ID_OUT, ID_SCALE, ID_LOWEST, ID_ROWS };
 
 /* An operand as [batch, head, row, column]; k as its transpose.  `rows` names the dim of rows. */
 static struct dnn_shape shape_of(const struct operand *x, int head, int rows, bool turned)
@@ -269,6 +271,8 @@ static bool suits_dnn(const struct library_call *call)
 struct scores {
 	struct dnn_graph *g;
 	struct dnn_shape all, row, one; /* of the scores, of a number a row, of one number */
+	bool leaves;                    /* the log of a row's sum of powers goes to memory */
+	bool back; /* all is computed as float32: engines of gradients want it so */
 };
 
 static dnn_item between(const struct scores *s, const struct dnn_shape *shape, enum dnn_type type)
@@ -295,13 +299,13 @@ static dnn_item hide_later(const struct scores *s, dnn_item x)
 	for (int i = 0; i < 2; i++) {
 		index[i] = between(s, &s->all, DNN_INT32);
 		dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_INDEX,
-						   .math = DNN_INT32,
+						   .math = s->back ? DNN_FLOAT : DNN_INT32,
 						   .x = x,
 						   .y = index[i],
 						   .axis = 2 + i });
 	}
 	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_GREATER_EQUAL,
-					   .math = DNN_BOOL,
+					   .math = s->back ? DNN_FLOAT : DNN_BOOL,
 					   .x = index[0],
 					   .b = index[1],
 					   .y = seen });
@@ -322,14 +326,16 @@ static dnn_item add_softmax(const struct scores *s, dnn_item x, enum dnn_type ty
 	x = compute(s, DNN_EXP, compute(s, DNN_SUB, x, most), NULL);
 	dnn_add_op(
 	    s->g, &(struct dnn_op){ .kind = DNN_REDUCTION, .mode = DNN_SUM_ALL, .x = x, .y = sum });
-	/* The log of the row's sum, which cuDNN's engines know a softmax by; nobody reads it. */
+	/* The log of the row's sum, which cuDNN's engines know a softmax by. */
 	y = between(s, &s->row, DNN_FLOAT);
 	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_LOG, .math = DNN_FLOAT, .x = sum, .y = y });
 	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_ADD,
 					   .math = DNN_FLOAT,
 					   .x = most,
 					   .b = y,
-					   .y = between(s, &s->row, DNN_FLOAT) });
+					   .y = s->leaves ? dnn_add_tensor(s->g, DNN_FLOAT, &s->row,
+									   DNN_IN_MEMORY, ID_ROWS)
+							  : between(s, &s->row, DNN_FLOAT) });
 	y = between(s, &s->all, type);
 	dnn_add_op(
 	    s->g, &(struct dnn_op){ .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });
@@ -365,47 +371,66 @@ static dnn_item add_scores(const struct scores *s, const struct library_call *ca
 	return call->number[ARG_HOW] & ATTENTION_CAUSAL ? hide_later(s, x) : x;
 }
 
-static struct dnn_graph *attention_graph(const struct cuda_call *c)
+/* Begins a graph of scores; s->g is NULL where cuDNN will not take the call. */
+static void begin_scores(const struct cuda_call *c, struct scores *s)
 {
 	const struct library_call *call = c->call;
-	const struct operand *q = &call->arg[ARG_Q], *out = &call->out;
+	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
 	int head = q->rank == 4 ? 1 : -1, last = q->rank - 1;
-	bool turned = call->number[ARG_HOW] & ATTENTION_TURNED;
-	struct scores s = { .g = suits_dnn(call) ? dnn_begin(dnn_open(c->device), c->device)
-						 : NULL };
-	struct dnn_shape at[4] = { shape_of(q, head, last - 1, false),
-				   shape_of(&call->arg[ARG_K], head, last - 1, true),
-				   shape_of(&call->arg[ARG_V], head, last - 1, false),
-				   turned ? shape_of(out, 2, 1, false)
-					  : shape_of(out, head, last - 1, false) };
-	enum dnn_type type = dnn_type_of(q->dtype);
 	int64_t step = 1, line = 1;
-	dnn_item items[4];
 
+	s->g = suits_dnn(call) ? dnn_begin(dnn_open(c->device), c->device) : NULL;
+	s->all = s->row = s->one = shape_of(q, head, last - 1, false);
+	s->all.size[3] = k->size[last - 1];
+	s->row.size[3] = 1;
+	for (int d = 3; d >= 0; d--) {
+		s->all.stride[d] = step;
+		s->row.stride[d] = line;
+		s->one.size[d] = s->one.stride[d] = 1;
+		step *= s->all.size[d];
+		line *= s->row.size[d];
+	}
+}
+
+/* Operand `arg`, whose rows are its dim before the last, in memory with that id. */
+static dnn_item add_matrix(const struct scores *s, const struct library_call *call, int arg,
+			   bool turned, int64_t id)
+{
+	const struct operand *x = &call->arg[arg];
+	struct dnn_shape shape = shape_of(x, x->rank == 4 ? 1 : -1, x->rank - 2, turned);
+
+	return dnn_add_tensor(s->g, dnn_type_of(x->dtype), &shape, DNN_IN_MEMORY, id);
+}
+
+static struct dnn_graph *finish_scores(const struct scores *s)
+{
+	if (dnn_finish(s->g, NULL))
+		return s->g;
+	dnn_drop(s->g);
+	return NULL;
+}
+
+/* The result lies as `out` says. */
+static struct dnn_graph *attention_graph(const struct cuda_call *c, const struct dnn_shape *out,
+					 bool leaves)
+{
+	const struct library_call *call = c->call;
+	enum dnn_type type = dnn_type_of(call->arg[ARG_Q].dtype);
+	struct scores s = { .leaves = leaves };
+	dnn_item q, k, v, y;
+
+	begin_scores(c, &s);
 	if (!s.g)
 		return NULL;
-	s.all = s.row = s.one = at[0];
-	s.all.size[3] = at[1].size[3];
-	s.row.size[3] = 1;
-	for (int d = 3; d >= 0; d--) {
-		s.all.stride[d] = step;
-		s.row.stride[d] = line;
-		s.one.size[d] = s.one.stride[d] = 1;
-		step *= s.all.size[d];
-		line *= s.row.size[d];
-	}
-	for (int i = 0; i < 4; i++)
-		items[i] = dnn_add_tensor(s.g, type, &at[i], DNN_IN_MEMORY,
-					  i == 3 ? ID_OUT : ID_Q + i);
-	dnn_add_op(s.g, &(struct dnn_op){
-			    .kind = DNN_PRODUCT,
-			    .x = add_softmax(&s, add_scores(&s, call, items[0], items[1]), type),
-			    .b = items[2],
-			    .y = items[3] });
-	if (dnn_finish(s.g, NULL))
-		return s.g;
-	dnn_drop(s.g);
-	return NULL;
+	q = add_matrix(&s, call, ARG_Q, false, ID_Q);
+	k = add_matrix(&s, call, ARG_K, true, ID_K);
+	v = add_matrix(&s, call, ARG_V, false, ID_V);
+	y = dnn_add_tensor(s.g, type, out, DNN_IN_MEMORY, ID_OUT);
+	dnn_add_op(s.g, &(struct dnn_op){ .kind = DNN_PRODUCT,
+					  .x = add_softmax(&s, add_scores(&s, call, q, k), type),
+					  .b = v,
+					  .y = y });
+	return finish_scores(&s);
 }
 
 static void run_graph(const struct cuda_call *c, const struct attend *s, void *const *buffers)
@@ -474,12 +499,16 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	int rows = tile_rows(q->dtype, rows_of_blocks(call->graph, call->node)), last = q->rank - 1;
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
+	struct dnn_shape out;
 
 	*state = s;
 	if (!s)
 		return NOWHERE;
 	s->args.scale = (float)call->node->args[ARG_SCALE].f;
-	s->graph = attention_graph(c);
+	out = call->number[ARG_HOW] & ATTENTION_TURNED
+		  ? shape_of(&call->out, 2, 1, false)
+		  : shape_of(&call->out, q->rank == 4 ? 1 : -1, last - 1, false);
+	s->graph = attention_graph(c, &out, false);
 	if (s->graph)
 		return ON_DEVICE;
 	if (!c->module)
@@ -558,13 +587,236 @@ const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
 
 /* ---- its gradients */
 
+/* cuDNN's way: the forward pass once more for what it leaves of each row (its result goes to where
+ * the gradient of q will lie), then all gradients in one engine, whose sums come in any order. */
+struct dnn_back {
+	struct dnn_graph *ahead, *back; /* NULL: our own kernels */
+	void *room;                     /* rows' logs, rows' slopes, the gradient of q in float32 */
+	size_t row_bytes, sum_bytes, taken_bytes; /* taken: not cuBLAS's memory */
+};
+
 struct attend_back {
+	struct dnn_back dnn;
 	CUfunction rows, keys;
 	struct attention_back_args args;
 	int64_t row_blocks, key_blocks;
 	unsigned shared_bytes;
 	size_t left_bytes; /* of shift and slope together */
 };
+
+enum { ID_G = ID_ROWS + 1, ID_SLOPE, ID_ONE, ID_SUM, ID_DQ, ID_DK, ID_DV };
+
+static bool is_back_for_dnn(const struct graph *g, const struct node *n)
+{
+	return !g->ordered && n->args[ARG_MASK].kind != ARG_NODE && width_of(g, n) <= DNN_WIDTH &&
+	       is_for_dnn(g, n);
+}
+
+static bool suits_back(const struct library_call *call)
+{
+	const struct operand *q = &call->arg[ARG_Q];
+	const int args[] = { ARG_G, ARG_OUT };
+
+	if (!is_back_for_dnn(call->graph, call->node) ||
+	    call->number[ARG_HOW] & (ATTENTION_TURNED | ATTENTION_ROUNDS))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		const struct operand *x = &call->arg[args[i]];
+
+		for (int d = 0; d < x->rank; d++)
+			if (x->rank != q->rank ||
+			    (d == x->rank - 1 ? x->stride[d] != 1 : x->stride[d] % 8 != 0) ||
+			    x->offset % 8 != 0)
+				return false;
+	}
+	return true;
+}
+
+/* What the result has of q (part 0), of k and of v: rows of its own, one below the other. */
+static struct dnn_shape part_of(const struct library_call *call, int part)
+{
+	const struct operand *out = &call->out;
+	struct dnn_shape s = shape_of(out, out->rank == 4 ? 1 : -1, out->rank - 2, false);
+
+	s.size[2] = call->arg[part == 0 ? ARG_Q : ARG_K].size[out->rank - 2];
+	return s;
+}
+
+static dnn_item compute_as(const struct scores *s, const struct dnn_shape *shape,
+			   enum dnn_mode mode, dnn_item x, dnn_item b)
+{
+	dnn_item y = between(s, shape, DNN_FLOAT);
+
+	dnn_add_op(s->g,
+		   &(struct dnn_op){ .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
+	return y;
+}
+
+static dnn_item reorder(const struct scores *s, dnn_item x, const struct dnn_shape *shape,
+			enum dnn_type type)
+{
+	dnn_item y = between(s, shape, type);
+
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_RESHAPE, .x = x, .y = y });
+	return y;
+}
+
+static void multiply(const struct scores *s, dnn_item x, dnn_item b, dnn_item y)
+{
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_PRODUCT, .x = x, .b = b, .y = y });
+}
+
+/* Of each row the sum of gradient times result. */
+static dnn_item add_slope(const struct scores *s, dnn_item g, dnn_item o,
+			  const struct dnn_shape *rows)
+{
+	dnn_item sum = between(s, &s->row, DNN_FLOAT);
+	dnn_item y = dnn_add_tensor(s->g, DNN_FLOAT, &s->row, DNN_IN_MEMORY, ID_SLOPE);
+
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_REDUCTION,
+					   .mode = DNN_SUM_ALL,
+					   .x = compute_as(s, rows, DNN_MUL, g, o),
+					   .y = sum });
+	dnn_add_op(s->g, &(struct dnn_op){
+			     .mode = DNN_MUL,
+			     .math = DNN_FLOAT,
+			     .x = sum,
+			     .b = dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_ONE),
+			     .y = y });
+	return y;
+}
+
+/* As cuDNN's engines know it, op by op. */
+static struct dnn_graph *gradients_graph(const struct cuda_call *c)
+{
+	const struct library_call *call = c->call;
+	const struct operand *own = &call->arg[ARG_K];
+	enum dnn_type type = dnn_type_of(own->dtype);
+	struct scores s = { .back = true };
+	struct dnn_shape part[3], turned, rows,
+	    key = shape_of(own, own->rank == 4 ? 1 : -1, own->rank - 2, false);
+	dnn_item q, k, v, g, o, scale, slope, x, power, sum;
+
+	begin_scores(c, &s);
+	if (!s.g)
+		return NULL;
+	s.g->varies = true;
+	for (int i = 0; i < 3; i++)
+		part[i] = part_of(call, i);
+	turned = s.all;
+	turned.size[2] = s.all.size[3];
+	turned.size[3] = s.all.size[2];
+	turned.stride[2] = 1;
+	turned.stride[3] = s.all.size[3];
+	rows = part[0];
+	for (int d = 3, step = 1; d >= 0; step *= (int)rows.size[d--])
+		rows.stride[d] = step;
+	q = add_matrix(&s, call, ARG_Q, false, ID_Q);
+	k = add_matrix(&s, call, ARG_K, true, ID_K);
+	v = add_matrix(&s, call, ARG_V, true, ID_V);
+	g = add_matrix(&s, call, ARG_G, false, ID_G);
+	o = add_matrix(&s, call, ARG_OUT, false, ID_OUT);
+	scale = dnn_add_tensor(s.g, DNN_FLOAT, &s.one, DNN_NUMBER, ID_SCALE);
+	slope = add_slope(&s, g, o, &rows);
+	x = between(&s, &s.all, DNN_FLOAT);
+	multiply(&s, q, k, x);
+	x = compute(&s, DNN_SUB, compute(&s, DNN_MUL, x, scale),
+		    dnn_add_tensor(s.g, DNN_FLOAT, &s.row, DNN_IN_MEMORY, ID_ROWS));
+	if (call->number[ARG_HOW] & ATTENTION_CAUSAL)
+		x = hide_later(&s, x);
+	power = compute(&s, DNN_EXP, x, NULL);
+	multiply(&s, reorder(&s, power, &turned, type), g,
+		 dnn_add_tensor(s.g, type, &part[2], DNN_IN_MEMORY, ID_DV));
+	x = between(&s, &s.all, DNN_FLOAT);
+	multiply(&s, g, v, x);
+	x = compute(&s, DNN_MUL, compute(&s, DNN_SUB, x, slope), power);
+	x = compute(&s, DNN_MUL, x, scale);
+	multiply(&s, reorder(&s, x, &turned, type), q,
+		 dnn_add_tensor(s.g, type, &part[1], DNN_IN_MEMORY, ID_DK));
+	sum = dnn_add_tensor(s.g, DNN_FLOAT, &rows, DNN_IN_MEMORY, ID_SUM);
+	multiply(&s, x, reorder(&s, k, &key, DNN_FLOAT), sum);
+	dnn_add_op(s.g, &(struct dnn_op){
+			    .mode = DNN_IDENTITY,
+			    .math = DNN_FLOAT,
+			    .x = sum,
+			    .y = dnn_add_tensor(s.g, type, &part[0], DNN_IN_MEMORY, ID_DQ) });
+	return finish_scores(&s);
+}
+
+static void drop_dnn_back(struct device *d, struct dnn_back *s)
+{
+	dnn_drop(s->ahead);
+	dnn_drop(s->back);
+	if (s->taken_bytes)
+		cuda_release(d, (uint64_t)s->room, s->taken_bytes);
+	*s = (struct dnn_back){ 0 };
+}
+
+/* False: cuDNN has no engine for it, or there is no memory for its way. */
+static bool bind_dnn_back(const struct cuda_call *c, struct dnn_back *s)
+{
+	const struct library_call *call = c->call;
+	const struct operand *q = &call->arg[ARG_Q];
+	struct dnn_shape out = part_of(call, 0);
+	size_t numbers = (size_t)(q->numel / q->size[q->rank - 1]), all;
+
+	if (!suits_back(call))
+		return false;
+	s->row_bytes = (numbers * sizeof(float) + 255) / 256 * 256;
+	s->sum_bytes = (size_t)q->numel * sizeof(float);
+	all = 2 * s->row_bytes + s->sum_bytes;
+	s->ahead = attention_graph(c, &out, true);
+	s->back = s->ahead ? gradients_graph(c) : NULL;
+	if (s->back && c->device->workspace_bytes >= all)
+		s->room = (void *)c->device->workspace;
+	if (s->back && !s->room) {
+		s->room = (void *)cuda_take(c->device, all);
+		s->taken_bytes = s->room ? all : 0;
+	}
+	if (s->room)
+		return true;
+	drop_dnn_back(c->device, s);
+	return false;
+}
+
+static void run_dnn_back(const struct cuda_call *c, const struct dnn_back *s, void *const *buffers)
+{
+	const struct library_call *call = c->call;
+	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
+	int width = (int)q->size[q->rank - 1], causal = call->number[ARG_HOW] & ATTENTION_CAUSAL;
+	size_t line = (size_t)width * dtype_bytes(q->dtype);
+	float scale = (float)call->node->args[ARG_SCALE].f, lowest = -INFINITY, one = 1;
+	char *dq = operand_start(&call->out, buffers);
+	char *dk = dq + (size_t)q->size[q->rank - 2] * line;
+	char *dv = dk + (size_t)k->size[k->rank - 2] * line;
+	char *rows = s->room, *slope = rows + s->row_bytes, *sum = slope + s->row_bytes;
+	int64_t ids[] = { ID_Q,     ID_K,   ID_V,   ID_OUT, ID_ROWS, ID_SCALE, ID_G,
+			  ID_SLOPE, ID_ONE, ID_SUM, ID_DQ,  ID_DK,   ID_DV,    ID_LOWEST };
+	void *at[] = { operand_start(&call->arg[ARG_Q], buffers),
+		       operand_start(&call->arg[ARG_K], buffers),
+		       operand_start(&call->arg[ARG_V], buffers),
+		       dq,
+		       rows,
+		       &scale,
+		       &lowest,
+		       slope,
+		       &one,
+		       sum,
+		       dq,
+		       dk,
+		       dv,
+		       &lowest };
+	bool ok;
+
+	ids[6] = ID_LOWEST;
+	ok = dnn_run(s->ahead, ids, at, causal ? 7 : 6);
+	ids[6] = ID_G;
+	at[6] = operand_start(&call->arg[ARG_G], buffers);
+	at[3] = operand_start(&call->arg[ARG_OUT], buffers);
+	c->device->memory.clear(c->device, sum, s->sum_bytes);
+	if (!ok || !dnn_run(s->back, ids, at, causal ? 14 : 13))
+		cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's gradients of attention");
+}
 
 static void emit_back(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
@@ -648,6 +900,10 @@ static enum placing bind_back(const struct cuda_call *c, void **state, struct er
 	struct attention_args *a;
 
 	*state = s;
+	if (s && bind_dnn_back(c, &s->dnn))
+		return ON_DEVICE;
+	if (s && !c->module)
+		return WANTS_KERNELS;
 	if (!s || !cuda_function(c, "attend_back_rows", &s->rows, err) ||
 	    !cuda_function(c, "attend_back_keys", &s->keys, err))
 		return NOWHERE;
@@ -685,6 +941,10 @@ static void run_back(const struct cuda_call *c, void *state, void *const *buffer
 	struct attention_back_args b = s->args;
 	uintptr_t all;
 
+	if (s->dnn.back) {
+		run_dnn_back(c, &s->dnn, buffers);
+		return;
+	}
 	b.a.q.at = operand_start(&call->arg[ARG_Q], buffers);
 	b.a.k.at = operand_start(&call->arg[ARG_K], buffers);
 	b.a.v.at = operand_start(&call->arg[ARG_V], buffers);
@@ -706,12 +966,15 @@ static void drop_back(struct device *d, void *state)
 {
 	struct attend_back *s = state;
 
+	if (s)
+		drop_dnn_back(d, &s->dnn);
 	if (s && s->args.shift)
 		cuda_release(d, (uint64_t)s->args.shift, s->left_bytes);
 	free(s);
 }
 
 const struct cuda_library cuda_attention_back = { .part = PART_ATTENTION,
+						  .late_for = is_back_for_dnn,
 						  .emit = emit_back,
 						  .bind = bind_back,
 						  .run = run_back,

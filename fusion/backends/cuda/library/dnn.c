@@ -25,7 +25,8 @@ enum {
 	ITEM_PRODUCT = 18,
 	ITEM_PRODUCT_OP = 19,
 	ITEM_REDUCTION = 21,
-	ITEM_REDUCTION_OP = 22
+	ITEM_REDUCTION_OP = 22,
+	ITEM_RESHAPE_OP = 31
 };
 
 /* cudnnBackendAttributeType_t */
@@ -99,7 +100,9 @@ enum {
 	REDUCTION_MATH = 1601,
 	REDUCTION_X = 1610,
 	REDUCTION_Y = 1611,
-	REDUCTION_HOW = 1612
+	REDUCTION_HOW = 1612,
+	RESHAPE_X = 2200,
+	RESHAPE_Y = 2201
 };
 
 enum {
@@ -300,6 +303,15 @@ static void add_reduction(struct dnn_graph *g, const struct dnn_op *p)
 	finish_op(g, op);
 }
 
+static void add_reshape(struct dnn_graph *g, const struct dnn_op *p)
+{
+	dnn_item op = create(g, ITEM_RESHAPE_OP);
+
+	set_item(g, op, RESHAPE_X, p->x);
+	set_item(g, op, RESHAPE_Y, p->y);
+	finish_op(g, op);
+}
+
 static dnn_item describe_windows(struct dnn_graph *g, const struct dnn_op *p)
 {
 	dnn_item how = create(g, ITEM_CONVOLUTION);
@@ -343,7 +355,8 @@ void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op)
 	static void (*const add[])(struct dnn_graph *, const struct dnn_op *) = {
 		[DNN_POINTWISE] = add_pointwise, [DNN_PRODUCT] = add_product,
 		[DNN_REDUCTION] = add_reduction, [DNN_CONVOLUTION] = add_convolution,
-		[DNN_FOR_X] = add_convolution,   [DNN_FOR_FILTERS] = add_convolution
+		[DNN_FOR_X] = add_convolution,   [DNN_FOR_FILTERS] = add_convolution,
+		[DNN_RESHAPE] = add_reshape
 	};
 
 	add[op->kind](g, op);

@@ -73,6 +73,7 @@ enum dnn_mode {
 	DNN_SUB = 9,
 	DNN_EXP = 13,
 	DNN_LOG = 15,
+	DNN_IDENTITY = 21,
 	DNN_RELU = 100,
 	DNN_GREATER_EQUAL = 303,
 	DNN_INDEX = 501,
@@ -119,6 +120,7 @@ struct dnn_windows {
 
 /* POINTWISE    y = mode(x, b), computed in `math`; SELECT: t says which; INDEX: along `axis`
  * PRODUCT      y = x @ b
+ * RESHAPE      y = x in another order, or as another type
  * REDUCTION    y = mode of x over the dims of which y has one element
  * CONVOLUTION  y = x in windows with the filters b; FOR_X, FOR_FILTERS: x or b is what
  *              the gradient y of such a y gives it */
@@ -128,7 +130,8 @@ enum dnn_kind {
 	DNN_REDUCTION,
 	DNN_CONVOLUTION,
 	DNN_FOR_X,
-	DNN_FOR_FILTERS
+	DNN_FOR_FILTERS,
+	DNN_RESHAPE
 };
 struct dnn_op {
 	enum dnn_kind kind;
