@@ -329,6 +329,31 @@ static void stragglers_and_clocks_are_found(void **state)
 	ranks_destroy(r);
 }
 
+/* Two are late together, and share what the others wait. */
+static void several_may_be_late(void **state)
+{
+	static const int work[] = { 100, 150, 100, 149, 100 };
+	struct err err = { 0 };
+	struct ranks *r = ranks_create(&err);
+	struct report_draft draft = { 0 };
+	struct report_ranks *all;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		add_rank(r, i, work[i], 150, false);
+	all = ranks_report(r, NULL, NULL, &draft);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(all->ranks.at[i].last, work[i] > 100 ? 20 : 0);
+	assert_near(all->ranks.at[1].late_us, 20 * 50);
+	assert_near(all->ranks.at[3].late_us, 20 * 49);
+	assert_near(all->ranks.at[1].caused_us, 20 * 3 * 50 / 2.0);
+	assert_near(all->ranks.at[3].caused_us, 20 * 3 * 50 / 2.0);
+	assert_non_null(
+	    strstr(all->sentences.at[0], "Rank 1, like 1 other, comes late to 20 of its 20"));
+	report_draft_finish(&draft);
+	ranks_destroy(r);
+}
+
 static void a_wrong_order_is_named(void **state)
 {
 	struct err err = { 0 };
@@ -517,6 +542,7 @@ int main(void)
 		cmocka_unit_test(the_path_goes_from_thread_to_thread),
 		cmocka_unit_test(a_stream_waits_for_what_is_recorded),
 		cmocka_unit_test(stragglers_and_clocks_are_found),
+		cmocka_unit_test(several_may_be_late),
 		cmocka_unit_test(a_wrong_order_is_named),
 		cmocka_unit_test(traces_that_begin_elsewhere_are_matched),
 		cmocka_unit_test(names_are_utf8),

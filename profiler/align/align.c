@@ -505,6 +505,20 @@ static struct report_aligned_change *fill_part(struct answering *s, enum row_par
 	return to;
 }
 
+/* What the rows that did not change differ by, together. */
+static void fill_noise(struct answering *s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->n_listed; i++) {
+		const struct unit_change *c = &s->list[i].row->change[s->list[i].part];
+
+		sum += c->changed ? 0 : c->delta;
+	}
+	REPORT_SET(s->to, noise_us, sum / 1e3);
+	REPORT_SET(s->to, noise, align_signed(&s->wording, sum, NAN, NAN));
+}
+
 static json_t *answer(struct answering *s)
 {
 	const struct align_rows *r = s->rows;
@@ -522,6 +536,7 @@ static json_t *answer(struct answering *s)
 	REPORT_SET(to, device, fill_part(s, ROW_DEVICE));
 	REPORT_SET(to, idle, fill_part(s, ROW_IDLE));
 	fill_rows(s);
+	fill_noise(s);
 	REPORT_SET(to, slices_a, slices_of(s, false));
 	REPORT_SET(to, slices_b, slices_of(s, true));
 	if (to->a && to->b && to->wall && to->device && to->idle && to->rows.at)

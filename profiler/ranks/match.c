@@ -29,6 +29,7 @@ static struct rank_row *row_of(const struct rank_match *m, size_t meet)
 void rank_match_finish(struct rank_match *m)
 {
 	VEC_FREE(&m->meets);
+	free(m->came);
 }
 
 /* Whether all ranks give and take as many elements. */
@@ -572,81 +573,108 @@ static uint32_t last_of(const struct rank_match *m, const struct rank_collective
 }
 
 struct rank_meeting {
-	size_t first;
+	size_t first, n;
 	uint32_t last;
-	int64_t last_ns, wait_ns, late_ns; /* late: after the one before it */
-	bool comparable;                   /* all run the same */
+	int64_t last_ns, middle_ns, wait_ns; /* when the last and the middle one came */
+	bool comparable;                     /* all run the same */
 };
+
+static int64_t came_ns(const struct rank_match *m, size_t meet)
+{
+	return rank_aligned(row_of(m, meet), of(m, meet)->start_ns);
+}
 
 static struct rank_meeting look_at(const struct rank_match *m, size_t first)
 {
 	struct rank_meeting x = { .first = first,
+				  .n = of(m, first)->n_meet,
 				  .last = last_of(m, of(m, first)),
 				  .comparable = true };
-	size_t end = first + of(m, first)->n_meet;
 
-	x.last_ns = rank_aligned(row_of(m, x.last), of(m, x.last)->start_ns);
-	x.late_ns = INT64_MAX;
-	for (size_t i = first; i < end; i++) {
-		int64_t wait = x.last_ns - rank_aligned(row_of(m, i), of(m, i)->start_ns);
-
-		x.wait_ns = timeline_add(x.wait_ns, wait);
-		if (i != x.last && wait < x.late_ns)
-			x.late_ns = wait;
-		x.comparable = x.comparable && same_collective(of(m, i), of(m, first)) &&
-			       row_of(m, i)->has_offset;
+	x.last_ns = came_ns(m, x.last);
+	for (size_t i = 0; i < x.n; i++) {
+		m->came[i] = came_ns(m, first + i);
+		x.wait_ns = timeline_add(x.wait_ns, x.last_ns - m->came[i]);
+		x.comparable = x.comparable && row_of(m, first + i)->has_offset &&
+			       same_collective(of(m, first + i), of(m, first));
 	}
+	qsort(m->came, x.n, sizeof(*m->came), by_ns);
+	x.middle_ns = m->came[(x.n - 1) / 2];
 	return x;
 }
 
-/* What the last rank did before, against what the others did. */
-static void note_excess(const struct rank_match *m, const struct rank_meeting *x)
+/* Whether one holds the others up: by more than clocks may err, and nearer to the last than to the
+ * middle one, for several may be late together. */
+static bool is_late(const struct rank_match *m, const struct rank_meeting *x, size_t meet)
 {
-	struct rank_row *row = row_of(m, x->last);
-	const struct path_segment *own = of(m, x->last)->before;
-	size_t n = of(m, x->first)->n_meet;
+	int64_t late = came_ns(m, meet) - x->middle_ns;
 
-	for (int k = 0; k < PATH_KINDS; k++) {
-		double others = 0;
+	return late > RANK_LATE_NS + row_of(m, meet)->error_ns &&
+	       late > (x->last_ns - x->middle_ns) / 2;
+}
 
-		for (size_t i = x->first; i < x->first + n; i++)
-			others += i == x->last ? 0 : (double)of(m, i)->before->ns[k];
-		row->excess_ns[k] += (double)own->ns[k] - others / (double)(n - 1);
-	}
+/* What a late rank did before, against what those did that were not. */
+static void note_excess(const struct rank_match *m, size_t meet, const double others[PATH_KINDS])
+{
+	struct rank_row *row = row_of(m, meet);
+	const struct path_segment *own = of(m, meet)->before;
+
+	for (int k = 0; k < PATH_KINDS; k++)
+		row->excess_ns[k] += (double)own->ns[k] - others[k];
 	for (int i = 0; i < PATH_TOP && own->top[i].name; i++)
 		path_top_add(row->late, RANK_TOP, own->top[i]);
+}
+
+static void note_late(const struct rank_match *m, const struct rank_meeting *x)
+{
+	double others[PATH_KINDS] = { 0 };
+	int64_t late = 0, waits = 0;
+	size_t end = x->first + x->n;
+
+	for (size_t i = x->first; i < end; i++) {
+		bool is = is_late(m, x, i);
+
+		late += is;
+		waits = timeline_add(waits, is ? 0 : x->last_ns - came_ns(m, i));
+		for (int k = 0; k < PATH_KINDS && !is; k++)
+			others[k] += (double)of(m, i)->before->ns[k];
+	}
+	for (int k = 0; k < PATH_KINDS; k++)
+		others[k] /= (double)((int64_t)x->n - late);
+	for (size_t i = x->first; i < end; i++) {
+		struct rank_row *row = row_of(m, i);
+
+		if (!is_late(m, x, i))
+			continue;
+		row->last_n++;
+		row->late_ns = timeline_add(row->late_ns, came_ns(m, i) - x->middle_ns);
+		row->caused_ns = timeline_add(row->caused_ns, waits / late);
+		note_excess(m, i, others);
+	}
 }
 
 static void note_waits(struct rank_match *m)
 {
 	for (size_t i = 0, n; i < m->meets.len; i += n) {
 		struct rank_meeting x;
-		struct rank_row *last;
 
 		n = of(m, i)->n_meet ? of(m, i)->n_meet : 1;
 		if (n < 2)
 			continue;
 		x = look_at(m, i);
-		last = row_of(m, x.last);
 		for (size_t k = i; k < i + n; k++) {
 			struct rank_row *row = row_of(m, k);
 
 			row->met++;
 			of(m, k)->last = x.last;
 			if (x.comparable)
-				row->wait_ns = timeline_add(
-				    row->wait_ns,
-				    x.last_ns - rank_aligned(row, of(m, k)->start_ns));
+				row->wait_ns = timeline_add(row->wait_ns,
+							    x.last_ns - came_ns(m, k));
 		}
 		if (!x.comparable)
 			continue;
 		m->wait_ns = timeline_add(m->wait_ns, x.wait_ns);
-		if (x.late_ns <= RANK_LATE_NS + last->error_ns)
-			continue;
-		last->last_n++;
-		last->late_ns = timeline_add(last->late_ns, x.late_ns);
-		last->caused_ns = timeline_add(last->caused_ns, x.wait_ns);
-		note_excess(m, &x);
+		note_late(m, &x);
 	}
 }
 
@@ -686,7 +714,7 @@ static void set_wait(const struct rank_match *m, const struct rank_meeting *x,
 	REPORT_SET(out, ranks, (int64_t)c->n_meet);
 	REPORT_SET(out, wait_us, us(x->wait_ns));
 	REPORT_SET(out, last, row_of(m, x->last)->report->rank);
-	REPORT_SET(out, late_us, us(x->late_ns));
+	REPORT_SET(out, late_us, us(x->last_ns - x->middle_ns));
 }
 
 static struct report_collective_wait_list longest_waits(const struct rank_match *m)
@@ -731,6 +759,9 @@ static int64_t begin_of_all(const struct rank_match *m)
 bool rank_match(struct rank_match *m)
 {
 	if (!match(m) || !align(m) || !differ(m))
+		return false;
+	m->came = malloc((m->meets.len + 1) * sizeof(*m->came));
+	if (!m->came)
 		return false;
 	m->begin_ns = begin_of_all(m);
 	note_waits(m);

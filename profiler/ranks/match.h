@@ -46,6 +46,7 @@ struct rank_match {
 	struct rank_row *rows; /* by rank */
 	size_t n_rows;
 	VEC(struct rank_meet) meets; /* by group, index, again, rank */
+	int64_t *came;               /* room for those that meet at one place */
 	struct divergences divergences;
 	struct report_draft *draft;
 	int64_t matched, unmatched, wait_ns;

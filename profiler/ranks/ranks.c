@@ -2,6 +2,7 @@
 #include "profiler/ranks/ranks.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,19 +235,25 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 
 enum { MOST_SENTENCES = 3 };
 
-static void say_late(const struct report_rank *r, struct report_draft *draft, const char **out)
+/* `like`: so many others are late half as much or more. */
+static void say_late(const struct report_rank *r, int like, struct report_draft *draft,
+		     const char **out)
 {
 	bool is_named = r->late_name && strcmp(r->late_name, r->late_kind) != 0;
 	char caused[NUMBER_BYTES];
 
+	char others[32] = "";
+
+	if (like)
+		snprintf(others, sizeof(others), ", like %d other%s,", like, like > 1 ? "s" : "");
 	number_duration(caused, r->caused_us);
-	*out = arena_printf(&draft->arena,
-			    "Rank %lld comes last to %lld of its %lld collectives; the others wait "
-			    "%s for it, all together. What it spends more on is %s%s%.140s%s.",
-			    (long long)r->rank, (long long)r->last, (long long)r->collectives,
-			    caused, path_kind_label(r->late_kind),
-			    is_named ? ", most of it in " : "", is_named ? r->late_name : "",
-			    is_named && strlen(r->late_name) > 140 ? "..." : "");
+	*out = arena_printf(
+	    &draft->arena,
+	    "Rank %lld%s comes late to %lld of its %lld collectives; the others wait "
+	    "%s for it, all together. What it spends more on is %s%s%.140s%s.",
+	    (long long)r->rank, others, (long long)r->last, (long long)r->collectives, caused,
+	    path_kind_label(r->late_kind), is_named ? ", most of it in " : "",
+	    is_named ? r->late_name : "", is_named && strlen(r->late_name) > 140 ? "..." : "");
 	*out = rank_valid(&draft->arena, *out);
 }
 
@@ -294,15 +301,17 @@ static struct report_texts sentences(const struct ranks *r, const struct report_
 {
 	const char *said[MOST_SENTENCES] = { NULL };
 	const struct report_rank *late = NULL;
-	int n = 0;
+	int n = 0, like = 0;
 
 	for (size_t i = 0; i < r->rows.len; i++) {
 		const struct report_rank *x = r->rows.at[i].report;
 
 		late = x->last > 0 && (!late || x->caused_us > late->caused_us) ? x : late;
 	}
+	for (size_t i = 0; late && i < r->rows.len; i++)
+		like += r->rows.at[i].report->caused_us >= late->caused_us / 2;
 	if (late)
-		say_late(late, draft, &said[n++]);
+		say_late(late, like - 1, draft, &said[n++]);
 	if (path && path->shares.n)
 		say_path(path, draft, &said[n++]);
 	say_exposed(r, draft, &said[n]);

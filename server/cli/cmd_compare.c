@@ -687,8 +687,8 @@ static void print_timelines(struct buf *out, const struct report_alignment *c)
 			same++;
 	}
 	if (same + (size_t)c->others->rows)
-		buf_printf(out, "%lld more within their noise: --json has them\n",
-			   (long long)same + (long long)c->others->rows);
+		buf_printf(out, "%lld more within their noise, together %s: --json has them\n",
+			   (long long)same + (long long)c->others->rows, c->noise->text);
 	for (size_t i = 0; i < c->host_rows.n; i++)
 		print_row(out, &c->host_rows.at[i]);
 	buf_puts(out, "\n");

@@ -128,7 +128,7 @@ static void print_ranks(const struct report_ranks *all, FILE *out)
 	if (!all)
 		return;
 	fprintf(out, "\nranks %10s %12s %14s %8s %9s %9s %6s %12s\n", "total, ms", "computing, %",
-		"collectives, %", "overlap", "idle, %", "waits, ms", "last", "caused, ms");
+		"collectives, %", "overlap", "idle, %", "waits, ms", "late", "caused, ms");
 	for (size_t i = 0; i < all->ranks.n; i++) {
 		const struct report_rank *r = &all->ranks.at[i];
 		double percent = r->total_us > 0 ? 100 / r->total_us : 0;

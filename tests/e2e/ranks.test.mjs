@@ -36,7 +36,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await drawn(page);
     const text = await page.locator("#main").innerText();
     for (const sentence of ranks.sentences) assert.ok(text.replace(/\s+/g, " ").includes(sentence.replace(/\s+/g, " ")), sentence);
-    assert.match(text, /Rank 2 comes last to \d+ of its \d+ collectives/);
+    assert.match(text, /Rank 2 comes late to \d+ of its \d+ collectives/);
     assert.match(text, /All ranks run the same collectives in the same order\./);
     assert.equal(await page.locator("#rank-bars tbody tr").count(), 4);
     // The late rank stands out, by colour and by words.

@@ -2443,11 +2443,11 @@ export interface ReportRank {
   collectives: number;
   /** us: what it waited in them for the last rank */
   wait_us: number;
-  /** how often it was the last, by more than 10 us and the clocks' error */
+  /** how often it held the others up: it came more than 10 us and the clocks' error after the middle rank, and nearer to the last than to that */
   last: number;
-  /** us: what it was later than the one before it, then, in all */
+  /** us: what it was later than the middle rank, then, in all */
   late_us: number;
-  /** us: what others waited for it, then, in all */
+  /** us: what others waited for it, then, in all; of several that were late each has its part */
   caused_us: number;
   /** what of its work took the most more than the others', then: a kind of the path */
   late_kind: string | null;
@@ -2543,7 +2543,7 @@ export interface ReportCollectiveWait {
   wait_us: number;
   /** the rank that came last */
   last: number;
-  /** us: after the one before it */
+  /** us: after the middle one */
   late_us: number;
 }
 
@@ -3667,6 +3667,10 @@ export interface ReportAlignment {
   rows: ReportAlignedRow[];
   /** rows that are not listed, together */
   others: ReportAlignedOthers;
+  /** us: the difference of all rows that did not change, together */
+  noise_us: number;
+  /** that as it is shown */
+  noise: ReportFigure;
   /** ops of the host that changed, at most 50, each with the time that those it calls leave; of a program on the host alone `rows` has them */
   host_rows: ReportAlignedRow[];
   /** what ran in a unit of A, the longest where it is many */

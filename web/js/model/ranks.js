@@ -27,7 +27,7 @@ export const FIGURES = [
   { key: "kernel", label: "Kernel wait", says: "gaps shorter than 30 µs", of: (r) => r.kernel_wait_us, text: time, better: -1 },
   { key: "other", label: "Other wait", says: "the other gaps of its streams", of: (r) => r.other_wait_us, text: time, better: -1 },
   { key: "waits", label: "Waits", says: "in collectives, for the last rank", of: (r) => r.wait_us, text: time, better: 0 },
-  { key: "last", label: "Last", says: "collectives to which it came last", of: (r) => r.last, text: (v) => count(v ?? 0), better: -1 },
+  { key: "last", label: "Late", says: "collectives to which it came late, after the middle rank", of: (r) => r.last, text: (v) => count(v ?? 0), better: -1 },
   { key: "caused", label: "Caused", says: "what the others waited for it", of: (r) => r.caused_us, text: time, better: -1 },
   { key: "memory", label: "Peak memory", says: "most in use at once", of: (r) => r.peak_bytes, text: (v) => (v === null ? "not recorded" : bytes(v)), better: 0 },
   { key: "clock", label: "Clock", says: "ahead of the first rank's, and the error of that", of: (r) => r.offset_us, text: (v, r) => (v === null ? "not known" : `${v > 0 ? "+" : ""}${duration(v)} ±${duration(r.offset_error_us ?? 0)}`), better: 0 },

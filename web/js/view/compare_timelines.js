@@ -93,11 +93,11 @@ function rowsTable(of, rows, falls) {
 /** @param {Alignment} of @param {readonly Row[]} shown */
 function rowsPart(of, shown) {
   const quiet = of.rows.filter((r) => !counts(r));
-  const note = shown.length ? `${plural(shown.length, "row")}, one after the other, up to the difference` : "";
+  const note = shown.length ? `${plural(shown.length, "row")} that changed, one after the other; the rest is noise` : "";
   const box = section("Where the difference comes from", note, [], shown.length ? scroller("What makes the difference, table", rowsTable(of, shown, true)) : h("p", { class: "sub" }, "Nothing differs by more than noise."));
   if (!quiet.length) return box;
   const left = quiet.length + of.others.rows;
-  const more = h("details", {}, h("summary", {}, `${plural(left, "row")} within noise`));
+  const more = h("details", {}, h("summary", {}, `${plural(left, "row")} within noise, together ${unbroken(of.noise.text)}`));
   more.addEventListener("toggle", () => more.open && more.childElementCount === 1 && add(more, scroller("What differs by no more than noise, table", rowsTable(of, quiet, false)), of.others.rows ? h("p", { class: "small sub" }, `${plural(of.others.rows, "smaller row")} in the answer of the API alone.`) : null));
   add(box, more);
   return box;

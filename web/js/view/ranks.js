@@ -161,7 +161,7 @@ function waits(ranks) {
       h("td", { class: "r" }, duration(w.late_us)),
     ),
   );
-  const table = h("table", { id: "rank-waits" }, h("caption", { class: "vh" }, "Collectives with the longest waits"), headRow(["Collective", "Group", ["Number", "r"], ["Elements", "r"], ["At", "r"], ["Ranks", "r"], ["Waits", "r"], ["Last", "r"], ["Later by", "r"]]));
+  const table = h("table", { id: "rank-waits" }, h("caption", { class: "vh" }, "Collectives with the longest waits"), headRow(["Collective", "Group", ["Number", "r"], ["Elements", "r"], ["At", "r"], ["Ranks", "r"], ["Waits", "r"], ["Last", "r"], ["After the middle", "r"]]));
   return section("Where ranks wait", `${duration(ranks.wait_us)} in all; the collectives with the longest waits`, null, ...fewRows("Where ranks wait", table, rows));
 }
 
