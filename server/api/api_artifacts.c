@@ -34,6 +34,15 @@ static bool unpack(const struct timeline_row *row, struct buf *out, struct err *
 	       timeline_file_read(&b, name, out, err);
 }
 
+/* The same of a block of texts, whose place is a stranger's too. */
+static bool unpack_texts(const struct timeline_row *row, struct buf *out, struct err *err)
+{
+	if (row->t0_ns < 0 || row->t0_ns >= FAR)
+		return err_set(err, ERR_TIMELINE,
+			       "the run's texts are damaged: no byte lies there");
+	return unpack(row, out, err);
+}
+
 static json_t *rows_of(const struct buf *piece, struct err *err)
 {
 	json_t *rows = json_loadb(piece->data ? piece->data : "", piece->len, 0, NULL);
@@ -81,7 +90,8 @@ static bool passes(const struct filter *f, const json_t *row)
 {
 	const char *compile = text_in(row, "compile");
 
-	return (!f->compile || strcmp(*compile ? compile : "none", f->compile) == 0) &&
+	return json_is_object(row) &&
+	       (!f->compile || strcmp(*compile ? compile : "none", f->compile) == 0) &&
 	       (!f->kind || strcmp(text_in(row, "kind"), f->kind) == 0) &&
 	       (!f->group || strcmp(text_in(row, "group"), f->group) == 0) &&
 	       (f->process < 0 || number_in(row, "process", 0) == f->process) &&
@@ -304,7 +314,7 @@ static bool hunt_block(void *self, const struct timeline_row *row, struct err *e
 {
 	struct text_hunt *h = self;
 
-	return unpack(row, &h->block, err) &&
+	return unpack_texts(row, &h->block, err) &&
 	       hunt_in(h, row->t0_ns, h->block.data ? h->block.data : "", h->block.len, err);
 }
 
@@ -403,7 +413,7 @@ static bool read_piece(void *self, const struct timeline_row *row, struct err *e
 	struct text_read *r = self;
 	int64_t from, n;
 
-	if (!unpack(row, &r->block, err))
+	if (!unpack_texts(row, &r->block, err))
 		return false;
 	from = r->at - row->t0_ns;
 	n = (int64_t)r->block.len - from;
@@ -428,7 +438,7 @@ static bool read_text(struct req *req, int64_t run, struct text_read *r, struct 
 			       (long long)r->n);
 	at = number_in(r->row, "at", -1);
 	bytes = number_in(r->row, "bytes", 0);
-	if (at < 0 || bytes < 0 || bytes > TEXT_MOST_BYTES)
+	if (at < 0 || at >= FAR || bytes < 0 || bytes > TEXT_MOST_BYTES)
 		return err_set(err, ERR_NOT_FOUND,
 			       "text %lld of run %lld was not kept: the log has more than an "
 			       "import keeps",

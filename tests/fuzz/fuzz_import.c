@@ -22,10 +22,22 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
 static bool read_back(void *self, const void *block, size_t len, struct err *err)
 {
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
 	struct timeline_block b;
+	struct buf text = { 0 };
+	json_t *rows = NULL;
 
 	if (!timeline_block_read(block, len, &b, err))
 		abort();
+	if (b.kind >= TIMELINE_TEXTS && !timeline_file_read(&b, name, &text, err))
+		abort();
+	if (b.kind == TIMELINE_INDEX) {
+		rows = json_loadb(text.data, text.len, 0, NULL);
+		if (!json_is_array(rows) || b.t1_ns - b.t0_ns + 1 != (int64_t)json_array_size(rows))
+			abort();
+	}
+	json_decref(rows);
+	buf_finish(&text);
 	return align_events_block(self, block, len, err);
 }
 
