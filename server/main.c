@@ -173,6 +173,19 @@ static bool print_plainly(void)
 	return true;
 }
 
+static void help_print_all(FILE *out)
+{
+	fputs("breakeven: see when compiling a model function pays\n\nusage: breakeven COMMAND "
+	      "...\n\n",
+	      out);
+	for (int i = 0; i < n_help_lines; i++)
+		fprintf(out, "  %-8s %-44s %s\n", help_lines[i].name, help_lines[i].args,
+			help_lines[i].line);
+	fputs("\nEach takes --plugin FILE.so, as often as needed: a plugin adds passes, ops and "
+	      "backends\n(fusion/plugin.h).  breakeven COMMAND --help explains each.\n",
+	      out);
+}
+
 int main(int argc, char **argv)
 {
 	keep_standard_streams();

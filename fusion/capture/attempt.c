@@ -252,6 +252,21 @@ static bool takes_symbol(const struct frame *f)
 	return false;
 }
 
+/* Runs a frame whose function torch.no_grad() decorates; an evaluator's answer. */
+static bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
+			      struct err *err)
+{
+	bool before = !t->grad_off, stopped;
+
+	if (!trace_mark_grad(t, f->function->grad == GRAD_ON, err))
+		return false;
+	if (vm_run_until(vm, f, -1, &stopped, out, err))
+		return trace_mark_grad(t, before, err);
+	if (t->brk.id == BREAK_NONE) /* an exception leaves the function, the graph goes on */
+		trace_mark_grad(t, before, NULL);
+	return false;
+}
+
 /* Functions that must run in eager end the graph before their call; those that
  * torch.no_grad() decorates have their marks. */
 static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,

@@ -227,15 +227,6 @@ void exec_record(struct exec *e, struct record_memory *memory, struct exec_recor
 	out->record_ns = clock_ns() - begin;
 }
 
-void record_destroy(struct record *r)
-{
-	if (!r)
-		return;
-	for (int i = 0; i < r->exec->n_outputs; i++)
-		tensor_unref(r->outputs[i].kept);
-	r->exec->backend->erase(r->recording);
-}
-
 struct tensor *exec_recorded_output(const struct exec *e)
 {
 	return e->record->outputs[0].kept;

@@ -47,6 +47,14 @@ struct record {
 	int64_t replays, pointed; /* ... and pointers that were set for them */
 };
 
-void record_destroy(struct record *r); /* NULL is fine */
+/* NULL is fine */
+static inline void record_destroy(struct record *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < r->exec->n_outputs; i++)
+		tensor_unref(r->outputs[i].kept);
+	r->exec->backend->erase(r->recording);
+}
 
 #endif

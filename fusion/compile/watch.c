@@ -141,12 +141,3 @@ bool watch_exec(struct watched *w, const struct exec *e, const struct graph *sou
 {
 	return watch_within(w, e, source, &(struct watch_place){ .name = name }, err);
 }
-
-void watched_finish(struct watched *w)
-{
-	for (size_t i = 0; i < w->parts.len; i++)
-		pass_log_finish(&w->parts.at[i].log);
-	VEC_FREE(&w->parts);
-	arena_finish(&w->arena);
-	memset(w, 0, sizeof(*w));
-}

@@ -35,6 +35,15 @@ struct watched {
  * False with MEMORY, or what a pass failed with. */
 bool watch_exec(struct watched *w, const struct exec *e, const struct graph *source,
 		const char *name, struct err *err);
-void watched_finish(struct watched *w); /* zeroed is fine */
+
+/* zeroed is fine */
+static inline void watched_finish(struct watched *w)
+{
+	for (size_t i = 0; i < w->parts.len; i++)
+		pass_log_finish(&w->parts.at[i].log);
+	VEC_FREE(&w->parts);
+	arena_finish(&w->arena);
+	memset(w, 0, sizeof(*w));
+}
 
 #endif

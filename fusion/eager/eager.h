@@ -41,7 +41,12 @@ struct eager {
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out);
 void eager_set_modes(struct eager *e, struct torch_modes *modes); /* before the first op */
-void eager_finish(struct eager *e);
+static inline void eager_finish(struct eager *e)
+{
+	autocast_finish(&e->autocast);
+	autograd_finish(&e->autograd);
+	plans_finish(&e->plans);
+}
 
 /* Whether any number in its place computes the same way, so that it may be an argument of
  * the kernel.  A number scaled by a number is one that capture computes. */

@@ -637,10 +637,3 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.store_attr = host_store_attr,
 	};
 }
-
-void eager_finish(struct eager *e)
-{
-	autocast_finish(&e->autocast);
-	autograd_finish(&e->autograd);
-	plans_finish(&e->plans);
-}

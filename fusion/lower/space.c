@@ -55,6 +55,15 @@ static bool has_channels_last(const struct build *b)
 	return false;
 }
 
+static bool has_join(const struct build *b)
+{
+	for (int s = 0; s < b->n_stages; s++)
+		for (size_t i = 0; i < b->body[s].len; i++)
+			if (b->body[s].at[i].join)
+				return true;
+	return false;
+}
+
 /* The dim along which an instruction's elements lie side by side; -1. */
 static int side_by_side(const struct build *b, enum inst_kind kind, const int *order, int n)
 {
@@ -94,7 +103,7 @@ static void order_dims(struct build *b, struct kernel *k, int order[MAX_RANK])
 		if (part == 0)
 			k->n_outer = k->n_dims;
 	}
-	if (has_channels_last(b))
+	if (has_channels_last(b) && !has_join(b)) /* a join counts in the domain's order */
 		order_by_memory(b, k, order);
 	for (int i = 0; i < k->n_dims; i++)
 		k->extent[i] = b->domain.full.size[order[i]];

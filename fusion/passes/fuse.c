@@ -154,8 +154,8 @@ static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
 		why->limit = LIMIT_NODES;
 	else if (!join_domains(ca, cb, domain))
 		why->limit = LIMIT_SPACE;
-	else if ((ca->joins || cb->joins) && domain->reduces)
-		why->limit = LIMIT_JOIN;
+	else if ((ca->joins || cb->joins) + (ca->last || cb->last) + domain->reduces > 1)
+		why->limit = LIMIT_JOIN; /* each walks in an order of its own */
 	else if (ca->scans && cb->scans)
 		why->limit = LIMIT_REDUCTIONS;
 	if (why->limit != LIMIT_NONE)
@@ -188,6 +188,7 @@ static bool try_merge(struct fuse *f, int a, int b)
 	ca->n += cb->n;
 	memcpy(ca->nodes, f->merged, (size_t)ca->n * sizeof(int));
 	ca->joins |= cb->joins;
+	ca->last |= cb->last;
 	ca->looks_up |= cb->looks_up;
 	ca->scans |= cb->scans;
 	ca->product = ca->product < 0 ? cb->product : ca->product;
@@ -466,7 +467,8 @@ static bool init(struct fuse *f)
 		c->alone = (kind == KIND_LIBRARY && c->product < 0 && !c->looks_up && !c->scans &&
 			    !(f->calls && domain_searches(f->g, node))) ||
 			   kind == KIND_CREATE;
-		c->joins = kind == KIND_JOIN || node->channels_last;
+		c->joins = kind == KIND_JOIN;
+		c->last = node->channels_last;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);
 		c->alone |= is_small_rest(f, node);

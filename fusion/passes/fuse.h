@@ -29,8 +29,8 @@ struct cluster {
 	struct domain domain;
 	bool alone;  /* library calls, fills, masks that free what they are made of: never fused */
 	int product; /* a product of matrices that it begins with, see lower.h; else -1 */
-	bool joins;  /* reads several tensors as one, or its channels lie last: in no kernel that
-			reduces, whose rows go another way */
+	bool joins;  /* reads several tensors as one: in no kernel that reduces */
+	bool last;   /* its channels lie last: in no kernel that reduces, or joins */
 	bool looks_up; /* reads what indices name: in no kernel that begins with a product */
 	bool scans;    /* makes a running sum on its way: the same, and there is one */
 	int repeats;   /* a product that is alone since so many operands after it repeat; 0 */

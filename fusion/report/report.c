@@ -56,14 +56,6 @@ void break_message(struct buf *out, enum break_id id, const char *subject)
 	buf_puts(out, place + 2);
 }
 
-void session_report_finish(struct session_report *r)
-{
-	VEC_FREE(&r->breaks);
-	VEC_FREE(&r->frames);
-	VEC_FREE(&r->entries);
-	arena_finish(&r->arena);
-}
-
 /* *text into the arena; NULL stays. */
 static bool keep(struct arena *arena, const char **text)
 {

@@ -146,7 +146,13 @@ struct session_report {
 enum { REPORT_MAX_BREAKS = 4096, REPORT_MAX_ENTRIES = 65536, REPORT_MAX_STACK = 64 };
 
 /* A zeroed report is ready. */
-void session_report_finish(struct session_report *r);
+static inline void session_report_finish(struct session_report *r)
+{
+	VEC_FREE(&r->breaks);
+	VEC_FREE(&r->frames);
+	VEC_FREE(&r->entries);
+	arena_finish(&r->arena);
+}
 
 /* All of these copy; false when out of memory. */
 

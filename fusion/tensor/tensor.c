@@ -221,15 +221,6 @@ struct storage *storage_fetch(struct storage *s)
 	return s;
 }
 
-void storage_send(struct storage *s)
-{
-	const struct device_memory *device = allocator_device(s->allocator);
-
-	if (s->bytes)
-		device->write(device->self, s->data, s->image, s->bytes);
-	s->stale = STALE_NONE;
-}
-
 /* NULL: the host's memory, that of nobody's allocator too. */
 static const struct device_memory *device_of(const struct tensor *t)
 {

@@ -109,7 +109,15 @@ static inline void storage_renew(struct storage *s)
 
 /* Bring the image, or the device's memory, up to date.  For the functions below. */
 struct storage *storage_fetch(struct storage *s);
-void storage_send(struct storage *s);
+
+static inline void storage_send(struct storage *s)
+{
+	const struct device_memory *device = allocator_device(s->allocator);
+
+	if (s->bytes)
+		device->write(device->self, s->data, s->image, s->bytes);
+	s->stale = STALE_NONE;
+}
 
 /* The first element for the host, to be read, or read and written. */
 static inline const void *tensor_read(const struct tensor *t)

@@ -78,14 +78,6 @@ enum meeting tensors_meet(const struct tensor *a, const struct tensor *b)
 										  : MEET_NOT;
 }
 
-bool tensor_ends_storage(const struct tensor *t)
-{
-	int64_t end = t->offset + tensor_numel(t);
-
-	return tensor_contiguous(t) && !t->storage->mapping &&
-	       (size_t)end * dtype_bytes(t->dtype) >= t->storage->bytes;
-}
-
 struct tensor *view_replay(struct tensor *base, const struct view_layout *layout,
 			   const int64_t *vars, struct err *err)
 {
@@ -97,27 +89,6 @@ struct tensor *view_replay(struct tensor *base, const struct view_layout *layout
 	}
 	return tensor_view(base, layout->shape.rank, size, stride,
 			   base->offset + sym_eval(layout->offset, vars), err);
-}
-
-int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n, struct err *err)
-{
-	for (int i = 0; i < n; i++) {
-		struct arg args[MAX_ARGS];
-
-		memcpy(args, steps[i].args, sizeof(args));
-		args[0] = arg_node(node);
-		node = graph_add(
-		    g,
-		    &(struct node_spec){ steps[i].op, args, op_info(steps[i].op)->n_params, 0, 0 },
-		    err);
-		if (node < 0)
-			return -1;
-		if (!graph_set_fx(g, node, "")) {
-			err_set(err, ERR_MEMORY, "out of memory while building a graph");
-			return -1;
-		}
-	}
-	return node;
 }
 
 /* A write to the same part before this one leaves nothing. */

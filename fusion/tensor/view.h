@@ -39,7 +39,13 @@ enum meeting tensors_meet(const struct tensor *a, const struct tensor *b);
 
 /* Whether it lies row by row and nothing lies after it in its storage: then
  * vectors may write past its end. */
-bool tensor_ends_storage(const struct tensor *t);
+static inline bool tensor_ends_storage(const struct tensor *t)
+{
+	int64_t end = t->offset + tensor_numel(t);
+
+	return tensor_contiguous(t) && !t->storage->mapping &&
+	       (size_t)end * dtype_bytes(t->dtype) >= t->storage->bytes;
+}
 
 /* A view of `base` as a capture described it, under these symbol values; the
  * layout is over the strides that the base's guards promise. */
@@ -67,10 +73,6 @@ struct traced_view {
 	int n_steps;
 	struct view_step steps[];
 };
-
-/* The steps in a graph, from `node` on; -1 with *err.  Report no FX names. */
-int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n,
-		   struct err *err);
 
 /* A write of node `value` to the view of node `base` that `layout` describes. */
 struct view_write {

@@ -91,10 +91,3 @@ const struct candidate *reference_at(struct reference *r, enum reference_stage s
 				 err.message);
 	return r->made && !r->why_not[0] ? &r->candidate : NULL;
 }
-
-void reference_rest(struct reference *r)
-{
-	candidate_destroy(&r->candidate);
-	r->made = false;
-	r->stage = STAGE_IN_ORDER;
-}

@@ -29,7 +29,12 @@ struct reference {
 const struct candidate *reference_at(struct reference *r, enum reference_stage stage);
 
 /* Its memory is given back; the next one who asks gets it made again. */
-void reference_rest(struct reference *r);
+static inline void reference_rest(struct reference *r)
+{
+	candidate_destroy(&r->candidate);
+	r->made = false;
+	r->stage = STAGE_IN_ORDER;
+}
 
 /* zeroed is fine */
 static inline void reference_finish(struct reference *r)

@@ -49,20 +49,6 @@ bool break_same(const struct report_break *a, const struct report_break *b)
 	       same_text(a->message, b->message) && same_stack(&a->stack, &b->stack);
 }
 
-int64_t break_times_met(const struct report_break_list *breaks, size_t i)
-{
-	int64_t times = 0;
-
-	for (size_t k = 0; k < breaks->n; k++) {
-		if (!break_same(&breaks->at[i], &breaks->at[k]))
-			continue;
-		if (k < i)
-			return 0;
-		times += breaks->at[k].count;
-	}
-	return times;
-}
-
 static bool is_new(const struct report_break_list *breaks, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

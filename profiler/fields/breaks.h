@@ -22,9 +22,6 @@ struct break_place break_place_of(const struct report_break *b);
 /* Whether two are one break, met again for other sizes or values. */
 bool break_same(const struct report_break *a, const struct report_break *b);
 
-/* How often the i-th break was met in all.  0: an earlier one of the list is the same. */
-int64_t break_times_met(const struct report_break_list *breaks, size_t i);
-
 /* How many there are, each counted once; of one stage, "capture" or "lowering", or of both (NULL).
  * It is the number that lists, tabs, suites and histories show. */
 int64_t break_distinct(const struct report_break_list *breaks, const char *stage);

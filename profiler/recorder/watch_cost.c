@@ -118,13 +118,6 @@ double watch_cost_in_a_row(const struct watch_cost *w, const struct span *s)
 	return (double)(readings + 1) * w->clock_ns + (double)reports * w->report_ns;
 }
 
-double watch_cost_of_call(const struct watch_cost *w, const struct span *call)
-{
-	double hidden_ns = w->hidden_piece ? 2 * w->clock_ns + w->report_ns : 0;
-
-	return watch_cost_in_a_row(w, call) + hidden_ns;
-}
-
 void watch_cost_set_pace(struct watch_cost *w, double watched_ns, double in_a_row_ns,
 			 double unwatched_ns)
 {

@@ -34,7 +34,13 @@ static inline void watch_cost_finish(struct watch_cost *w)
 
 /* What it takes in a row, of a span of the call between two readings. */
 double watch_cost_in_a_row(const struct watch_cost *w, const struct span *s);
-double watch_cost_of_call(const struct watch_cost *w, const struct span *call);
+
+static inline double watch_cost_of_call(const struct watch_cost *w, const struct span *call)
+{
+	double hidden_ns = w->hidden_piece ? 2 * w->clock_ns + w->report_ns : 0;
+
+	return watch_cost_in_a_row(w, call) + hidden_ns;
+}
 
 /* The span without it, at least 0. */
 static inline double watch_cost_less(const struct watch_cost *w, const struct span *s)

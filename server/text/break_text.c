@@ -110,6 +110,21 @@ static void print_rewrite(struct buf *out, const struct report_break *b, const c
 	put_lines(out, '+', changed + line, changed + m);
 }
 
+/* How often the i-th break was met in all.  0: an earlier one of the list is the same. */
+static int64_t break_times_met(const struct report_break_list *breaks, size_t i)
+{
+	int64_t times = 0;
+
+	for (size_t k = 0; k < breaks->n; k++) {
+		if (!break_same(&breaks->at[i], &breaks->at[k]))
+			continue;
+		if (k < i)
+			return 0;
+		times += breaks->at[k].count;
+	}
+	return times;
+}
+
 void break_text_print(struct buf *out, const struct report_break_list *breaks, const char *place,
 		      const json_t *workload)
 {
@@ -142,15 +157,4 @@ void break_text_print(struct buf *out, const struct report_break_list *breaks, c
 		print_rewrite(out, b, source);
 		print_stack(out, &b->stack);
 	}
-}
-
-void break_text_short(struct buf *out, const char *mode, const struct report_break_list *breaks)
-{
-	int distinct = (int)break_distinct(breaks, NULL);
-
-	if (!distinct)
-		return;
-	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
-		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
-		   break_place_of(&breaks->at[0]).line, breaks->at[0].message);
 }

@@ -134,16 +134,3 @@ void help_print(FILE *out, const char *command)
 		print_wrapped(out, row->after, 0, 0);
 	}
 }
-
-void help_print_all(FILE *out)
-{
-	fputs("breakeven: see when compiling a model function pays\n\nusage: breakeven COMMAND "
-	      "...\n\n",
-	      out);
-	for (int i = 0; i < n_help_lines; i++)
-		fprintf(out, "  %-8s %-44s %s\n", help_lines[i].name, help_lines[i].args,
-			help_lines[i].line);
-	fputs("\nEach takes --plugin FILE.so, as often as needed: a plugin adds passes, ops and "
-	      "backends\n(fusion/plugin.h).  breakeven COMMAND --help explains each.\n",
-	      out);
-}

@@ -10,6 +10,7 @@
 #include "profiler/fields/fields.h"
 #include "profiler/findings/findings.h"
 #include "profiler/numbers/numbers.h"
+#include "profiler/fields/breaks.h"
 
 /* ---- the points of a run; a run without a sweep is one ---- */
 
@@ -466,6 +467,19 @@ static void print_machine(struct buf *out, const struct report_run *run)
 		buf_printf(out, "machine: it does not tell %s\n", m->unknown.at[i]);
 	if (run->one_process)
 		buf_printf(out, "machine: one process took the samples: %s\n", run->one_process);
+}
+
+/* "static: 2 graph breaks; the first, line 4: ..." of the breaks of a mode; nothing without. */
+static void break_text_short(struct buf *out, const char *mode,
+			     const struct report_break_list *breaks)
+{
+	int distinct = (int)break_distinct(breaks, NULL);
+
+	if (!distinct)
+		return;
+	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
+		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
+		   break_place_of(&breaks->at[0]).line, breaks->at[0].message);
 }
 
 /* How often each mode breaks, at the last point of a sweep, and what that costs. */

@@ -53,9 +53,6 @@ void csv_row(struct buf *out, const json_t *row);
 void break_text_print(struct buf *out, const struct report_break_list *breaks, const char *place,
 		      const json_t *workload);
 
-/* "static: 2 graph breaks; the first, line 4: ..." of the breaks of a mode; nothing without. */
-void break_text_short(struct buf *out, const char *mode, const struct report_break_list *breaks);
-
 /* ---- help.c: what the commands say of themselves (help.def, commands.def) ---- */
 
 enum help_kind { HELP_COMMAND, HELP_FLAG, HELP_SHARED };
@@ -76,7 +73,6 @@ extern const struct help_line help_lines[];
 extern const int n_help_lines;
 
 /* `breakeven --help` and `breakeven COMMAND --help`. */
-void help_print_all(FILE *out);
 void help_print(FILE *out, const char *command);
 
 /* The row of a command; NULL where it has none. */

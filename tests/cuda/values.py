@@ -254,6 +254,7 @@ PROGRAMS["channels_last"] = (
     "chain(a, b, c, 1), chain(a, b, c, 2).mean((2, 3)), F.conv2d(F.relu(a + 1), c).relu().mean(3).mean(2), F.max_pool2d(chain(a, b, c, 1), 2), chain(F.max_pool2d(chain(a, b, c, 1), 2).relu(), b, c, 1), chain(a, b, c, 1).permute(0, 2, 3, 1).reshape(2, -1, 16) @ c[:, :, 0, 0].float().bfloat16(), "
     "torch.cat([chain(a, b, c, 1), a], 1), F.group_norm(chain(a, b, c, 1), 4), chain(a, b, c, 1).flatten(1) * 2, chain(a, b, c, 1)[:, 3:5], chain(a, b, c, 1).sum(1), chain(a, b, c, 1).sum(), chain(a.half(), b.half(), c.half(), 1), "
     "F.conv2d(F.max_pool2d(F.conv2d(a, b, None, 1, 1) + 1, 3, 2, 1).relu(), c).mean((2, 3)), F.max_pool2d(F.conv2d(a[:, :3], b[:, :3], None, 1, 1), (2, 5), 3) * 2, F.conv2d(F.conv2d(a[:, :3], b[:, :3]).relu(), b), "
+    "F.conv2d(torch.cat([a, a + 1, a * 2], 1), torch.cat([b, b.flip(0), b], 1), None, 1, 1).relu().mean((2, 3)), F.conv2d(F.relu(torch.cat([a] * 40, 1) * c[:1, :1]), torch.cat([b * 0.1] * 40, 1)), "
     "F.interpolate(chain(a, b, c, 1), scale_factor=2), F.adaptive_avg_pool2d(chain(a, b, c, 1), 1).flatten(1), chain(a, b, c, 1) + chain(a * 2, b, c, 1).amax((2, 3), keepdim=True)",
     [tensor(2, 16, 9, 7, dtype="bfloat16"), tensor(16, 16, 3, 3, dtype="bfloat16", seed=2), tensor(16, 16, 1, 1, dtype="bfloat16", seed=3)])
 # Large enough that cuBLASLt's ways are tried: the stand-in's second is the faster one.

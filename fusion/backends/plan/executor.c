@@ -4,6 +4,7 @@
  * the code through a handful of pointer additions.
  */
 #include "fusion/backends/plan/plan.h"
+#include "fusion/backends/memory/memory.h"
 
 #include <string.h>
 
@@ -638,6 +639,13 @@ void plan_setup(struct plan *p, void *const *buffers)
 		return;
 	executor_row(p, &p->workers[0], 0);
 	executor_part(&run, PART_SETUP, &(struct plan_span){ .n = 1 });
+}
+
+/* Before a launch, where memory is watched (memory.h): what threads need is as fresh. */
+static void plan_poison(struct plan *p)
+{
+	for (int i = 0; i < p->n_workers; i++)
+		fence_poison_here(p->workers[i].staging, p->workers[i].room_bytes);
 }
 
 void plan_begin_blocks(struct plan *p, void *const *buffers)

@@ -531,12 +531,6 @@ static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsign
 	return at;
 }
 
-void plan_poison(struct plan *p)
-{
-	for (int i = 0; i < p->n_workers; i++)
-		fence_poison_here(p->workers[i].staging, p->workers[i].room_bytes);
-}
-
 static bool make_workers(struct plan *p, struct err *err)
 {
 	int64_t work = p->rows * p->points * (p->kernel->form == FORM_COLS ? p->columns : 1);

@@ -220,9 +220,6 @@ void plan_begin_blocks(struct plan *p, void *const *buffers);
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread);
 
-/* Before a launch, where memory is watched (memory.h): what threads need is as fresh. */
-void plan_poison(struct plan *p);
-
 /* For recordings: what plan_launch() does before the body's code, where there is any. */
 void plan_setup(struct plan *p, void *const *buffers);
 

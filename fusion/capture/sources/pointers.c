@@ -64,13 +64,6 @@ bool pointers_set(struct pointers *p, const void *key, int number)
 	return true;
 }
 
-void pointers_clear(struct pointers *p)
-{
-	if (p->len > 0)
-		memset(p->keys, 0, p->cap * sizeof(*p->keys));
-	p->len = 0;
-}
-
 void pointers_finish(struct pointers *p)
 {
 	free(p->keys);

@@ -182,7 +182,15 @@ int pointers_get(const struct pointers *p, const void *key);
 
 /* False when out of memory. */
 bool pointers_set(struct pointers *p, const void *key, int number);
-void pointers_clear(struct pointers *p); /* keeps its memory */
+
+/* keeps its memory */
+static inline void pointers_clear(struct pointers *p)
+{
+	if (p->len > 0)
+		memset(p->keys, 0, p->cap * sizeof(*p->keys));
+	p->len = 0;
+}
+
 void pointers_finish(struct pointers *p);
 
 /* ---- What a point has been given before.

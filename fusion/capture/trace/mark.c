@@ -238,20 +238,6 @@ bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
 	return end_grad(t, f, err) && mark_blocks(t, f, t->base, false, err);
 }
 
-bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
-		       struct err *err)
-{
-	bool before = !t->grad_off, stopped;
-
-	if (!trace_mark_grad(t, f->function->grad == GRAD_ON, err))
-		return false;
-	if (vm_run_until(vm, f, -1, &stopped, out, err))
-		return trace_mark_grad(t, before, err);
-	if (t->brk.id == BREAK_NONE) /* an exception leaves the function, the graph goes on */
-		trace_mark_grad(t, before, NULL);
-	return false;
-}
-
 /* `assert tensor`, with a constant text or none: the branch around the raise. */
 static bool is_assert(const struct frame *f)
 {

@@ -723,15 +723,6 @@ bool trace_size_not(struct trace *t, struct value a, struct value *out, struct e
 	return true;
 }
 
-bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
-{
-	struct value v;
-	bool truth;
-
-	return trace_size_compare(t, CMP_NE, trace_size_value(a), trace_size_value(b), &v, err) &&
-	       trace_size_truth(t, v, &truth, err);
-}
-
 bool trace_guard_most(struct trace *t, const struct symreal *x, double most, struct err *err)
 {
 	struct size_condition c = { .op = CMP_LE, .x = x, .most = most, .outcome = true };

@@ -384,8 +384,6 @@ bool trace_size_truth(struct trace *t, struct value a, bool *out, struct err *er
 /* A SYMBOOL becomes True or False. */
 bool trace_settle(struct trace *t, struct value *v, struct err *err);
 bool trace_size_not(struct trace *t, struct value a, struct value *out, struct err *err);
-/* Guards that two sizes, which differ now, do. */
-bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
 /* Guards that a float that is computed stays within +-most; pins where it is not. */
 bool trace_guard_most(struct trace *t, const struct symreal *x, double most, struct err *err);
 bool size_condition_holds(const struct size_condition *c, const int64_t *vars);
@@ -511,9 +509,6 @@ bool trace_autocast(struct trace *t, const struct native *f, const struct value 
 bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
 		       struct err *err);
 bool trace_marks_end(struct trace *t, bool stopped, struct err *err);
-/* Runs a frame whose function torch.no_grad() decorates; an evaluator's answer. */
-bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
-		       struct err *err);
 
 /* The truth of a tensor that the instruction asserts: *held, and the graph computes
  * it.  Whether it holds is looked at when that has run. */

@@ -57,6 +57,29 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 	return view;
 }
 
+/* The steps in a graph, from `node` on; -1 with *err.  Report no FX names. */
+static int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n,
+			  struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct arg args[MAX_ARGS];
+
+		memcpy(args, steps[i].args, sizeof(args));
+		args[0] = arg_node(node);
+		node = graph_add(
+		    g,
+		    &(struct node_spec){ steps[i].op, args, op_info(steps[i].op)->n_params, 0, 0 },
+		    err);
+		if (node < 0)
+			return -1;
+		if (!graph_set_fx(g, node, "")) {
+			err_set(err, ERR_MEMORY, "out of memory while building a graph");
+			return -1;
+		}
+	}
+	return node;
+}
+
 /* The layout in the base's elements; through a chain of its own where the node
  * is what was written last. */
 static bool find_layout(struct trace *t, struct traced_view *view, int node, int base,
@@ -81,6 +104,17 @@ static bool is_copy(const struct trace *t, int node, bool *refused)
 
 	*refused = copies && (n->op == OP_view || n->op == OP_view_as);
 	return copies;
+}
+
+/* Guards that two sizes, which differ now, do. */
+static bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b,
+			       struct err *err)
+{
+	struct value v;
+	bool truth;
+
+	return trace_size_compare(t, CMP_NE, trace_size_value(a), trace_size_value(b), &v, err) &&
+	       trace_size_truth(t, v, &truth, err);
 }
 
 /* Whether a reshape copies may depend on sizes: that it does is guarded; where it

@@ -44,17 +44,19 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
 def dropout(input, p=0.5, training=True, inplace=False):
     """One call."""
     if training and p != 0.0:
-        if 0.0 < p < 1.0 and torch._C._draws(input) == "gpu":
-            if inplace:
-                if _random_numbers.at_once(input):
-                    return torch._C.dropped(input, p, 0, True)
-                return input.mul_(_random_numbers.scaled_noise(input, p))
-            if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
-                return (input * _random_numbers.kept(input, p)).to(input.dtype)
-        elif 0.0 < p < 1.0 and not _random_numbers.in_order(input):
-            made = torch._C.dropout(_random_numbers.in_memory(input), p, training, False)
-            made = _random_numbers.back(made, input)
-            return input.copy_(made) if inplace else made
+        if 0.0 < p < 1.0:
+            contiguous = input.is_contiguous()
+            if torch._C._draws(input) == "gpu":
+                if inplace:
+                    if contiguous and _random_numbers.at_once(input):
+                        return torch._C.dropped(input, p, 0, True)
+                    return input.mul_(_random_numbers.scaled_noise(input, p))
+                if not contiguous or torch._C.storage_offset(input) != 0:
+                    return (input * _random_numbers.kept(input, p)).to(input.dtype)
+            elif not contiguous and not _random_numbers.in_order(input):
+                made = torch._C.dropout(_random_numbers.in_memory(input), p, training, False)
+                made = _random_numbers.back(made, input)
+                return input.copy_(made) if inplace else made
     elif not inplace and 0.0 <= p <= 1.0:
         return torch._C.alias(input)
     return torch._C.dropout(input, p, training, inplace)

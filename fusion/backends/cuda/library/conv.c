@@ -56,6 +56,19 @@ static bool has_own_filters(const struct graph *g, const struct node *n)
 	return true;
 }
 
+static void emit_pack(struct buf *out, const struct node *n, const struct shape *w, int kernel)
+{
+	const struct cuda_function_name name = { kernel, "pack", ARGS_THREADS };
+	const char *bits = cuda_bits(dtype_bytes(n->dtype));
+
+	if (n->channels_last) /* its sizes are constants (pass views) */
+		cuda_emit_function(out, name, "conv_args", "pack_channels_last<%s, %d, %d>", bits,
+				   (int)(w->size[2]->value * w->size[3]->value),
+				   (int)w->size[3]->value);
+	else
+		cuda_emit_function(out, name, "conv_args", "pack_filters<%s>", bits);
+}
+
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	const struct shape *w = &g->nodes[n->args[1].node]->shape;
@@ -69,10 +82,7 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		cuda_emit_function(out,
 				   (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
 				   "conv_args", "convolve<%s>", cuda_element(n->dtype));
-		cuda_emit_function(out, (struct cuda_function_name){ kernel, "pack", ARGS_THREADS },
-				   "conv_args", "pack_%s<%s>",
-				   n->channels_last ? "channels_last" : "filters",
-				   cuda_bits(dtype_bytes(n->dtype)));
+		emit_pack(out, n, w, kernel);
 	}
 }
 

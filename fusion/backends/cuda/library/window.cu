@@ -304,32 +304,31 @@ template <class T> WORD void pack_filters(const conv_args &c)
 	}
 }
 
-// Filters with their channels last, of up to MOST taps: a block turns those of some channels at a
-// time, so that it reads and writes what lies side by side.
-template <class T> WORD void pack_channels_last(const conv_args &c)
+// Filters of TAPS with their channels last: a block turns those of some channels at a time, so that
+// it reads and writes what lies side by side.
+template <class T, int TAPS, int ACROSS> WORD void pack_channels_last(const conv_args &c)
 {
-	constexpr u32 MOST = 2048;
-	__shared__ T tile[MOST];
-	const u32 taps = (u32)(c.kernel[0] * c.kernel[1]), across = (u32)c.kernel[1];
-	const u32 room = MOST / taps < c.channels ? MOST / taps : (u32)c.channels;
-	const u32 parts = ((u32)c.channels + room - 1) / room;
+	constexpr u32 FIT = 4096 / TAPS, ROOM = FIT >= 64 ? FIT / 64 * 64 : FIT;
+	__shared__ T tile[TAPS * ROOM];
+	const u32 parts = ((u32)c.channels + ROOM - 1) / ROOM;
 
 	for (i64 unit = blockIdx.x; unit < c.out_channels * parts; unit += gridDim.x) {
-		const i64 o = unit / parts, first = unit % parts * room;
-		const u32 n = c.channels - first < room ? (u32)(c.channels - first) : room;
+		const i64 o = unit / parts, first = unit % parts * ROOM;
+		const u32 n = c.channels - first < ROOM ? (u32)(c.channels - first) : ROOM;
 		const T *const from = (const T *)c.w + o * c.w_stride[0] + first * c.w_stride[1];
-		T *const to = (T *)c.packed + o * taps * c.channels + first;
+		T *const to = (T *)c.packed + o * TAPS * c.channels + first;
 
 		__syncthreads();
-		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x) {
-			const u32 k = i / taps, t = i % taps;
+		for (u32 i = threadIdx.x; i < n * TAPS; i += blockDim.x) {
+			const u32 k = i / TAPS, t = i % TAPS;
 
-			tile[t * n + k] = from[k * c.w_stride[1] + t / across * c.w_stride[2] +
-					       t % across * c.w_stride[3]];
+			tile[t * ROOM + k] = from[k * c.w_stride[1] + t / ACROSS * c.w_stride[2] +
+						  t % ACROSS * c.w_stride[3]];
 		}
 		__syncthreads();
-		for (u32 i = threadIdx.x; i < n * taps; i += blockDim.x)
-			to[i / n * c.channels + i % n] = tile[i];
+		for (u32 i = threadIdx.x; i < TAPS * ROOM; i += blockDim.x)
+			if (i % ROOM < n)
+				to[i / ROOM * c.channels + i % ROOM] = tile[i];
 	}
 }
 
