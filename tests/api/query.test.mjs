@@ -61,6 +61,7 @@ test('nothing but one SELECT over these tables is run, and what is wrong says wh
     assert.deepEqual([place.line, place.column], [3, 7]);
     await refused('SELEC 1', /near "SELEC": syntax error/);
     await refused('', /a statement is needed/);
+    assert.deepEqual(await rows(long, 'SELECT 1; -- that is all'), [[1]]);
     await refused('SELECT 1; SELECT 2', /another follows: +SELECT 2/);
     await refused('DELETE FROM event_rows', /changes something is not allowed/);
     await refused('CREATE TABLE x (a)', /changes something is not allowed/);
