@@ -35,6 +35,7 @@ const commands = [
     ['show', '1', ...store], ['show', '1', '--json', ...store],
     ['compare', '1', '1', ...store], ['compare', '1', '1', '--json', ...store],
     ['gate', 'tests/faults/programs/prints.py', '--modes', 'eager', '--baseline', 'none', ...store],
+    ['query', '1', 'SELECT 1', ...store], ['query', '1', 'SELECT 1', '--json', ...store],
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['bisect', '--resume', '--repo', repository],
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
