@@ -443,7 +443,27 @@ static bool copy_text(json_t *row, const json_t *was, const char *key, size_t mo
 	return !value || (text && strlen(text) <= most);
 }
 
-/* What a row of an index may say, but for its number and its place; new, NULL: it is none. */
+/* Without keys that no row has; the others stay in their order. */
+static void drop_unknown(json_t *row, const json_t *was)
+{
+	static const char *const keys[] = { "n",    "process", "file", "compile", "resets",
+					    "kind", "attempt", "name", "group",   "what",
+					    "line", "records", "said", "bytes",   "at" };
+	json_t *value;
+	const char *key;
+
+	json_object_foreach((json_t *)was, key, value)
+	{
+		size_t i = 0, n = sizeof(keys) / sizeof(keys[0]);
+
+		while (i < n && strcmp(keys[i], key) != 0)
+			i++;
+		if (i == n)
+			json_object_del(row, key);
+	}
+}
+
+/* What a row of an index may say; new, NULL: it is none. */
 static json_t *row_again(const json_t *was)
 {
 	static const struct {
@@ -458,9 +478,8 @@ static json_t *row_again(const json_t *was)
 	};
 	const char *kind = json_string_value(json_object_get(was, "kind"));
 	const struct artifact_kind *known = kind_of(kind ? kind : "");
-	json_t *row = json_pack("{s:s, s:s}", "group", known->group, "what", known->what);
-	json_t *said = json_object_get(was, "said");
-	bool ok = row && kind && copy_text(row, was, "kind", SIZE_MAX) &&
+	json_t *row = kind ? json_copy((json_t *)was) : NULL, *said = json_object_get(was, "said");
+	bool ok = row && copy_text(row, was, "kind", SIZE_MAX) &&
 		  copy_text(row, was, "name", SIZE_MAX) &&
 		  copy_text(row, was, "compile", MOST_COMPILE_BYTES) &&
 		  (!said || (json_is_object(said) &&
@@ -472,15 +491,15 @@ static json_t *row_again(const json_t *was)
 
 		ok = value ? json_is_integer(value) && n >= numbers[i].least && n <= numbers[i].most
 			   : !numbers[i].always;
-		if (value)
-			json_object_set(row, numbers[i].key, value);
 	}
-	if (ok && said)
-		json_object_set(row, "said", said);
-	if (ok)
-		return row;
-	json_decref(row);
-	return NULL;
+	if (!ok) {
+		json_decref(row);
+		return NULL;
+	}
+	drop_unknown(row, was);
+	json_object_set_new(row, "group", json_string(known->group));
+	json_object_set_new(row, "what", json_string(known->what));
+	return row;
 }
 
 /* A row whose text has come: in the order of the texts, and within them. */
@@ -504,10 +523,10 @@ static bool restore_row(struct artifacts *a, struct timeline_writer *writer, con
 		json_decref(row);
 		return true;
 	}
-	if (at) {
-		json_object_set(row, "at", at);
+	if (at)
 		a->row_end = from + n;
-	}
+	else
+		json_object_del(row, "at");
 	return add_row(a, writer, row, err);
 }
 
