@@ -160,6 +160,19 @@ static bool number_commits(sqlite3 *h, const char *project, struct err *err)
 	return ok;
 }
 
+/* Whether its commits were numbered since generations are kept. */
+static bool is_numbered(sqlite3 *h, const char *project, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT EXISTS (SELECT 1 FROM known_commit WHERE project = ?1"
+				     " AND generation > 0)",
+				     "t", project);
+	bool numbered = s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+
+	sqlite3_finalize(s);
+	return numbered;
+}
+
 /* By generation; of one generation by time, then as they came. */
 static int by_generation(const void *a, const void *b)
 {
@@ -277,7 +290,8 @@ static bool put_with(sqlite3 *h, const char *project, const struct known_commit 
 	*added = 0;
 	for (int i = 0; ok && i < n; i++)
 		ok = put_commit(h, project, &commits[i], &room, added, err);
-	return ok && (*added == 0 || number_commits(h, project, err));
+	return ok && (*added == 0 ? is_numbered(h, project, err) || number_commits(h, project, err)
+				  : number_commits(h, project, err));
 }
 
 bool db_commits_put(struct db *db, const char *project, const struct known_commit *commits, int n,

@@ -209,7 +209,7 @@ static bool close_tables(struct query *q, struct err *err)
 	static const struct {
 		int what, most;
 	} limits[] = {
-		{ SQLITE_LIMIT_LENGTH, 1 << 20 },
+		{ SQLITE_LIMIT_LENGTH, 1 << 16 },
 		{ SQLITE_LIMIT_SQL_LENGTH, QUERY_SQL_BYTES },
 		{ SQLITE_LIMIT_COLUMN, 200 },
 		{ SQLITE_LIMIT_EXPR_DEPTH, 100 },
@@ -342,6 +342,16 @@ static bool read_rows(struct query *q, sqlite3_stmt *s, const char *sql, json_t 
 	return cut || step == SQLITE_DONE || wrong(q, sql, err);
 }
 
+/* Whether nothing but blanks and comments is left. */
+static bool says_nothing(struct query *q, const char *rest)
+{
+	sqlite3_stmt *more = NULL;
+	bool nothing = sqlite3_prepare_v2(q->h, rest, -1, &more, NULL) == SQLITE_OK && !more;
+
+	sqlite3_finalize(more);
+	return nothing;
+}
+
 json_t *query_run(struct query *q, const char *sql, struct err *err)
 {
 	json_t *out = json_object();
@@ -362,7 +372,7 @@ json_t *query_run(struct query *q, const char *sql, struct err *err)
 		wrong(q, sql, err);
 	else if (!s)
 		err_set(err, ERR_BAD_REQUEST, "a statement is needed: SELECT ...");
-	else if (!is_blank(rest))
+	else if (!says_nothing(q, rest))
 		err_set(err, ERR_BAD_REQUEST, "one statement is run, but another follows: %.60s",
 			rest);
 	else if (!sqlite3_stmt_readonly(s) || !sqlite3_column_count(s) || sqlite3_stmt_isexplain(s))

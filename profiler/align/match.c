@@ -11,7 +11,7 @@
 
 #include "profiler/align/sequence.h"
 
-enum { MOST_COMPARED = 1 << 14 };
+enum { MOST_COMPARED = 1 << 14, MOST_COMPARED_IN_ALL = 1 << 22 };
 
 /* Scores from which on two items are one: where as many stand on both sides the place speaks for
  * it too. */
@@ -21,6 +21,7 @@ struct matching {
 	const struct align_side *a, *b;
 	const struct align_item *of_a, *of_b; /* items of the model units */
 	struct matches *out;
+	size_t compared; /* pairs so far */
 	bool failed;
 };
 
@@ -108,7 +109,9 @@ static void match_gap(struct matching *m, struct some g)
 {
 	double *best = NULL;
 
-	if (g.n && g.m && g.n <= MOST_COMPARED / g.m) {
+	if (g.n && g.m && g.n <= MOST_COMPARED / g.m &&
+	    m->compared + g.n * g.m <= MOST_COMPARED_IN_ALL) {
+		m->compared += g.n * g.m;
 		best = calloc((g.n + 1) * (g.m + 1), sizeof(*best));
 		m->failed |= !best;
 	}
@@ -251,7 +254,11 @@ static void match_keys(struct matching *m, const int64_t *to, struct states *of)
 bool match_units(const struct align_side *a, const struct align_side *b, struct matches *out)
 {
 	const struct align_unit *u = &a->units.at[a->model], *v = &b->units.at[b->model];
-	struct matching m = { a, b, &a->items.at[u->first], &b->items.at[v->first], out, false };
+	struct matching m = { .a = a,
+			      .b = b,
+			      .of_a = &a->items.at[u->first],
+			      .of_b = &b->items.at[v->first],
+			      .out = out };
 	struct states of = { NULL, NULL, u->n, v->n };
 	uint32_t *of_a = keys_of(m.of_a, u->n), *of_b = keys_of(m.of_b, v->n);
 	int64_t *to = calloc(u->n + 1, sizeof(*to));

@@ -350,7 +350,7 @@ static int by_start(const void *x, const void *y)
 				  : (a->name > b->name) - (a->name < b->name);
 }
 
-/* Chunks may reach back behind each other. */
+/* A chunk may begin before the one before it ends. */
 static void sort_events(const struct timeline_events *events)
 {
 	for (size_t i = 1; i < events->list.len; i++)

@@ -18,7 +18,7 @@ static const double warm_up_times = 1.5;
 /* One that is far off so many deviations (of the median of their sizes), and such a share. */
 static const double far_off_deviations = 5, far_off_least = 0.05;
 /* So many others make up for one of which not all is known. */
-enum { FEW = 3 };
+enum { FEW = 3, MOST_TRIED = 64 /* names of spans */ };
 /* Spans hold such a share of the items; where nothing repeats the second will do. */
 static const double nearly_all = 0.9, most = 0.5;
 
@@ -182,12 +182,14 @@ static bool find_spans(struct align_side *s, double share, bool *found)
 	struct span_list spans = { 0 };
 	struct span_group best = { 0 };
 	bool ok = list_spans(s, &spans);
+	int tried = 0;
 
 	for (size_t at = 0, next; ok && at < spans.at.len; at = next) {
 		struct span_group g = next_group(s, &spans, at, &next);
 
 		if (g.n >= 2 && (double)g.held >= share * (double)s->items.len &&
-		    is_better(s, &g, &best) && is_regular(s, &spans.at.at[g.first], g.n))
+		    is_better(s, &g, &best) && tried++ < MOST_TRIED &&
+		    is_regular(s, &spans.at.at[g.first], g.n))
 			best = g;
 	}
 	*found = best.n > 0;
@@ -413,14 +415,32 @@ static void set_first(struct align_side *s)
 		s->units.at[0].apart = UNIT_FIRST;
 }
 
+/* Units of other items than those of `like`. */
+static void set_others(struct align_side *s, const struct align_unit *like)
+{
+	const struct align_item *model = &s->items.at[like->first];
+
+	for (size_t i = 0; i < s->units.len; i++) {
+		struct align_unit *u = &s->units.at[i];
+		bool same = u->hash == like->hash && u->n == like->n;
+
+		for (size_t k = 0; same && k < u->n; k++)
+			same = s->items.at[u->first + k].key == model[k].key;
+		if (!same)
+			u->apart = UNIT_OTHER_ITEMS;
+	}
+}
+
 static void set_apart(struct align_side *s, uint64_t hash, double *room)
 {
 	double middle, nearest = INFINITY;
 	int named = 0;
 
 	for (size_t i = 0; i < s->units.len; i++)
-		if (s->units.at[i].hash != hash)
-			s->units.at[i].apart = UNIT_OTHER_ITEMS;
+		if (s->units.at[i].hash == hash) {
+			set_others(s, &s->units.at[i]);
+			break;
+		}
 	set_warm_ups(s, middle_wall(s, room));
 	set_far_off(s, middle_wall(s, room), room);
 	set_first(s);

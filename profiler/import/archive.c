@@ -208,8 +208,8 @@ static bool zip_member(struct log_archive *a, struct err *err)
 	a->left = packed;
 	if (flags & 1)
 		return damaged(err, "a file in the .zip is encrypted");
-	if (name && a->head[ZIP_HEAD + name - 1] == '/') { /* a folder */
-		go(a, AT_HEAD, packed);
+	if (name && a->head[ZIP_HEAD + name - 1] == '/' && (method == 0 || !a->has_descriptor)) {
+		go(a, a->has_descriptor ? AT_DESCRIPTOR : AT_HEAD, packed); /* a folder */
 		return true;
 	}
 	if (method == 0 && !a->has_descriptor) {
@@ -217,7 +217,9 @@ static bool zip_member(struct log_archive *a, struct err *err)
 		return begin_member(a, err);
 	}
 	if (method != 8)
-		return damaged(err, "a file in the .zip is packed by other than deflate");
+		return damaged(err, method == 0 ? "a file in the .zip does not say its size"
+						: "a file in the .zip is packed by other than "
+						  "deflate");
 	a->z = (z_stream){ 0 };
 	a->inflating = inflateInit2(&a->z, -15) == Z_OK;
 	if (!a->inflating)
@@ -231,7 +233,8 @@ static bool zip_head(struct log_archive *a, struct err *err)
 {
 	if (a->want == 4 && memcmp(a->head, "PK\3\4", 4) != 0) {
 		a->state = AT_END; /* the list of its files, which were read */
-		return memcmp(a->head, "PK", 2) == 0 ||
+		return memcmp(a->head, "PK\1\2", 4) == 0 || memcmp(a->head, "PK\5\6", 4) == 0 ||
+		       memcmp(a->head, "PK\6\6", 4) == 0 ||
 		       damaged(err, "the head of a file in the .zip is damaged");
 	}
 	if (a->want == 4) {

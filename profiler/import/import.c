@@ -88,8 +88,6 @@ static bool unzip_feed(struct unzip *u, const void *bytes, size_t len, struct er
 	return true;
 }
 
-/* The next bytes of the stream, or of several one after the other.  After damage the
- * rest is passed over: see unzip_is_broken(). */
 static bool unzip_is_broken(const struct unzip *u)
 {
 	return u->broken;
@@ -125,7 +123,8 @@ struct log_file {
 struct import {
 	struct model model;
 	struct timeline_writer *writer;
-	size_t most_bytes, decoded_bytes; /* of all files */
+	size_t most_bytes, decoded_bytes;   /* of all files */
+	size_t archive_bytes, passed_bytes; /* of archives themselves, of what in them is no log */
 	json_t *files;
 	uint64_t refused; /* memory of this thread, before it */
 	struct log_file file, member;
@@ -234,6 +233,17 @@ static bool recognise(struct log_file *f, struct err *err)
 	return f->state && f->reader->feed(f->state, bytes, f->start.len, err);
 }
 
+/* Of one import together: of its logs, and beside them of archives and of what is passed over. */
+static bool count_bytes(struct log_file *f, size_t *bytes, size_t len, struct err *err)
+{
+	*bytes += len;
+	return !f->im->most_bytes || *bytes <= f->im->most_bytes ||
+	       err_set(err, ERR_TOO_LARGE,
+		       "%.200s has more than %zu MiB unpacked; `breakeven import --post` reads it "
+		       "where it lies",
+		       f->name, f->im->most_bytes >> 20);
+}
+
 /* The next bytes of the log itself. */
 static bool take(void *self, const char *bytes, size_t len, struct err *err)
 {
@@ -241,12 +251,8 @@ static bool take(void *self, const char *bytes, size_t len, struct err *err)
 	struct import *im = f->im;
 
 	f->decoded += (int64_t)len;
-	im->decoded_bytes += f->archive ? 0 : len;
-	if (im->most_bytes && im->decoded_bytes > im->most_bytes)
-		return err_set(err, ERR_TOO_LARGE,
-			       "%.200s has more than %zu MiB unpacked; `breakeven import --post` "
-			       "reads it where it lies",
-			       f->name, im->most_bytes >> 20);
+	if (!count_bytes(f, f->archive ? &im->archive_bytes : &im->decoded_bytes, len, err))
+		return false;
 	if (f->archive)
 		return reader_archive.feed(f->archive, bytes, len, err);
 	if (f->reader)
@@ -306,12 +312,13 @@ static bool end_log(struct log_file *f, struct err *err)
 static void list_file(const struct log_file *f, const char *kind, const char *refused)
 {
 	bool bad = false;
+	json_t *why = refused ? json_of_text(refused, strlen(refused), &bad) : NULL;
 
 	json_array_append_new(f->im->files,
-			      json_pack("{s:o, s:s, s:I, s:I, s:s*}", "name",
+			      json_pack("{s:o, s:s, s:I, s:I, s:o*}", "name",
 					json_of_text(f->name, strlen(f->name), &bad), "kind", kind,
 					"bytes", (json_int_t)f->bytes, "decoded_bytes",
-					(json_int_t)f->decoded, "refused", refused));
+					(json_int_t)f->decoded, "refused", why));
 }
 
 static bool end_file(struct log_file *f, struct err *err)
@@ -355,7 +362,9 @@ static bool feed_member(void *self, const char *bytes, size_t len, struct err *e
 {
 	struct log_file *f = &((struct log_file *)self)->im->member;
 
-	return f->passed_over || feed_file(f, bytes, len, err) || pass_over(f, err);
+	if (f->passed_over)
+		return count_bytes(f, &f->im->passed_bytes, len, err);
+	return feed_file(f, bytes, len, err) || pass_over(f, err);
 }
 
 static bool end_member(void *self, struct err *err)

@@ -156,8 +156,12 @@ static int64_t number_of(const json_t *args, const char *key)
 {
 	const json_t *value = json_object_get(args, key);
 
-	return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value)
-									: -1;
+	static const json_int_t most = INT64_C(1) << 53; /* as far as JSON is exact */
+
+	return json_is_integer(value) && json_integer_value(value) >= 0 &&
+		       json_integer_value(value) <= most
+		   ? json_integer_value(value)
+		   : -1;
 }
 
 /* The first stream on which collectives run, the second, ...; 16: any after the 15th. */
@@ -321,25 +325,31 @@ uint32_t rank_launch_of(const struct rank_launches *l, uint32_t correlation)
 
 /* ---- steps ---- */
 
-/* Distinct steps (by name), and where the last one begins. */
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Distinct steps (by name), and where the last one begins; -1: out of memory. */
 static int count_steps(const struct rank_events *e, int64_t *last_ns)
 {
-	const char *seen[256];
+	VEC(const char *) names = { 0 };
 	int n = 0;
 
 	*last_ns = INT64_MIN;
-	for (size_t i = 0; i < e->rows.len; i++) {
+	for (size_t i = 0; i < e->rows.len && n == 0; i++) {
 		const struct rank_event *row = &e->rows.at[i];
-		int k = 0;
 
 		if (row->kind != RANK_STEP)
 			continue;
 		*last_ns = row->start_ns > *last_ns ? row->start_ns : *last_ns;
-		while (k < n && strcmp(seen[k], row->name) != 0)
-			k++;
-		if (k == n && n < 256)
-			seen[n++] = row->name;
+		n = VEC_PUSH(&names, row->name) ? 0 : -1;
 	}
+	if (names.len)
+		qsort(names.at, names.len, sizeof(*names.at), by_text);
+	for (size_t i = 0; i < names.len && n >= 0; i++)
+		n += i == 0 || strcmp(names.at[i - 1], names.at[i]) != 0;
+	VEC_FREE(&names);
 	return n;
 }
 

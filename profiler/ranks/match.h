@@ -18,6 +18,7 @@ struct rank_row {
 	struct path_segment last; /* to its last moment */
 	int64_t begin_ns;         /* its first event on a device */
 
+	bool is_cut; /* past a bound events of it were left out: its last collectives may be */
 	bool has_offset;
 	int64_t offset_ns; /* its clock is ahead by so much */
 	int64_t error_ns;

@@ -157,6 +157,7 @@ static bool keep_collectives(struct ranks *r, struct rank_row *row)
 		qsort(e->collectives.at, e->collectives.len, sizeof(*e->collectives.at), by_start);
 	if (e->collectives.len > room) {
 		r->left_out += (int64_t)(e->collectives.len - room);
+		row->is_cut = true;
 		e->collectives.len = room;
 	}
 	if (!rank_paths(e, &row->last, &r->recorded, &r->draft.arena))
@@ -178,6 +179,7 @@ static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 	if (steps < 0)
 		return false;
 	r->left_out += r->events.left_out;
+	row->is_cut = row->is_cut || r->events.left_out > 0;
 	set_rank(r, head, out);
 	REPORT_SET(out, file, r->file);
 	REPORT_SET(out, steps, steps);

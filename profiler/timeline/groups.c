@@ -6,7 +6,7 @@
 #include "profiler/timeline/timeline.h"
 #include "profiler/timeline/window.h"
 
-enum { GROUP_TEXT_CHARS = 1024, GROUP_NAMES = 64 };
+enum { GROUP_TEXT_CHARS = TIMELINE_NAME_CHARS, GROUP_NAMES = 64 };
 
 struct event_sum {
 	int64_t count, ns, most_ns;

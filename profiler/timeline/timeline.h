@@ -14,8 +14,8 @@
  *		bytes, then their second bytes, and so on; starts as differences
  *	tables  bytes of the JSON u32 | codec u32 | {"lanes", "names", "shapes": lists
  *		that continue those of the tables before; "facts"}
- *	file    (texts and index too) bytes of the name u32 | bytes of the piece u32 | name | codec
- *u32 | bytes u32 | the piece
+ *	file    (texts and index too) bytes of the name u32 | bytes of the piece u32 | name |
+ *		codec u32 | bytes u32 | the piece
  *
  * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
  * from strangers: every reader checks before it believes.  A writer holds one

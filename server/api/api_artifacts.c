@@ -16,6 +16,8 @@ enum {
 	LINES_MOST = 20,   /* lines of a text in it */
 	LINE_CHARS = 240,  /* of a line */
 	Q_CHARS = 200,
+	INDEX_MOST = 256 << 20,     /* bytes of rows that a search holds */
+	LIST_BYTES = 64 << 20,      /* of pieces whose rows an answer has */
 	TEXT_MOST_BYTES = 64 << 20, /* of a text, as an import keeps it */
 };
 static const int64_t FIND_NS = 3 * 1000000000LL;
@@ -104,6 +106,7 @@ struct text_list {
 	struct filter filter;
 	int64_t from, limit, total;
 	json_t *rows;
+	size_t bytes; /* of the pieces that rows were taken from */
 	struct buf piece;
 };
 
@@ -111,7 +114,7 @@ static bool list_piece(void *self, const struct timeline_row *block, struct err 
 {
 	struct text_list *l = self;
 	json_t *rows = unpack(block, &l->piece, err) ? rows_of(&l->piece, err) : NULL, *row;
-	size_t i;
+	size_t i, had = json_array_size(l->rows);
 
 	json_array_foreach(rows, i, row) {
 		if (!passes(&l->filter, row))
@@ -120,17 +123,21 @@ static bool list_piece(void *self, const struct timeline_row *block, struct err 
 			json_array_append(l->rows, row);
 		l->total++;
 	}
+	l->bytes += json_array_size(l->rows) > had ? l->piece.len : 0;
+	if (l->bytes > LIST_BYTES) /* the rest is another page */
+		l->limit = (int64_t)json_array_size(l->rows);
 	json_decref(rows);
 	return rows != NULL;
 }
 
 static json_t *list(struct db *db, int64_t run, struct text_list *l, struct err *err)
 {
-	int64_t end = l->from + l->limit;
+	int64_t end;
 	bool ok;
 
 	l->rows = json_array();
 	ok = db_timeline_each(db, run, BLOCKS_ALL(TIMELINE_INDEX), list_piece, l, err);
+	end = l->from + l->limit;
 	buf_finish(&l->piece);
 	if (ok)
 		return json_pack("{s:o, s:I, s:o}", "artifacts", l->rows, "total",
@@ -155,8 +162,9 @@ struct text_hunt {
 	int64_t until_ns;
 	bool cut; /* its time was up, or there are too many */
 	VEC(struct index_piece) pieces;
-	size_t piece, at; /* the row that is next */
-	json_t *rows;     /* of the piece; NULL: it is not read yet */
+	size_t held_bytes; /* of them */
+	size_t piece, at;  /* the row that is next */
+	json_t *rows;      /* of the piece; NULL: it is not read yet */
 	struct buf block, text, lower;
 	int64_t looked_at, lines; /* texts, lines that have it */
 	json_t *found;
@@ -169,6 +177,12 @@ static bool keep_piece(void *self, const struct timeline_row *block, struct err 
 
 	if (!unpack(block, &h->block, err))
 		return false;
+	h->held_bytes += h->block.len;
+	if (h->held_bytes > INDEX_MOST)
+		return err_set(err, ERR_TOO_LARGE,
+			       "the index of this run's texts has more than %d MiB; it is not "
+			       "searched",
+			       INDEX_MOST >> 20);
 	p = (struct index_piece){ .len = h->block.len };
 	p.text = malloc(p.len + 1);
 	if (p.text)
@@ -254,7 +268,7 @@ static json_t *lines_with(struct text_hunt *h, int64_t *n)
 					     excerpt(text + (line - lower) + from,
 						     len < LINE_CHARS ? len : LINE_CHARS)));
 		}
-		at = newline;
+		at = newline ? newline + 1 : NULL; /* one of a line counts */
 	}
 	return lines;
 }

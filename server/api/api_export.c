@@ -82,6 +82,7 @@ static bool exports_begin(struct exports *e, int64_t run, const char *format, co
 		       EXPORTS_MOST);
 }
 
+/* How far it is; false with CANCELLED once somebody has cancelled it. */
 static bool exports_at(struct exports *e, int64_t id, int64_t bytes, double share, struct err *err)
 {
 	struct export_row *row;
@@ -98,7 +99,6 @@ static bool exports_at(struct exports *e, int64_t id, int64_t bytes, double shar
 	return goes_on || err_set(err, ERR_CANCELLED, "the export was cancelled");
 }
 
-/* How far it is; false with CANCELLED once somebody has cancelled it. */
 static void exports_end(struct exports *e, int64_t id)
 {
 	struct export_row *row;
@@ -135,8 +135,6 @@ static void exports_cancel(struct exports *e, int64_t id)
 		row->cancelled = true;
 	pthread_mutex_unlock(&e->lock);
 }
-
-/* ---- */
 
 /* ---- a run of the store as an export wants it ---- */
 

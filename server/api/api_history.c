@@ -233,19 +233,23 @@ static const char *parting(const struct history_point *p, const struct history_p
 										: NULL;
 }
 
-/* "settings changed: threads 1, then 4; policy dynamo, then native"; NULL where that is not known.
- */
-static const char *named_parting(struct app *app, int64_t a, int64_t b, struct arena *arena)
+/* *text: "settings changed: threads 1, then 4; policy dynamo, then native"; NULL where that is not
+ * known, since one of the runs cannot be compared.  False with MEMORY or STORAGE. */
+static bool named_parting(struct app *app, const int64_t ids[2], struct arena *arena,
+			  const char **named, struct err *err)
 {
 	const struct compare_options all = { .force = true };
 	struct loaded_runs runs = { 0 };
-	struct err none = { 0 };
+	struct err why = { 0 };
 	const char *text = NULL;
 	json_t *json = NULL, *list, *row;
+	bool failed;
 	size_t i;
 
-	if (loaded_add_run(&runs, app->db, a, &none) && loaded_add_run(&runs, app->db, b, &none))
-		json = compare_runs(runs.at, runs.n, &all, &none);
+	if (loaded_add_run(&runs, app->db, ids[0], &why) &&
+	    loaded_add_run(&runs, app->db, ids[1], &why))
+		json = compare_runs(runs.at, runs.n, &all, &why);
+	failed = !json && (why.code == ERR_MEMORY || why.code == ERR_STORAGE);
 	list = json_object_get(json_array_get(json_object_get(json, "comparisons"), 0),
 			       "differences");
 	json_array_foreach(list, i, row)
@@ -258,12 +262,13 @@ static const char *named_parting(struct app *app, int64_t a, int64_t b, struct a
 					    json_string_value(json_object_get(row, "b")));
 	json_decref(json);
 	loaded_finish(&runs);
-	return text;
+	*named = text;
+	return !failed || err_set(err, why.code, "%s", why.message);
 }
 
 /* Both reports are read for the name of a setting: of the newest places alone. */
-static void name_partings(struct report_history *to, struct app *app, const struct history *found,
-			  struct arena *arena)
+static bool name_partings(struct report_history *to, struct app *app, const struct history *found,
+			  struct arena *arena, struct err *err)
 {
 	int left = PARTINGS_NAMED, next = found->n;
 
@@ -273,18 +278,22 @@ static void name_partings(struct report_history *to, struct app *app, const stru
 		if (!isfinite(found->points[i].figure.value))
 			continue;
 		if (why && strcmp(why, settings_changed) == 0) {
-			why = named_parting(app, found->points[i].run.id,
-					    found->points[next].run.id, arena);
+			const int64_t ids[] = { found->points[i].run.id,
+						found->points[next].run.id };
+
+			if (!named_parting(app, ids, arena, &why, err))
+				return false;
 			if (why)
 				REPORT_SET(&to->points.at[next], parting, why);
 			left--;
 		}
 		next = i;
 	}
+	return true;
 }
 
-static void put_partings(struct report_history *to, struct app *app, const struct history *found,
-			 struct arena *arena)
+static bool put_partings(struct report_history *to, struct app *app, const struct history *found,
+			 struct arena *arena, struct err *err)
 {
 	const struct history_point *last = NULL;
 
@@ -297,7 +306,7 @@ static void put_partings(struct report_history *to, struct app *app, const struc
 		REPORT_SET_IF(&to->points.at[i], parting, why != NULL, why);
 		last = p;
 	}
-	name_partings(to, app, found, arena);
+	return name_partings(to, app, found, arena, err);
 }
 
 /* What the runs say, and of each point what is shown. */
@@ -445,7 +454,8 @@ static bool put_history(struct app *app, const struct history_asked *asked,
 	REPORT_SET(to, pending, said.pending);
 	if (!to->known || !put_points(app, &found, draft, to, err))
 		return false;
-	put_partings(to, app, &found, arena);
+	if (!put_partings(to, app, &found, arena, err))
+		return false;
 	if (!put_changes(app, &query, &found, to, arena, err))
 		return false;
 	return put_findings(to, &said, &found, arena, err);

@@ -119,6 +119,8 @@ test('the texts of a log are listed, read and searched', async () => {
         assert.deepEqual(found.artifacts[0].found, [{ line: 6, column: 8, text: "| | +- TENSOR_MATCH: check_tensor(L['x'])" }]);
         assert.equal((await read(found.artifacts[0])).split('\n')[5].slice(7, 19), 'TENSOR_MATCH');
         assert.equal((await getJson(`${url}?q=cache_miss&group=cache`)).body.artifacts[0].matches, 0);
+        // What begins with the end of a line is found once a line, and the search ends.
+        assert.ok((await getJson(`${url}?q=${encodeURIComponent('\n|')}`)).body.artifacts[0].matches > 1);
         assert.equal((await getJson(`${url}?q=nowhere to be found`)).body.total, 0);
         assert.equal((await getJson(`${url}/9999`)).status, 404);
         assert.equal((await getJson(`${url}?limit=0`)).status, 400);

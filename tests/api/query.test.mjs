@@ -61,6 +61,7 @@ test('nothing but one SELECT over these tables is run, and what is wrong says wh
     assert.deepEqual([place.line, place.column], [3, 7]);
     await refused('SELEC 1', /near "SELEC": syntax error/);
     await refused('', /a statement is needed/);
+    assert.deepEqual(await rows(long, 'SELECT 1; -- that is all'), [[1]]);
     await refused('SELECT 1; SELECT 2', /another follows: +SELECT 2/);
     await refused('DELETE FROM event_rows', /changes something is not allowed/);
     await refused('CREATE TABLE x (a)', /changes something is not allowed/);
@@ -86,9 +87,9 @@ test('an answer is cut at its limits and says so; texts of any bytes come back',
     const cut = (await ask(long, 'SELECT id FROM events', { limit: 10 })).body;
     assert.equal(cut.rows.length, 10);
     assert.equal(cut.cut, 'rows');
-    const big = (await ask(long, "SELECT printf('%.*c', 900000, 'x') FROM events", { limit: 1000 })).body;
+    const big = (await ask(long, "SELECT printf('%.*c', 60000, 'x') FROM events", { limit: 1000 })).body;
     assert.equal(big.cut, 'bytes');
-    assert.ok(big.rows.length < 25);
+    assert.ok(big.rows.length < 300);
     assert.deepEqual(await rows(long, "SELECT CAST(x'ff41' AS TEXT), x'00ff', NULL, 1e999"), [['(a text that is no UTF-8)', '(2 bytes)', null, null]]);
 });
 

@@ -143,6 +143,10 @@ FUNCTIONS = {
     "torch.nn.init.calculate_gain": ([], "'leaky_relu'"),
     "torch.nn.utils.clip_grad_norm_": [(["p = with_grads()"], "p, 1.0"), (["p = with_grads()", "p[0].grad[0] = float('nan')"], "p, 1.0")], "torch.nn.utils.clip_grad_value_": (["p = with_grads()"], "p, 1.0"),
     "torch.nn.utils.get_total_norm": [(["p = [torch.tensor([3.0, 4.0]), torch.tensor([12.0, 1.0])]"], "p"), (["p = [torch.tensor([3.0, float('inf')])]"], "p")],
+    "torch.nn.utils.fuse_conv_bn_weights": (["w = torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]])", "v = torch.tensor([1.0, 2.0])"], "w, v, v, v * 3, 0.5, v, v"),
+    "torch.nn.utils.fuse_linear_bn_weights": (["w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])", "v = torch.tensor([1.0, 2.0])"], "w, v, v, v * 3, 0.5, v, v"),
+    "torch.nn.utils.fuse_conv_bn_eval": (["c = torch.nn.Conv2d(3, 2, 1).eval()", "b = torch.nn.BatchNorm2d(2).eval()", "b.running_var[0] = 3.0"], "c, b"),
+    "torch.nn.utils.fuse_linear_bn_eval": (["c = torch.nn.Linear(2, 2).eval()", "b = torch.nn.BatchNorm1d(2).eval()", "b.running_var[0] = 3.0"], "c, b"),
     "torch.nn.utils.skip_init": ([], "torch.nn.Linear, 2, 3"),
     "torch.nn.utils.parameters_to_vector": (["p = with_grads()"], "p"),
     "torch.nn.utils.vector_to_parameters": (["p = with_grads()"], "torch.ones(3), p"),
@@ -238,10 +242,12 @@ class Finder:
                 self.add(full, self.method(owner, "__init__"), [([], f"scheduled(lambda o: torch.optim.lr_scheduler.{name}({{}}))", SCHEDULERS[name], [])])
 
     def of_functions(self):
-        functions, _ = signatures.prelude({"torch.nn.init", "torch.nn.utils", "torch", "torch.autograd", "torch.Tensor"})
+        functions, classes = signatures.prelude({"torch.nn.init", "torch.nn.utils", "torch", "torch.autograd", "torch.Tensor"})
         for full, signature in functions.items():
             if full.startswith(("torch.nn.init.", "torch.nn.utils.")) and full not in FUNCTIONS:
                 self.faults.append(f"{full}: no example")
+        variable = classes["torch.autograd.Variable"]
+        functions["torch.autograd.Variable"] = signatures.of_arguments(variable.methods["__new__"].args, True)
         functions["torch.Tensor.requires_grad_"] = signatures.of_text(examples.NATIVES["torch.Tensor.requires_grad_"])
         for full, some in FUNCTIONS.items():
             tries = []

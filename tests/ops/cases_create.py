@@ -190,6 +190,8 @@ row("randint_like", lambda x, *b, dtype=None: drawn(x.shape, dtype or x.dtype, *
 for name in ("uniform", "random_ints", "permutation"):
     untried(name, "torch.rand and its like make it")
 untried("keep", "dropout multiplies by it")
+for name in ("drop", "dropped"):
+    untried(name, "a dropout by itself on a GPU: tests/cuda and test_fusion_emulated")
 row("randperm", lambda n, dtype="int64": lambda ours: None if sorted(ours["tensor"]["data"]) == list(range(n)) and ours["tensor"]["dtype"] == dtype else f"{ours}", C("6"), C("0"), C("40"), C("3, dtype=torch.int32"), **ONCE)
 row("bernoulli", lambda x, p=None: lambda ours: None if ours["tensor"]["shape"] == list(x.shape) and ours["tensor"]["dtype"] == x.dtype and all(a in (0, 1) and a == q or 0 < q < 1 for a, q in zip(ours["tensor"]["data"], x.flat() if p is None else [p] * x.numel())) else f"{ours}", C("x", V([0.0, 1.0, 0.5, 1.0, 0.0, 0.25])), C("x, 1.0", X(2, 3)), C("x", X(0)), dtypes=FLOATS)
 row("multinomial", lambda x, n, replacement=False: lambda ours: None if ours["tensor"]["shape"] == list(x.shape[:-1]) + [n] and ours["tensor"]["dtype"] == "int64" and all(x.flat()[i] > 0 for i in ours["tensor"]["data"]) and (replacement or len(set(ours["tensor"]["data"])) == n) else f"{ours}", C("x, 2", V([0.0, 1.0, 3.0, 0.0])), C("x, 9, replacement=True", V([0.5, 0.0, 0.25])), C("x, 1", P(5)), dtypes=("float32", "float64"))

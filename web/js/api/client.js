@@ -114,6 +114,7 @@ export const postRun = (workload) =>
  */
 export async function upload(path, body, { signal, sent }) {
   const init = await signed({ method: "POST", headers: { "Content-Type": "application/octet-stream" } });
+  signal.throwIfAborted();
   return new Promise((done, fail) => {
     const xhr = new XMLHttpRequest();
     xhr.open("POST", BASE + path);

@@ -1,7 +1,6 @@
 // js/api/texts.js -- the texts of an imported compile log.
 
 import { ApiError, request } from "./client.js";
-import { place } from "./place.js";
 
 /**
  * @typedef {{n: number, process: number, file: number, compile?: string, resets?: number, attempt?: number, kind: string,
@@ -17,8 +16,8 @@ export function listTexts(run, which, signal) {
   return request(`/runs/${encodeURIComponent(run)}/artifacts?${q}`, { signal });
 }
 
-/** Where a text is, as a page or a file. @param {string | number} run @param {number} n */
-export const textUrl = (run, n) => place(`/api/v1/runs/${encodeURIComponent(run)}/artifacts/${n}`);
+/** Where a text is, as an address that h() places. @param {string | number} run @param {number} n */
+export const textUrl = (run, n) => `/api/v1/runs/${encodeURIComponent(run)}/artifacts/${n}`;
 
 /** At most so much of a text is shown; the rest is a link away. */
 export const SHOWN_BYTES = 16 << 20;

@@ -56,7 +56,7 @@ export function standing(figure, rank, all) {
 
 /** What a device ran, as a bar has it, and what is left of its time. */
 export const MIXES = /** @type {const} */ ([
-  { key: "comp", label: "computation" },
+  { key: "comp", label: "computation alone" },
   { key: "both", label: "computation and a collective" },
   { key: "comm", label: "a collective alone" },
   { key: "copy", label: "copies and sets alone" },

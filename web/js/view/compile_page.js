@@ -14,7 +14,7 @@ import { Provenance, isRelated } from "../model/provenance.js";
 /** @typedef {import("../api/types.js").Imported} Imported */
 /** @typedef {import("../api/types.js").ImportedCompile} Compile */
 /** @typedef {import("../api/texts.js").Text} Text */
-/** @typedef {{key: string, el: HTMLElement, pane: TextPane | null, lines: import("../model/provenance.js").Line[]}} Shown */
+/** @typedef {{key: string, el: HTMLElement, pane: TextPane | null, lines: import("../model/provenance.js").Line[], turn?: number}} Shown */
 
 const SOURCE = "s"; // the pane of source lines
 const NONE = "none"; // what an address says of texts of no compilation
@@ -141,6 +141,8 @@ class Texts {
       const [n, line] = (wanted.get("line") ?? "").split(":");
       const at = this.shown.find((s) => s.key === n);
       if (at && Number(line)) at.pane?.choose(Number(line), true);
+    }, (e) => {
+      if (!this.signal.aborted) this.said.textContent = `What lines come from what cannot be read: ${e instanceof Error ? e.message : e}`;
     });
   }
 
@@ -202,21 +204,25 @@ class Texts {
   /** @param {Shown} shown */
   async fill(shown) {
     const { key } = shown;
+    const turn = (shown.turn = (shown.turn ?? 0) + 1); // another text may be asked for while this one comes
     shown.el.replaceChildren(this.paneHead(shown));
     try {
       if (key === SOURCE) {
         await Promise.resolve(); // those that are opened with it are in the list then
         await Promise.all(this.shown.filter((s) => s.key !== SOURCE).map((s) => this.lines(s.key)));
+        if (turn !== shown.turn) return;
         const lines = this.links.sourceLines();
         shown.lines = lines.map((l) => ({ sources: [l.source], nodes: [], kernels: [] }));
         this.put(shown, lines.length ? lines.map((l) => l.text) : ["No text that is open names a line of the source."]);
       } else {
         const lines = await this.lines(key);
+        if (turn !== shown.turn) return;
         shown.lines = this.linesOf.get(key) ?? [];
         this.put(shown, lines);
       }
     } catch (e) {
-      if (!this.signal.aborted) add(shown.el, problem(e));
+      this.read.delete(key);
+      if (!this.signal.aborted && turn === shown.turn) add(shown.el, problem(e));
     }
   }
 

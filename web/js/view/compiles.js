@@ -54,7 +54,7 @@ function compilations(run, imported) {
         "tr",
         {},
         h("th", { scope: "row" }, link(run, c)),
-        several ? h("td", {}, `rank ${imported.processes?.[c.process]?.rank ?? c.process}`) : null,
+        several ? h("td", {}, typeof imported.processes?.[c.process]?.rank === "number" ? `rank ${imported.processes[c.process].rank}` : `process ${c.process}`) : null,
         h("td", {}, h("span", { class: "clip", title: c.file ? `${c.file}:${c.line}` : "" }, c.frame ?? "not recorded"), c.file ? h("span", { class: "small sub" }, ` ${String(c.file).split("/").pop()}:${c.line}`) : null),
         h("td", {}, outcomeChip(c)),
         h("td", { class: "r" }, String(c.graphs)),
@@ -132,7 +132,7 @@ function stacks(run, imported) {
 function textsOfNone(run, texts) {
   if (!texts.length) return null;
   const rows = texts.slice(0, FEW).map((t) => textRow(run, t));
-  return section("Texts of no compilation", plural(texts.length, "text"), null, scroller("Texts of the log that are of no compilation", h("table", {}, headRow(["Text", "What it is", ["Line of the log", "r"], ["Size", "r"]]), h("tbody", {}, rows))));
+  return section("Texts of no compilation", texts.length > FEW ? `the first ${count(FEW)} of ${plural(texts.length, "text")}` : plural(texts.length, "text"), null, scroller("Texts of the log that are of no compilation", h("table", {}, headRow(["Text", "What it is", ["Line of the log", "r"], ["Size", "r"]]), h("tbody", {}, rows))));
 }
 
 /** @param {Run} run @param {Text} t */
@@ -154,18 +154,18 @@ function searchBar(ctx, run, results) {
   let last = new AbortController();
   const look = async () => {
     last.abort();
-    last = new AbortController();
+    const own = (last = new AbortController());
     const text = q.value.trim();
     remember({ q: text });
     if (!text) return results.replaceChildren();
     results.setAttribute("aria-busy", "true");
     try {
-      const found = await listTexts(run.id, { q: text }, AbortSignal.any([ctx.signal, last.signal]));
+      const found = await listTexts(run.id, { q: text }, AbortSignal.any([ctx.signal, own.signal]));
       results.replaceChildren(foundTexts(run, text, found));
     } catch (e) {
       if (!(e instanceof DOMException)) results.replaceChildren(problem(e));
     }
-    results.removeAttribute("aria-busy");
+    if (own === last) results.removeAttribute("aria-busy");
   };
   form.addEventListener("submit", (e) => {
     e.preventDefault();

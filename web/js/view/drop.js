@@ -132,8 +132,10 @@ async function send(post, how, tell) {
 /** @param {Promise<Given[]>} dropped */
 export async function importFiles(dropped) {
   hideDropPlace();
-  if (document.querySelector("dialog.importing[open]")) return;
+  if (document.querySelector("dialog.importing progress")) return say("Another import is under way.");
+  document.querySelectorAll("dialog.importing").forEach((d) => /** @type {HTMLDialogElement} */ (d).close()); // the one that asks for files
   const ends = new AbortController();
+  let refusals = 0;
   const [line, bar, list] = [h("p", { role: "status" }, "Reading what was dropped"), h("progress", { max: 1, "aria-label": "How much is sent" }), h("ul", { class: "refusals" })];
   const cancel = button("Cancel", () => el.close(), { class: "btn" });
   const { el } = dialog("Import", [line, bar, list, h("div", { class: "acts" }, cancel)], () => ends.abort());
@@ -145,13 +147,18 @@ export async function importFiles(dropped) {
     if (n < of) bar.value = n / of;
     else tell("The server reads it");
   };
-  const refuse = (/** @type {string[]} */ all) => add(list, all.slice(0, MOST_LISTED).map((text) => h("li", {}, text)), all.length > MOST_LISTED ? h("li", {}, `and ${count(all.length - MOST_LISTED)} more`) : null);
+  const refuse = (/** @type {string[]} */ all) => {
+    refusals += all.length;
+    add(list, all.slice(0, MOST_LISTED).map((text) => h("li", {}, text)), all.length > MOST_LISTED ? h("li", {}, `and ${count(all.length - MOST_LISTED)} more`) : null);
+  };
   try {
     const { posts, refused } = await sorted(await dropped);
     refuse(refused);
     /** @type {string[]} */
     const where = [];
+    if (!posts.length && !refused.length) refuse(["No file was found in it; names that begin with a dot are left out."]);
     for (const post of posts) {
+      if (ends.signal.aborted) return;
       try {
         where.push(await send(post, { signal: ends.signal, sent }, tell));
         jobsChanged();
@@ -160,23 +167,23 @@ export async function importFiles(dropped) {
         refuse([`${post.name}: ${e instanceof Error ? e.message : e}`]);
       }
     }
-    finish(where, list.childElementCount > 0);
+    finish(where);
   } catch (e) {
-    if (!ends.signal.aborted) finish([], true, `It cannot be read: ${e instanceof Error ? e.message : e}`);
+    if (!ends.signal.aborted) finish([], `It cannot be read: ${e instanceof Error ? e.message : e}`);
   }
 
-  /** @param {string[]} where @param {boolean} refused @param {string} [why] */
-  function finish(where, refused, why) {
+  /** @param {string[]} where @param {string} [why] */
+  function finish(where, why) {
     if (ends.signal.aborted) return;
-    if (where.length && !refused) {
+    if (where.length && !refusals) {
       el.close();
       say("Imported.");
       return go(where[0]);
     }
     bar.remove();
-    line.textContent = why ?? (where.length ? `Imported, but for ${plural(list.childElementCount, "file")}:` : "Nothing was imported:");
+    line.textContent = why ?? (where.length ? `Imported, but for ${plural(refusals, "file")}:` : "Nothing was imported:");
     cancel.textContent = "Close";
-    if (where.length) cancel.before(button("Open what was imported", () => {
+    if (where.length) cancel.before(button(where.length > 1 ? `Open the first of ${count(where.length)} that were imported` : "Open what was imported", () => {
       el.close();
       go(where[0]);
     }, { class: "btn primary" }));

@@ -22,12 +22,13 @@ const share = (part, whole) => (whole > 0 ? shareText(Math.round((100 * part) / 
 
 /** In a sentence: how busy, and how long compiling took. @param {Imported} i */
 function answer(i) {
-  const ranks = i.ranks?.ranks ?? [];
+  const ranks = (i.ranks?.ranks ?? []).filter((r) => r.kernels > 0);
   const said = [];
   if (ranks.length === 1) said.push(`${share(ranks[0].total_us - ranks[0].idle_us, ranks[0].total_us)} of ${duration(ranks[0].total_us)} the device was busy`);
   if (ranks.length > 1) {
     const busy = ranks.map((r) => Math.round((100 * (r.total_us - r.idle_us)) / Math.max(r.total_us, 1e-9)));
-    said.push(`devices of ${plural(ranks.length, "rank")} were busy ${Math.min(...busy)} to ${Math.max(...busy)} % of their time`);
+    const [least, most] = [Math.min(...busy), Math.max(...busy)];
+    said.push(`devices of ${plural(ranks.length, "rank")} were busy ${least < most ? `${least} to ${most}` : most} % of their time`);
   }
   if (i.compile_us) said.push(`${plural(i.compiles.length, "compilation")} took ${duration(i.compile_us)}`);
   if (i.breaks.length) said.push(`graphs break at ${plural(i.breaks.length, "place")}`);
@@ -42,9 +43,9 @@ function devices(run, i) {
   if (!ranks.length) return null;
   const cell = (/** @type {number} */ us, /** @type {Rank} */ r) => h("td", { class: "r" }, duration(us), h("span", { class: "small sub" }, ` ${share(us, r.total_us)}`));
   const rows = ranks.slice(0, MOST_RANKS).map((r) => h("tr", {}, h("th", { scope: "row" }, ranks.length > 1 ? `rank ${r.rank}` : "device"), h("td", { class: "r" }, duration(r.total_us)), cell(r.computation_us, r), cell(r.communication_us, r), cell(r.memory_us, r), cell(r.idle_us, r), h("td", { class: "r" }, duration(r.host_wait_us)), h("td", { class: "r" }, duration(r.kernel_wait_us)), h("td", { class: "r" }, duration(r.other_wait_us)), h("td", { class: "r" }, count(r.kernels))));
-  const head = ["Of", ["From first to last", "r"], ["Computing", "r"], ["Collectives", "r"], ["Copies", "r"], ["Idle", "r"], ["Gaps: late launch", "r"], ["Gaps between kernels", "r"], ["Other gaps", "r"], ["Kernels", "r"]];
+  const head = ["Of", ["From first to last", "r"], ["Computing", "r"], ["Collectives", "r"], ["Copies", "r"], ["Idle", "r"], ["Gaps: late launch", "r"], ["Gaps between kernels", "r"], ["Other gaps", "r"], ["Kernels, copies, sets", "r"]];
   const more = h("p", { class: "small" }, h("a", { href: `/runs/${run.id}/ranks` }, ranks.length > 1 ? "What differs between ranks, and why they wait" : "More of the device: streams, critical path"));
-  return section("Device", "gaps are added over its streams", null, scroller("Device time of the log", h("table", {}, headRow(/** @type {(string | [string, string])[]} */ (head)), h("tbody", {}, rows))), more);
+  return section("Device", `gaps are added over its streams${ranks.some((r) => r.last_step_left_out) ? "; what the last ProfilerStep launched is left out" : ""}${ranks.length > MOST_RANKS ? `; the first ${count(MOST_RANKS)} of ${count(ranks.length)} ranks` : ""}`, null, scroller("Device time of the log", h("table", {}, headRow(/** @type {(string | [string, string])[]} */ (head)), h("tbody", {}, rows))), more);
 }
 
 /** Compile time beside run time. @param {import("../api/types.js").Run} run @param {Imported} i */

@@ -55,7 +55,8 @@ function divergence(run, d) {
 
 /** @param {Run} run @param {Ranks} ranks */
 function divergences(run, ranks) {
-  if (!ranks.divergences.length) return ranks.collectives ? section("Differences", "", null, h("p", {}, "All ranks run the same collectives in the same order.")) : null;
+  if (!ranks.divergences.length && !ranks.collectives && ranks.ranks.length) return null;
+  if (!ranks.divergences.length) return section("Differences", "", null, h("p", {}, ranks.collectives ? `Collectives that were matched are the same, in the same order, on all ranks.${ranks.left_out ? " What is beyond the bounds was not looked at." : ""}` : "The compile logs of these ranks do not differ."));
   return section("Differences", "what ranks run that most others do not", null, h("ul", { class: "differ" }, ranks.divergences.map((d) => divergence(run, d))));
 }
 
@@ -92,7 +93,7 @@ function bars(ranks) {
 /** @param {Ranks} ranks */
 function heatMap(ranks) {
   const all = ranks.ranks;
-  const tip = h("p", { class: "small sub", id: "rank-tip", role: "status" }, all.length > 1 ? "Colours are against the middle rank: red is worse. Point at a figure, or use the arrow keys." : "Point at a figure, or use the arrow keys.");
+  const tip = h("p", { class: "small sub", id: "rank-tip", role: "status" }, all.length > 1 ? "Colours are against the middle rank: red is worse, green is better. Point at a figure, or use the arrow keys." : "Point at a figure, or use the arrow keys.");
   const rows = all.map((r) =>
     h(
       "tr",
@@ -100,7 +101,9 @@ function heatMap(ranks) {
       h("th", { scope: "row" }, `rank ${r.rank}`),
       FIGURES.map((f) => {
         const text = f.text(f.of(r), r);
-        return h("td", { class: "hot", data: { heat: String(heatLevel(standing(f, r, all))) } }, button(text, () => showRank(String(r.rank)), { class: "cellbtn", "aria-label": `rank ${r.rank}, ${f.label} ${text}: ${f.says}` }));
+        const heat = heatLevel(standing(f, r, all));
+        const beside = heat < 0 ? ", worse than the middle rank" : heat > 0 ? ", better than the middle rank" : "";
+        return h("td", { class: "hot", data: { heat: String(heat) } }, button(text, () => showRank(String(r.rank)), { class: "cellbtn", "aria-label": `rank ${r.rank}, ${f.label} ${text}: ${f.says}${beside}` }));
       }),
     ),
   );

@@ -75,7 +75,9 @@ const firstOfTrace = (run) => ((run.report?.import?.ranks?.ranks.length ?? 0) > 
 export async function runView(ctx) {
   const [id, tab = ""] = ctx.params;
   // Before the run is there: a key pressed while it loads is not lost.
-  onKeys(ctx.signal, Object.fromEntries(TABS.map((t, i) => [String(i + 1), () => go(tabUrl(id, t.key))])));
+  /** @type {readonly {key: string}[]} */
+  let numbered = TABS;
+  onKeys(ctx.signal, Object.fromEntries(TABS.map((_, i) => [String(i + 1), () => numbered[i] && go(tabUrl(id, numbered[i].key))])));
   const shown = TABS.find((t) => t.key === tab);
   shown?.load().catch(() => {}); // its script comes while the run does
   let run;
@@ -86,7 +88,8 @@ export async function runView(ctx) {
     ctx.setTitle("Not found");
     return ctx.main.replaceChildren(noSuchRun(id));
   }
-  if (!shown) {
+  numbered = tabsOf(run);
+  if (!shown || (!run.workload?.trace && !run.workload?.result && !numbered.includes(shown))) {
     ctx.setTitle("Not found");
     const views = tabsOf(run).map((t) => t.label).join(", ");
     return ctx.main.replaceChildren(

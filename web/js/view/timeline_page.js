@@ -28,6 +28,15 @@ import { DEVICE_KINDS, isSame, lanesIn, partner, sliceOf } from "../model/timeli
 const WAIT_MS = 80;
 /** Arrangements of lanes, in this browser. */
 const STORED = "lanes";
+
+/** How lanes were arranged; null where nothing is kept, or may be. */
+function stored() {
+  try {
+    return localStorage.getItem(STORED);
+  } catch {
+    return null;
+  }
+}
 /** Lanes whose rows are asked for at once: no window shows more. */
 const MOST_ASKED = 400;
 /** Columns of what is selected: enough for its list. */
@@ -88,7 +97,7 @@ export class TimelinePage {
       marked: (done) => this.#marked(done),
     });
     this.line.stick.append(this.#tip);
-    this.line.arrange(kept(localStorage.getItem(STORED), this.#key()), false);
+    this.line.arrange(kept(stored(), this.#key()), false);
     this.line.filter(query.get("lanes") ?? "");
     this.line.mark(marksOf(query.get("marks") ?? "", whole.span), false);
     this.find = new Finder(this.#looking(), signal);
@@ -217,7 +226,7 @@ export class TimelinePage {
   /** @param {import("../model/lanes.js").Arrangement} how */
   #arranged(how) {
     try {
-      localStorage.setItem(STORED, keep(localStorage.getItem(STORED), this.#key(), how));
+      localStorage.setItem(STORED, keep(stored(), this.#key(), how));
     } catch {
       // full, or not allowed: it holds until the page is left
     }
