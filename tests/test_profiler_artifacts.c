@@ -204,6 +204,182 @@ static void test_stacks(void **state)
 	json_decref(r);
 }
 
+/* ---- blocks of an export ---- */
+
+enum { MOST_BLOCKS = 8 };
+
+struct blocks {
+	struct buf at[MOST_BLOCKS];
+	int n;
+};
+
+static bool take_block(void *self, const void *block, size_t len, struct err *err)
+{
+	struct blocks *b = self;
+	struct timeline_block head;
+
+	assert_true(timeline_block_read(block, len, &head, err));
+	if (head.kind == TIMELINE_TEXTS || head.kind == TIMELINE_INDEX) {
+		assert_true(b->n < MOST_BLOCKS);
+		buf_add(&b->at[b->n++], block, len);
+	}
+	return true;
+}
+
+static void drop_blocks(struct blocks *b)
+{
+	for (int i = 0; i < b->n; i++)
+		buf_finish(&b->at[i]);
+	b->n = 0;
+}
+
+static void test_restored(void **state)
+{
+	static const char path[] = "tests/import/torch_trace_2.14.log";
+	const char *logs[] = { path };
+	struct kept_texts was, is = { .rows = json_array() };
+	json_t *report = keep_texts(logs, 1, &was);
+	struct artifacts a = { 0 };
+	struct blocks blocks = { 0 };
+	struct ledger ledger = { 0 };
+	struct err err = { 0 };
+	struct import *im = import_create(take_block, &blocks, 0, &err);
+	struct timeline_writer *w = timeline_writer_create(take_texts, &is, &err);
+
+	(void)state;
+	assert_true(import_named(im, path, "log", &err));
+	json_decref(import_finish(im, &err));
+	import_destroy(im);
+	assert_int_equal(blocks.n, 2);
+	for (int i = 0; i < 2; i++)
+		assert_true(artifacts_restore(&a, w, &blocks.at[i], &ledger, &err));
+	assert_true(artifacts_end(&a, w, &err));
+	assert_true(json_equal(is.rows, was.rows));
+	assert_int_equal(is.text.len, was.text.len);
+	assert_memory_equal(is.text.data, was.text.data, was.text.len);
+	assert_int_equal(ledger.n[LEDGER_BROKEN_TEXTS], 0);
+	assert_int_equal(a.cut, 0);
+	timeline_writer_destroy(w);
+	drop_blocks(&blocks);
+	drop_texts(&is, NULL);
+	drop_texts(&was, report);
+}
+
+/* A block as a stranger may write it. */
+static void write_block(struct blocks *out, enum timeline_block_kind kind, const char *text,
+			int64_t first, int64_t last)
+{
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(take_block, out, &err);
+	struct timeline_piece piece = { .kind = kind,
+					.name = "",
+					.bytes = text,
+					.len = strlen(text),
+					.first = first,
+					.last = last };
+
+	assert_true(timeline_writer_file(w, &piece, &err));
+	timeline_writer_destroy(w);
+}
+
+/* The rows that come of a stranger's blocks; texts: "hello world". */
+static json_t *restore_strange(const char *rows, int64_t first, int64_t last, int64_t *broken,
+			       int64_t *cut)
+{
+	struct kept_texts is = { .rows = json_array() };
+	struct blocks blocks = { 0 };
+	struct artifacts a = { 0 };
+	struct ledger ledger = { 0 };
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(take_texts, &is, &err);
+
+	write_block(&blocks, TIMELINE_TEXTS, "hello world", first, last);
+	write_block(&blocks, TIMELINE_INDEX, rows, 1, 1);
+	for (int i = 0; i < 2; i++)
+		assert_true(artifacts_restore(&a, w, &blocks.at[i], &ledger, &err));
+	assert_true(artifacts_end(&a, w, &err));
+	*broken = ledger.n[LEDGER_BROKEN_TEXTS];
+	*cut = a.cut;
+	timeline_writer_destroy(w);
+	drop_blocks(&blocks);
+	buf_finish(&is.text);
+	return is.rows;
+}
+
+static void test_rows_of_a_stranger(void **state)
+{
+#define OF "\"kind\": \"k\", \"process\": 0, \"file\": 0, \"line\": 1, \"bytes\": 5"
+#define LONG "0123456789012345678901234567890123456789012345678901234567890123"
+	static const struct {
+		const char *rows;
+		int kept, placed, broken, cut;
+	} cases[] = {
+		{ "[{" OF ", \"at\": 0}, {" OF ", \"at\": 5}]", 2, 2, 0, 0 },
+		{ "[{" OF "}]", 1, 0, 0, 0 },
+		{ "[{" OF ", \"at\": 8}]", 1, 0, 0, 1 },
+		{ "[{" OF ", \"at\": 9223372036854775807}]", 1, 0, 0, 1 },
+		{ "[{" OF ", \"at\": -1}, {" OF ", \"at\": \"0\"}, 7, null, [], {}]", 0, 0, 6, 0 },
+		{ "[{" OF ", \"at\": 2}, {" OF ", \"at\": 6}, {" OF ", \"at\": 0}]", 1, 1, 2, 0 },
+		{ "[{" OF ", \"compile\": \"" LONG "\"}, {" OF ", \"compile\": 7}]", 0, 0, 2, 0 },
+		{ "[{" OF ", \"said\": []}, {" OF ", \"name\": {}}]", 0, 0, 2, 0 },
+		{ "[{" OF ", \"records\": 0}, {" OF ", \"resets\": 1.5}]", 0, 0, 2, 0 },
+		{ "[{" OF ", \"bytes\": 67108865}, {" OF ", \"bytes\": -1}]", 0, 0, 2, 0 },
+		{ "[{" OF ", \"process\": 2147483648}]", 0, 0, 1, 0 },
+		{ "{\"0\": 1}", 0, 0, 1, 0 },
+		{ "[", 0, 0, 1, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t broken, cut, placed = 0;
+		json_t *rows = restore_strange(cases[i].rows, 0, 10, &broken, &cut), *row;
+		size_t k;
+
+		json_array_foreach(rows, k, row)
+		{
+			assert_string_equal(text_at(row, "group"), "other");
+			placed += json_object_get(row, "at") != NULL;
+		}
+		if ((int)json_array_size(rows) != cases[i].kept || placed != cases[i].placed ||
+		    broken != cases[i].broken || cut != cases[i].cut)
+			fail_msg("%s: %zu rows, %lld placed, %lld broken, %lld cut", cases[i].rows,
+				 json_array_size(rows), (long long)placed, (long long)broken,
+				 (long long)cut);
+		json_decref(rows);
+	}
+}
+
+/* Bytes that say they lie elsewhere than they can: none of them is kept, and rows say so. */
+static void test_places_of_a_stranger(void **state)
+{
+	static const struct {
+		int64_t first, last;
+		int broken;
+	} cases[] = {
+		{ 0, 9, 1 },
+		{ 0, 11, 1 },
+		{ -5, 5, 1 },
+		{ 10, 0, 1 },
+		{ 0, INT64_MAX, 1 },
+		{ ARTIFACTS_BYTES - 10, ARTIFACTS_BYTES, 0 },
+		{ INT64_MAX - 10, INT64_MAX, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t broken, cut;
+		json_t *rows = restore_strange("[{" OF ", \"at\": 0, \"group\": \"graph\"}]",
+					       cases[i].first, cases[i].last, &broken, &cut);
+
+		assert_int_equal(broken, cases[i].broken);
+		assert_int_equal(cut, 1);
+		assert_int_equal(json_array_size(rows), 1);
+		assert_null(json_object_get(json_array_get(rows, 0), "at"));
+		assert_string_equal(text_at(json_array_get(rows, 0), "group"), "other");
+		json_decref(rows);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +387,9 @@ int main(void)
 		cmocka_unit_test(test_records_without_a_payload),
 		cmocka_unit_test(test_many_texts),
 		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_restored),
+		cmocka_unit_test(test_rows_of_a_stranger),
+		cmocka_unit_test(test_places_of_a_stranger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
  * for memory and for the series of a log.
  *
  * What the importer needs to give the same run again (profiler/import/own.h) is in
- * the head, as "breakeven", and in args: name_id, shape_id and the lane's row.
+ * the head, as "breakeven", and in args: name_id, shape_id and the lane's row; texts of a
+ * log are metadata of a name of our own.
  */
 #include <stdlib.h>
 
@@ -501,6 +502,49 @@ static bool write_event(void *self, const struct timeline_event *e, struct err *
 	return !c->out->failed;
 }
 
+/* ---- texts of a log ---- */
+
+static void write_base64(struct out *out, const uint8_t *bytes, size_t len)
+{
+	static const char letters[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < len; i += 3) {
+		size_t n = len - i < 3 ? len - i : 3;
+		uint32_t bits = (uint32_t)bytes[i] << 16 | (n > 1 ? bytes[i + 1] << 8 : 0) |
+				(n > 2 ? bytes[i + 2] : 0);
+		const char four[4] = { letters[bits >> 18], letters[bits >> 12 & 63],
+				       n > 1 ? letters[bits >> 6 & 63] : '=',
+				       n > 2 ? letters[bits & 63] : '=' };
+
+		out_add(out, four, 4);
+	}
+}
+
+/* A block as it is stored: viewers pass over it, the importer looks at what is in it. */
+static bool write_block(void *self, const void *block, size_t len, struct err *err)
+{
+	struct chrome *c = self;
+
+	out_puts(c->out, "{\"ph\":\"M\",\"name\":\"" ARTIFACTS_METADATA "\",\"pid\":0,\"tid\":0,"
+			 "\"args\":{\"block\":\"");
+	write_base64(c->out, block, len);
+	out_puts(c->out, "\"}},\n");
+	if (c->out->failed && err)
+		*err = c->out->fault;
+	return !c->out->failed;
+}
+
+/* All texts, then their index: who reads it knows by then which of them are there. */
+static bool write_texts(struct chrome *c, struct err *err)
+{
+	const struct export_run *run = c->job->run;
+
+	return c->job->query->redact ||
+	       (run->blocks(run->store, TIMELINE_TEXTS, write_block, c, err) &&
+		run->blocks(run->store, TIMELINE_INDEX, write_block, c, err));
+}
+
 /* ---- the file ---- */
 
 /* Before the events: an importer reads it first.  A base below zero is none to others. */
@@ -538,7 +582,8 @@ bool export_chrome(struct export_job *job, struct err *err)
 		number_scopes(&c);
 		write_head(&c);
 		write_lanes(&c);
-		ok = job_events(job, note_flow, &c, err) && job_events(job, write_event, &c, err);
+		ok = job_events(job, note_flow, &c, err) && job_events(job, write_event, &c, err) &&
+		     write_texts(&c, err);
 		/* The last line, so that no comma has to be taken back. */
 		out_puts(c.out, "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":0,\"tid\":0,"
 				"\"args\":{\"labels\":\"Breakeven\"}}\n]}\n");

@@ -16,6 +16,7 @@ enum {
 	MOST_NAME_BYTES = 200,      /* of a kind or a name, in rows */
 	MOST_TEXT_BYTES = 64 << 20, /* of a payload with its blanks */
 	MOST_DEPTH = 64,            /* of JSON that is indented */
+	MOST_COMPILE_BYTES = 63,    /* "0/1" */
 };
 
 /* ---- what kinds are ---- */
@@ -152,22 +153,14 @@ static void indent_json(const char *text, size_t len, struct buf *out)
 
 /* ---- texts ---- */
 
-/* Adds a text with its row, which is taken over. */
-static bool add(struct artifacts *a, struct timeline_writer *writer, json_t *row,
-		const struct buf *text, struct err *err)
+/* A row, which is taken over; NULL: no memory. */
+static bool add_row(struct artifacts *a, struct timeline_writer *writer, json_t *row,
+		    struct err *err)
 {
-	bool fits = a->bytes + (int64_t)text->len <= ARTIFACTS_BYTES &&
-		    a->stored_bytes <= ARTIFACTS_STORED_BYTES,
-	     ok = !text->failed && row;
 	char *line;
 
-	if (fits)
-		json_object_set_new(row, "at", json_integer(a->bytes));
-	else
-		a->cut++;
 	json_object_set_new(row, "n", json_integer(a->n + 1));
-	json_object_set_new(row, "bytes", json_integer((json_int_t)text->len));
-	line = ok ? json_dumps(row, JSON_COMPACT) : NULL;
+	line = row ? json_dumps(row, JSON_COMPACT) : NULL;
 	json_decref(row);
 	if (!line)
 		return err_set(err, ERR_MEMORY, "out of memory for the texts of a log");
@@ -175,7 +168,16 @@ static bool add(struct artifacts *a, struct timeline_writer *writer, json_t *row
 	buf_puts(&a->rows, line);
 	free(line);
 	a->n++;
-	for (size_t at = 0, n; fits && ok && at < text->len; at += n) {
+	return a->rows.len < ARTIFACTS_PIECE_BYTES || put_rows(a, writer, err);
+}
+
+/* Bytes of texts, which go to the place a->bytes. */
+static bool add_bytes(struct artifacts *a, struct timeline_writer *writer, const struct buf *text,
+		      struct err *err)
+{
+	bool ok = true;
+
+	for (size_t at = 0, n; ok && at < text->len; at += n) {
 		n = ARTIFACTS_PIECE_BYTES - a->text.len;
 		n = n < text->len - at ? n : text->len - at;
 		buf_add(&a->text, text->data + at, n);
@@ -185,7 +187,26 @@ static bool add(struct artifacts *a, struct timeline_writer *writer, json_t *row
 		if (ok && a->text.len == ARTIFACTS_PIECE_BYTES)
 			ok = put_text(a, writer, a->text.len, err);
 	}
-	return ok && (a->rows.len < ARTIFACTS_PIECE_BYTES || put_rows(a, writer, err));
+	return ok;
+}
+
+/* Adds a text with its row, which is taken over. */
+static bool add(struct artifacts *a, struct timeline_writer *writer, json_t *row,
+		const struct buf *text, struct err *err)
+{
+	bool fits = a->bytes + (int64_t)text->len <= ARTIFACTS_BYTES &&
+		    a->stored_bytes <= ARTIFACTS_STORED_BYTES;
+
+	if (fits)
+		json_object_set_new(row, "at", json_integer(a->bytes));
+	else
+		a->cut++;
+	json_object_set_new(row, "bytes", json_integer((json_int_t)text->len));
+	if (text->failed) {
+		json_decref(row);
+		row = NULL;
+	}
+	return add_row(a, writer, row, err) && (!fits || add_bytes(a, writer, text, err));
 }
 
 /* All lines that were gathered, each kind and compilation a text. */
@@ -406,6 +427,178 @@ bool artifacts_keep(struct artifacts *a, struct timeline_writer *writer,
 	}
 	return what->payload && !is_event ? keep_payload(a, writer, what, said, err)
 					  : keep_line(a, writer, what, said, err);
+}
+
+/* ---- those of an export ---- */
+
+/* The text under a key, if there is one, into the row, as texts of a log stand there; false: it is
+ * no text, or has more than `most` bytes. */
+static bool copy_text(json_t *row, const json_t *was, const char *key, size_t most)
+{
+	const json_t *value = json_object_get(was, key);
+	const char *text = json_string_value(value);
+
+	if (text && strlen(text) <= most)
+		json_object_set_new(row, key, clipped(text));
+	return !value || (text && strlen(text) <= most);
+}
+
+/* Without keys that no row has; the others stay in their order. */
+static void drop_unknown(json_t *row, const json_t *was)
+{
+	static const char *const keys[] = { "n",    "process", "file", "compile", "resets",
+					    "kind", "attempt", "name", "group",   "what",
+					    "line", "records", "said", "bytes",   "at" };
+	json_t *value;
+	const char *key;
+
+	json_object_foreach((json_t *)was, key, value)
+	{
+		size_t i = 0, n = sizeof(keys) / sizeof(keys[0]);
+
+		while (i < n && strcmp(keys[i], key) != 0)
+			i++;
+		if (i == n)
+			json_object_del(row, key);
+	}
+}
+
+/* What a row of an index may say; new, NULL: it is none. */
+static json_t *row_again(const json_t *was)
+{
+	static const struct {
+		const char *key;
+		json_int_t least, most;
+		bool always;
+	} numbers[] = {
+		{ "process", 0, INT32_MAX, true },  { "file", 0, INT32_MAX, true },
+		{ "line", 0, INT64_MAX, true },     { "bytes", 0, MOST_TEXT_BYTES, true },
+		{ "resets", 1, INT64_MAX, false },  { "attempt", INT64_MIN, INT64_MAX, false },
+		{ "records", 1, INT64_MAX, false },
+	};
+	const char *kind = json_string_value(json_object_get(was, "kind"));
+	const struct artifact_kind *known = kind_of(kind ? kind : "");
+	json_t *row = kind ? json_copy((json_t *)was) : NULL, *said = json_object_get(was, "said");
+	bool ok = row && copy_text(row, was, "kind", SIZE_MAX) &&
+		  copy_text(row, was, "name", SIZE_MAX) &&
+		  copy_text(row, was, "compile", MOST_COMPILE_BYTES) &&
+		  (!said || (json_is_object(said) &&
+			     json_dumpb(said, NULL, 0, JSON_COMPACT) <= MOST_SAID_BYTES));
+
+	for (size_t i = 0; ok && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		json_t *value = json_object_get(was, numbers[i].key);
+		json_int_t n = json_integer_value(value);
+
+		ok = value ? json_is_integer(value) && n >= numbers[i].least && n <= numbers[i].most
+			   : !numbers[i].always;
+	}
+	if (!ok) {
+		json_decref(row);
+		return NULL;
+	}
+	drop_unknown(row, was);
+	json_object_set_new(row, "group", json_string(known->group));
+	json_object_set_new(row, "what", json_string(known->what));
+	return row;
+}
+
+/* A row whose text has come: in the order of the texts, and within them. */
+static bool restore_row(struct artifacts *a, struct timeline_writer *writer, const json_t *was,
+			struct ledger *ledger, struct err *err)
+{
+	json_t *row = row_again(was), *at = json_object_get(was, "at");
+	json_int_t from = json_integer_value(at),
+		   n = json_integer_value(json_object_get(row, "bytes"));
+
+	if (!row || (at && (!json_is_integer(at) || from < a->row_end))) {
+		ledger->n[LEDGER_BROKEN_TEXTS]++;
+		json_decref(row);
+		return true;
+	}
+	if (a->n >= ARTIFACTS_MAX || (at && (from > a->bytes || n > a->bytes - from))) {
+		a->cut++;
+		at = NULL;
+	}
+	if (a->n >= ARTIFACTS_MAX) {
+		json_decref(row);
+		return true;
+	}
+	if (at)
+		a->row_end = from + n;
+	else
+		json_object_del(row, "at");
+	return add_row(a, writer, row, err);
+}
+
+static bool restore_rows(struct artifacts *a, struct timeline_writer *writer,
+			 const struct buf *piece, struct ledger *ledger, struct err *err)
+{
+	json_t *rows = json_loadb(piece->data ? piece->data : "", piece->len, 0, NULL), *row;
+	bool ok = true;
+	size_t i;
+
+	if (!json_is_array(rows))
+		ledger->n[LEDGER_BROKEN_TEXTS]++;
+	json_array_foreach(rows, i, row) ok = ok && restore_row(a, writer, row, ledger, err);
+	json_decref(rows);
+	return ok;
+}
+
+/* Whether the bytes of a block may lie where it says: after those that came.  Between them some
+ * may be missing. */
+static bool has_place(const struct artifacts *a, const struct timeline_block *b)
+{
+	return b->t0_ns >= a->bytes && b->t1_ns >= b->t0_ns &&
+	       b->t1_ns - b->t0_ns < TIMELINE_PIECE_BYTES;
+}
+
+static bool restore_texts(struct artifacts *a, struct timeline_writer *writer, int64_t at,
+			  const struct buf *piece, struct err *err)
+{
+	if (at > a->bytes && !put_text(a, writer, a->text.len, err))
+		return false;
+	a->bytes = at;
+	return add_bytes(a, writer, piece, err);
+}
+
+static bool restore_block(struct artifacts *a, struct timeline_writer *writer,
+			  const struct timeline_block *b, struct ledger *ledger, struct err *err)
+{
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct buf piece = { 0 };
+	struct err why = { 0 };
+	bool is_texts = b->kind == TIMELINE_TEXTS, ok = timeline_file_read(b, name, &piece, &why);
+
+	if (why.code == ERR_MEMORY) {
+		*err = why;
+	} else if (!ok || (is_texts && (int64_t)piece.len != b->t1_ns - b->t0_ns + 1)) {
+		ledger->n[LEDGER_BROKEN_TEXTS]++;
+		ok = true;
+	} else {
+		ok = is_texts ? restore_texts(a, writer, b->t0_ns, &piece, err)
+			      : restore_rows(a, writer, &piece, ledger, err);
+	}
+	buf_finish(&piece);
+	return ok;
+}
+
+bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, const struct buf *block,
+		       struct ledger *ledger, struct err *err)
+{
+	struct timeline_block b;
+
+	if (!writer)
+		return true;
+	if (!timeline_block_read(block->data, block->len, &b, NULL) ||
+	    (b.kind != TIMELINE_INDEX && (b.kind != TIMELINE_TEXTS || !has_place(a, &b)))) {
+		ledger->n[LEDGER_BROKEN_TEXTS]++;
+		return true;
+	}
+	/* Over what is kept: its rows will say so. */
+	if (b.kind == TIMELINE_TEXTS &&
+	    (b.t1_ns >= ARTIFACTS_BYTES || a->stored_bytes > ARTIFACTS_STORED_BYTES))
+		return true;
+	return restore_block(a, writer, &b, ledger, err);
 }
 
 bool artifacts_end(struct artifacts *a, struct timeline_writer *writer, struct err *err)

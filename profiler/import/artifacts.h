@@ -41,6 +41,10 @@ enum {
 	ARTIFACTS_PIECE_BYTES = 1 << 20,    /* of a block */
 };
 
+/* What metadata of a trace of our own is called that has such a block in its args: "block", by
+ * base64; texts come before their index. */
+#define ARTIFACTS_METADATA "breakeven_texts"
+
 /* What is to be kept; texts and JSON are borrowed. */
 struct artifact {
 	const char *kind;     /* of the record */
@@ -65,6 +69,7 @@ struct artifacts {
 	VEC(struct artifact_lines) open;
 	int64_t n, first_row;             /* all; those before `rows` */
 	int64_t bytes, stored_bytes, cut; /* kept; of blocks; texts that were cut */
+	int64_t row_end; /* of an export's rows: where the text of the last one ends */
 	size_t open_bytes;
 	json_t *counts; /* {kind: how many} */
 };
@@ -73,6 +78,12 @@ struct artifacts {
  * the texts, they are counted. */
 bool artifacts_keep(struct artifacts *a, struct timeline_writer *writer,
 		    const struct artifact *what, struct err *err);
+
+/* A block of an export, in the order in which they were kept, texts before their index: what it
+ * holds is checked, bounded as that of a log, and kept again.  What is no such block, or lies out
+ * of place, is counted in the ledger.  False with MEMORY, or an error of the writer's sink. */
+bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, const struct buf *block,
+		       struct ledger *ledger, struct err *err);
 
 /* Hands out the rest, and frees all but `counts`; `writer` NULL: frees alone. */
 bool artifacts_end(struct artifacts *a, struct timeline_writer *writer, struct err *err);

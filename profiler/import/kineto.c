@@ -827,13 +827,11 @@ static bool take_own_other(struct kineto *k, struct kineto_event *e, struct err 
 }
 
 /* An event of a trace of our own. */
-static bool take_own(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
-		     struct err *err)
+static bool take_own(struct kineto *k, struct kineto_event *e, struct err *err)
 {
 	switch (e->phase) {
 	case 'M':
-		own_lane(&k->lanes, e, text, len, k->m);
-		return true;
+		return own_metadata(&k->lanes, e, k->m, err);
 	case 'X':
 		return !mend_times(k, e) || own_event(&k->own, &k->lanes, e, k->base_ns, k->m, err);
 	case 's':
@@ -865,7 +863,7 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 	begin_events(k);
 	l->n[LEDGER_STRING_PID] += e->pid_is_text;
 	if (k->own.is_own)
-		return take_own(k, e, text, len, err);
+		return take_own(k, e, err);
 	switch (e->phase) {
 	case 'M':
 		return true;

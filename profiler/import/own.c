@@ -41,20 +41,82 @@ static json_t *args_of(const char *text, size_t len, struct ledger *ledger)
 	return args;
 }
 
-void own_lane(struct trace_lanes *lanes, const struct kineto_event *e, const char *text, size_t len,
-	      struct model *m)
+static void own_lane(struct trace_lanes *lanes, const struct kineto_event *e, struct model *m)
 {
-	json_t *args, *row;
+	json_t *args = args_of(e->text, e->len, &m->ledger), *row;
 
-	if (!e->name.data || strcmp(e->name.data, "thread_name") != 0)
-		return;
-	args = args_of(text, len, &m->ledger);
 	row = json_incref(json_object_get(args, "lane"));
 	json_decref(args);
 	if (json_is_object(row) && json_is_string(json_object_get(row, "name")))
 		trace_lane_add(lanes, LANE_HOST, e, row, m->writer, &m->ledger);
 	else
 		json_decref(row);
+}
+
+/* Six bits; -1: none of base64. */
+static int value_of(char c)
+{
+	return c >= 'A' && c <= 'Z'   ? c - 'A'
+	       : c >= 'a' && c <= 'z' ? c - 'a' + 26
+	       : c >= '0' && c <= '9' ? c - '0' + 52
+	       : c == '+'             ? 62
+	       : c == '/'             ? 63
+				      : -1;
+}
+
+static bool read_base64(const char *text, size_t len, struct buf *out)
+{
+	size_t pad = 0;
+
+	while (pad < 2 && pad < len && text[len - 1 - pad] == '=')
+		pad++;
+	if (len == 0 || len % 4 != 0 || !buf_grow(out, len / 4 * 3))
+		return false;
+	for (size_t i = 0; i < len; i += 4) {
+		uint32_t bits = 0;
+
+		for (size_t k = i; k < i + 4; k++) {
+			int value = k < len - pad ? value_of(text[k]) : 0;
+
+			if (value < 0)
+				return false;
+			bits = bits << 6 | (uint32_t)value;
+		}
+		for (int shift = 16; shift >= 0; shift -= 8)
+			out->data[out->len++] = (char)(bits >> shift);
+	}
+	out->len -= pad;
+	return true;
+}
+
+/* A block of texts.  Their processes are those of the report, which one that is imported beside
+ * other files does not get back: its texts would be another's. */
+static bool own_texts(const struct kineto_event *e, struct model *m, struct err *err)
+{
+	json_t *event = m->file == 0 ? json_of_log(e->text, e->len, NULL) : NULL;
+	json_t *text = json_object_get(json_object_get(event, "args"), "block");
+	struct buf block = { 0 };
+	bool ok = true;
+
+	if (read_base64(json_string_value(text), json_string_length(text), &block))
+		ok = artifacts_restore(&m->artifacts, m->writer, &block, &m->ledger, err);
+	else if (block.failed)
+		ok = err_set(err, ERR_MEMORY, "out of memory for the texts of a log");
+	else
+		m->ledger.n[LEDGER_BROKEN_TEXTS]++;
+	buf_finish(&block);
+	json_decref(event);
+	return ok;
+}
+
+bool own_metadata(struct trace_lanes *lanes, const struct kineto_event *e, struct model *m,
+		  struct err *err)
+{
+	const char *name = e->name.data ? e->name.data : "";
+
+	if (strcmp(name, "thread_name") == 0)
+		own_lane(lanes, e, m);
+	return strcmp(name, ARTIFACTS_METADATA) != 0 || own_texts(e, m, err);
 }
 
 /* A name's row: the event's args, but for those that are its own. */

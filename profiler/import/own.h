@@ -24,9 +24,10 @@ void own_finish(struct own_trace *o);
 /* Whether the head, as far as it goes, is that of our own; takes what it says. */
 bool own_begins(struct own_trace *o, const json_t *head, struct model *m);
 
-/* A lane that metadata announces, with its row; nothing where the event is other. */
-void own_lane(struct trace_lanes *lanes, const struct kineto_event *e, const char *text, size_t len,
-	      struct model *m);
+/* What metadata says: a lane with its row, texts of a log; nothing where the event is other.  False
+ * with MEMORY or an error of the writer. */
+bool own_metadata(struct trace_lanes *lanes, const struct kineto_event *e, struct model *m,
+		  struct err *err);
 
 /* A complete event, into totals and the timeline; `base_ns` is the zero of its clock.  False with
  * MEMORY or an error of the writer. */

@@ -3,7 +3,7 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { binary, getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
@@ -115,6 +115,72 @@ test('a report over 4 MiB comes back without values and code, and says so', asyn
     assert.deepEqual(is.report.modes.static.graphs.map((g) => g.ops), was.report.modes.static.graphs.map((g) => g.ops));
     for (const format of ['html', 'csv', 'json', 'speedscope'])
         assert.equal((await fetch(`${server.url}/api/v1/runs/${is.id}/export?format=${format}`)).status, 200, format);
+});
+
+/** Every text of a run with its row. */
+async function textsOf(id) {
+    const url = `${server.url}/api/v1/runs/${id}/artifacts`;
+    const { artifacts } = (await getJson(url)).body;
+    return Promise.all(artifacts.map(async (row) => ({ row, text: Buffer.from(await (await fetch(`${url}/${row.n}`)).arrayBuffer()).toString('latin1') })));
+}
+const post = async (body) => {
+    const answer = await getJson(`${server.url}/api/v1/imports`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body.id;
+};
+
+test('the texts of a compile log come back with its export, on another server too; redacted they do not', async () => {
+    const log = Buffer.concat([readFileSync('tests/import/torch_trace_2.14.log'), readFileSync('tests/import/artifacts.log'), Buffer.from('V1121 10:00:00.000000 77 torch/x.py:1] {"dump_file": {"name": "latin.py"}, "has_payload": "0"}\n\t# \xe9\n', 'latin1')]);
+    const was = await post(log), texts = await textsOf(was);
+    assert.ok(texts.length > 30 && texts.some((t) => t.row.kind === 'inductor_output_code') && texts.some((t) => t.text.includes('\xe9')));
+    const packed = Buffer.from(await (await fetch(`${server.url}/api/v1/runs/${was}/export?format=chrome_gz`)).arrayBuffer());
+    const here = server;
+    server = await startServer();
+    try {
+        const is = await runOf(await post(packed));
+        assert.deepEqual(await textsOf(is.id), texts);
+        assert.deepEqual(is.report.import.artifacts, (await getJson(`${here.url}/api/v1/runs/${was}`)).body.report.import.artifacts);
+        assert.equal(is.report.import.ledger.dropped.broken_texts, 0);
+        const found = async (of, id) => (await getJson(`${of.url}/api/v1/runs/${id}/artifacts?q=tensor_match`)).body;
+        assert.ok((await found(server, is.id)).total > 0);
+        assert.deepEqual(await found(server, is.id), await found(here, was));
+        assert.deepEqual(await textsOf((await again(is.id, '')).id), texts); // and once more
+    } finally {
+        await server.stop();
+        server = here;
+    }
+    const hidden = await textOf(was, '&redact=1');
+    assert.ok(!hidden.includes('breakeven_texts'));
+    assert.deepEqual(await textsOf(await post(hidden)), []);
+});
+
+test('texts of an export are looked at: what is damaged or out of place is counted, the rest is kept', async () => {
+    const was = await post(readFileSync('tests/import/torch_trace_2.14.log')), texts = await textsOf(was);
+    const spoilt = async (spoil) => {
+        const is = await again(was, '', (text) => {
+            const trace = JSON.parse(text);
+            const at = trace.traceEvents.findIndex((e) => e.name === 'breakeven_texts');
+            spoil(trace.traceEvents, at);
+            return JSON.stringify(trace);
+        });
+        const { artifacts } = (await getJson(`${server.url}/api/v1/runs/${is.id}/artifacts`)).body;
+        return { rows: artifacts.map((a) => a.at !== undefined), ...is.report.import.ledger.dropped };
+    };
+    const all = (value) => texts.map(() => value);
+    const turned = (block) => `${block.slice(0, 90)}${block[90] === 'A' ? 'B' : 'A'}${block.slice(91)}`;
+    // One block of texts, then one of their index.
+    for (const block of ['', 'AAA', 'no base64', 7, null]) {
+        const of = await spoilt((events, at) => { events[at + 1].args.block = block; });
+        assert.deepEqual([of.rows, of.broken_texts], [[], 1], String(block));
+    }
+    const broken = await spoilt((events, at) => { events[at].args.block = turned(events[at].args.block); });
+    assert.deepEqual([broken.rows, broken.broken_texts, broken.texts_full], [all(false), 1, texts.length]);
+    const twice = await spoilt((events, at) => { events.splice(at, 0, events[at]); });
+    assert.deepEqual([twice.rows, twice.broken_texts], [all(true), 1]);
+    const listed = await spoilt((events, at) => { events.push(events[at + 1]); });
+    assert.equal(listed.rows.length + listed.broken_texts, 2 * texts.length);
+    const without = await spoilt((events, at) => { events.splice(at, 1); });
+    assert.deepEqual([without.rows, without.broken_texts, without.texts_full], [all(false), 0, texts.length]);
 });
 
 test('lists and histories tell what came from a file', async () => {

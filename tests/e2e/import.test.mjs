@@ -41,6 +41,11 @@ test("a compile log and its trace are one run: breaks with their costs, compilat
   assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 µs", "9 µs"]);
   assert.equal((await rows(page, "Compilations")).length, 7);
   assert.equal((await rows(page, "Recompiles")).length, 2);
+  for (const name of ["Compilations", "Recompiles"]) {
+    const links = await page.getByRole("region", { name: `${name} of the log` }).locator("tbody th a").evaluateAll((all) => all.map((a) => [a.textContent, new URLSearchParams(a.search).get("compile")]));
+    assert.deepEqual(links.map(([text]) => text), (await rows(page, name)).map((r) => r[0].split(",")[0]));
+    assert.ok(links.every(([text, compile]) => text === compile), JSON.stringify(links));
+  }
   assert.deepEqual((await rows(page, "Kernels"))[0].slice(0, 2), ["triton_red_fused_sum_1", "2"]);
   await page.locator("details.lost > summary").click();
   const ledger = await page.locator(".lost tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent)));
@@ -122,6 +127,22 @@ test("compilations of a log: the list, stacks, a search over its texts, and a pa
   assert.ok((await sideways(page)) <= 0);
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
+});
+
+test("ids of the overview lead to their compilations; an address of none says so, with a way to all", async () => {
+  const { page, complaints } = await openPage(browser, { width: 390, theme: "dark" });
+  await page.goto(`${server.url}/runs/1/log`);
+  await page.getByRole("region", { name: "Compilations of the log", exact: true }).getByRole("link", { name: "1/2", exact: true }).click();
+  await page.getByRole("heading", { name: /^\[1\/2\] / }).waitFor();
+  await page.goto(`${server.url}/runs/1/compiles?compile=9/9`);
+  await page.getByRole("heading", { name: "There is no compilation [9/9]", exact: true }).waitFor();
+  assert.match(await page.locator(".state p").innerText(), /has 7 compilations/);
+  assert.equal(await page.locator(".textpanes").count(), 0);
+  assert.deepEqual(await findings(page), []);
+  assert.ok((await sideways(page)) <= 0);
+  await page.getByRole("link", { name: "All compilations", exact: true }).click();
+  await page.getByRole("region", { name: "Compilations of the log", exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test("of a text of many lines those in sight alone are in the page", async () => {

@@ -1,7 +1,7 @@
 // js/view/compile_page.js -- one compilation of an imported log: what became of it, and its texts side by side, in which a
 // picked line marks what it comes from and what comes from it.
 
-import { h, add, button, scroller, headRow, section } from "./dom.js";
+import { h, add, button, scroller, headRow, section, stateWell } from "./dom.js";
 import { problem, remember } from "./router.js";
 import { TextPane } from "./text_pane.js";
 import { outcomeChip } from "./compiles.js";
@@ -17,6 +17,7 @@ import { Provenance, isRelated } from "../model/provenance.js";
 /** @typedef {{key: string, el: HTMLElement, pane: TextPane | null, lines: import("../model/provenance.js").Line[], turn?: number}} Shown */
 
 const SOURCE = "s"; // the pane of source lines
+const NONE = "none"; // what an address says of texts of no compilation
 const MOST_PANES = 6;
 /** Groups in the order of a compilation. @type {Record<string, string>} */
 const GROUPS = { graph: "Graphs", code: "Code", guards: "Guards", failure: "Breaks and failures", cache: "Caches", autotune: "Autotuning", shapes: "Sizes", tensors: "Tensors", provenance: "Provenance", export: "Export", metrics: "Metrics", settings: "Settings", stack: "Stack", link: "Links", other: "Others" };
@@ -26,12 +27,16 @@ export async function compilePage(ctx, body, run, imported, wanted) {
   const [compile, process, resets] = [wanted.get("compile") ?? "", Number(wanted.get("process") ?? 0), Number(wanted.get("resets") ?? 0)];
   const at = imported.compiles.findIndex((c) => c.compile === compile && c.process === process && (c.resets ?? 0) === resets);
   const c = imported.compiles[at];
-  add(body, head(run, imported, at, compile));
-  if (c) add(body, facts(c), reasons(c), stack(imported, c));
   const place = h("div");
+  if (c || compile === NONE) add(body, head(run, imported, at, compile), c ? [facts(c), reasons(c), stack(imported, c)] : null);
   add(body, place);
   try {
     const { artifacts } = await listTexts(run.id, { compile, process, resets }, ctx.signal);
+    if (!c && compile !== NONE) {
+      // The report has no row of it; the log may have texts.
+      if (!artifacts.length) return add(place, noSuchCompilation(run, imported, { compile, process, resets }));
+      add(place, head(run, imported, at, compile));
+    }
     artifacts.sort((a, b) => a.line - b.line);
     add(place, new Texts(ctx, run, artifacts, wanted).el);
   } catch (e) {
@@ -39,11 +44,21 @@ export async function compilePage(ctx, body, run, imported, wanted) {
   }
 }
 
+/** @param {Run} run @param {Imported} imported @param {Pick<Compile, "compile" | "process" | "resets">} of */
+function noSuchCompilation(run, imported, of) {
+  const several = (imported.processes ?? []).length > 1 ? ` of process ${of.process}` : "";
+  return stateWell(
+    `There is no compilation ${compileKey(of)}${several}`,
+    h("p", {}, `The log of this run has ${plural(imported.compiles.length, "compilation")}.`),
+    h("div", { class: "acts" }, h("a", { class: "btn primary", href: `/runs/${run.id}/compiles` }, "All compilations")),
+  );
+}
+
 /** @param {Run} run @param {Imported} imported @param {number} at @param {string} compile */
 function head(run, imported, at, compile) {
   const to = (/** @type {Compile | undefined} */ c, /** @type {string} */ label) => (c ? h("a", { class: "btn", href: `/runs/${run.id}/compiles?${compileQuery(c)}` }, `${label} ${compileKey(c)}`) : null);
   const c = imported.compiles[at];
-  const title = c ? `${compileKey(c)} ${c.frame ?? ""}` : compile === "none" ? "Texts of no compilation" : `[${compile}]`;
+  const title = c ? `${compileKey(c)} ${c.frame ?? ""}` : compile === NONE ? "Texts of no compilation" : `[${compile}]`;
   return h("div", { class: "compilehead" }, h("a", { class: "btn", href: `/runs/${run.id}/compiles` }, "All compilations"), h("h2", {}, title), c ? outcomeChip(c) : null, h("div", { class: "acts" }, to(imported.compiles[at - 1], "Before"), c ? to(imported.compiles[at + 1], "Next") : null));
 }
 

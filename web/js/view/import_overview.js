@@ -14,7 +14,7 @@ const MOST_RANKS = 64;
 export function importOverview(_ctx, body, run, report) {
   const i = report.import;
   if (!i) return;
-  add(body, answer(i), devices(run, i), compiling(run, i), ...importedSections(i, { ledger: false }));
+  add(body, answer(i), devices(run, i), compiling(run, i), ...importedSections(i, { ledger: false, run: run.id }));
 }
 
 /** @param {number} part @param {number} whole */

@@ -3,8 +3,10 @@
 
 import { h, headRow, scroller, section } from "./dom.js";
 import { bytes, count, duration, plural } from "../model/format.js";
+import { compileQuery } from "../model/compiles.js";
 import { ledgerRows } from "../model/ledger.js";
 
+/** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Imported} Imported */
 /** @typedef {import("../api/types.js").ImportedTotals} Totals */
 
@@ -47,10 +49,22 @@ function breaks(i) {
   return table("Breaks", ["Place", "Kind", "Registry", "Outcome", ["Hits", "r"], ["Host, a call", "r"], ["Lookups, a call", "r"], "Message"], rows);
 }
 
-/** @param {Imported} i */
-function compilations(i) {
+/** The id of a compilation, linked to its page. @param {Run["id"] | undefined} run undefined: it has none @param {import("../api/types.js").ImportedCompile} c */
+const idOf = (run, c) => (run === undefined ? c.compile : h("a", { href: `/runs/${run}/compiles?${compileQuery(c)}` }, c.compile));
+
+/** A recompile says neither its reset nor, in older reports, its process: the page of the one that it can be. @param {Imported} i @param {Run["id"] | undefined} run */
+function recompiles(i, run) {
+  const rows = i.recompiles.map((r) => {
+    const of = i.compiles.filter((c) => c.compile === r.compile && c.process === (r.process ?? c.process));
+    return [h("th", { scope: "row" }, of.length === 1 ? idOf(run, of[0]) : r.compile), left(r.frame), left(r.reason)];
+  });
+  return table("Recompiles", ["Id", "Frame", "Reason"], rows);
+}
+
+/** @param {Imported} i @param {Run["id"] | undefined} run */
+function compilations(i, run) {
   const rows = i.compiles.map((c) => [
-    h("th", { scope: "row" }, c.compile, c.resets ? h("span", { class: "dim" }, `, reset ${c.resets}`) : null),
+    h("th", { scope: "row" }, idOf(run, c), c.resets ? h("span", { class: "dim" }, `, reset ${c.resets}`) : null),
     left(c.frame),
     left(c.outcome),
     right(c.graphs),
@@ -152,17 +166,20 @@ function ledger(i) {
   return table("Ledger", ["What", "Fate", ["Count", "r"]], rows);
 }
 
-/** `of` a page that has no ledger over its charts. @param {Imported} i @param {{ledger?: boolean}} [of] @returns {(Node | null)[]} */
+/**
+ * @param {Imported} i
+ * @param {{ledger?: boolean, run?: Run["id"]}} [of] ledger: the page has none over its charts; run: whose compilations have pages
+ * @returns {(Node | null)[]}
+ */
 export function importedSections(i, of = { ledger: true }) {
   const files = i.files.map((f) => `${f.name} (${f.kind}, ${bytes(f.bytes)})`).join(", ");
   const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")}${i.kernels.count ? `, ${duration(i.kernels.total_us)} in all` : ""}`;
-  const recompiled = i.recompiles.map((r) => [h("th", { scope: "row" }, r.compile), left(r.frame), left(r.reason)]);
   return [
     section("Imported", "", null, h("p", {}, `${files}: ${sums}.`)),
     of.ledger ? ledger(i) : null,
     breaks(i),
-    table("Recompiles", ["Id", "Frame", "Reason"], recompiled),
-    compilations(i),
+    recompiles(i, of.run),
+    compilations(i, of.run),
     counted(i),
     ...xla(i),
     byName("Kernels", i.kernels),
