@@ -182,7 +182,7 @@ export function visits({ full, empty, busy, ids }) {
       ["overview beside torch", run(ids.torch), "#split-table"],
       ["overview, a mode of torch failed", run(ids.tired), "#modes-table td.said", "failing"],
       ["torch, a mode failed", run(ids.tired, "torch"), "#torch-table", "failing"],
-      ["import", run(ids.log), "text=Compiling beside running"],
+      ["import", run(ids.log, "log"), "text=Compiling beside running"],
       ["import, its timeline", run(ids.log, "timeline"), ".tl canvas"],
       ["import, its compilations", run(ids.log, "compiles"), ".stacks"],
       ["import, one compilation", `${run(ids.log, "compiles")}?compile=0%2F0&process=0`, ".textpanes"],
