@@ -145,7 +145,7 @@ FUNCTIONS = {
     "torch.nn.utils.get_total_norm": [(["p = [torch.tensor([3.0, 4.0]), torch.tensor([12.0, 1.0])]"], "p"), (["p = [torch.tensor([3.0, float('inf')])]"], "p")],
     "torch.nn.utils.fuse_conv_bn_weights": (["w = torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]])", "v = torch.tensor([1.0, 2.0])"], "w, v, v, v * 3, 0.5, v, v"),
     "torch.nn.utils.fuse_linear_bn_weights": (["w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])", "v = torch.tensor([1.0, 2.0])"], "w, v, v, v * 3, 0.5, v, v"),
-    "torch.nn.utils.fuse_conv_bn_eval": (["c = torch.nn.Conv2d(3, 2, 1).eval()", "b = torch.nn.BatchNorm2d(2).eval()", "b.running_var[0] = 3.0"], "c, b"),
+    "torch.nn.utils.fuse_conv_bn_eval": (["c = torch.nn.Conv2d(2, 2, 1).eval()", "b = torch.nn.BatchNorm2d(2).eval()", "b.running_var[0] = 3.0"], "c, b", "torch.nn.utils.fuse_conv_bn_eval({}).weight"),
     "torch.nn.utils.fuse_linear_bn_eval": (["c = torch.nn.Linear(2, 2).eval()", "b = torch.nn.BatchNorm1d(2).eval()", "b.running_var[0] = 3.0"], "c, b"),
     "torch.nn.utils.skip_init": ([], "torch.nn.Linear, 2, 3"),
     "torch.nn.utils.parameters_to_vector": (["p = with_grads()"], "p"),
@@ -251,8 +251,9 @@ class Finder:
         functions["torch.Tensor.requires_grad_"] = signatures.of_text(examples.NATIVES["torch.Tensor.requires_grad_"])
         for full, some in FUNCTIONS.items():
             tries = []
-            for lines, text in some if isinstance(some, list) else [some]:
+            for lines, text, *seen in some if isinstance(some, list) else [some]:
                 called = f"t.{full[13:]}({{}})" if full.startswith("torch.Tensor.") else full + "({})"
+                called = seen[0] if seen else called
                 tries.append((lines, called, text, assigned(lines)))
             self.add(full, functions[full], tries)
         module = self.classes["torch.nn.Module"]

@@ -37,12 +37,12 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     const text = await page.locator("#main").innerText();
     for (const sentence of ranks.sentences) assert.ok(text.replace(/\s+/g, " ").includes(sentence.replace(/\s+/g, " ")), sentence);
     assert.match(text, /Rank 2 comes late to \d+ of its \d+ collectives/);
-    assert.match(text, /All ranks run the same collectives in the same order\./);
+    assert.match(text, /Collectives that were matched are the same, in the same order, on all ranks\./);
     assert.equal(await page.locator("#rank-bars tbody tr").count(), 4);
     // The late rank stands out, by colour and by words.
     const late = page.locator('#rank-heat tr[data-rank="2"] td').nth(11);
     assert.ok(Number(await late.getAttribute("data-heat")) < 0);
-    assert.match(await late.locator("button").getAttribute("aria-label"), /^rank 2, Caused .* ms: what the others waited for it$/);
+    assert.match(await late.locator("button").getAttribute("aria-label"), /^rank 2, Caused .* ms: what the others waited for it, worse than the middle rank$/);
     // The keys go from figure to figure; one opens its rank.
     await page.locator('#rank-heat tr[data-rank="1"] button').first().focus();
     await page.keyboard.press("ArrowDown");
