@@ -55,11 +55,14 @@ const TABS = [
  * @type {() => Promise<Tab>} */
 const resultOf = async () => (await import("./result.js")).resultTab;
 
+/** Views of logs alone. */
+const OF_IMPORTS = ["log", "compiles", "ranks"];
+
 /** What another process recorded has events, and with them what its compile log holds and what its ranks say; PyTorch
  * is there where it was asked for. @param {Run} run */
 function tabsOf(run) {
   if (run.workload?.trace) return tabsOfTrace(run).flatMap((key) => TABS.filter((t) => t.key === key));
-  return TABS.filter((t) => (run.workload?.result ? t.key === "" : !["log", "compiles", "ranks"].includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
+  return TABS.filter((t) => (run.workload?.result ? t.key === "" : !OF_IMPORTS.includes(t.key) && (t.key !== "torch" || run.report?.engines?.torch)));
 }
 
 /** @param {Run} run */
@@ -89,7 +92,7 @@ export async function runView(ctx) {
     return ctx.main.replaceChildren(noSuchRun(id));
   }
   numbered = tabsOf(run);
-  if (!shown || (!run.workload?.trace && !run.workload?.result && !numbered.includes(shown))) {
+  if (!shown || (!run.workload?.trace && OF_IMPORTS.includes(tab))) {
     ctx.setTitle("Not found");
     const views = tabsOf(run).map((t) => t.label).join(", ");
     return ctx.main.replaceChildren(
