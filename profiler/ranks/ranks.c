@@ -293,7 +293,7 @@ static void say_exposed(const struct ranks *r, struct report_draft *draft, const
 	number_print(share, 100 * exposed / total, 1);
 	*out = arena_printf(
 	    &draft->arena,
-	    "%s %% of the collectives' time is hidden behind computation; in %s %% of "
+	    "%s %% of the collectives' time is hidden by computation; in %s %% of "
 	    "all time a collective runs and nothing computes.",
 	    hidden, share);
 }
