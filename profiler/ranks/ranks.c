@@ -291,11 +291,10 @@ static void say_exposed(const struct ranks *r, struct report_draft *draft, const
 		return;
 	number_print(hidden, 100 * (1 - exposed / communication), 1);
 	number_print(share, 100 * exposed / total, 1);
-	*out = arena_printf(
-	    &draft->arena,
-	    "%s %% of the collectives' time is hidden by computation; in %s %% of "
-	    "all time a collective runs and nothing computes.",
-	    hidden, share);
+	*out = arena_printf(&draft->arena,
+			    "%s %% of the collectives' time is hidden by computation; in %s %% of "
+			    "all time a collective runs and nothing computes.",
+			    hidden, share);
 }
 
 static struct report_texts sentences(const struct ranks *r, const struct report_rank_path *path,
