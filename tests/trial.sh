@@ -15,7 +15,7 @@ differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$s
 clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/clients.test.mjs ;;
 kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;
 soak) SOAK_SECONDS=$seconds BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/soak.test.mjs ;;
-attribution) try python3 tests/bench/attribution.py "$B/breakeven" --tries 100 $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) ;;
+attribution) try python3 tests/bench/attribution.py "$B/breakeven" $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) --tries 100 ;;
 verdicts) try python3 tests/bench/verdicts.py "$B/breakeven" --seconds-limit "$seconds" ;;
 proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
 import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
