@@ -23,7 +23,12 @@ import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
 ranks) try python3 tests/bench/ranks_trial.py "$B/breakeven" --ranks 64 ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
-	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
+	for target in build-asan/fuzz/fuzz_*; do
+		for kind in $(sh tests/fuzz/run.sh kinds "$target"); do
+			echo "$(basename "$target"), $kind"
+			try sh tests/fuzz/run.sh "$target" "$seconds" 0 "$kind"
+		done
+	done
 	;;
 sanitize) # as much as without a sanitizer
 	export FULL=1
