@@ -550,6 +550,13 @@ static struct patient *patient_of(struct MHD_Connection *c)
 	return info ? info->socket_context : NULL;
 }
 
+/* Whether something new begins with it; a post to what is there goes on with that. */
+static bool begins_work(const struct exchange *x)
+{
+	return x->route->scope == SCOPE_SUBMIT && strcmp(x->route->method, "POST") == 0 &&
+	       !x->req.path_args[0];
+}
+
 /* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
@@ -557,6 +564,9 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		return send_handled(x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
+		err_set(&x->err, ERR_BUSY,
+			"the server is to end, and takes no new work; ask again in a while");
 	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
 		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
 	if (x->err.code == ERR_NONE && x->body.failed)
