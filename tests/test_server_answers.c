@@ -7,13 +7,15 @@
 
 static const struct answers_version first = { 1, 1 };
 
-static struct answer *keep(struct answers *all, const char *address, const char *text,
-			   enum keep keep)
+static struct kept_answer *keep(struct answers *all, const char *address, const char *text,
+				enum keep keep)
 {
 	struct reply reply = { .text = strdup(text), .text_len = strlen(text) };
-	struct answer_made made = { .address = address, .version = first, .keep = keep, .table = true };
+	struct answer_made made = {
+		.address = address, .version = first, .keep = keep, .table = true
+	};
 	struct err err = { 0 };
-	struct answer *a = answers_keep(all, &made, &reply, &err);
+	struct kept_answer *a = answers_keep(all, &made, &reply, &err);
 
 	assert_non_null(a);
 	assert_null(reply.text);
@@ -22,7 +24,7 @@ static struct answer *keep(struct answers *all, const char *address, const char 
 
 static bool has(struct answers *all, const char *address, struct answers_version now)
 {
-	struct answer *a = answers_find(all, address, now);
+	struct kept_answer *a = answers_find(all, address, now);
 
 	if (a)
 		answer_release(all, a);
@@ -52,8 +54,8 @@ static void one_that_is_in_use_outlives_its_place(void **state)
 {
 	struct err err = { 0 };
 	struct answers *all = answers_create(&err);
-	struct answer *old = keep(all, "/a", "[1]", KEEP_STORE);
-	struct answer *now = keep(all, "/a", "[2]", KEEP_STORE);
+	struct kept_answer *old = keep(all, "/a", "[1]", KEEP_STORE);
+	struct kept_answer *now = keep(all, "/a", "[2]", KEEP_STORE);
 
 	(void)state;
 	assert_string_equal(old->text, "[1]");
@@ -91,7 +93,7 @@ static void one_that_is_squeezed_is_made_once(void **state)
 	struct err err = { 0 };
 	struct answers *all = answers_create(&err);
 	char text[4001];
-	struct answer *a;
+	struct kept_answer *a;
 
 	(void)state;
 	memset(text, 'y', 4000);
@@ -99,7 +101,8 @@ static void one_that_is_squeezed_is_made_once(void **state)
 	a = keep(all, "/a", text, KEEP_STORE);
 	for (enum coding c = CODING_PLAIN; c < CODING_COUNT; c++) {
 		assert_true(answer_is_quick(a, c));
-		assert_ptr_equal(answer_response(all, a, c, false), answer_response(all, a, c, false));
+		assert_ptr_equal(answer_response(all, a, c, false),
+				 answer_response(all, a, c, false));
 		assert_ptr_not_equal(answer_response(all, a, c, false),
 				     answer_response(all, a, c, true));
 	}
@@ -133,8 +136,10 @@ static void *use(void *self)
 	for (uint64_t i = 0; i < 2000; i++) {
 		const struct answers_version now = { 1, i / 10 };
 		struct reply reply = { .text = strdup("[7]"), .text_len = 3 };
-		struct answer_made made = { .address = "/a", .version = now, .keep = KEEP_LIVE, .table = true };
-		struct answer *a = answers_find(all, "/a", now);
+		struct answer_made made = {
+			.address = "/a", .version = now, .keep = KEEP_LIVE, .table = true
+		};
+		struct kept_answer *a = answers_find(all, "/a", now);
 		struct err err = { 0 };
 
 		if (!a)

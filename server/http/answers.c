@@ -24,17 +24,17 @@ enum {
 };
 static const size_t BYTES_MOST = (size_t)64 << 20, ONE_MOST = (size_t)8 << 20;
 
-struct kept {
-	struct answer shown; /* first: an answer is its kept */
-	struct kept *next_in_bucket;
-	struct kept *newer, *older; /* by use */
+struct place {
+	struct kept_answer shown; /* first: an answer is its kept */
+	struct place *next_in_bucket;
+	struct place *newer, *older; /* by use */
 	uint64_t hash;
 	struct answers_version version;
 	enum keep keep;
 	int users; /* and one for the table, while it is `held` there */
 	bool held;
 	size_t bytes;
-	pthread_mutex_t making;                      /* of a response */
+	pthread_mutex_t making;                          /* of a response */
 	struct MHD_Response *responses[CODING_COUNT][2]; /* by coding and whether only the head */
 	_Atomic bool made[CODING_COUNT];
 	char address[];
@@ -42,8 +42,8 @@ struct kept {
 
 struct answers {
 	pthread_mutex_t lock;
-	struct kept *buckets[BUCKETS];
-	struct kept *newest, *oldest;
+	struct place *buckets[BUCKETS];
+	struct place *newest, *oldest;
 	size_t bytes;
 	int n;
 };
@@ -60,7 +60,7 @@ struct answers *answers_create(struct err *err)
 	return all;
 }
 
-static void destroy(struct kept *k)
+static void destroy(struct place *k)
 {
 	for (int i = 0; i < CODING_COUNT; i++)
 		for (int same = 0; same < 2; same++)
@@ -72,19 +72,19 @@ static void destroy(struct kept *k)
 	free(k);
 }
 
-static void drop(struct kept *k)
+static void drop(struct place *k)
 {
 	if (--k->users == 0)
 		destroy(k);
 }
 
-static void unlink_use(struct answers *all, struct kept *k)
+static void unlink_use(struct answers *all, struct place *k)
 {
 	*(k->newer ? &k->newer->older : &all->newest) = k->older;
 	*(k->older ? &k->older->newer : &all->oldest) = k->newer;
 }
 
-static void link_use(struct answers *all, struct kept *k)
+static void link_use(struct answers *all, struct place *k)
 {
 	k->newer = NULL;
 	k->older = all->newest;
@@ -93,9 +93,9 @@ static void link_use(struct answers *all, struct kept *k)
 }
 
 /* Out of the table; who has it may go on. */
-static void forget(struct answers *all, struct kept *k)
+static void forget(struct answers *all, struct place *k)
 {
-	struct kept **at = &all->buckets[k->hash % BUCKETS];
+	struct place **at = &all->buckets[k->hash % BUCKETS];
 
 	while (*at != k)
 		at = &(*at)->next_in_bucket;
@@ -117,25 +117,26 @@ void answers_destroy(struct answers *all)
 	free(all);
 }
 
-static struct kept *look_up(struct answers *all, const char *address, uint64_t hash)
+static struct place *look_up(struct answers *all, const char *address, uint64_t hash)
 {
-	struct kept *k = all->buckets[hash % BUCKETS];
+	struct place *k = all->buckets[hash % BUCKETS];
 
 	while (k && (k->hash != hash || strcmp(k->address, address) != 0))
 		k = k->next_in_bucket;
 	return k;
 }
 
-static bool is_of(const struct kept *k, struct answers_version now)
+static bool is_of(const struct place *k, struct answers_version now)
 {
 	return k->version.store == now.store &&
 	       (k->keep == KEEP_STORE || k->version.live == now.live);
 }
 
-struct answer *answers_find(struct answers *all, const char *address, struct answers_version now)
+struct kept_answer *answers_find(struct answers *all, const char *address,
+				 struct answers_version now)
 {
 	uint64_t hash = hash_bytes(address, strlen(address), 0);
-	struct kept *k;
+	struct place *k;
 
 	pthread_mutex_lock(&all->lock);
 	k = look_up(all, address, hash);
@@ -154,16 +155,16 @@ struct answer *answers_find(struct answers *all, const char *address, struct ans
 	return k ? &k->shown : NULL;
 }
 
-static struct kept *kept_of(const struct answer *a)
+static struct place *kept_of(const struct kept_answer *a)
 {
-	return (struct kept *)a;
+	return (struct place *)a;
 }
 
 /* A new one has two users: the table, and who made it. */
-static struct kept *make(const struct answer_made *made, const struct reply *reply)
+static struct place *make(const struct answer_made *made, const struct reply *reply)
 {
 	size_t len = strlen(made->address), name = reply->filename ? strlen(reply->filename) : 0;
-	struct kept *k = calloc(1, sizeof(*k) + len + name + 2);
+	struct place *k = calloc(1, sizeof(*k) + len + name + 2);
 	char hex[HASH_HEX_BYTES];
 
 	if (!k)
@@ -174,7 +175,7 @@ static struct kept *make(const struct answer_made *made, const struct reply *rep
 	k->keep = made->keep;
 	k->users = 2;
 	k->bytes = sizeof(*k) + len + reply->text_len;
-	k->shown = (struct answer){
+	k->shown = (struct kept_answer){
 		.route = made->route,
 		.type = reply->content_type ? reply->content_type : "application/json",
 		.text = reply->text,
@@ -194,10 +195,10 @@ static void make_room(struct answers *all, size_t bytes)
 		forget(all, all->oldest);
 }
 
-struct answer *answers_keep(struct answers *all, const struct answer_made *made,
-			    struct reply *reply, struct err *err)
+struct kept_answer *answers_keep(struct answers *all, const struct answer_made *made,
+				 struct reply *reply, struct err *err)
 {
-	struct kept *k = make(made, reply), *before;
+	struct place *k = make(made, reply), *before;
 
 	if (!k) {
 		err_set(err, ERR_MEMORY, "out of memory for the answer");
@@ -223,7 +224,7 @@ struct answer *answers_keep(struct answers *all, const struct answer_made *made,
 	return &k->shown;
 }
 
-void answer_release(struct answers *all, struct answer *a)
+void answer_release(struct answers *all, struct kept_answer *a)
 {
 	pthread_mutex_lock(&all->lock);
 	drop(kept_of(a));
@@ -250,7 +251,7 @@ static size_t gzip_text(const char *text, size_t len, char *out, size_t most)
 }
 
 /* Malloc'd; NULL: no memory, or no smaller. */
-static char *squeeze(const struct answer *a, enum coding coding, size_t *len)
+static char *squeeze(const struct kept_answer *a, enum coding coding, size_t *len)
 {
 	char *out = memory_try(a->len);
 	size_t n = 0;
@@ -272,7 +273,8 @@ static char *squeeze(const struct answer *a, enum coding coding, size_t *len)
 static const char *const names[CODING_COUNT] = { "", "gzip", "zstd" };
 
 /* Each coding is another representation, so it has another tag. */
-static void dress(struct MHD_Response *r, const struct answer *a, enum coding coding, bool same)
+static void dress(struct MHD_Response *r, const struct kept_answer *a, enum coding coding,
+		  bool same)
 {
 	char tag[64];
 
@@ -287,9 +289,9 @@ static void dress(struct MHD_Response *r, const struct answer *a, enum coding co
 		response_add(r, "Content-Encoding", names[coding]);
 }
 
-static struct MHD_Response *make_response(struct kept *k, enum coding coding, bool same)
+static struct MHD_Response *make_response(struct place *k, enum coding coding, bool same)
 {
-	const struct answer *a = &k->shown;
+	const struct kept_answer *a = &k->shown;
 	struct MHD_Response *r;
 	char *text = NULL;
 	size_t len = 0;
@@ -312,15 +314,15 @@ static struct MHD_Response *make_response(struct kept *k, enum coding coding, bo
 	return r;
 }
 
-bool answer_is_quick(const struct answer *a, enum coding coding)
+bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 {
 	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];
 }
 
-struct MHD_Response *answer_response(struct answers *all, struct answer *a, enum coding coding,
+struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
 				     bool same)
 {
-	struct kept *k = kept_of(a);
+	struct place *k = kept_of(a);
 	struct MHD_Response *r;
 	size_t more = 0;
 
@@ -361,7 +363,8 @@ enum coding coding_of(const char *accept)
 		q = q ? q + 1 + strspn(q + 1, " \t") : NULL;
 		for (int i = 1; i < CODING_COUNT; i++)
 			if (strlen(names[i]) == len && strncasecmp(accept, names[i], len) == 0)
-				takes[i] = !q || strncasecmp(q, "q=", 2) != 0 || strtod(q + 2, NULL) > 0;
+				takes[i] = !q || strncasecmp(q, "q=", 2) != 0 ||
+					   strtod(q + 2, NULL) > 0;
 		accept += whole;
 		accept += strspn(accept, ", \t");
 	}

@@ -19,13 +19,13 @@ struct answers;
 struct route;
 
 /* One answer; whoever has it from here gives it back by answer_release(). */
-struct answer {
+struct kept_answer {
 	const struct route *route; /* that it is of */
 	const char *type;          /* of its content */
 	const char *text;
 	size_t len;
 	const char *filename; /* offered for download; NULL: shown */
-	char etag[48]; /* without its quotes, of the plain one */
+	char etag[48];        /* without its quotes, of the plain one */
 };
 
 enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODING_COUNT };
@@ -41,7 +41,8 @@ struct answers *answers_create(struct err *err);
 void answers_destroy(struct answers *all); /* no answer is in use; NULL is fine */
 
 /* The answer at an address, if it is still what would be made now; NULL: none is kept. */
-struct answer *answers_find(struct answers *all, const char *address, struct answers_version now);
+struct kept_answer *answers_find(struct answers *all, const char *address,
+				 struct answers_version now);
 
 /* Keeps an answer that was made from `version` or what came later.  Takes over reply->text, which
  * is then the answer's.  NULL with MEMORY; then nothing is taken over. */
@@ -52,16 +53,16 @@ struct answer_made {
 	enum keep keep; /* KEEP_STORE: it says nothing of jobs */
 	bool table;     /* others who ask for the address get it too */
 };
-struct answer *answers_keep(struct answers *all, const struct answer_made *made,
-			    struct reply *reply, struct err *err);
-void answer_release(struct answers *all, struct answer *a);
+struct kept_answer *answers_keep(struct answers *all, const struct answer_made *made,
+				 struct reply *reply, struct err *err);
+void answer_release(struct answers *all, struct kept_answer *a);
 
 /* Whether answer_response() has but to hand it out, or makes it at once as it is small. */
-bool answer_is_quick(const struct answer *a, enum coding coding);
+bool answer_is_quick(const struct kept_answer *a, enum coding coding);
 
 /* The response in a coding; plain where squeezing it makes it no smaller; of it alone the head,
  * where who asks has it (`same`: status 304).  The answer's; NULL without memory. */
-struct MHD_Response *answer_response(struct answers *all, struct answer *a, enum coding coding,
+struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
 				     bool same);
 
 /* What is best of a header Accept-Encoding; NULL is fine. */

@@ -70,7 +70,7 @@ struct exchange {
 	bool handled, ok;               /* ... once it has run; else err */
 	bool begun;                     /* its headers are there */
 	struct answers_version version; /* before it was looked at */
-	struct answer *kept;            /* what is sent; NULL: the reply */
+	struct kept_answer *kept;       /* what is sent; NULL: the reply */
 	enum coding coding;             /* of that */
 	bool squeezed;                  /* it need not be any more */
 	struct answers *answers;
