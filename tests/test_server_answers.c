@@ -1,5 +1,4 @@
 /* tests/test_server_answers.c -- answers that are kept, without a socket; the store's version. */
-#include <microhttpd.h>
 #include <pthread.h>
 
 #include "server/http/answers.h"

@@ -24,10 +24,10 @@ enum {
 };
 static const size_t BYTES_MOST = (size_t)64 << 20, ONE_MOST = (size_t)8 << 20;
 
-struct place {
+struct answer_place {
 	struct kept_answer shown; /* first: an answer is its kept */
-	struct place *next_in_bucket;
-	struct place *newer, *older; /* by use */
+	struct answer_place *next_in_bucket;
+	struct answer_place *newer, *older; /* by use */
 	uint64_t hash;
 	struct answers_version version;
 	enum keep keep;
@@ -42,8 +42,8 @@ struct place {
 
 struct answers {
 	pthread_mutex_t lock;
-	struct place *buckets[BUCKETS];
-	struct place *newest, *oldest;
+	struct answer_place *buckets[BUCKETS];
+	struct answer_place *newest, *oldest;
 	size_t bytes;
 	int n;
 };
@@ -60,7 +60,7 @@ struct answers *answers_create(struct err *err)
 	return all;
 }
 
-static void destroy(struct place *k)
+static void destroy(struct answer_place *k)
 {
 	for (int i = 0; i < CODING_COUNT; i++)
 		for (int same = 0; same < 2; same++)
@@ -72,19 +72,19 @@ static void destroy(struct place *k)
 	free(k);
 }
 
-static void drop(struct place *k)
+static void drop(struct answer_place *k)
 {
 	if (--k->users == 0)
 		destroy(k);
 }
 
-static void unlink_use(struct answers *all, struct place *k)
+static void unlink_use(struct answers *all, struct answer_place *k)
 {
 	*(k->newer ? &k->newer->older : &all->newest) = k->older;
 	*(k->older ? &k->older->newer : &all->oldest) = k->newer;
 }
 
-static void link_use(struct answers *all, struct place *k)
+static void link_use(struct answers *all, struct answer_place *k)
 {
 	k->newer = NULL;
 	k->older = all->newest;
@@ -93,9 +93,9 @@ static void link_use(struct answers *all, struct place *k)
 }
 
 /* Out of the table; who has it may go on. */
-static void forget(struct answers *all, struct place *k)
+static void forget(struct answers *all, struct answer_place *k)
 {
-	struct place **at = &all->buckets[k->hash % BUCKETS];
+	struct answer_place **at = &all->buckets[k->hash % BUCKETS];
 
 	while (*at != k)
 		at = &(*at)->next_in_bucket;
@@ -117,16 +117,16 @@ void answers_destroy(struct answers *all)
 	free(all);
 }
 
-static struct place *look_up(struct answers *all, const char *address, uint64_t hash)
+static struct answer_place *look_up(struct answers *all, const char *address, uint64_t hash)
 {
-	struct place *k = all->buckets[hash % BUCKETS];
+	struct answer_place *k = all->buckets[hash % BUCKETS];
 
 	while (k && (k->hash != hash || strcmp(k->address, address) != 0))
 		k = k->next_in_bucket;
 	return k;
 }
 
-static bool is_of(const struct place *k, struct answers_version now)
+static bool is_of(const struct answer_place *k, struct answers_version now)
 {
 	return k->version.store == now.store &&
 	       (k->keep == KEEP_STORE || k->version.live == now.live);
@@ -136,7 +136,7 @@ struct kept_answer *answers_find(struct answers *all, const char *address,
 				 struct answers_version now)
 {
 	uint64_t hash = hash_bytes(address, strlen(address), 0);
-	struct place *k;
+	struct answer_place *k;
 
 	pthread_mutex_lock(&all->lock);
 	k = look_up(all, address, hash);
@@ -155,16 +155,16 @@ struct kept_answer *answers_find(struct answers *all, const char *address,
 	return k ? &k->shown : NULL;
 }
 
-static struct place *kept_of(const struct kept_answer *a)
+static struct answer_place *kept_of(const struct kept_answer *a)
 {
-	return (struct place *)a;
+	return (struct answer_place *)a;
 }
 
 /* A new one has two users: the table, and who made it. */
-static struct place *make(const struct answer_made *made, const struct reply *reply)
+static struct answer_place *make(const struct answer_made *made, const struct reply *reply)
 {
 	size_t len = strlen(made->address), name = reply->filename ? strlen(reply->filename) : 0;
-	struct place *k = calloc(1, sizeof(*k) + len + name + 2);
+	struct answer_place *k = calloc(1, sizeof(*k) + len + name + 2);
 	char hex[HASH_HEX_BYTES];
 
 	if (!k)
@@ -198,7 +198,7 @@ static void make_room(struct answers *all, size_t bytes)
 struct kept_answer *answers_keep(struct answers *all, const struct answer_made *made,
 				 struct reply *reply, struct err *err)
 {
-	struct place *k = make(made, reply), *before;
+	struct answer_place *k = make(made, reply), *before;
 
 	if (!k) {
 		err_set(err, ERR_MEMORY, "out of memory for the answer");
@@ -289,7 +289,7 @@ static void dress(struct MHD_Response *r, const struct kept_answer *a, enum codi
 		response_add(r, "Content-Encoding", names[coding]);
 }
 
-static struct MHD_Response *make_response(struct place *k, enum coding coding, bool same)
+static struct MHD_Response *make_response(struct answer_place *k, enum coding coding, bool same)
 {
 	const struct kept_answer *a = &k->shown;
 	struct MHD_Response *r;
@@ -322,7 +322,7 @@ bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
 				     bool same)
 {
-	struct place *k = kept_of(a);
+	struct answer_place *k = kept_of(a);
 	struct MHD_Response *r;
 	size_t more = 0;
 
