@@ -52,6 +52,31 @@ test('counters: the queue, how workers end, the store', async () => {
     assert.ok(store['part="database"'] >= 4096 && store['part="log"'] > 0 && store['part="files"'] === 0, JSON.stringify(store));
 });
 
+test('histograms of answers, by route', async () => {
+    const series = (m, part, labels) => m[`breakeven_http_request_duration_seconds_${part}`]?.[labels] ?? 0;
+    const labels = 'method="GET",route="/api/v1/passes"';
+    const before = await metrics(server);
+    for (let i = 0; i < 3; i++) assert.equal((await getJson(`${server.url}/api/v1/passes`)).status, 200);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/999999`)).status, 404);
+    const now = await until(async () => { const m = await metrics(server); return series(m, 'count', labels) === series(before, 'count', labels) + 3 && m; }, 'three more');
+    const buckets = Object.entries(now.breakeven_http_request_duration_seconds_bucket).filter(([of]) => of.startsWith(labels));
+    assert.equal(buckets.length, 15);
+    assert.deepEqual(buckets.map(([, n]) => n), buckets.map(([, n]) => n).toSorted((a, b) => a - b), 'they add up');
+    assert.equal(buckets.at(-1)[1], series(now, 'count', labels));
+    assert.ok(series(now, 'sum', labels) > 0 && series(now, 'sum', labels) < 60);
+    assert.ok(series(now, 'count', 'method="GET",route="/api/v1/runs/{id}"') > 0, 'by the route, not by the path');
+    assert.ok(now.breakeven_http_responses_total['code="4xx"'] > 0 && now.breakeven_http_responses_total['code="2xx"'] > 3);
+});
+
+test('a request has an id: its own, or the plain one that it came with', async () => {
+    const id = async (headers) => (await fetch(`${server.url}/api/v1/runs/999999`, { headers })).headers.get('x-request-id');
+    const [one, other] = [await id(), await id()];
+    assert.match(one, /^[0-9a-f]{16}$/);
+    assert.notEqual(one, other);
+    assert.equal(await id({ 'X-Request-Id': 'from-the-proxy.1' }), 'from-the-proxy.1');
+    for (const bad of ['abc', 'x'.repeat(65), 'a b c d', 'level=error']) assert.match(await id({ 'X-Request-Id': bad }), /^[0-9a-f]{16}$/, bad);
+});
+
 test('a worker that was killed is counted as such', async () => {
     const { body: { id } } = await postRun(server, longSweep());
     await waitFor(server, id, ['running']);
@@ -121,6 +146,8 @@ test('--log-format json: a line is one object, whatever others name', async () =
     const one = await startServer({ args: ['--log-format', 'json', '--log-requests'] });
     const { body: { id } } = await postRun(one, { ...quick, name: evil });
     await waitFor(one, id);
+    await fetch(`${one.url}/api/v1/runs/4711?${encodeURIComponent(evil)}=1`, { headers: { 'X-Request-Id': 'that-one' } });
+    await fetch(`${one.url}/${encodeURIComponent(evil)}`);
     await one.stop();
     const lines = one.log().trimEnd().split('\n').map((line) => JSON.parse(line));
     for (const line of lines) {
@@ -129,7 +156,23 @@ test('--log-format json: a line is one object, whatever others name', async () =
         assert.equal(typeof line.message, 'string');
     }
     assert.ok(lines.some((line) => line.message === `run ${id}: started (${evil})`), one.log());
-    assert.ok(!lines.some((line) => /^forged/.test(line.message)));
+    const posted = lines.find((line) => line.message === 'request' && line.method === 'POST');
+    assert.deepEqual([posted.path, posted.status, posted.user, posted.address], ['/api/v1/runs', 202, '-', '127.0.0.1']);
+    assert.ok(posted.ms > 0 && /^[0-9a-f]{16}$/.test(posted.request));
+    const refused = lines.find((line) => line.request === 'that-one');
+    assert.deepEqual([refused.method, refused.path, refused.status], ['GET', '/api/v1/runs/4711', 400]);
+    assert.match(refused.error, /^there is no parameter/);
+    assert.ok(lines.some((line) => line.path === `/${evil}` && line.status === 404));
+});
+
+test('lines of text are one for each event too', async () => {
+    const one = await startServer({ args: ['--log-requests'] });
+    await fetch(`${one.url}/${encodeURIComponent(evil)}`);
+    await one.stop();
+    const lines = one.log().trimEnd().split('\n');
+    for (const line of lines.slice(1)) assert.match(line, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (info|warn|error) |breakeven )/);
+    assert.equal(lines.filter((line) => line.includes('forged')).length, 1);
+    assert.match(lines.find((line) => line.includes('forged')), /info request request=[0-9a-f]{16} method=GET path=\/a\?2026-11-21T07:00:00Z info forged\?\?\[2J"\}\\\? é status=404 ms=/);
 });
 
 test('a form of the log that there is not is refused', () => {
