@@ -22,12 +22,12 @@ static void read_form(void)
 	as_json = form && strcmp(form, "json") == 0;
 }
 
-struct line {
+struct log_text {
 	char at[LINE_BYTES];
 	size_t len;
 };
 
-static void put(struct line *l, const char *text, size_t n)
+static void put(struct log_text *l, const char *text, size_t n)
 {
 	if (l->len + n < LINE_BYTES - 2) { /* room for the end */
 		memcpy(l->at + l->len, text, n);
@@ -54,7 +54,7 @@ static size_t character(const unsigned char *c)
 }
 
 /* What others named must not begin a line of its own, nor end a text of JSON. */
-static void put_text(struct line *l, const char *text)
+static void put_text(struct log_text *l, const char *text)
 {
 	char escape[8];
 
@@ -75,7 +75,7 @@ static void put_text(struct line *l, const char *text)
 	}
 }
 
-static void begin(struct line *l, enum log_level level, const char *message)
+static void begin(struct log_text *l, enum log_level level, const char *message)
 {
 	static const char *const names[] = { "info", "warn", "error" };
 	time_t now = time(NULL);
@@ -95,7 +95,7 @@ static void begin(struct line *l, enum log_level level, const char *message)
 		put(l, "\"", 1);
 }
 
-static void put_field(struct line *l, const struct log_field *f)
+static void put_field(struct log_text *l, const struct log_field *f)
 {
 	char part[80];
 
@@ -111,7 +111,7 @@ static void put_field(struct line *l, const struct log_field *f)
 	}
 }
 
-static void end(struct line *l)
+static void end(struct log_text *l)
 {
 	if (as_json)
 		l->at[l->len++] = '}';
@@ -122,7 +122,7 @@ static void end(struct line *l)
 
 void log_event(enum log_level level, const char *message, const struct log_field *fields, int n)
 {
-	struct line l;
+	struct log_text l;
 
 	begin(&l, level, message);
 	for (int i = 0; i < n && i < FIELDS_MOST; i++)

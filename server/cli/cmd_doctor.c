@@ -28,7 +28,7 @@ enum { SAID_CHARS = 600, FREE_MIB = 64, DAY_S = 86400, COARSE_NS = 1000 };
 /* GOOD; NONE: it is not here and need not be; FAULT. */
 enum finding { FINDING_GOOD, FINDING_NONE, FINDING_FAULT };
 
-struct look {
+struct doctor_look {
 	enum finding finding;
 	char said[SAID_CHARS];
 	char remedy[SAID_CHARS]; /* "" unless a fault, or where it would be worth having */
@@ -40,11 +40,12 @@ struct doctor {
 	bool has_gpu;
 };
 
-static void found(struct look *l, enum finding finding, const char *format, ...)
+static void found(struct doctor_look *l, enum finding finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void remedy(struct look *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void remedy(struct doctor_look *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void found(struct look *l, enum finding finding, const char *format, ...)
+static void found(struct doctor_look *l, enum finding finding, const char *format, ...)
 {
 	va_list args;
 
@@ -54,7 +55,7 @@ static void found(struct look *l, enum finding finding, const char *format, ...)
 	va_end(args);
 }
 
-static void remedy(struct look *l, const char *format, ...)
+static void remedy(struct doctor_look *l, const char *format, ...)
 {
 	va_list args;
 
@@ -83,7 +84,7 @@ static const char *text_of(const json_t *row, const char *field)
 	return text ? text : "";
 }
 
-static void look_compiler(const struct doctor *d, struct look *l)
+static void look_compiler(const struct doctor *d, struct doctor_look *l)
 {
 	const json_t *row = backend(d, "cpu");
 
@@ -96,7 +97,7 @@ static void look_compiler(const struct doctor *d, struct look *l)
 		  "backend interp runs what backend cpu would compile");
 }
 
-static void look_gpu(const struct doctor *d, struct look *l)
+static void look_gpu(const struct doctor *d, struct doctor_look *l)
 {
 	const json_t *row = backend(d, "cuda");
 
@@ -128,7 +129,7 @@ static bool is_admin(void)
 }
 
 /* The driver says whom it lets profile. */
-static void look_cupti(const struct doctor *d, struct look *l)
+static void look_cupti(const struct doctor *d, struct doctor_look *l)
 {
 	char line[256];
 	int only = 0;
@@ -153,7 +154,7 @@ static void look_cupti(const struct doctor *d, struct look *l)
 	}
 }
 
-static void look_headers(const struct doctor *d, struct look *l)
+static void look_headers(const struct doctor *d, struct doctor_look *l)
 {
 	const char *home = getenv("CUDA_HOME");
 	char path[4096];
@@ -172,7 +173,7 @@ static void look_headers(const struct doctor *d, struct look *l)
 
 /* ---- the machine ---- */
 
-static void look_port(const struct doctor *d, struct look *l)
+static void look_port(const struct doctor *d, struct doctor_look *l)
 {
 	struct err err = { 0 };
 	char url[256];
@@ -205,7 +206,7 @@ static const char *cannot_write(const char *folder)
 	return code ? strerror(code) : NULL;
 }
 
-static void look_disk(const struct doctor *d, struct look *l)
+static void look_disk(const struct doctor *d, struct doctor_look *l)
 {
 	char copy[4096], *folder;
 	struct statvfs disk;
@@ -239,7 +240,7 @@ static void look_disk(const struct doctor *d, struct look *l)
 		       FREE_MIB);
 }
 
-static void look_sandbox(const struct doctor *d, struct look *l)
+static void look_sandbox(const struct doctor *d, struct doctor_look *l)
 {
 	json_t *parts = sandbox_parts();
 	const char *lacks = text_of(parts, "lacks");
@@ -261,7 +262,7 @@ static void look_sandbox(const struct doctor *d, struct look *l)
 	json_decref(parts);
 }
 
-static void look_cache(const struct doctor *d, struct look *l)
+static void look_cache(const struct doctor *d, struct doctor_look *l)
 {
 	struct statvfs disk;
 	const char *why;
@@ -284,7 +285,7 @@ static void look_cache(const struct doctor *d, struct look *l)
 		  "compiled again until then");
 }
 
-static void look_schema(const struct doctor *d, struct look *l)
+static void look_schema(const struct doctor *d, struct doctor_look *l)
 {
 	struct err err = { 0 };
 	struct db *db;
@@ -322,7 +323,7 @@ static int64_t step_of_clock(void)
 	return least;
 }
 
-static void look_clock(const struct doctor *d, struct look *l)
+static void look_clock(const struct doctor *d, struct doctor_look *l)
 {
 	const char *const files[] = { d->db, "/proc/self/exe" };
 	int64_t now = clock_wall_ns() / 1000000000, step = step_of_clock();
@@ -353,7 +354,7 @@ static void look_clock(const struct doctor *d, struct look *l)
 }
 
 /* Of building alone. */
-static void look_npm(const struct doctor *d, struct look *l)
+static void look_npm(const struct doctor *d, struct doctor_look *l)
 {
 	char text[128] = "";
 	FILE *f = popen("command -v npm >/dev/null || exit 127; npm --version 2>&1", "re");
@@ -378,7 +379,7 @@ static void look_npm(const struct doctor *d, struct look *l)
 
 static const struct {
 	const char *name;
-	void (*look)(const struct doctor *d, struct look *l);
+	void (*look)(const struct doctor *d, struct doctor_look *l);
 } looks[] = {
 	{ "compiler", look_compiler },    { "gpu", look_gpu },     { "cupti", look_cupti },
 	{ "cuda-headers", look_headers }, { "port", look_port },   { "disk", look_disk },
@@ -394,7 +395,7 @@ static json_t *look_at_all(const struct doctor *d)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < N_LOOKS; i++) {
-		struct look l = { .finding = FINDING_GOOD };
+		struct doctor_look l = { .finding = FINDING_GOOD };
 
 		looks[i].look(d, &l);
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", looks[i].name,
