@@ -164,8 +164,8 @@ static bool time_again(struct run *r, struct candidate *candidates, int process,
 /* ---- more of them, where these do not tell enough
  *
  * Where processes differ much (a program that waits for its launches differs by 2 % from one to the
- * next), three of them leave a wider interval than a comparison wants. So one more takes samples,
- * and one more, until the interval is narrow, or half as much time again is spent as the samples may take. */
+ * next), three of them leave a wider interval than a comparison wants.  So one more takes samples,
+ * and one more, until the interval is narrow or the time for them is up. */
 
 /* Half of the interval of what two runs are judged by, relative: of two like it the ratio's is
  * narrow enough to lie within the usual margin of 5 %, mostly. */

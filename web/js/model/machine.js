@@ -95,7 +95,7 @@ export function stateFacts({ machine, control, one_process, wide }) {
   const processes = control?.of_process?.filter((/** @type {number} */ n) => n > 0).length ?? 0;
   if (one_process) facts.push(["Processes", `one, since ${one_process}`]);
   else if (processes > 1) facts.push(["Processes", `${processes} took the samples`]);
-  if (wide) facts.push(["Not narrow", wide]);
+  if (wide) facts.push(["Still wide", wide]);
   return facts;
 }
 
