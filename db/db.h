@@ -38,6 +38,10 @@ struct db *db_open_beside(const char *path, struct err *err);
  * be called.  NULL with STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
 
+/* Another number than before where anything was written meanwhile; of what another process writes
+ * it tells within a millisecond.  What was read after it is at least as new. */
+uint64_t db_version(struct db *db);
+
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
 const char *run_status_name(enum run_status status);
 bool run_status_from_name(const char *name, enum run_status *out);

@@ -158,6 +158,7 @@ static bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 static bool api_ops(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_ops(req->app->registry, req_query(req, "name"), err);
+	reply->keep = KEEP_STORE;
 	if (!reply->json && err->code == ERR_NAME)
 		err->code = ERR_NOT_FOUND;
 	return reply->json != NULL;
@@ -171,12 +172,14 @@ static bool api_names(struct req *req, struct reply *reply, struct err *err)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "module= is missing: a module such as torch.nn, or torch.Tensor");
 	reply->json = lists_names(module, err);
+	reply->keep = KEEP_STORE;
 	return reply->json != NULL;
 }
 
 static bool api_backends(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_backends(req->app->registry, err);
+	reply->keep = KEEP_STORE;
 	if (reply->json && req->app->torch)
 		json_object_set_new(reply->json, "engines", json_pack("[O]", req->app->torch));
 	return reply->json != NULL;
@@ -185,6 +188,7 @@ static bool api_backends(struct req *req, struct reply *reply, struct err *err)
 static bool api_passes(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_passes(req->app->registry, err);
+	reply->keep = KEEP_STORE;
 	return reply->json != NULL;
 }
 
@@ -321,6 +325,7 @@ static bool api_examples(struct req *req, struct reply *reply, struct err *err)
 
 	if (ok)
 		reply->json = json_pack("{s:O}", "examples", all.list);
+	reply->keep = KEEP_STORE;
 	json_decref(all.list);
 	return ok;
 }

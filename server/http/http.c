@@ -18,9 +18,11 @@
 
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
+#include "server/http/answers.h"
 #include "server/http/listen.h"
 #include "server/http/pages.h"
 #include "server/http/patience.h"
+#include "server/http/response.h"
 #include "server/http/route.h"
 #include "server/http/sites.h"
 #include "server/http/slow_pool.h"
@@ -43,6 +45,7 @@ struct http {
 	struct sites sites;
 	struct access_desk *access;
 	struct patience *patience;
+	struct answers *answers;
 	const char *user_header; /* of access's options */
 	char url[128 + BASE_PATH_CHARS];
 };
@@ -55,24 +58,24 @@ struct exchange {
 	const struct route *route;
 	struct req req;
 	struct buf body;
-	struct err err;               /* found before the body was read */
-	const char *allow;            /* with METHOD: what the path takes */
-	bool head;                    /* asked for without its body */
-	bool unframed;                /* where its body ends is in doubt */
-	unsigned long long announced; /* Content-Length */
-	size_t received;              /* of the body so far */
-	size_t query_bytes;           /* of names and values, as far as they were looked at */
-	struct slow_task task;        /* of a slow route */
-	struct reply reply;           /* what its handler left ... */
-	bool handled, ok;             /* ... once it has run; else err */
+	struct err err;                 /* found before the body was read */
+	const char *allow;              /* with METHOD: what the path takes */
+	bool head;                      /* asked for without its body */
+	bool unframed;                  /* where its body ends is in doubt */
+	unsigned long long announced;   /* Content-Length */
+	size_t received;                /* of the body so far */
+	size_t query_bytes;             /* of names and values, as far as they were looked at */
+	struct slow_task task;          /* of a slow route */
+	struct reply reply;             /* what its handler left ... */
+	bool handled, ok;               /* ... once it has run; else err */
+	bool begun;                     /* its headers are there */
+	struct answers_version version; /* before it was looked at */
+	struct kept_answer *kept;       /* what is sent; NULL: the reply */
+	enum coding coding;             /* of that */
+	bool squeezed;                  /* it need not be any more */
+	struct answers *answers;
+	char address[]; /* as it was asked for, with its query */
 };
-
-/* An answer that lacks one is not sent: see send_handled(). */
-static void add_header(struct MHD_Response *r, const char *name, const char *value)
-{
-	if (r && MHD_add_response_header(r, name, value) != MHD_YES)
-		memory_note_refused();
-}
 
 static void reply_finish(struct reply *reply)
 {
@@ -90,18 +93,11 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 
 	if (!r)
 		return MHD_NO;
-	add_header(r, "Content-Type", type);
-	add_header(r, "X-Content-Type-Options", "nosniff");
-	add_header(r, "X-Frame-Options", "DENY");
-	add_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-	add_header(r, "Referrer-Policy", "no-referrer");
-	add_header(r, "Content-Security-Policy",
-		   "default-src 'self'; object-src 'none'; base-uri 'none'; "
-		   "form-action 'self'; frame-ancestors 'none'");
+	response_dress(r, type);
 	if (status == MHD_HTTP_TOO_MANY_REQUESTS) /* the minute that was counted has passed */
-		add_header(r, "Retry-After", "60");
+		response_add(r, "Retry-After", "60");
 	else if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		add_header(r, "Retry-After", "10");
+		response_add(r, "Retry-After", "10");
 	ok = MHD_queue_response(c, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
@@ -115,7 +111,7 @@ static struct MHD_Response *json_response(json_t *json)
 	json_decref(json);
 	if (text)
 		r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
-	add_header(r, "Cache-Control", "no-store");
+	response_add(r, "Cache-Control", "no-store");
 	if (!r)
 		free(text);
 	return r;
@@ -126,7 +122,7 @@ static enum MHD_Result send_json(struct MHD_Connection *c, struct reply *reply, 
 	struct MHD_Response *r = json_response(reply->json);
 
 	if (r && reply->cookie)
-		add_header(r, "Set-Cookie", reply->cookie);
+		response_add(r, "Set-Cookie", reply->cookie);
 	return send_response(c, r, status, "application/json");
 }
 
@@ -135,9 +131,9 @@ static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connectio
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
 	if (r && x->allow)
-		add_header(r, "Allow", x->allow);
+		response_add(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
-		add_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
+		response_add(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
 	return send_response(c, r, err_status(x->err.code), "application/json");
 }
 
@@ -169,22 +165,14 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *
 	if (!r)
 		return MHD_NO;
 	if (gzip && !same)
-		add_header(r, "Content-Encoding", "gzip");
+		response_add(r, "Content-Encoding", "gzip");
 	if (reply->link)
-		add_header(r, "Link", reply->link);
-	add_header(r, "ETag", a->etag);
-	add_header(r, "Vary", "Accept-Encoding");
+		response_add(r, "Link", reply->link);
+	response_add(r, "ETag", a->etag);
+	response_add(r, "Vary", "Accept-Encoding");
 	/* Asked again each time, answered by 304: a new version shows at once. */
-	add_header(r, "Cache-Control", "no-cache");
+	response_add(r, "Cache-Control", "no-cache");
 	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
-}
-
-static void name_file(struct MHD_Response *r, const struct reply *reply)
-{
-	char value[256];
-
-	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
-	add_header(r, "Content-Disposition", value);
 }
 
 /* The library reads the file and closes it. */
@@ -196,9 +184,8 @@ static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, 
 		close(reply->file);
 		return MHD_NO;
 	}
-	if (reply->filename)
-		name_file(r, reply);
-	add_header(r, "Cache-Control", "no-store");
+	response_name_file(r, reply->filename);
+	response_add(r, "Cache-Control", "no-store");
 	return send_response(c, r, status, reply->content_type);
 }
 
@@ -208,9 +195,8 @@ static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, 
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
 	    reply->text_len, reply->text, free);
 
-	if (r && reply->filename)
-		name_file(r, reply);
-	add_header(r, "Cache-Control", "no-store");
+	response_name_file(r, reply->filename);
+	response_add(r, "Cache-Control", "no-store");
 	if (!r)
 		free(reply->text);
 	return send_response(c, r, status, type);
@@ -223,9 +209,40 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 
 	if (!r)
 		return send_error(x, c);
-	add_header(r, "Cache-Control", "no-store");
-	add_header(r, "X-Accel-Buffering", "no");
+	response_add(r, "Cache-Control", "no-store");
+	response_add(r, "X-Accel-Buffering", "no");
 	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
+}
+
+/* What is kept, or its head alone where who asks has it. */
+static enum MHD_Result send_kept(const struct http *http, struct exchange *x,
+				 struct MHD_Connection *c)
+{
+	const char *tags = header(c, "If-None-Match");
+	bool same = tags && (strcmp(tags, "*") == 0 || strstr(tags, x->kept->etag));
+	struct MHD_Response *r = answer_response(http->answers, x->kept, x->coding, same);
+
+	return r ? MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r) : MHD_NO;
+}
+
+/* Has an answer that may be kept be so; false without memory. */
+static bool keep(const struct http *http, struct exchange *x)
+{
+	struct reply *reply = &x->reply;
+	const struct answer_made made = { .address = x->address,
+					  .route = x->route,
+					  .version = x->version,
+					  .keep = reply->keep,
+					  .table = !*x->req.caller.project };
+
+	if (!reply->text && reply->json) {
+		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
+		reply->text_len = reply->text ? strlen(reply->text) : 0;
+	}
+	if (!reply->text)
+		return memory_refused_error(&x->err, "the answer");
+	x->kept = answers_keep(http->answers, &made, reply, &x->err);
+	return x->kept != NULL;
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
@@ -451,20 +468,64 @@ static const char *path_below(const char *base, const char *path)
 	return path[len] ? path + len : "/";
 }
 
-static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
-			      const char *url)
+/* The library tells the address before it takes it apart; what is made here is the request's
+ * state. */
+static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 {
-	struct exchange *x = calloc(1, sizeof(*x));
-	const char *below;
+	const struct http *http = self;
+	size_t len = strlen(uri);
+	struct exchange *x = calloc(1, sizeof(*x) + len + 1);
 
 	if (!x)
 		return NULL;
+	memcpy(x->address, uri, len);
 	arena_init(&x->arena, REQUEST_BYTES);
+	x->answers = http->answers;
 	x->req = (struct req){ .app = http->app,
 			       .arena = &x->arena,
 			       .connection = c,
 			       .caller = { .name = "", .project = "", .address = "" } };
-	below = path_below(http->app->base_path, url);
+	return x;
+}
+
+/* The row for the address: that of what is kept for it, or what the table has. */
+static void find_route(struct http *http, struct exchange *x, const char *method)
+{
+	struct app *app = x->req.app;
+
+	if (reads(method)) {
+		x->version = (struct answers_version){ db_version(app->db),
+						       events_count(app->events) };
+		x->kept = answers_find(http->answers, x->address, x->version);
+	}
+	x->route = x->kept ? x->kept->route
+			   : route_find(http->routes, method, x->req.path, &x->arena,
+					x->req.path_args, &x->err);
+}
+
+/* Who asks, whether they may, and what the query has.  What is kept is of those who see all
+ * projects, and its query was looked at. */
+static void check_asked(struct http *http, struct exchange *x, struct MHD_Connection *c,
+			const char *method)
+{
+	if (!find_caller(http, x, c))
+		return;
+	if (x->kept && *x->req.caller.project) {
+		answer_release(http->answers, x->kept);
+		x->kept = NULL;
+		x->route = route_find(http->routes, method, x->req.path, &x->arena,
+				      x->req.path_args, &x->err);
+	}
+	if (check_caller(http, x, c, method) && !x->kept)
+		check_query(x, c);
+}
+
+static void begin(struct http *http, struct exchange *x, struct MHD_Connection *c,
+		  const char *method, const char *url)
+{
+	const char *below = path_below(http->app->base_path, url);
+
+	x->begun = true;
 	x->req.path = arena_strdup(&x->arena, below ? below : "");
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
@@ -475,16 +536,14 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 			"there is nothing at %.200s; the paths of this server begin at %s/", url,
 			http->app->base_path);
 	else if (strncmp(below, "/assets/", 8) != 0)
-		x->route = route_find(http->routes, method, x->req.path, &x->arena,
-				      x->req.path_args, &x->err);
+		find_route(http, x, method);
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
-	if (x->route && find_caller(http, x, c) && check_caller(http, x, c, method))
-		check_query(x, c);
+	if (x->route)
+		check_asked(http, x, c, method);
 	if (x->err.code == ERR_METHOD)
 		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
 	check_head(x, c, method);
-	return x;
 }
 
 /* What made, changed or removed something is kept with who did it. */
@@ -530,13 +589,46 @@ static void handle_slowly(struct slow_task *task)
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
+/* Squeezes what is kept; send_kept() will find it. */
+static void squeeze_slowly(struct slow_task *task)
+{
+	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
+
+	answer_response(x->answers, x->kept, x->coding, false);
+	MHD_resume_connection(x->req.connection);
+}
+
+/* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */
+static bool run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
+		       void (*fn)(struct slow_task *task))
+{
+	x->task.fn = fn;
+	MHD_suspend_connection(c); /* before it can be resumed */
+	if (slow_pool_run(http->slow_pool, &x->task, &x->err))
+		return true;
+	MHD_resume_connection(c);
+	return false;
+}
+
 /* Closes the connection where memory for the answer is refused. */
-static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c)
+static enum MHD_Result send_handled(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	uint64_t refused = memory_refused_here();
-	enum MHD_Result sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x, c);
+	enum MHD_Result sent;
 
-	if (x->ok)
+	if (x->ok && x->reply.keep && !x->kept)
+		x->ok = keep(http, x);
+	if (x->ok && x->kept && !x->squeezed) {
+		x->coding = coding_of(header(c, "Accept-Encoding"));
+		x->squeezed = true;
+		if (!answer_is_quick(x->kept, x->coding) && run_slowly(http, x, c, squeeze_slowly))
+			return MHD_YES;
+	}
+	if (x->ok && x->kept)
+		sent = send_kept(http, x, c);
+	else
+		sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x, c);
+	if (x->ok && !x->kept)
 		x->reply = (struct reply){ 0 }; /* taken over */
 	return memory_refused_here() == refused ? sent : MHD_NO;
 }
@@ -554,7 +646,7 @@ static struct patient *patient_of(struct MHD_Connection *c)
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->handled)
-		return send_handled(x, c);
+		return send_handled(http, x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
@@ -566,20 +658,17 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
 		return send_error(x, c);
-	if (!x->route)
+	if (x->kept)
+		x->ok = x->handled = true;
+	else if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
 	else if (!x->route->slow)
 		handle(x);
 	else {
-		x->task.fn = handle_slowly;
-		MHD_suspend_connection(c); /* before it can be resumed */
-		if (!slow_pool_run(http->slow_pool, &x->task, &x->err)) {
-			x->handled = true;
-			MHD_resume_connection(c);
-		}
+		x->handled = !run_slowly(http, x, c, handle_slowly);
 		return MHD_YES;
 	}
-	return send_handled(x, c);
+	return send_handled(http, x, c);
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,
@@ -605,11 +694,10 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	struct http *http = self;
 
 	(void)version;
-	if (!x) {
-		x = begin(http, c, method, url);
-		*state = x;
-		if (!x)
-			return MHD_NO;
+	if (!x)
+		return MHD_NO; /* there is no memory for it */
+	if (!x->begun) {
+		begin(http, x, c, method, url);
 		/* The library closes after an answer to a POST that comes before its body;
 		 * other methods it would go on reading, so those get none. */
 		if ((x->unframed || x->announced > SWALLOW_BYTES) && strcmp(method, "POST") != 0)
@@ -644,6 +732,8 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
+	if (x->kept)
+		answer_release(http->answers, x->kept);
 	free(x);
 	*state = NULL;
 }
@@ -720,6 +810,7 @@ static void end(struct http *http)
 	slow_pool_destroy(http->slow_pool);
 	access_destroy(http->access);
 	patience_destroy(http->patience);
+	answers_destroy(http->answers);
 	free(http);
 }
 
@@ -759,7 +850,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->patience = http->access ? patience_create((int)most->connections * 2 / 3,
 							(int)most->request_seconds, err)
 				      : NULL;
-	http->slow_pool = http->patience ? slow_pool_create(SLOW_THREADS, err) : NULL;
+	http->answers = http->patience ? answers_create(err) : NULL;
+	http->slow_pool = http->answers ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool
 		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
 		 : -1;
@@ -778,7 +870,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)most->idle_seconds,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
 	    complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go, http,
-	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, note_address,
+	    http, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", options->listen);
 		close(fd);

@@ -142,6 +142,7 @@ void jobs_import_begin(struct jobs *j, int64_t id)
 			.run = id, .state = { .left_s = -1, .what = "starting a worker" }
 		};
 	pthread_mutex_unlock(&j->lock);
+	events_publish(j->events, id);
 }
 
 bool jobs_import_at(struct jobs *j, int64_t id, const struct report_progress *p)
@@ -169,6 +170,7 @@ void jobs_import_end(struct jobs *j, int64_t id)
 	if (import)
 		*import = (struct import_in_hand){ 0 };
 	pthread_mutex_unlock(&j->lock);
+	events_publish(j->events, id);
 }
 
 /* A store that refuses (a full disk) is tried again and again, and logged once. */

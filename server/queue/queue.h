@@ -210,8 +210,11 @@ void events_destroy(struct events *e);
 struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
 				 const char *listener, struct err *err);
 
-/* Wakes the streams of a run.  Thread-safe. */
+/* Wakes the streams of a run.  Thread-safe, as is the next. */
 void events_publish(struct events *e, int64_t run);
+
+/* How often something was published. */
+uint64_t events_count(const struct events *e);
 
 /* Ends streams whose peer has closed, and wakes those that have been silent for
  * 15 s, so that each sends a comment and a peer that is cut off is noticed.
