@@ -51,7 +51,8 @@ class Machine:
 
     def boot(self):
         self.log = open(self.folder / "console", "ab")
-        self.nspawn = subprocess.Popen(["systemd-nspawn", "-q", "-D", str(self.root), "--register=no", "--keep-unit", "--private-network", "-b"],
+        self.nspawn = subprocess.Popen(["systemd-nspawn", "-q", "-D", str(self.root), "--register=no", "--keep-unit", "--private-network",
+                                        "--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self", "-b"],
                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         for _ in range(600):
             found = subprocess.run(["pgrep", "-P", str(self.nspawn.pid)], stdout=subprocess.PIPE, text=True).stdout.split()

@@ -28,7 +28,7 @@ def measured(machine):
     assert status == 202, (status, body)
     run = until(lambda: (lambda r: r if r["status"] in ("done", "failed") else None)(machine.ask(f"/api/v1/runs/{body['id']}")[1]), "the end of a run", 120)
     assert run["status"] == "done", run["error"]
-    assert any("cpu" in str(run["report"]["workload"].get(key, "")) for key in ("backend", "device")), "gcc compiled it"
+    assert any((machine.root / "var/cache/breakeven").iterdir()), "gcc compiled its kernels"
     return run
 
 
