@@ -365,6 +365,8 @@ static bool call_native(struct trace *t, const struct native *f, const struct ar
 		return trace_requires_grad(t, tensor, dim, out, err);
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
+	if (f->id == NATIVE_DATA_PTR)
+		return trace_break(t, BREAK_INT_ANSWER, ".data_ptr()", err);
 	if (f->id == NATIVE_ELEMENT_SIZE) {
 		*out = value_int((int64_t)dtype_bytes(dtype));
 		return true;

@@ -299,6 +299,7 @@ struct trace {
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
 	unsigned char derivatives; /* as torch_modes.derivatives, now */
+	unsigned char function_modes_first, function_modes_at_stop;
 	bool grad_off;             /* the grad mode now */
 	const struct node *ruled;  /* whose gradient is made: what that adds is of its module;
 				    * NULL: the program runs */
