@@ -765,6 +765,9 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
 
+/* When the run that waits longest was queued, since 1970; 0: none waits. */
+bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err);
+
 /* Runs that wait, of those that the audit log knows to have been posted one by one by `who`; where
  * that is "", from the address. */
 bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,

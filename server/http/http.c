@@ -16,10 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
 #include "server/http/answers.h"
 #include "server/http/listen.h"
+#include "server/http/metrics.h"
 #include "server/http/pages.h"
 #include "server/http/patience.h"
 #include "server/http/response.h"
@@ -35,6 +38,8 @@ enum {
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
+	REQUEST_ID_CHARS = 64,
+	REQUEST_ID_LEAST = 4,
 };
 
 struct http {
@@ -58,23 +63,26 @@ struct exchange {
 	const struct route *route;
 	struct req req;
 	struct buf body;
-	struct err err;                 /* found before the body was read */
-	const char *allow;              /* with METHOD: what the path takes */
-	bool head;                      /* asked for without its body */
-	bool unframed;                  /* where its body ends is in doubt */
-	unsigned long long announced;   /* Content-Length */
-	size_t received;                /* of the body so far */
-	size_t query_bytes;             /* of names and values, as far as they were looked at */
-	struct slow_task task;          /* of a slow route */
-	struct reply reply;             /* what its handler left ... */
-	bool handled, ok;               /* ... once it has run; else err */
-	bool begun;                     /* its headers are there */
+	struct err err;               /* found before the body was read */
+	const char *allow;            /* with METHOD: what the path takes */
+	bool head;                    /* asked for without its body */
+	bool unframed;                /* where its body ends is in doubt */
+	unsigned long long announced; /* Content-Length */
+	size_t received;              /* of the body so far */
+	size_t query_bytes;           /* of names and values, as far as they were looked at */
+	struct slow_task task;        /* of a slow route */
+	struct reply reply;           /* what its handler left ... */
+	bool handled, ok;             /* ... once it has run; else err */
+	bool begun;                   /* its headers are there */
+	const char *method;
 	struct answers_version version; /* before it was looked at */
 	struct kept_answer *kept;       /* what is sent; NULL: the reply */
 	enum coding coding;             /* of that */
 	bool squeezed;                  /* it need not be any more */
 	struct answers *answers;
-	char address[]; /* as it was asked for, with its query */
+	int64_t began_ns;              /* its head was there */
+	char id[REQUEST_ID_CHARS + 1]; /* of the log and of the header X-Request-Id */
+	char address[];                /* as it was asked for, with its query */
 };
 
 static void reply_finish(struct reply *reply)
@@ -86,7 +94,7 @@ static void reply_finish(struct reply *reply)
 	*reply = (struct reply){ 0 };
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
+static enum MHD_Result send_response(const struct exchange *x, struct MHD_Response *r, int status,
 				     const char *type)
 {
 	enum MHD_Result ok;
@@ -94,11 +102,12 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 	if (!r)
 		return MHD_NO;
 	response_dress(r, type);
+	response_add(r, "X-Request-Id", x->id);
 	if (status == MHD_HTTP_TOO_MANY_REQUESTS) /* the minute that was counted has passed */
 		response_add(r, "Retry-After", "60");
 	else if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		response_add(r, "Retry-After", "10");
-	ok = MHD_queue_response(c, (unsigned)status, r);
+	ok = MHD_queue_response(x->req.connection, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
 }
@@ -117,16 +126,16 @@ static struct MHD_Response *json_response(json_t *json)
 	return r;
 }
 
-static enum MHD_Result send_json(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_json(const struct exchange *x, struct reply *reply, int status)
 {
 	struct MHD_Response *r = json_response(reply->json);
 
 	if (r && reply->cookie)
 		response_add(r, "Set-Cookie", reply->cookie);
-	return send_response(c, r, status, "application/json");
+	return send_response(x, r, status, "application/json");
 }
 
-static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connection *c)
+static enum MHD_Result send_error(const struct exchange *x)
 {
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
@@ -134,7 +143,7 @@ static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connectio
 		response_add(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
 		response_add(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
-	return send_response(c, r, err_status(x->err.code), "application/json");
+	return send_response(x, r, err_status(x->err.code), "application/json");
 }
 
 static const char *header(struct MHD_Connection *c, const char *name)
@@ -149,8 +158,9 @@ static bool header_has(struct MHD_Connection *c, const char *name, const char *p
 	return value && strstr(value, part);
 }
 
-static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *reply, int status)
+static enum MHD_Result send_asset(const struct exchange *x, const struct reply *reply, int status)
 {
+	struct MHD_Connection *c = x->req.connection;
 	const struct asset *a = reply->asset;
 	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
 	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
@@ -172,11 +182,11 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *
 	response_add(r, "Vary", "Accept-Encoding");
 	/* Asked again each time, answered by 304: a new version shows at once. */
 	response_add(r, "Cache-Control", "no-cache");
-	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
+	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
 /* The library reads the file and closes it. */
-static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_file(const struct exchange *x, struct reply *reply, int status)
 {
 	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
 
@@ -186,10 +196,10 @@ static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, 
 	}
 	response_name_file(r, reply->filename);
 	response_add(r, "Cache-Control", "no-store");
-	return send_response(c, r, status, reply->content_type);
+	return send_response(x, r, status, reply->content_type);
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_text(const struct exchange *x, struct reply *reply, int status)
 {
 	const char *type = reply->content_type ? reply->content_type : "application/json";
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
@@ -199,7 +209,7 @@ static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, 
 	response_add(r, "Cache-Control", "no-store");
 	if (!r)
 		free(reply->text);
-	return send_response(c, r, status, type);
+	return send_response(x, r, status, type);
 }
 
 static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c, int64_t run)
@@ -208,10 +218,10 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 					     &x->err);
 
 	if (!r)
-		return send_error(x, c);
+		return send_error(x);
 	response_add(r, "Cache-Control", "no-store");
 	response_add(r, "X-Accel-Buffering", "no");
-	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
+	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
 }
 
 /* What is kept, or its head alone where who asks has it. */
@@ -251,17 +261,17 @@ static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, 
 
 	if (reply->stream_run && x->head) /* a stream without its body is no stream */
 		return send_response(
-		    c, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
+		    x, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
 		    status, "text/event-stream");
 	if (reply->stream_run)
 		return send_stream(x, c, reply->stream_run);
 	if (reply->asset)
-		return send_asset(c, reply, status);
+		return send_asset(x, reply, status);
 	if (reply->file)
-		return send_file(c, reply, status);
+		return send_file(x, reply, status);
 	if (reply->text)
-		return send_text(c, reply, status);
-	return send_json(c, reply, status);
+		return send_text(x, reply, status);
+	return send_json(x, reply, status);
 }
 
 struct framing {
@@ -520,12 +530,32 @@ static void check_asked(struct http *http, struct exchange *x, struct MHD_Connec
 		check_query(x, c);
 }
 
+/* The id that who asks gave it, where it is plain; else one of its own. */
+static void name_request(struct exchange *x, struct MHD_Connection *c)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	static _Atomic uint64_t count;
+	const char *given = header(c, "X-Request-Id");
+	size_t len = given ? strlen(given) : 0;
+	uint64_t parts[2] = { count++, (uint64_t)x->req.app->started_ns };
+
+	if (len >= REQUEST_ID_LEAST && len <= REQUEST_ID_CHARS && strspn(given, plain) == len)
+		memcpy(x->id, given, len + 1);
+	else
+		snprintf(x->id, sizeof(x->id), "%016llx",
+			 (unsigned long long)hash_bytes(parts, sizeof(parts), 0));
+}
+
 static void begin(struct http *http, struct exchange *x, struct MHD_Connection *c,
 		  const char *method, const char *url)
 {
 	const char *below = path_below(http->app->base_path, url);
 
 	x->begun = true;
+	x->began_ns = clock_ns();
+	x->method = arena_strdup(&x->arena, method);
+	name_request(x, c);
 	x->req.path = arena_strdup(&x->arena, below ? below : "");
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
@@ -627,7 +657,7 @@ static enum MHD_Result send_handled(struct http *http, struct exchange *x, struc
 	if (x->ok && x->kept)
 		sent = send_kept(http, x, c);
 	else
-		sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x, c);
+		sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x);
 	if (x->ok && !x->kept)
 		x->reply = (struct reply){ 0 }; /* taken over */
 	return memory_refused_here() == refused ? sent : MHD_NO;
@@ -642,6 +672,13 @@ static struct patient *patient_of(struct MHD_Connection *c)
 	return info ? info->socket_context : NULL;
 }
 
+/* Whether something new begins with it; a post to what is there goes on with that. */
+static bool begins_work(const struct exchange *x)
+{
+	return x->route->scope == SCOPE_SUBMIT && strcmp(x->route->method, "POST") == 0 &&
+	       !x->req.path_args[0];
+}
+
 /* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
@@ -649,6 +686,9 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		return send_handled(http, x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
+		err_set(&x->err, ERR_BUSY,
+			"the server is to end, and takes no new work; ask again in a while");
 	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
 		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
 	if (x->err.code == ERR_NONE && x->body.failed)
@@ -657,7 +697,7 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return send_error(x, c);
+		return send_error(x);
 	if (x->kept)
 		x->ok = x->handled = true;
 	else if (!x->route)
@@ -719,6 +759,40 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	return finish(http, x, c);
 }
 
+/* A failure of ours is a line of the log, and where that is wanted each request. */
+static void log_request(const struct exchange *x, int status, int64_t ns)
+{
+	const struct caller *who = &x->req.caller;
+	const struct log_field fields[] = {
+		{ "request", .text = x->id },
+		{ "method", .text = x->method },
+		{ "path", .text = x->req.path },
+		{ "status", .number = status },
+		{ "ms", .number = (double)ns / 1e6 },
+		{ "user", .text = *who->name ? who->name : "-" },
+		{ "address", .text = *who->address ? who->address : "-" },
+		{ "error", .text = x->err.message },
+	};
+	int n = sizeof(fields) / sizeof(fields[0]) - (x->err.code == ERR_NONE);
+
+	if (x->method && x->req.path && (x->req.app->log_requests || status >= 500))
+		log_event(status >= 500 ? LOG_WARN : LOG_INFO, "request", fields, n);
+}
+
+static void note_end(const struct exchange *x, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_HTTP_STATUS);
+	int status = info ? (int)info->http_status : 0;
+	int64_t ns = clock_ns() - x->began_ns;
+
+	if (!x->begun)
+		return;
+	if (x->req.app->metrics)
+		metrics_note(x->req.app->metrics, x->route, status, ns);
+	log_request(x, status, ns);
+}
+
 static void complete(void *self, struct MHD_Connection *c, void **state,
 		     enum MHD_RequestTerminationCode code)
 {
@@ -729,6 +803,7 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	patient_waits(http->patience, patient_of(c));
 	if (!x)
 		return;
+	note_end(x, c);
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);

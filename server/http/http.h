@@ -22,6 +22,7 @@
 struct events;
 struct exports;
 struct hooks;
+struct metrics;
 struct asset;
 struct http;
 struct jobs;
@@ -51,6 +52,9 @@ struct app {
 	_Atomic int checks;         /* processes of POST /check under way */
 	_Atomic int imports;        /* logs of POST /imports that are read */
 	struct exports *exports;    /* runs that are being written for others */
+	struct metrics *metrics;    /* NULL: nothing is counted, as where no server runs */
+	_Atomic bool draining;      /* nothing new is begun: the server is to end */
+	bool log_requests;          /* each is a line of the log: --log-requests */
 };
 
 enum { MAX_PATH_ARGS = 2 };
