@@ -109,7 +109,7 @@ static struct report_aligned_side *fill_side(struct answering *s, const struct a
 	REPORT_SET(to, outside, (int64_t)side->outside);
 	REPORT_SET(to, on_host, side->on_host);
 	REPORT_SET_IF(to, device, side->devices > 1, side->device);
-	REPORT_SET(to, left_out, side->run->left_out);
+	REPORT_SET(to, left_out, side->run->events->left_out);
 	REPORT_SET(to, t0_ns, model_from(side) - side->first_ns);
 	REPORT_SET(to, t1_ns, u->to_ns - side->first_ns);
 	fill_apart(s, side, to);

@@ -586,7 +586,7 @@ static bool load_timeline(struct loaded_timeline *t, const char *text, const cha
 {
 	int64_t id = id_of(text);
 	struct db *db = id ? db_open_reading(store, err) : NULL;
-	struct import *im = id ? NULL : import_create(align_events_block, &t->events, 0, err);
+	struct import *im = id ? NULL : import_create(timeline_events_block, &t->events, 0, err);
 	json_t *report = NULL;
 	bool ok = false;
 
@@ -606,7 +606,7 @@ static bool load_timeline(struct loaded_timeline *t, const char *text, const cha
 
 static json_t *compare_timelines(const struct compare_flags *f, const char *db, struct err *err)
 {
-	struct loaded_timeline t[2] = { 0 };
+	struct loaded_timeline t[2] = { LOADED_TIMELINE, LOADED_TIMELINE };
 	json_t *aligned = NULL;
 
 	if (load_timeline(&t[0], f->runs[0], db, err) && load_timeline(&t[1], f->runs[1], db, err))
