@@ -670,7 +670,7 @@ static void print_row(struct buf *out, const struct report_aligned_row *row)
 /* Rows within their noise are counted, not listed. */
 static void print_timelines(struct buf *out, const struct report_alignment *c)
 {
-	size_t same = 0;
+	int64_t quiet = 0;
 
 	sentence_say(out, &c->sentence);
 	buf_printf(out, "\n\n%-*s  %10s  %10s  %11s\n", NAME_WIDTH, "a unit", "A", "B", "B - A");
@@ -681,14 +681,17 @@ static void print_timelines(struct buf *out, const struct report_alignment *c)
 		print_change(out, "ops of the host", c->host);
 	buf_printf(out, "\n%11s  %-6s  %-8s  %4s  %4s\n", "B - A", "part", "change", "A", "B");
 	for (size_t i = 0; i < c->rows.n; i++) {
-		if (c->rows.at[i].time->changed || !c->rows.at[i].time->has.ci_us)
+		if (c->rows.at[i].stands)
 			print_row(out, &c->rows.at[i]);
 		else
-			same++;
+			quiet++;
 	}
-	if (same + (size_t)c->others->rows)
-		buf_printf(out, "%lld more within their noise, together %s: --json has them\n",
-			   (long long)same + (long long)c->others->rows, c->noise->text);
+	if (c->noise_rows)
+		buf_printf(out, "%lld more within their noise, together %s\n",
+			   (long long)c->noise_rows, c->noise->text);
+	if (c->others->rows > c->noise_rows - quiet)
+		buf_printf(out, "%lld smaller ones that are not listed\n",
+			   (long long)(c->others->rows - (c->noise_rows - quiet)));
 	for (size_t i = 0; i < c->host_rows.n; i++)
 		print_row(out, &c->host_rows.at[i]);
 	buf_puts(out, "\n");

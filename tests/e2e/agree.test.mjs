@@ -348,6 +348,38 @@ function readCounts(said, id, text, who) {
   for (const thing of COUNTED) said.add(id, `${thing}s`, count(text, new RegExp(`^${thing}s: ([\\d,]+)`, "m")) ?? count(text, new RegExp(`(?<![\\w.])([\\d,]+) ${thing}s?(?!\\w)`)), who);
 }
 
+/** The cells of a table of the page, by the row's head and the column's. @param {string} which */
+async function cellsOf(which) {
+  const rows = await page.locator(`${which} tbody tr`).evaluateAll((all) => all.map((r) => [...r.cells].map((c) => c.innerText.trim())));
+  const heads = await page.locator(`${which} thead th`).allInnerTexts();
+  return rows.map((r) => Object.fromEntries(r.map((text, i) => [heads[i]?.trim() || "bar", text])));
+}
+
+/** What devices did, where there are any: on the overview, on the page of ranks, in the sentence and in the command. */
+async function readDevices(said, id, command) {
+  const head = page.getByRole("region", { name: "Device time of the log", exact: true });
+  if (!(await head.count())) return;
+  const add = (rows, who) => {
+    for (const row of rows) for (const [what, text] of Object.entries(row)) said.add(id, `${row.Of ?? row.Rank}: ${what}`.replace("device:", "rank 0:"), text, who);
+  };
+  await page.locator("main table").first().waitFor();
+  const rows = await cellsOf('[aria-label="Device time of the log"] table');
+  const sentence = (await page.locator(".answer").innerText()).match(/busy ([^%]*%)/)?.[1];
+  add(rows, "overview");
+  said.add(id, "devices busy", sentence, "overview");
+  const of = command.match(/busy ([\d.]+(?: to [\d.]+)? %)/)?.[1];
+  said.add(id, "devices busy", of, "command");
+  await visit(`/runs/${id}/ranks`);
+  await page.locator("#rank-heat").waitFor();
+  add(await cellsOf("#rank-heat"), "map of ranks");
+  add(await cellsOf("#rank-bars"), "bars of ranks");
+  said.add(id, "devices busy", (await page.locator(".ranksaid").innerText()).match(/busy ([^%]*%)/)?.[1], "ranks");
+  for (const line of command.match(/^ranks .*\n((?: *\d+ .*\n)+)/m)?.[1].trim().split("\n") ?? []) {
+    const [rank, , computing, collectives, , idle] = line.trim().split(/\s+/);
+    for (const [what, text] of [["Computing", computing], ["Collectives", collectives], ["Idle", idle]]) said.add(id, `rank ${rank}: ${what}`, `${text} %`.replace(/^0\.0 %$/, "0.0 %"), "command");
+  }
+}
+
 /** All places that tell what a log holds. */
 async function readImport(said, id, command) {
   const flat = (/** @type {string} */ t) => t.replace(/[ \t\u00a0]+/g, " ");
@@ -376,6 +408,7 @@ async function readImport(said, id, command) {
     said.add(id, thing, sum(rows.map((r) => r[1])), `table of ${thing}`);
     said.add(id, `time of ${thing}`, String(rows.reduce((n, r) => n + Number(us(flat(r[2]))), 0)), `table of ${thing}`);
   }
+  await readDevices(said, id, command);
   await visit(`/runs/${id}/timeline`);
   await page.locator(".timeline:not([aria-busy])").waitFor();
   if (!(await page.locator(".tl canvas").count())) return;
