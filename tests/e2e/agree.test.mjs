@@ -362,7 +362,6 @@ async function readDevices(said, id, command) {
   const add = (rows, who) => {
     for (const row of rows) for (const [what, text] of Object.entries(row)) said.add(id, `${row.Of ?? row.Rank}: ${what}`.replace("device:", "rank 0:"), text, who);
   };
-  await page.locator("main table").first().waitFor();
   const rows = await cellsOf('[aria-label="Device time of the log"] table');
   const sentence = (await page.locator(".answer").innerText()).match(/busy ([^%]*%)/)?.[1];
   add(rows, "overview");

@@ -1941,10 +1941,6 @@ export interface ReportCompilation {
   ddp_pieces?: number;
   /** us: time by phase */
   phases_us?: Record<string, number>;
-  /** bytes: the text of the graph */
-  graph_bytes?: number;
-  /** that text; none where texts are too many */
-  graph?: string | null;
   /** equal where ranks captured the same: of the text without comments, addresses and devices' numbers */
   graph_hash?: string;
   /** graphs of AOTAutograd by kind */
@@ -1953,10 +1949,6 @@ export interface ReportCompilation {
   code_files?: number;
   /** the last of them */
   code_file?: string | null;
-  /** bytes: its text */
-  code_bytes?: number;
-  /** that text */
-  code?: string | null;
   /** kernels that Triton compiled */
   generated_kernels?: ReportGeneratedKernel[];
   /** the collectives of its graphs in the order in which Inductor put them */
