@@ -357,25 +357,23 @@ async function cellsOf(which) {
 
 /** What devices did, where there are any: on the overview, on the page of ranks, in the sentence and in the command. */
 async function readDevices(said, id, command) {
-  const head = page.getByRole("region", { name: "Device time of the log", exact: true });
-  if (!(await head.count())) return;
-  const add = (rows, who) => {
-    for (const row of rows) for (const [what, text] of Object.entries(row)) said.add(id, `${row.Of ?? row.Rank}: ${what}`.replace("device:", "rank 0:"), text, who);
+  if (!(await page.getByRole("region", { name: "Device time of the log", exact: true }).count())) return;
+  const add = (what, text, who) => said.add(id, what, text?.replace(/\s+/g, " "), who);
+  const rows = (cells, who) => {
+    for (const row of cells) for (const [what, text] of Object.entries(row)) add(`${row.Of ?? row.Rank}: ${what}`.replace("device:", "rank 0:"), text, who);
   };
-  const rows = await cellsOf('[aria-label="Device time of the log"] table');
-  const sentence = (await page.locator(".answer").innerText()).match(/busy ([^%]*%)/)?.[1];
-  add(rows, "overview");
-  said.add(id, "devices busy", sentence, "overview");
-  const of = command.match(/busy ([\d.]+(?: to [\d.]+)? %)/)?.[1];
-  said.add(id, "devices busy", of, "command");
+  const busy = (text, who) => add("devices busy", text.match(/busy ([\d.]+(?: to [\d.]+)?\s%)/)?.[1], who);
+  rows(await cellsOf('[aria-label="Device time of the log"] table'), "overview");
+  busy(await page.locator(".answer").innerText(), "overview");
+  busy(command, "command");
   await visit(`/runs/${id}/ranks`);
   await page.locator("#rank-heat").waitFor();
-  add(await cellsOf("#rank-heat"), "map of ranks");
-  add(await cellsOf("#rank-bars"), "bars of ranks");
-  said.add(id, "devices busy", (await page.locator(".ranksaid").innerText()).match(/busy ([^%]*%)/)?.[1], "ranks");
+  rows(await cellsOf("#rank-heat"), "map of ranks");
+  rows(await cellsOf("#rank-bars"), "bars of ranks");
+  busy(await page.locator(".ranksaid").innerText(), "ranks");
   for (const line of command.match(/^ranks .*\n((?: *\d+ .*\n)+)/m)?.[1].trim().split("\n") ?? []) {
     const [rank, , computing, collectives, , idle] = line.trim().split(/\s+/);
-    for (const [what, text] of [["Computing", computing], ["Collectives", collectives], ["Idle", idle]]) said.add(id, `rank ${rank}: ${what}`, `${text} %`.replace(/^0\.0 %$/, "0.0 %"), "command");
+    for (const [what, text] of [["Computing", computing], ["Collectives", collectives], ["Idle", idle]]) add(`rank ${rank}: ${what}`, `${text} %`, "command");
   }
 }
 
