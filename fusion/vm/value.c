@@ -282,6 +282,8 @@ static void visit_function(struct function *f, object_visit_fn *visit, void *con
 		visit(value_of(f->closure), context);
 	if (f->attributes)
 		visit(value_of(f->attributes), context);
+	if (f->op)
+		visit(value_of(f->op), context);
 }
 
 static void visit_object(void *o, object_visit_fn *visit, void *context)

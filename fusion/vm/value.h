@@ -131,6 +131,7 @@ struct function {
 	struct dict *attributes;    /* f.name = v; NULL: none */
 	enum disable_mark disabled; /* torch.compiler.disable: runs as written, never captured */
 	enum grad_mark grad;        /* torch.no_grad() and its kin decorate it */
+	struct native *op;          /* most calls are this one (vm_host.as_op); NULL: none */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
