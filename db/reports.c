@@ -42,9 +42,13 @@ static bool codec_encode(const void *bytes, size_t len, struct buf *out, int *co
 	       err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
 }
 
-static bool codec_decode(int codec, const void *bytes, size_t len, size_t decoded_bytes,
-			 struct buf *out, struct err *err)
+bool db_unpack(sqlite3_stmt *s, int column, struct buf *out, struct err *err)
 {
+	int codec = sqlite3_column_int(s, column);
+	int64_t decoded = sqlite3_column_int64(s, column + 1);
+	const void *bytes = sqlite3_column_blob(s, column + 2);
+	size_t len = (size_t)sqlite3_column_bytes(s, column + 2);
+	size_t decoded_bytes = (size_t)decoded;
 	size_t n;
 
 	buf_clear(out);
@@ -55,7 +59,7 @@ static bool codec_decode(int codec, const void *bytes, size_t len, size_t decode
 	}
 	if (codec != CODEC_ZSTD)
 		return err_set(err, ERR_STORAGE, "a stored report has the unknown codec %d", codec);
-	if (!buf_grow(out, decoded_bytes))
+	if (decoded < 0 || !buf_grow(out, decoded_bytes))
 		return err_set(err, ERR_MEMORY, "out of memory while reading a report of %zu bytes",
 			       decoded_bytes);
 	n = ZSTD_decompress(out->data, decoded_bytes, bytes, len);
@@ -413,9 +417,7 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 		int code = sqlite3_step(s);
 
 		if (code == SQLITE_ROW) {
-			ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
-					  (size_t)sqlite3_column_bytes(s, 2),
-					  (size_t)sqlite3_column_int64(s, 1), report, err);
+			ok = db_unpack(s, 0, report, err);
 			buf_clear(environment);
 			buf_puts(environment, db_text(s, 3));
 		} else if (code == SQLITE_DONE) {
@@ -438,9 +440,7 @@ static bool read_packed(sqlite3 *h, sqlite3_stmt *s, struct buf *out, bool *foun
 
 	*found = code == SQLITE_ROW;
 	if (*found)
-		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
-				  (size_t)sqlite3_column_bytes(s, 2),
-				  (size_t)sqlite3_column_int64(s, 1), out, err);
+		ok = db_unpack(s, 0, out, err);
 	else if (s && !ok)
 		db_fail(h, "read what is kept", err);
 	sqlite3_finalize(s);

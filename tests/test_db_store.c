@@ -757,7 +757,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 	memset(source, 'x', BYTES);
 	for (int i = 0; i < RUNS; i++)
 		assert_true(db_run_insert(f->db, &row, &id[i], &err));
-	assert_true(db_give_back(f->db, &more, &err));
+	assert_true(db_give_back(f->db, false, &more, &err));
 	assert_false(more);
 	db_close(f->db); /* the log goes into the store */
 	f->db = db_open(f->path, &err);
@@ -768,7 +768,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 		remove_for_good(f, id[i]);
 	}
 	do
-		assert_true(db_give_back(f->db, &more, &err));
+		assert_true(db_give_back(f->db, false, &more, &err));
 	while (more && ++turns < 100);
 	db_close(f->db);
 	f->db = db_open(f->path, &err);

@@ -127,6 +127,20 @@ static bool stride_of(const struct tensor *t, struct value dim, struct value *ou
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+static bool is_contiguous(const struct tensor *t, struct value format)
+{
+	struct tensor last = *t;
+	int rank;
+
+	if (!torch_channels_last(format, &rank))
+		return tensor_contiguous(t);
+	for (int d = 0; d < t->rank; d++) {
+		last.size[d] = t->size[torch_channels_last_dim(t->rank, d)];
+		last.stride[d] = t->stride[torch_channels_last_dim(t->rank, d)];
+	}
+	return t->rank == rank && tensor_contiguous(&last);
+}
+
 static bool call_native(struct eager *e, const struct native *f, const struct arguments *args,
 			struct value *out, struct err *err)
 {
@@ -138,7 +152,7 @@ static bool call_native(struct eager *e, const struct native *f, const struct ar
 	case NATIVE_STRIDE:
 		return stride_of(t.tensor->memory, dim, out, err);
 	case NATIVE_IS_CONTIGUOUS:
-		*out = value_bool(tensor_contiguous(t.tensor->memory));
+		*out = value_bool(is_contiguous(t.tensor->memory, dim));
 		return true;
 	case NATIVE_STORAGE_OFFSET:
 		*out = value_int(t.tensor->memory->offset);

@@ -516,7 +516,10 @@ static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, str
 	(void)err;
 	if (call->args[0].kind == VALUE_BOOL)
 		vm->modes.ordered = call->args[0].b;
-	else
+	else if (call->args[0].kind == VALUE_INT) {
+		vm->modes.function_modes = (unsigned char)call->args[0].i;
+		vm->has_tensor_classes = true;
+	} else
 		vm->modes.real = call->args[0].dtype;
 	*out = value_none();
 	return true;

@@ -49,19 +49,35 @@ struct prelude {
 /* A name with a line in front is the text's own, but for these. */
 static bool is_open(const char *name)
 {
-	static const char *const names[] = { "_assert",           "_check",
-					     "_check_is_size",    "_log_api_usage_once",
-					     "_complex_call",     "_complex_named",
-					     "_overload_method",  "_script_if_tracing",
-					     "_BatchNorm",        "_ConvNd",
-					     "_InstanceNorm",     "_pair",
-					     "_single",           "_triple",
-					     "_quadruple",        "_ntuple",
-					     "_profiler_enabled", "_get_torch_home",
-					     "_LRScheduler",      "_mha_shape_check",
-					     "_in_projection",    "_in_projection_packed",
-					     "_unwrap_optional",  "__version__",
-					     "_initialized" };
+	static const char *const names[] = { "_assert",
+					     "_check",
+					     "_check_is_size",
+					     "_log_api_usage_once",
+					     "_complex_call",
+					     "_complex_named",
+					     "_overload_method",
+					     "_script_if_tracing",
+					     "_BatchNorm",
+					     "_ConvNd",
+					     "_InstanceNorm",
+					     "_pair",
+					     "_single",
+					     "_triple",
+					     "_quadruple",
+					     "_ntuple",
+					     "_profiler_enabled",
+					     "_get_torch_home",
+					     "_LRScheduler",
+					     "_mha_shape_check",
+					     "_in_projection",
+					     "_in_projection_packed",
+					     "_unwrap_optional",
+					     "__version__",
+					     "_initialized",
+					     "_make_subclass",
+					     "_make_wrapper_subclass",
+					     "__new__",
+					     "_disabled_torch_function_impl" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)

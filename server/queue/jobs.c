@@ -549,7 +549,7 @@ static void give_back(struct jobs *j)
 	struct err err = { 0 };
 	bool more;
 
-	if (!db_give_back(j->db, &more, &err))
+	if (!db_give_back(j->db, false, &more, &err))
 		note_store(j, false, &err);
 }
 

@@ -324,7 +324,7 @@ static bool layout_value(struct trace *t, const struct native *f, struct value t
 	if (strcmp(f->name, "Tensor.storage_offset") == 0 && sym_is_const(l.offset) && !t->native)
 		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
 	if (id == NATIVE_IS_CONTIGUOUS)
-		*out = value_bool(view_contiguous(t->graph, &l));
+		*out = value_bool(torch_layout_contiguous(t->graph, &l, dim));
 	else if (id == NATIVE_STORAGE_OFFSET)
 		*out = trace_size_value(l.offset);
 	if (id != NATIVE_STRIDE)
