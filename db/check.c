@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "db/internal.h"
+#include "db/packed.h"
 #include "db/pieces.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/hash.h"
@@ -101,7 +102,7 @@ static void check_packed(struct checked *c, const char *table)
 	s = db_prepare(c->h, &err, sql, "");
 	while (s && sqlite3_step(s) == SQLITE_ROW) {
 		err = (struct err){ 0 };
-		if (!db_unpack(s, 1, &out, &err))
+		if (!packed_read(s, 1, &out, &err))
 			problem(c, "%s of run %lld: %s", table,
 				(long long)sqlite3_column_int64(s, 0), err.message);
 	}

@@ -75,9 +75,6 @@ bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out);
 
-/* What three columns, codec, bytes and data, have, unpacked.  STORAGE, MEMORY (reports.c). */
-bool db_unpack(sqlite3_stmt *s, int column, struct buf *out, struct err *err);
-
 /* A connection with SQLite's flags, on which a stranger's schema runs nothing; NULL with STORAGE.
  */
 sqlite3 *db_connect(const char *path, int flags, struct err *err);
