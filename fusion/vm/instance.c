@@ -102,12 +102,6 @@ static bool set_property(struct vm *vm, struct value o, const char *name,
 	return ok;
 }
 
-/* Whether the class may have a data descriptor of that name. */
-static bool has_data(const struct class *c, const char *name)
-{
-	return c->data && c->data & name_bit(name, strlen(name));
-}
-
 /* What a data descriptor of the class, which has some, does with o.name = v (UNSET: del
  * o.name); not *found where none has the name. */
 static bool ask_descriptor(struct vm *vm, struct value o, const char *name, struct value v,
@@ -288,7 +282,7 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	/* a module keeps its children apart, whatever the class has of that name */
 	if (i->class->is_module && v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))
 		return false;
-	if (has_data(i->class, name) && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
+	if (class_data(i->class, name) && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
 		if (!ask_descriptor(vm, o, name, v, &ok, err))
 			return false;
 		if (ok)
@@ -454,7 +448,7 @@ bool instance_delete(struct vm *vm, struct value o, const char *name, struct err
 		return false;
 	if (o.instance->class->is_module && found)
 		return delete_named(o.instance->attributes, name);
-	if (has_data(o.instance->class, name) && !ask_descriptor(vm, o, name, UNSET, &found, err))
+	if (class_data(o.instance->class, name) && !ask_descriptor(vm, o, name, UNSET, &found, err))
 		return false;
 	if (found || delete_named(o.instance->attributes, name))
 		return true;
@@ -722,11 +716,6 @@ static bool is_child_kind(struct value v)
 	       (v.kind == VALUE_TENSOR && v.tensor->is_parameter);
 }
 
-static bool may_be_child(struct value v)
-{
-	return v.kind == VALUE_INSTANCE || v.kind == VALUE_TENSOR || v.kind == VALUE_NONE;
-}
-
 /* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
  * proper, and finds them where the class has nothing of that name. */
 static bool is_child(struct vm *vm, const struct instance *i, const char *name, struct value *place,
@@ -769,7 +758,7 @@ static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 		return true;
 	if (!realize(vm, *place, err))
 		return false;
-	if (!i->class->is_module || !may_be_child(**place) || !class_lookup(i->class, name))
+	if (!i->class->is_module || !class_may_hold_child(**place) || !class_lookup(i->class, name))
 		return true;
 	if (!is_child(vm, i, name, *place, &child, err))
 		return false;
@@ -786,7 +775,7 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	struct value *place = NULL;
 	bool found;
 
-	if (has_data(i->class, name) && !class_find(vm, i->class, name, &place, err))
+	if (class_data(i->class, name) && !class_find(vm, i->class, name, &place, err))
 		return false;
 	if (place && is_data_descriptor(*place) &&
 	    (place->kind == VALUE_DESCRIPTOR || class_lookup(place->instance->class, "__get__")))

@@ -11,7 +11,8 @@
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
 
-/* What was freed last is at hand for malloc() alone: glibc's calloc() looks for memory each time. */
+/* What was freed last is at hand for malloc() alone: glibc's calloc() looks for memory each time.
+ */
 static inline void *object_new(enum value_kind kind, size_t bytes)
 {
 	struct object *o = malloc(bytes);

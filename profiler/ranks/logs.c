@@ -116,7 +116,8 @@ static void say_outcome(const json_t *row, char *out)
 {
 	const char *why = json_text(row, "fail_reason");
 
-	snprintf(out, TEXT_BYTES, "%.40s%s%.200s", json_text(row, "outcome"), *why ? ": " : "", why);
+	snprintf(out, TEXT_BYTES, "%.40s%s%.200s", json_text(row, "outcome"), *why ? ": " : "",
+		 why);
 }
 
 static void say_frame(const json_t *row, char *out)

@@ -34,7 +34,7 @@ struct torch_child {
 	const struct scratch *folder; /* with experiment.py, but for the role probe */
 	const struct torch_limits *limits;
 	const char *role;
-	const json_t *options;      /* NULL: none */
+	const json_t *options;         /* NULL: none */
 	struct report_draft *messages; /* has the messages */
 	/* Takes each message; false (with *err) ends the job. */
 	bool (*on_message)(void *self, const struct report_torch_message *message, struct err *err);
