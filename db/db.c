@@ -13,6 +13,7 @@
 
 #include "db/internal.h"
 #include "fusion/base/buf.h"
+#include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
 enum { BUSY_TIMEOUT_MS = 3000 };
@@ -384,6 +385,7 @@ void db_close(struct db *db)
 	if (!db)
 		return;
 	disconnect_readers(db);
+	sqlite3_finalize(db->ask_others);
 	sqlite3_close(db->writer);
 	if (db->lock_fd >= 0)
 		close(db->lock_fd);
@@ -413,12 +415,46 @@ bool db_write_end(struct db *db, bool ok, struct err *err)
 {
 	if (ok && memory_refused_here() != db->refused)
 		ok = memory_refused_error(err, "what was to be stored");
-	if (ok)
+	if (ok) {
 		ok = exec(db->writer, "COMMIT", "commit", err);
+		db->version++;
+	}
 	if (!ok)
 		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
+}
+
+/* Has SQLite say whether another process wrote: within the writer's turn, since what this process
+ * writes there is no news to it. */
+static void ask_others(struct db *db)
+{
+	int64_t now = -1;
+
+	if (!db->ask_others)
+		sqlite3_prepare_v2(db->writer, "PRAGMA data_version", -1, &db->ask_others, NULL);
+	if (db->ask_others && sqlite3_step(db->ask_others) == SQLITE_ROW)
+		now = sqlite3_column_int64(db->ask_others, 0);
+	sqlite3_reset(db->ask_others);
+	if (now != db->others || now < 0) /* what cannot be known may be news */
+		db->version++;
+	db->others = now;
+}
+
+enum { OTHERS_ASKED_NS = 1000000 };
+
+uint64_t db_version(struct db *db)
+{
+	int64_t now = clock_ns();
+
+	/* While another thread has the turn no other process writes, or waits until it ends. */
+	if (db->writer && now - db->looked_ns >= OTHERS_ASKED_NS &&
+	    pthread_mutex_trylock(&db->write_lock) == 0) {
+		ask_others(db);
+		db->looked_ns = now;
+		pthread_mutex_unlock(&db->write_lock);
+	}
+	return db->version;
 }
 
 /* ---- what was deleted ---- */

@@ -38,6 +38,10 @@ struct db *db_open_beside(const char *path, struct err *err);
  * be called.  NULL with STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
 
+/* Another number than before where anything was written meanwhile; of what another process writes
+ * it tells within a millisecond.  What was read after it is at least as new. */
+uint64_t db_version(struct db *db);
+
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
 const char *run_status_name(enum run_status status);
 bool run_status_from_name(const char *name, enum run_status *out);
@@ -758,6 +762,9 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
+
+/* When the run that waits longest was queued, since 1970; 0: none waits. */
+bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err);
 
 /* Runs that wait, of those that the audit log knows to have been posted one by one by `who`; where
  * that is "", from the address. */

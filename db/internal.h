@@ -18,7 +18,11 @@ struct db {
 	bool reader_busy[N_READERS];
 	pthread_mutex_t reader_lock;
 	pthread_cond_t reader_free;
-	int lock_fd; /* FILE.lock, held while open */
+	int lock_fd;               /* FILE.lock, held while open */
+	_Atomic uint64_t version;  /* db_version() */
+	_Atomic int64_t looked_ns; /* when it was last asked what others wrote ... */
+	int64_t others;            /* ... and what SQLite said; the writer's turn's */
+	sqlite3_stmt *ask_others;  /* likewise; NULL: not yet */
 };
 
 /* The writer's turn: BEGIN IMMEDIATE ... COMMIT.  write_end(ok) commits or

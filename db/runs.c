@@ -498,6 +498,24 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 	return db_write_end(db, ok, err);
 }
 
+bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT created_ns FROM run WHERE status = 'queued' ORDER BY "
+				     "id LIMIT 1",
+				     "");
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	bool ok = code == SQLITE_ROW || code == SQLITE_DONE;
+
+	*since_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	if (s && !ok)
+		db_fail(h, "look at the queue", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);

@@ -3,7 +3,7 @@
  * A row sums over its items in a unit, so that there is one sample a unit, and figures are means
  * over units: means of rows add up to that of the whole, which medians do not, and units that are
  * far off were set apart before.  Whether the two sides differ is asked by Welch's test, with what
- * processes of the same differ by (ratio.h) in the errors, and of all rows together by Holm's
+ * processes of the same differ by (stats.h) in the errors, and of all rows together by Holm's
  * method.
  */
 #include "profiler/align/rows.h"
@@ -16,7 +16,7 @@
 #include "profiler/compare/ratio.h"
 #include "profiler/measure/stats.h"
 
-static const double alpha = 0.05, process_sd = RATIO_PROCESS_SD;
+static const double alpha = 0.05, process_sd = STATS_PROCESS_SD;
 
 /* ---- two samples ---- */
 

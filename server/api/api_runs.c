@@ -64,6 +64,12 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
+/* What is said of a run that is under way changes as its job goes on. */
+static enum keep keep_of(const struct run_row *run)
+{
+	return run->status == RUN_RUNNING ? KEEP_LIVE : KEEP_STORE;
+}
+
 /* status, progress, what, left_s, measured: from the worker where it has the run. */
 static json_t *state_json(struct app *app, const struct run_row *run)
 {
@@ -442,11 +448,14 @@ static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o, s:o, s:I, s:I}", "runs", list, "next",
 				page.next ? json_integer(page.next) : json_null(), "total",
 				(json_int_t)page.total, "total_runs", (json_int_t)page.total_runs);
+	reply->keep = KEEP_STORE;
 	for (int i = 0; i < page.n; i++) {
 		json_t *row = listed_json(req, &page.runs[i], err);
 
 		if (!row)
 			return false;
+		if (keep_of(&page.runs[i]) == KEEP_LIVE)
+			reply->keep = KEEP_LIVE;
 		json_array_append_new(list, row);
 	}
 	if (facets && strcmp(facets, "1") == 0) {
@@ -498,6 +507,7 @@ static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 		json_t *head = run_head_json(req->app, &run);
 
 		ok = splice(head, &report, &environment, &findings, reply, err);
+		reply->keep = keep_of(&run);
 		json_decref(head);
 	}
 	buf_finish(&report);
@@ -517,6 +527,7 @@ static bool api_run_report(struct req *req, struct reply *reply, struct err *err
 		return false;
 	ok = db_report_get(req->app->db, id, &report, &environment, err);
 	if (ok) {
+		reply->keep = KEEP_STORE;
 		reply->text_len = report.len;
 		reply->text = buf_steal(&report);
 		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json",
@@ -552,6 +563,7 @@ static bool api_run_script(struct req *req, struct reply *reply, struct err *err
 		return false;
 	reply->text_len = strlen(reply->text);
 	reply->content_type = "text/x-python; charset=utf-8";
+	reply->keep = KEEP_STORE;
 	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.py", (long long)id);
 	return true;
 }

@@ -40,6 +40,7 @@ const commands = [
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['bisect', '--resume', '--repo', repository],
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
+    ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store],
     ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
