@@ -205,6 +205,7 @@ static bool keep_collectives(struct ranks *r, struct rank_row *row)
 static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 {
 	struct report_rank *out = row->report;
+	size_t collectives = r->events.collectives.len;
 	bool last;
 	int steps = rank_events_steps(&r->events, &last);
 
@@ -212,6 +213,7 @@ static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 		return false;
 	r->left_out += r->events.left_out;
 	row->is_cut = row->is_cut || r->events.left_out > 0;
+	row->in_last_step = (int64_t)(collectives - r->events.collectives.len);
 	if (!set_rank(r, head, out))
 		return false;
 	REPORT_SET(out, file, r->file);
