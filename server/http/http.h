@@ -93,9 +93,9 @@ struct reply {
 	const char *filename; /* offered for download; NULL: shown */
 	const char *location; /* of what was made, in the request's arena; NULL: nothing */
 	int64_t wait_run;     /* the answer is another once this run has ended; 0: it is not ... */
-	int64_t wait_ns;      /* ... and who asks would wait so long for it, from the first answer on */
-	enum keep keep;       /* of json or text with status 200 */
-	const char *cookie;   /* the header Set-Cookie, in the request's arena; NULL: none */
+	int64_t wait_ns; /* ... and who asks would wait so long for it, from the first answer on */
+	enum keep keep;  /* of json or text with status 200 */
+	const char *cookie; /* the header Set-Cookie, in the request's arena; NULL: none */
 };
 
 typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);
