@@ -135,7 +135,9 @@ struct run_query {
 					     * begin of a commit, or "#7": the run itself;
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
-	bool pinned;                        /* those alone */
+	const char *name, *branch;          /* NULL: any */
+	const char *commit;                 /* its begin; NULL: any */
+	bool pinned, baseline;              /* those alone */
 	struct run_range speedup, breaks, median_us; /* of its summary */
 	int status;                                  /* enum run_status; -1: any */
 	enum run_sort sort;                          /* 0: by age; what has no value comes last */

@@ -71,13 +71,13 @@ struct placed_run {
  * where they are. */
 bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
 
-/* The columns of a run with its summary (runs.c); run_read() reads them from the statement's first
- * on and returns the number of the column after them. */
+/* The columns of a run with its summary (runs.c); run_read() reads them from the column `at` on and
+ * returns the number of the column after them. */
 #define RUN_COLUMNS                                                                                \
 	"id" RUN_POSTED_COLUMNS(COLUMN_NAME) RUN_KEPT_COLUMNS(COLUMN_NAME)                         \
 	    SUMMARY_COLUMNS(COLUMN_NAME) ", error_code, error_message, error_line, error_column"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out);
+int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out);
 
 /* A connection with SQLite's flags, on which a stranger's schema runs nothing; NULL with STORAGE.
  */

@@ -145,11 +145,9 @@ static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run
 	return at;
 }
 
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out)
+int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out)
 {
-	int at = 1;
-
-	*out = (struct run_row){ .id = sqlite3_column_int64(s, 0), .workload = "" };
+	*out = (struct run_row){ .id = sqlite3_column_int64(s, at++), .workload = "" };
 	RUN_POSTED_COLUMNS(COLUMN_READ)
 	RUN_KEPT_COLUMNS(COLUMN_READ)
 	at = read_summary(s, at, arena, &out->summary);
@@ -170,7 +168,7 @@ static bool get_by(sqlite3 *h, const char *sql, int64_t id, struct arena *arena,
 		return false;
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
-		out->workload = text_at(s, run_read(s, arena, out), arena);
+		out->workload = text_at(s, run_read(s, 0, arena, out), arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {

@@ -127,6 +127,15 @@ static bool stride_of(const struct tensor *t, struct value dim, struct value *ou
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* x.data_ptr(), or the bytes of its storage. */
+static int64_t memory_of(const struct tensor *t, const char *name)
+{
+	int64_t at = t->offset * (int64_t)dtype_bytes(t->dtype);
+
+	return strcmp(name, "Tensor.data_ptr") == 0 ? (int64_t)(intptr_t)t->storage->data + at
+						    : (int64_t)t->storage->bytes;
+}
+
 static bool is_contiguous(const struct tensor *t, struct value format)
 {
 	struct tensor last = *t;
@@ -156,6 +165,9 @@ static bool call_native(struct eager *e, const struct native *f, const struct ar
 		return true;
 	case NATIVE_STORAGE_OFFSET:
 		*out = value_int(t.tensor->memory->offset);
+		return true;
+	case NATIVE_DATA_PTR:
+		*out = value_int(memory_of(t.tensor->memory, f->name));
 		return true;
 	case NATIVE_ELEMENT_SIZE:
 		*out = value_int((int64_t)dtype_bytes(t.tensor->memory->dtype));

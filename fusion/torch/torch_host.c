@@ -327,6 +327,7 @@ static const struct {
 	{ "is_contiguous", NATIVE_IS_CONTIGUOUS },
 	{ "storage_offset", NATIVE_STORAGE_OFFSET },
 	{ "element_size", NATIVE_ELEMENT_SIZE },
+	{ "data_ptr", NATIVE_DATA_PTR },
 	{ "requires_grad_", NATIVE_REQUIRES_GRAD_ },
 };
 
@@ -336,6 +337,7 @@ static const struct {
 } functions[] = {
 	{ "torch.numel", NATIVE_NUMEL },
 	{ "torch._C.storage_offset", NATIVE_STORAGE_OFFSET },
+	{ "torch._C.storage_bytes", NATIVE_DATA_PTR },
 	{ "torch.is_tensor", NATIVE_IS_TENSOR },
 	{ "torch.Tensor", NATIVE_TENSOR },
 	{ "torch.cat", NATIVE_CAT },

@@ -44,6 +44,7 @@ enum torch_native {
 	NATIVE_IS_CONTIGUOUS,
 	NATIVE_STORAGE_OFFSET,
 	NATIVE_ELEMENT_SIZE,
+	NATIVE_DATA_PTR, /* where its elements are, or how many bytes its storage has */
 	NATIVE_REQUIRES_GRAD_,
 	/* NATIVE_INPLACE + op: x.add_(y) */
 	NATIVE_INPLACE = 1 << 16,

@@ -516,11 +516,19 @@ static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, str
 	(void)err;
 	if (call->args[0].kind == VALUE_BOOL)
 		vm->modes.ordered = call->args[0].b;
-	else if (call->args[0].kind == VALUE_INT) {
-		vm->modes.function_modes = (unsigned char)call->args[0].i;
-		vm->has_tensor_classes = true;
-	} else
+	else
 		vm->modes.real = call->args[0].dtype;
+	*out = value_none();
+	return true;
+}
+
+/* A capture does so too, and goes back to what was when it ends. */
+static bool prelude_function_modes(struct vm *vm, const struct builtin_call *call,
+				   struct value *out, struct err *err)
+{
+	(void)err;
+	vm->modes.function_modes = (unsigned char)call->args[0].i;
+	vm->has_tensor_classes = true;
 	*out = value_none();
 	return true;
 }

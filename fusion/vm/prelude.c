@@ -76,8 +76,7 @@ static bool is_open(const char *name)
 					     "_initialized",
 					     "_make_subclass",
 					     "_make_wrapper_subclass",
-					     "__new__",
-					     "_disabled_torch_function_impl" };
+					     "__new__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
@@ -93,6 +92,7 @@ static bool may_define(int row, const char *name)
 	size_t len = strlen(name), tail = strlen("Tensor");
 
 	if (strcmp(rows[row].module, "torch._C") == 0 ||
+	    strcmp(rows[row].module, "torch.overrides") == 0 ||
 	    strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
 	    strncmp(rows[row].module, "timm", strlen("timm")) == 0)
 		return true; /* their files import such names from one another */

@@ -52,6 +52,7 @@ struct rank_match {
 	struct report_draft *draft;
 	int64_t matched, unmatched, wait_ns;
 	int64_t begin_ns; /* the first event of a device of any rank, on the first rank's clock */
+	int64_t n_cut, first_cut; /* ranks of which compilations were left out, and the first */
 	struct report_collective_wait_list waits; /* the longest */
 };
 

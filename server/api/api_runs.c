@@ -332,13 +332,14 @@ static bool read_range(struct req *req, const char *name, struct run_range *out,
 	return true;
 }
 
-static bool read_pinned(struct req *req, struct run_query *filter, struct err *err)
+/* Those alone that have a mark: "1". */
+static bool read_mark(struct req *req, const char *name, bool *out, struct err *err)
 {
-	const char *text = req_query(req, "pinned");
+	const char *text = req_query(req, name);
 
-	filter->pinned = text && strcmp(text, "1") == 0;
-	return !text || !*text || filter->pinned ||
-	       err_set(err, ERR_BAD_REQUEST, "pinned=%.40s: it is 1, or left out", text);
+	*out = text && strcmp(text, "1") == 0;
+	return !text || !*text || *out ||
+	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: it is 1, or left out", name, text);
 }
 
 static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
@@ -351,8 +352,12 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 				      .device = req_query(req, "device"),
 				      .text = req_query(req, "q"),
 				      .verdict = req_query(req, "verdict"),
+				      .name = req_query(req, "name"),
+				      .branch = req_query(req, "branch"),
+				      .commit = req_query(req, "commit"),
 				      .status = -1 };
-	if (!read_pinned(req, filter, err))
+	if (!read_mark(req, "pinned", &filter->pinned, err) ||
+	    !read_mark(req, "baseline", &filter->baseline, err))
 		return false;
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,

@@ -131,14 +131,19 @@ def _ask_mode(func, kinds, args, kwargs):
         _open[0] -= 1
 
 
+def open_modes():
+    return list(_modes)
+
+
 def enter_mode(mode):
     _modes.append(mode)
-    _prelude.set_mode(len(_modes))
+    _prelude.function_modes(len(_modes))
 
 
 def leave_mode():
-    _modes.pop()
-    _prelude.set_mode(len(_modes))
+    mode = _modes.pop()
+    _prelude.function_modes(len(_modes))
+    return mode
 
 
 def operate(name, *operands):

@@ -46,3 +46,19 @@ def _in_eager(func):
     if torch.compiler.is_compiling():
         return func
     return torch.compiler.disable(lambda *args, **kwargs: func(*args, **kwargs))
+
+
+def _len_torch_function_stack():
+    return len(_tensor_class.open_modes())
+
+
+def _get_function_stack_at(index):
+    return _tensor_class.open_modes()[index]
+
+
+def _push_on_torch_function_stack(mode):
+    _tensor_class.enter_mode(mode)
+
+
+def _pop_torch_function_stack():
+    return _tensor_class.leave_mode()

@@ -57,3 +57,19 @@ def resolve_name(f):
 
 def is_tensor_method_or_property(func):
     return not hasattr(torch, func.__name__) or func.__name__ == "__get__"
+
+
+def _get_current_function_mode_stack():
+    return _tensor_class.open_modes()
+
+
+def _get_current_function_mode():
+    return ([None] + _tensor_class.open_modes())[-1]
+
+
+def _push_mode(mode):
+    _tensor_class.enter_mode(mode)
+
+
+def _pop_mode():
+    return _tensor_class.leave_mode()

@@ -2127,6 +2127,8 @@ export interface ReportLogProcess {
   file?: number;
   /** its rank; null where the log does not say it */
   rank?: unknown;
+  /** true: compilations of it were left out, over what an import keeps */
+  cut?: boolean;
   /** of torch */
   version?: string;
 }
