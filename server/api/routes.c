@@ -9,8 +9,8 @@
 #include "server/http/pages.h"
 #include "server/text/text.h"
 
-static handler_fn *const pages[] = { page_index, page_docs };
-enum { AT_page_index, AT_page_docs };
+static handler_fn *const pages[] = { page_index, page_docs, page_client };
+enum { AT_page_index, AT_page_docs, AT_page_client };
 
 static const struct route table[] = {
 #define ROW(file, method, path, handler, body, limit, scope, sees, query, summary, slow)           \
