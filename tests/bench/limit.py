@@ -1,26 +1,31 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,unseen,...] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,unseen,...] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--lanes 6] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
 of inputs: --hidden takes the second one, at sizes that were written before anything was measured at
-the first; --blocks takes those of odd.py instead.  Both sides in one run, each block under a time limit: ours is the better one of static and
-graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
+the first; --blocks takes those of odd.py, unseen.py and blocks.py (tuned) instead.  Both sides in one run, each block
+under a time limit: ours is the better one of static and graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
 median of 5 batches between two events.  --errors compares both sides' results of small inputs with
 float64.  No block begins after --wall seconds.  A line a block is printed, and written to --json.
+--lanes: so many processes prepare blocks (PyTorch compiles in each) while one of them measures, on each GPU that there is.
 """
 import argparse
+import contextlib
+import fcntl
 import json
 import math
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import blocks
 import odd
 import unseen
 from blocks import PREFIX, filled, h, index, sample_us, t
@@ -115,7 +120,8 @@ ERRORS = {
 }
 
 
-ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED, "trained": unseen.TRAINED}
+ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED, "trained": unseen.TRAINED,
+       "tuned": {name: (source, None, gpu) for name, (source, gpu, _, _) in blocks.BLOCKS.items()}}
 
 
 class Late(Exception):
@@ -181,12 +187,22 @@ def run_ours(binary, name, arguments):
     return found, kernels
 
 
+@contextlib.contextmanager
+def alone(arguments):
+    """The GPU is this process's among all lanes."""
+    with open(arguments.lock or os.devnull, "w") as file:
+        if arguments.lock:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def measure(name, arguments):
     sides = sides_of(name, arguments)
-    theirs = {mode: sample_us(call, "cuda") for mode, call in sides.items()}
-    ours, kernels = run_ours(arguments.binary, name, arguments)
-    again = {mode: sample_us(call, "cuda") for mode, call in sides.items()}  # after ours: the spread
-    before = run_ours(arguments.before, name, arguments)[0] if arguments.before else {}
+    with alone(arguments):
+        theirs = {mode: sample_us(call, "cuda") for mode, call in sides.items()}
+        ours, kernels = run_ours(arguments.binary, name, arguments)
+        again = {mode: sample_us(call, "cuda") for mode, call in sides.items()}  # after ours: the spread
+        before = run_ours(arguments.before, name, arguments)[0] if arguments.before else {}
     row = {"name": name, "ours": ours, "theirs": theirs, "again": again, "before": before, "kernels": kernels}
     if ours and theirs:
         row["ratio"] = [min(ours.values()) / min(x.values()) for x in (theirs, again)]
@@ -255,6 +271,30 @@ def compile_all(names):
             process.kill()
 
 
+def in_lanes(names, arguments):
+    """The rows of so many processes on each GPU, of which one measures at a time."""
+    import torch
+
+    count = torch.cuda.device_count()
+    with tempfile.TemporaryDirectory() as folder:
+        started = []
+        for lane in range(arguments.lanes * count):
+            gpu = lane % count
+            own = [*sys.argv[1:], "--lanes", "1", "--compiled", "--lock", os.path.join(folder, "gpu%d" % gpu), "--json", os.path.join(folder, "lane%d" % lane)]
+            mine = names[lane :: arguments.lanes * count]
+            environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+            if mine:
+                started.append(subprocess.Popen([sys.executable, os.path.abspath(__file__), *own, "--only", ",".join(mine)], env=environment))
+        for process in started:
+            process.wait()
+        rows = []
+        for lane in range(arguments.lanes * count):
+            if os.path.exists(os.path.join(folder, "lane%d" % lane)):
+                with open(os.path.join(folder, "lane%d" % lane), encoding="utf-8") as file:
+                    rows += [json.loads(line) for line in file]
+        return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary", nargs="?", default="build/breakeven")
@@ -268,7 +308,9 @@ def main():
     parser.add_argument("--wall", type=float, default=360)
     parser.add_argument("--json")
     parser.add_argument("--compiled", action="store_true", help="PyTorch's kernels are in its cache already")
+    parser.add_argument("--lanes", type=int, default=1, help="processes that prepare blocks side by side, on each GPU")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--lock", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     import torch
 
@@ -279,16 +321,20 @@ def main():
         BLOCKS.clear()
         for part in arguments.blocks.split(","):
             BLOCKS.update(ODD[part])
-    names = [n for n in (ERRORS if arguments.errors else BLOCKS) if not arguments.only or n in arguments.only.split(",")]
+    known = ERRORS if arguments.errors else BLOCKS
+    names = [n for n in arguments.only.split(",") if n in known] if arguments.only else list(known)
     if arguments.compile:
         for name in names:
             sides_of(name, arguments)
         return
-    if not arguments.errors and not arguments.compiled:
+    if not arguments.errors and not arguments.compiled and arguments.lanes == 1:
         compile_all(names)
         print("compiled after %.0f s" % (time.time() - begin), flush=True)
-    rows = []
-    for name in names:
+    rows = in_lanes(names, arguments) if arguments.lanes > 1 else []
+    for row in rows if arguments.json else []:
+        with open(arguments.json, "a") as file:
+            file.write(json.dumps(row) + "\n")
+    for name in names if arguments.lanes == 1 else []:
         if time.time() - begin > arguments.wall:
             print("no time for", name, flush=True)
             continue
@@ -299,7 +345,7 @@ def main():
             with open(arguments.json, "a") as file:
                 file.write(json.dumps(row) + "\n")
     found = [r["ratio"][0] for r in rows if r.get("ratio")]
-    if found:
+    if found and not arguments.lock:
         print("%d blocks: geometric mean %.3f, the worst %.2f, ahead in %d; %.0f s" % (
             len(found), math.exp(sum(map(math.log, found)) / len(found)), max(found), sum(r < 1 for r in found), time.time() - begin))
 
