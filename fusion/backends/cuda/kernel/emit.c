@@ -450,6 +450,54 @@ static const char *block_index(const struct cuda_kernel *c)
 	return c->turns ? "(back ? gridDim.x - 1 - blockIdx.x : blockIdx.x)" : "blockIdx.x";
 }
 
+/* "for (...) {": each of a thread's points, the last one of all where it has none. */
+static void put_each(struct emit_text *t)
+{
+	const struct cuda_kernel *c = t->c;
+
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n"
+		   "\tconst u32 p = min(first + j * %du, points - 1);\n",
+		   c->each, c->threads);
+	text_coordinates(t, c->kernel->extent, 0, c->kernel->n_dims, "p", "x");
+}
+
+/* Points that lie apart: all loads, all bodies, all stores. */
+static void put_apart(struct emit_text *t)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct stage *stage = &c->kernel->stages[0];
+
+	buf_printf(t->out,
+		   "\tfor (u32 first = blockIdx.x * %du + threadIdx.x; first < points; "
+		   "first += gridDim.x * %du) {\n",
+		   c->threads * c->each, c->threads * c->each);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD || stage->body[i].kind == INST_STORE)
+			buf_printf(t->out, "\t%s %c%d[%d];\n", text_element(stage->body[i].dtype),
+				   stage->body[i].kind == INST_LOAD ? 'l' : 'o', i, c->each);
+	put_each(t);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD) {
+			buf_printf(t->out, "\tl%d[j] = ", i);
+			put_element(t, &stage->body[i].at, 0);
+			buf_puts(t->out, ";\n");
+		}
+	buf_printf(t->out, "\t}\n#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n", c->each);
+	for (int i = 0; i < stage->n_body; i++)
+		put_lane(t, &stage->body[i], i);
+	buf_puts(t->out, "\t}\n");
+	put_each(t);
+	buf_printf(t->out, "\tif (first + j * %du < points) {\n", c->threads);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_STORE) {
+			buf_puts(t->out, "\t");
+			put_element(t, &stage->body[i].at, 0);
+			buf_printf(t->out, " = o%d[j];\n", i);
+		}
+	buf_puts(t->out, "\t}\n\t}\n\t}\n");
+}
+
 static void put_map(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
@@ -458,6 +506,10 @@ static void put_map(struct emit_text *t)
 	buf_puts(t->out, "\tconst u32 points = ");
 	put_product(t, k->extent, 0, k->n_dims);
 	buf_puts(t->out, ";\n");
+	if (c->each > 1) {
+		put_apart(t);
+		return;
+	}
 	if (cuda_kernel_strides(c))
 		buf_printf(t->out,
 			   "\tfor (u32 p = blockIdx.x * %du + threadIdx.x; p < points; "

@@ -430,6 +430,26 @@ static void choose_turned(struct cuda_kernel *c, const struct census *n, int mos
 	c->rows_a_block = CUDA_TURN_WARPS;
 }
 
+/* Elements that no vector holds are few bytes each: a thread has several under way. */
+static void choose_apart(struct cuda_kernel *c, const struct census *n)
+{
+	const struct kernel *k = c->kernel;
+	int bytes = 0;
+
+	if (k->form != FORM_MAP || c->lanes > 1 || c->turned_dim >= 0 || k->library || n->joins ||
+	    n->points < CUDA_APART_POINTS)
+		return;
+	for (int i = 0; i < k->stages[0].n_body; i++) {
+		const struct inst *inst = &k->stages[0].body[i];
+
+		if (inst->lookup || inst->join)
+			return;
+		bytes += inst->kind == INST_LOAD ? (int)dtype_bytes(inst->dtype) : 0;
+	}
+	while (bytes > 0 && c->each < CUDA_MOST_APART && c->each * bytes < CUDA_APART_BYTES)
+		c->each *= 2;
+}
+
 /* The product of the extents of dims [first, last); -1: one of them is a symbol. */
 static int64_t known_points(const struct kernel *k, int first, int last)
 {
@@ -658,6 +678,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 				   .index = index,
 				   .rows_a_block = 1,
 				   .rows_each = 1,
+				   .each = 1,
 				   .turned_dim = -1,
 				   .narrow = true };
 	c->places = calloc((size_t)l->n_buffers + 1, sizeof(int));
@@ -677,6 +698,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	choose_pairs(c);
 	n.points = e.points * e.rows;
 	choose_turned(c, &n, lanes, vars);
+	choose_apart(c, &n);
 	choose_staged(c, &n, choice == CHOICE_OTHER_ROWS, lanes, &e);
 	change_threads(c, choice);
 	if (k->n_stages > 0 && k->form != FORM_MAP)

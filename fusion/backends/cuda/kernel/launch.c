@@ -112,7 +112,7 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 		     const int64_t *vars)
 {
 	const struct cuda_kernel *k = l->kernel;
-	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
+	int64_t step = (int64_t)k->threads * k->lanes * k->each, resident, groups, split = 1;
 
 	resident = (int64_t)d->multiprocessors * l->resident;
 	if (k->turned_dim >= 0 || k->pairs) {

@@ -24,6 +24,10 @@ enum {
 	SPLIT_ROWS = 16    /* that four warps share */
 };
 
+/* So few keys are one tile of our own: cuDNN's has 128 or 256 of them.  A warp has many rows where
+ * their scores and sums fit into registers. */
+enum { FEW_KEYS = 96, FEW_KEYS_WIDTH = 128, FEW_KEYS_MANY = 144 };
+
 /* Products of elements from which cuDNN's kernel makes up for its longer launch. */
 static const double MUCH_WORK = 1 << 27;
 /* The widest heads of its gradients. */
@@ -58,6 +62,18 @@ static int tile_rows(enum dtype dtype, int many)
 	return by_tensor_cores(dtype) ? 64 * many : ATTEND_THREADS / 16 * 2 * many;
 }
 
+/* The keys where these are known to be few; else 0. */
+static int few_keys(const struct graph *g, const struct node *n)
+{
+	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
+	const struct sym *keys = k->size[k->rank - 2];
+
+	return by_tensor_cores(n->dtype) && sym_is_const(keys) && keys->value > 0 &&
+		       keys->value <= FEW_KEYS && width_of(g, n) <= FEW_KEYS_WIDTH
+		   ? (int)keys->value
+		   : 0;
+}
+
 /* By the sizes of the capture, since the text has it. */
 static int rows_of_warps(const struct graph *g, const struct node *n)
 {
@@ -67,6 +83,8 @@ static int rows_of_warps(const struct graph *g, const struct node *n)
 	for (int d = 0; d < q->rank - 2; d++)
 		matrices *= sym_hint(g->syms, q->size[d]);
 	tiles = (rows + tile_rows(n->dtype, MANY_ROWS) - 1) / tile_rows(n->dtype, MANY_ROWS);
+	if (few_keys(g, n) + width_of(g, n) > FEW_KEYS_MANY && few_keys(g, n) > 0)
+		return FEW_ROWS;
 	return rows > tile_rows(n->dtype, FEW_ROWS) && tiles * matrices >= ENOUGH_BLOCKS ? MANY_ROWS
 											 : FEW_ROWS;
 }
@@ -116,10 +134,10 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		   "l%d_attend(const __grid_constant__ attention_args a)\n{\n\t",
 		   ATTEND_THREADS, many == SHARED_ROWS ? SPLIT_AT_ONCE : 2, kernel);
 	if (by_tensor_cores(n->dtype))
-		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s>(a);\n}\n",
+		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s, %d>(a);\n}\n",
 			   cuda_element(n->dtype), (int)width, many, mask_of(g, n), causal,
 			   how & ATTENTION_ROUNDS ? "true" : "false", empty,
-			   splits(g, n) ? "true" : "false");
+			   splits(g, n) ? "true" : "false", few_keys(g, n));
 	else
 		buf_printf(out, "attend_rows<%d, %d, %s, %s, %s>(a);\n}\n", (int)width, 2 * many,
 			   mask_of(g, n), causal, empty);
@@ -171,12 +189,13 @@ static bool even_rows(const struct attend *s, const struct library_call *call)
 	return all % side == 0 && a->q.column == 1 && a->k.column == 1 && a->v.column == 1;
 }
 
-static unsigned room_of(const struct library_call *call, int rows)
+/* Shared memory of a tile with so many keys. */
+static unsigned room_of(const struct library_call *call, int rows, int keys)
 {
 	const struct operand *q = &call->arg[ARG_Q];
 	unsigned bytes = (unsigned)dtype_bytes(q->dtype);
 	unsigned columns = ((unsigned)q->size[q->rank - 1] + 15) / 16 * 16 + 16 / bytes;
-	unsigned lines = (unsigned)rows + 2 * ATTEND_KEYS;
+	unsigned lines = (unsigned)(rows + 2 * keys);
 
 	return columns * lines * bytes +
 	       (by_tensor_cores(q->dtype) ? 0 : (unsigned)rows * (ATTEND_KEYS + 4) * bytes);
@@ -242,6 +261,11 @@ static bool is_for_dnn(const struct graph *g, const struct node *n)
 	       rows_of_blocks(g, n) != SHARED_ROWS &&
 	       (n->args[ARG_MASK].kind != ARG_NODE ||
 		g->nodes[n->args[ARG_MASK].node]->dtype == n->dtype);
+}
+
+static bool is_ahead_for_dnn(const struct graph *g, const struct node *n)
+{
+	return few_keys(g, n) == 0 && is_for_dnn(g, n);
 }
 
 static bool suits_dnn(const struct library_call *call)
@@ -497,6 +521,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
 	const struct operand *mask = &call->arg[ARG_MASK];
 	int rows = tile_rows(q->dtype, rows_of_blocks(call->graph, call->node)), last = q->rank - 1;
+	int few;
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
 	struct dnn_shape out;
@@ -508,7 +533,8 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	out = call->number[ARG_HOW] & ATTENTION_TURNED
 		  ? shape_of(&call->out, 2, 1, false)
 		  : shape_of(&call->out, q->rank == 4 ? 1 : -1, last - 1, false);
-	s->graph = attention_graph(c, &out, false);
+	few = few_keys(call->graph, call->node);
+	s->graph = few > 0 ? NULL : attention_graph(c, &out, false);
 	if (s->graph)
 		return ON_DEVICE;
 	if (!c->module)
@@ -531,7 +557,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	s->blocks = a->batch.points * a->tiles;
 	if (splits(call->graph, call->node) && !plan_parts(c, s, rows, err))
 		return NOWHERE;
-	s->shared_bytes = room_of(call, rows);
+	s->shared_bytes = room_of(call, rows, few > 0 ? (few + 15) / 16 * 16 : ATTEND_KEYS);
 	return cuda_check(c->device,
 			  c->device->api.cuFuncSetAttribute(
 			      s->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -579,7 +605,7 @@ static void drop(struct device *d, void *state)
 }
 
 const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
-					     .late_for = is_for_dnn,
+					     .late_for = is_ahead_for_dnn,
 					     .emit = emit,
 					     .bind = bind,
 					     .run = run,
@@ -927,7 +953,7 @@ static enum placing bind_back(const struct cuda_call *c, void **state, struct er
 	s->args.out_wide = q->size[last] * (int64_t)dtype_bytes(q->dtype) % 16 == 0;
 	s->row_blocks = a->batch.points * a->tiles;
 	s->key_blocks = a->batch.points * s->args.key_tiles;
-	s->shared_bytes = room_of(call, 2 * rows);
+	s->shared_bytes = room_of(call, 2 * rows, ATTEND_KEYS);
 	return take_left(c, s, err) && share(c, s->rows, s->shared_bytes) &&
 		       share(c, s->keys, s->shared_bytes)
 		   ? ON_DEVICE
