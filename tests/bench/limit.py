@@ -9,7 +9,7 @@ the first; --blocks takes those of odd.py, unseen.py and blocks.py (tuned) inste
 under a time limit: ours is the better one of static and graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
 median of 5 batches between two events.  --errors compares both sides' results of small inputs with
 float64.  No block begins after --wall seconds.  A line a block is printed, and written to --json.
---lanes: so many processes prepare blocks (PyTorch compiles in each) while one of them measures, on each GPU that there is.
+--lanes: so many processes on each GPU prepare blocks side by side (PyTorch compiles in each); once all are ready, one at a time measures.
 """
 import argparse
 import contextlib
@@ -140,7 +140,8 @@ def sides_of(name, arguments):
     """PyTorch's modes as functions without arguments; each has run."""
     import torch
 
-    torch._dynamo.reset()
+    if not arguments.lock:
+        torch._dynamo.reset()
     space = {}
     exec(PREFIX + (BLOCKS[name][1] or BLOCKS[name][0]), space)
     args = [filled(s, "cuda") for s in inputs(name, arguments)]
@@ -196,8 +197,15 @@ def alone(arguments):
         yield
 
 
-def measure(name, arguments):
-    sides = sides_of(name, arguments)
+def all_ready(arguments, until):
+    """Says that this lane has prepared its blocks, and waits for the others."""
+    count, folder = arguments.ready.split(",", 1)
+    tempfile.NamedTemporaryFile(dir=folder, delete=False).close()
+    while len(os.listdir(folder)) < int(count) and time.time() < until:
+        time.sleep(0.1)
+
+
+def measure(name, arguments, sides):
     with alone(arguments):
         theirs = {mode: sample_us(call, "cuda") for mode, call in sides.items()}
         ours, kernels = run_ours(arguments.binary, name, arguments)
@@ -276,19 +284,17 @@ def in_lanes(names, arguments):
     import torch
 
     count = torch.cuda.device_count()
-    with tempfile.TemporaryDirectory() as folder:
-        started = []
-        for lane in range(arguments.lanes * count):
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as ready:
+        started, lanes = [], min(len(names), arguments.lanes * count)
+        for lane in range(lanes):
             gpu = lane % count
-            own = [*sys.argv[1:], "--lanes", "1", "--compiled", "--lock", os.path.join(folder, "gpu%d" % gpu), "--json", os.path.join(folder, "lane%d" % lane)]
-            mine = names[lane :: arguments.lanes * count]
+            own = [*sys.argv[1:], "--lanes", "1", "--compiled", "--lock", os.path.join(folder, "gpu%d" % gpu), "--json", os.path.join(folder, "lane%d" % lane), "--ready", "%d,%s" % (lanes, ready)]
             environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
-            if mine:
-                started.append(subprocess.Popen([sys.executable, os.path.abspath(__file__), *own, "--only", ",".join(mine)], env=environment))
+            started.append(subprocess.Popen([sys.executable, os.path.abspath(__file__), *own, "--only", ",".join(names[lane::lanes])], env=environment))
         for process in started:
             process.wait()
         rows = []
-        for lane in range(arguments.lanes * count):
+        for lane in range(lanes):
             if os.path.exists(os.path.join(folder, "lane%d" % lane)):
                 with open(os.path.join(folder, "lane%d" % lane), encoding="utf-8") as file:
                     rows += [json.loads(line) for line in file]
@@ -311,6 +317,7 @@ def main():
     parser.add_argument("--lanes", type=int, default=1, help="processes that prepare blocks side by side, on each GPU")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--lock", help=argparse.SUPPRESS)
+    parser.add_argument("--ready", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     import torch
 
@@ -334,11 +341,17 @@ def main():
     for row in rows if arguments.json else []:
         with open(arguments.json, "a") as file:
             file.write(json.dumps(row) + "\n")
+    prepared = {}
+    if arguments.lock:
+        for name in names:
+            if time.time() - begin < arguments.wall / 2:
+                prepared[name] = sides_of(name, arguments)
+        all_ready(arguments, begin + arguments.wall / 2)
     for name in names if arguments.lanes == 1 else []:
-        if time.time() - begin > arguments.wall:
+        if time.time() - begin > arguments.wall or (arguments.lock and name not in prepared):
             print("no time for", name, flush=True)
             continue
-        row = error_of(name, arguments) if arguments.errors else measure(name, arguments)
+        row = error_of(name, arguments) if arguments.errors else measure(name, arguments, prepared.get(name) or sides_of(name, arguments))
         if row:
             rows.append(row)
         if arguments.json and row:

@@ -289,6 +289,7 @@ PROGRAMS["attention_of_few_rows"] = (
 PROGRAMS["attention_of_tiles"] = (
     "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c), F.scaled_dot_product_attention(a, b, c, is_causal=True), F.scaled_dot_product_attention(a, b, c, (b[..., 0] > -1).unsqueeze(-2)), "
     "F.scaled_dot_product_attention(a.repeat(24, 1, 1, 1), b.repeat(24, 1, 1, 1), c.repeat(24, 1, 1, 1))[::9], F.scaled_dot_product_attention(a, b[:, :, :88], c[:, :, :88]), "
+    "F.scaled_dot_product_attention(a.repeat(1, 3, 1, 1), b, c, is_causal=True, enable_gqa=True), F.scaled_dot_product_attention(a.repeat(1, 2, 1, 1), b[:, :1], c[:, :1], is_causal=True, enable_gqa=True), "
     "F.scaled_dot_product_attention(a.repeat(24, 1, 1, 1), b[:, :, :77].repeat(24, 1, 1, 1), c[:, :, :77].repeat(24, 1, 1, 1))[::9], F.scaled_dot_product_attention(a[..., :23], b[:, :, :3, :23], c[:, :, :3, :23], (c[:, :, :3, 0] > 0).unsqueeze(-2))",
     [tensor(2, 2, 150, 24, dtype="bfloat16", seed=seed) for seed in (1, 2, 3)])
 SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}

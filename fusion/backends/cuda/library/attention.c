@@ -245,18 +245,46 @@ static bool is_masked_whole(const struct library_call *call)
 		mask->offset % 8 == 0);
 }
 
-/* Whether cuDNN will take it, by the sizes of the capture. */
-static bool is_for_dnn(const struct graph *g, const struct node *n)
+/* Of [batch, group, head, row, column], where the heads of a group share keys, one head after the
+ * other: [batch, head, row, column], with fewer heads of keys. */
+static void fold_groups(struct library_call *call)
+{
+	struct operand *const all[] = { &call->arg[ARG_Q], &call->arg[ARG_K], &call->arg[ARG_V],
+					&call->out };
+
+	if (all[0]->rank != 5 || all[1]->size[2] != 1 || all[2]->size[2] != 1 ||
+	    call->arg[ARG_MASK].buffer >= 0 || call->number[ARG_HOW] & ATTENTION_TURNED)
+		return;
+	for (int i = 0; i < 4; i += 3)
+		if (all[i]->stride[1] != all[i]->size[2] * all[i]->stride[2])
+			return;
+	for (int i = 0; i < 4; i++) {
+		struct operand *x = all[i];
+
+		x->size[1] *= x->size[2];
+		x->stride[1] = i == 0 || i == 3 ? x->stride[2] : x->stride[1];
+		for (int d = 2; d < 4; d++) {
+			x->size[d] = x->size[d + 1];
+			x->stride[d] = x->stride[d + 1];
+		}
+		x->rank = 4;
+	}
+}
+
+/* Whether cuDNN will take it, by the sizes of the capture; `grouped`: heads may share keys. */
+static bool is_for_dnn(const struct graph *g, const struct node *n, bool grouped)
 {
 	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
 	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
 	double work = (double)sym_hint(g->syms, k->size[k->rank - 2]);
-	bool alike = q->rank == k->rank && (q->rank == 3 || q->rank == 4);
+	bool alike = q->rank == k->rank && q->rank >= 3 && q->rank <= 4 + grouped;
 
 	for (int d = 0; d < q->rank; d++)
 		work *= (double)sym_hint(g->syms, q->size[d]);
 	for (int d = 0; alike && d < q->rank - 2; d++)
-		alike = sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
+		alike = q->rank == 5 && d == 2
+			    ? sym_is(k->size[d], 1)
+			    : sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
 	return alike && by_tensor_cores(n->dtype) && work >= MUCH_WORK && width_of(g, n) % 8 == 0 &&
 	       rows_of_blocks(g, n) != SHARED_ROWS &&
 	       (n->args[ARG_MASK].kind != ARG_NODE ||
@@ -265,7 +293,7 @@ static bool is_for_dnn(const struct graph *g, const struct node *n)
 
 static bool is_ahead_for_dnn(const struct graph *g, const struct node *n)
 {
-	return few_keys(g, n) == 0 && is_for_dnn(g, n);
+	return few_keys(g, n) == 0 && is_for_dnn(g, n, true);
 }
 
 static bool suits_dnn(const struct library_call *call)
@@ -287,7 +315,9 @@ static bool suits_dnn(const struct library_call *call)
 			    call->arg[a].offset % 8 != 0)
 				return false;
 	for (int d = 0; d < last - 1; d++)
-		if (k->size[d] != q->size[d] || v->size[d] != q->size[d])
+		if (v->size[d] != k->size[d] ||
+		    (k->size[d] != q->size[d] &&
+		     (d != 1 || k->size[d] == 0 || q->size[d] % k->size[d] != 0)))
 			return false;
 	return true;
 }
@@ -434,22 +464,33 @@ static struct dnn_graph *finish_scores(const struct scores *s)
 	return NULL;
 }
 
-/* The result lies as `out` says. */
-static struct dnn_graph *attention_graph(const struct cuda_call *c, const struct dnn_shape *out,
-					 bool leaves)
+/* The result lies as `out` says; NULL: as the call's does. */
+static struct dnn_graph *attention_graph(const struct cuda_call *original,
+					 const struct dnn_shape *out, bool leaves)
 {
-	const struct library_call *call = c->call;
+	struct library_call folded = *original->call;
+	struct cuda_call with_folded = *original;
+	const struct cuda_call *c = &with_folded;
+	const struct library_call *call = &folded;
+	int rank;
+	struct dnn_shape own;
 	enum dnn_type type = dnn_type_of(call->arg[ARG_Q].dtype);
 	struct scores s = { .leaves = leaves };
 	dnn_item q, k, v, y;
 
+	fold_groups(&folded);
+	with_folded.call = &folded;
+	rank = folded.arg[ARG_Q].rank;
+	own = folded.number[ARG_HOW] & ATTENTION_TURNED
+		  ? shape_of(&folded.out, 2, 1, false)
+		  : shape_of(&folded.out, rank == 4 ? 1 : -1, rank - 2, false);
 	begin_scores(c, &s);
 	if (!s.g)
 		return NULL;
 	q = add_matrix(&s, call, ARG_Q, false, ID_Q);
 	k = add_matrix(&s, call, ARG_K, true, ID_K);
 	v = add_matrix(&s, call, ARG_V, false, ID_V);
-	y = dnn_add_tensor(s.g, type, out, DNN_IN_MEMORY, ID_OUT);
+	y = dnn_add_tensor(s.g, type, out ? out : &own, DNN_IN_MEMORY, ID_OUT);
 	dnn_add_op(s.g, &(struct dnn_op){ .kind = DNN_PRODUCT,
 					  .x = add_softmax(&s, add_scores(&s, call, q, k), type),
 					  .b = v,
@@ -524,17 +565,13 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	int few;
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
-	struct dnn_shape out;
 
 	*state = s;
 	if (!s)
 		return NOWHERE;
 	s->args.scale = (float)call->node->args[ARG_SCALE].f;
-	out = call->number[ARG_HOW] & ATTENTION_TURNED
-		  ? shape_of(&call->out, 2, 1, false)
-		  : shape_of(&call->out, q->rank == 4 ? 1 : -1, last - 1, false);
 	few = few_keys(call->graph, call->node);
-	s->graph = few > 0 ? NULL : attention_graph(c, &out, false);
+	s->graph = few > 0 ? NULL : attention_graph(c, NULL, false);
 	if (s->graph)
 		return ON_DEVICE;
 	if (!c->module)
@@ -635,7 +672,7 @@ enum { ID_G = ID_ROWS + 1, ID_SLOPE, ID_ONE, ID_SUM, ID_DQ, ID_DK, ID_DV };
 static bool is_back_for_dnn(const struct graph *g, const struct node *n)
 {
 	return !g->ordered && n->args[ARG_MASK].kind != ARG_NODE && width_of(g, n) <= DNN_WIDTH &&
-	       is_for_dnn(g, n);
+	       is_for_dnn(g, n, false);
 }
 
 static bool suits_back(const struct library_call *call)
