@@ -248,8 +248,18 @@ static void put_fresh_load(struct emit_text *t, const struct access *at, const c
 	enum lane_step step = lane_step(k, at);
 	int lanes = t->c->lanes;
 
-	if (step == LANE_NEXT && has_even_runs(t, at))
+	if (step == LANE_NEXT && has_even_runs(t, at) && !t->c->padded)
 		step = LANE_SAME;
+	if (step == LANE_NEXT && cuda_is_open(t->c, at)) {
+		for (int j = 0; j < lanes; j++) {
+			buf_printf(t->out, "\t%s[%d] = (", to, j);
+			text_address(t, at, k->n_dims, "x");
+			buf_printf(t->out, ")[x%d + %d < ", k->n_dims - 1, j);
+			text_number(t, k->extent[k->n_dims - 1]);
+			buf_printf(t->out, " ? %d : 0];\n", j);
+		}
+		return;
+	}
 	if (step == LANE_NEXT) {
 		buf_printf(t->out, "\tget(%s, ", to);
 		text_address(t, at, k->n_dims, "x");
@@ -372,6 +382,7 @@ static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 			buf_printf(out, "\tconst f32 r%d = (f32)v[j];\n", inst->dst);
 		break;
 	case INST_REDUCE:
+		buf_puts(out, t->c->padded ? "\tif (p + j < points)\n" : "");
 		if (op_is_search(inst->op)) {
 			buf_printf(out, "\tc%d[j].look(r%d, p + j);\n", inst->dst, inst->src[0]);
 			break;
@@ -502,9 +513,13 @@ static void put_map(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
+	const struct sym *extent[MAX_RANK];
 
+	memcpy(extent, k->extent, sizeof(extent));
+	if (c->padded)
+		extent[k->n_dims - 1] = c->padded;
 	buf_puts(t->out, "\tconst u32 points = ");
-	put_product(t, k->extent, 0, k->n_dims);
+	put_product(t, extent, 0, k->n_dims);
 	buf_puts(t->out, ";\n");
 	if (c->each > 1) {
 		put_apart(t);
@@ -519,7 +534,7 @@ static void put_map(struct emit_text *t)
 		buf_printf(t->out, "\tconst u32 p = (%s * %du + threadIdx.x) * %du;\n\t%s{\n",
 			   block_index(c), c->threads, c->lanes,
 			   c->whole ? "" : "if (p < points) ");
-	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
+	text_coordinates(t, extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n");
 	text_sites_end(t);
@@ -797,7 +812,7 @@ static void put_slots(struct emit_text *t)
 	for (int s = 0; s < k->n_slots; s++)
 		buf_printf(out,
 			   "\t%s *const k%d = (%s *)slot;\n\tslot += ((i64)points * %d * "
-			   "sizeof(%s) + 15) / 16 * 16;\n",
+			   "sizeof(%s) + 63) / 64 * 64;\n",
 			   text_element(k->slot_dtype[s]), s, text_element(k->slot_dtype[s]),
 			   k->form == FORM_COLS ? t->c->columns : 1,
 			   text_element(k->slot_dtype[s]));

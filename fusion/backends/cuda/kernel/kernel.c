@@ -83,6 +83,90 @@ static void check_access(void *self, const struct inst *inst, bool body)
 		a->fails |= d != along && sym_eval(inst->at.stride[d], a->vars) % a->lanes != 0;
 }
 
+/* ---- rows that lanes do not divide, where memory has room after each */
+
+/* From one row of a buffer to the next, where each access of a row begins with it, and what is
+ * after the row is nobody's where it is stored; 0: not so. */
+static int64_t row_room(const struct cuda_kernel *c, const struct inst *inst)
+{
+	const struct kernel *k = c->kernel;
+	const struct access *at = &inst->at;
+	const struct buffer *b = &c->lowered->buffers[at->buffer];
+	const struct node *n = b->kind == BUFFER_TEMP ? c->lowered->graph->nodes[b->node] : NULL;
+	const struct sym *last = n && n->shape.rank ? n->shape.size[n->shape.rank - 1] : NULL;
+	const struct node *made = inst->kind == INST_STORE && inst->node >= 0
+				      ? c->lowered->graph->nodes[inst->node]
+				      : NULL;
+	int64_t room;
+
+	if (!last || !sym_is_const(last) || n->channels_last || !sym_is_const(at->offset))
+		return 0;
+	room = n->pitch ? n->pitch : last->value;
+	if (inst->kind == INST_STORE &&
+	    (!made || made->pitch != room ||
+	     made->shape.size[made->shape.rank - 1] != k->extent[k->n_dims - 1]))
+		return 0;
+	if (room == 0 || at->offset->value % room != 0)
+		return 0;
+	for (int d = 0; d < k->n_dims - 1; d++)
+		if (!sym_is_const(at->stride[d]) || at->stride[d]->value % room != 0)
+			return 0;
+	return room;
+}
+
+static bool stays(const struct kernel *k, const struct access *at)
+{
+	for (int d = 0; d < k->n_dims - 1; d++)
+		if (!sym_is(at->stride[d], 0))
+			return false;
+	return true;
+}
+
+bool cuda_is_open(const struct cuda_kernel *c, const struct access *at)
+{
+	return c->padded && stays(c->kernel, at) &&
+	       c->lowered->buffers[at->buffer].kind != BUFFER_TEMP;
+}
+
+struct padding {
+	const struct cuda_kernel *c;
+	int64_t points;
+	bool fails, helps;
+};
+
+static void check_padding(void *self, const struct inst *inst, bool body)
+{
+	struct padding *p = self;
+	const struct kernel *k = p->c->kernel;
+	bool stored = inst->kind == INST_STORE;
+
+	p->fails |= inst->join || inst->lookup || inst->kind == INST_SCAN;
+	if (!body || p->fails || (!inst_loads(inst) && !stored) ||
+	    sym_is(inst->at.stride[k->n_dims - 1], 0))
+		return;
+	if (!stored && stays(k, &inst->at))
+		return; /* lane by lane, or a temporary, which has readable bytes after it */
+	if (row_room(p->c, inst) < p->points)
+		p->fails = true;
+	p->helps = true;
+}
+
+/* The last dim's points up to whole runs of lanes, if each row has memory for them; 0: it has not.
+ */
+static int64_t padded_points(const struct cuda_kernel *c, int lanes)
+{
+	const struct kernel *k = c->kernel;
+	int last = k->n_dims - 1;
+	struct padding p = { .c = c };
+
+	if (c->turned_dim >= 0 || last < 1 || !sym_is_const(k->extent[last]) ||
+	    (k->form == FORM_ROWS && k->n_outer != last) || k->form == FORM_COLS)
+		return 0;
+	p.points = (k->extent[last]->value + lanes - 1) / lanes * lanes;
+	each_inst(k, check_padding, &p);
+	return p.fails || !p.helps ? 0 : p.points;
+}
+
 /* Whether all its accesses may be made `lanes` at a time under these symbols;
  * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */
 static bool is_aligned(const struct cuda_kernel *c, int lanes, const int64_t *vars)
@@ -92,7 +176,8 @@ static bool is_aligned(const struct cuda_kernel *c, int lanes, const int64_t *va
 
 	if (lanes == 1)
 		return true;
-	if (sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0 ||
+	if ((sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0 &&
+	     padded_points(c, lanes) == 0) ||
 	    (c->turned_dim >= 0 && sym_eval(k->extent[c->turned_dim], vars) % lanes != 0))
 		return false;
 	each_inst(k, check_access, &a);
@@ -354,6 +439,8 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 	c->lanes = c->lanes > most ? most : c->lanes;
 	while (c->lanes > 1 && !is_aligned(c, c->lanes, vars))
 		c->lanes /= 2;
+	if (c->lanes > 1 && sym_eval(k->extent[k->n_dims - 1], vars) % c->lanes != 0)
+		c->padded = sym_const(c->lowered->graph->syms, padded_points(c, c->lanes));
 }
 
 /* A square of pairs has each of their rows in shared memory. */
@@ -426,6 +513,7 @@ static void choose_turned(struct cuda_kernel *c, const struct census *n, int mos
 	while (lanes > 1 && !is_aligned(c, lanes, vars))
 		lanes /= 2;
 	c->lanes = lanes;
+	c->padded = NULL;
 	c->threads = CUDA_TURN_THREADS;
 	c->rows_a_block = CUDA_TURN_WARPS;
 }
@@ -608,7 +696,8 @@ static void choose_questions(struct cuda_kernel *c, bool early)
 	else
 		c->all_live = is_multiple(known_points(k, k->n_outer - 1, k->n_outer), c->columns);
 	c->whole = is_multiple(known_points(k, k->form == FORM_MAP ? 0 : k->n_outer, k->n_dims),
-			       step);
+			       step) &&
+		   !c->padded;
 }
 
 /* Whether some access is too large for the cache: what was written last of it is there. */

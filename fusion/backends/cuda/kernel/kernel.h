@@ -114,8 +114,11 @@ struct cuda_kernel {
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* in the graph */
 	int threads, rows_a_block, rows_each, columns;
-	int lanes;     /* of a thread, side by side; 1: any alignment will do */
-	int each;      /* MAP: points of a thread that lie apart, where lanes are 1 */
+	int lanes; /* of a thread, side by side; 1: any alignment will do */
+	int each;  /* MAP: points of a thread that lie apart, where lanes are 1 */
+	/* Lanes end after the last dim does: so many points it would have if they did not; what
+	 * they have there lies between rows, and is nobody's.  NULL: they divide it. */
+	const struct sym *padded;
 	bool splits;   /* several blocks may share a row or columns */
 	int n_reduces; /* of its first stage */
 	/* No thread is without a row or column, for any symbols, nor, in any of its steps,
@@ -194,6 +197,10 @@ void cuda_kernel_words(struct buf *out, const struct kernel *kernels, int n);
 
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
+
+/* Whether a run of lanes of an access ends after its row does, in memory that is not the row's: of
+ * a kernel whose lanes do not divide its rows, a load that stays from row to row. */
+bool cuda_is_open(const struct cuda_kernel *c, const struct access *at);
 
 /* Which of these accesses it is; -1: none. */
 int cuda_find(const struct kernel *k, const struct access *const *list, int n,
