@@ -367,7 +367,7 @@ static void an_odd_sum_on_a_gpu_is_an_even_one_and_the_rest(void **state)
 static void odd_rows_of_a_weight_are_copied(void **state)
 {
 	struct world *w = *state;
-	struct arg x = ADD(w, OP_relu, input(w, DTYPE_BF16, SIZES(1024, 1027)));
+	struct arg x = ADD(w, OP_relu, input(w, DTYPE_BF16, SIZES(2048, 1027)));
 	int copies = 0, biased = 0, products = 0;
 
 	w->g->calls = true;

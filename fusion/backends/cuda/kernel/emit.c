@@ -207,6 +207,7 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
 }
 
+enum { FEW_STEPS_BODY = 48, FEW_STEPS_BYTES = 8 };
 enum { MOST_COMPARED = 1 << 16 }; /* elements of a constant that are looked at */
 
 /* Whether a constant has the same element in each run of lanes, as a mask of halves has. */
@@ -745,6 +746,20 @@ static void put_scanned(struct emit_text *t, const struct stage *stage, const ch
 	text_sites_end(t);
 }
 
+/* Whether a step down a column loads so little that several of them are to be under way at once,
+ * and is short enough to be compiled as often. */
+static bool has_few_bytes(const struct emit_text *t, const struct stage *stage)
+{
+	size_t bytes = 0;
+
+	if (t->c->kernel->form != FORM_COLS || stage->n_body > FEW_STEPS_BODY)
+		return false;
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD)
+			bytes += dtype_bytes(stage->body[i].dtype);
+	return bytes > 0 && bytes <= FEW_STEPS_BYTES;
+}
+
 /* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
 static void put_points(struct emit_text *t, const struct stage *stage, const char *thread)
 {
@@ -766,7 +781,8 @@ static void put_points(struct emit_text *t, const struct stage *stage, const cha
 				   c->lanes, if_there(c, stage));
 		else
 			buf_printf(t->out,
-				   "\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   "%s\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   has_few_bytes(t, stage) ? "#pragma unroll 4\n" : "",
 				   c->splits ? "begin + " : "", thread, c->lanes,
 				   c->all_live ? "" : "live && ", c->threads * c->lanes);
 		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");

@@ -85,28 +85,23 @@ static void check_access(void *self, const struct inst *inst, bool body)
 
 /* ---- rows that lanes do not divide, where memory has room after each */
 
-/* From one row of a buffer to the next, where each access of a row begins with it, and what is
- * after the row is nobody's where it is stored; 0: not so. */
-static int64_t row_room(const struct cuda_kernel *c, const struct inst *inst)
+/* From one row of a buffer to the next where a store's rows begin with them and what is after each
+ * is nobody's; 0: not so. */
+static int64_t row_room(const struct cuda_kernel *c, const struct inst *store)
 {
 	const struct kernel *k = c->kernel;
-	const struct access *at = &inst->at;
+	const struct access *at = &store->at;
 	const struct buffer *b = &c->lowered->buffers[at->buffer];
 	const struct node *n = b->kind == BUFFER_TEMP ? c->lowered->graph->nodes[b->node] : NULL;
+	const struct node *made = store->node >= 0 ? c->lowered->graph->nodes[store->node] : NULL;
 	const struct sym *last = n && n->shape.rank ? n->shape.size[n->shape.rank - 1] : NULL;
-	const struct node *made = inst->kind == INST_STORE && inst->node >= 0
-				      ? c->lowered->graph->nodes[inst->node]
-				      : NULL;
 	int64_t room;
 
-	if (!last || !sym_is_const(last) || n->channels_last || !sym_is_const(at->offset))
+	if (!last || !made || !sym_is_const(last) || n->channels_last || !sym_is_const(at->offset))
 		return 0;
 	room = n->pitch ? n->pitch : last->value;
-	if (inst->kind == INST_STORE &&
-	    (!made || made->pitch != room ||
-	     made->shape.size[made->shape.rank - 1] != k->extent[k->n_dims - 1]))
-		return 0;
-	if (room == 0 || at->offset->value % room != 0)
+	if (room == 0 || made->pitch != room || at->offset->value % room != 0 ||
+	    made->shape.size[made->shape.rank - 1] != k->extent[k->n_dims - 1])
 		return 0;
 	for (int d = 0; d < k->n_dims - 1; d++)
 		if (!sym_is_const(at->stride[d]) || at->stride[d]->value % room != 0)
@@ -134,6 +129,7 @@ struct padding {
 	bool fails, helps;
 };
 
+/* A run that is loaded lies in one aligned vector, which memory has whole where it has a part. */
 static void check_padding(void *self, const struct inst *inst, bool body)
 {
 	struct padding *p = self;
@@ -144,11 +140,8 @@ static void check_padding(void *self, const struct inst *inst, bool body)
 	if (!body || p->fails || (!inst_loads(inst) && !stored) ||
 	    sym_is(inst->at.stride[k->n_dims - 1], 0))
 		return;
-	if (!stored && stays(k, &inst->at))
-		return; /* lane by lane, or a temporary, which has readable bytes after it */
-	if (row_room(p->c, inst) < p->points)
-		p->fails = true;
-	p->helps = true;
+	p->fails |= stored && row_room(p->c, inst) < p->points;
+	p->helps |= stored || !stays(k, &inst->at);
 }
 
 /* The last dim's points up to whole runs of lanes, if each row has memory for them; 0: it has not.
