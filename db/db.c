@@ -13,6 +13,7 @@
 
 #include "db/internal.h"
 #include "fusion/base/buf.h"
+#include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
 enum { BUSY_TIMEOUT_MS = 3000 };
@@ -43,7 +44,7 @@ static bool exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
 	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
 }
 
-static sqlite3 *connect_to(const char *path, int flags, struct err *err)
+sqlite3 *db_connect(const char *path, int flags, struct err *err)
 {
 	sqlite3 *h = NULL;
 
@@ -128,6 +129,22 @@ static bool check_version(sqlite3 *h, const char *path, struct err *err)
 						  : "run a newer one");
 }
 
+/* The store as it is, before its schema changes.  This writer's turn keeps others from it. */
+static bool keep_copy(const char *path, int newest, struct err *err)
+{
+	char copy[4096];
+	struct err why = { 0 };
+	json_t *said;
+
+	snprintf(copy, sizeof(copy), "%s.before-%d", path, newest);
+	said = db_backup(path, copy, BACKUP_STORE, &why);
+	json_decref(said);
+	return said || err_set(err, why.code,
+			       "the database is of an earlier version, and is copied before it is "
+			       "brought up to date: %s",
+			       why.message);
+}
+
 static bool migrate(sqlite3 *h, const char *path, struct err *err)
 {
 	int version, newest = newest_version();
@@ -150,7 +167,7 @@ static bool migrate(sqlite3 *h, const char *path, struct err *err)
 			     "up to %d; run a newer one",
 			     path, version, newest);
 	if (ok && version < newest)
-		ok = run_from(h, version, err);
+		ok = (version == 0 || keep_copy(path, newest, err)) && run_from(h, version, err);
 	if (ok)
 		return sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
 		       db_fail(h, "commit", err);
@@ -204,7 +221,7 @@ static void make_private(const char *path)
 static bool prepare_writer(struct db *db, const char *path, struct err *err)
 {
 	make_private(path);
-	db->writer = connect_to(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	db->writer = db_connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
 	if (!db->writer)
 		return false;
 	/* auto_vacuum counts only before the first table is made. */
@@ -244,7 +261,7 @@ static struct db *create(struct err *err)
 static bool connect_readers(struct db *db, const char *path, int flags, struct err *err)
 {
 	for (int i = 0; i < N_READERS; i++) {
-		db->readers[i] = connect_to(path, SQLITE_OPEN_READONLY | flags, err);
+		db->readers[i] = db_connect(path, SQLITE_OPEN_READONLY | flags, err);
 		if (!db->readers[i])
 			return false;
 	}
@@ -274,7 +291,7 @@ struct db *db_open_beside(const char *path, struct err *err)
 		return NULL;
 	db->lock_fd = take_lock(path, &in_use);
 	if (db->lock_fd == LOCK_IN_USE) {
-		db->writer = connect_to(path, SQLITE_OPEN_READWRITE, err);
+		db->writer = db_connect(path, SQLITE_OPEN_READWRITE, err);
 		ok = db->writer && check_version(db->writer, path, err);
 	} else if (db->lock_fd >= 0) {
 		ok = prepare_writer(db, path, err);
@@ -368,6 +385,7 @@ void db_close(struct db *db)
 	if (!db)
 		return;
 	disconnect_readers(db);
+	sqlite3_finalize(db->ask_others);
 	sqlite3_close(db->writer);
 	if (db->lock_fd >= 0)
 		close(db->lock_fd);
@@ -397,12 +415,46 @@ bool db_write_end(struct db *db, bool ok, struct err *err)
 {
 	if (ok && memory_refused_here() != db->refused)
 		ok = memory_refused_error(err, "what was to be stored");
-	if (ok)
+	if (ok) {
 		ok = exec(db->writer, "COMMIT", "commit", err);
+		db->version++;
+	}
 	if (!ok)
 		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
+}
+
+/* Has SQLite say whether another process wrote: within the writer's turn, since what this process
+ * writes there is no news to it. */
+static void ask_others(struct db *db)
+{
+	int64_t now = -1;
+
+	if (!db->ask_others)
+		sqlite3_prepare_v2(db->writer, "PRAGMA data_version", -1, &db->ask_others, NULL);
+	if (db->ask_others && sqlite3_step(db->ask_others) == SQLITE_ROW)
+		now = sqlite3_column_int64(db->ask_others, 0);
+	sqlite3_reset(db->ask_others);
+	if (now != db->others || now < 0) /* what cannot be known may be news */
+		db->version++;
+	db->others = now;
+}
+
+enum { OTHERS_ASKED_NS = 1000000 };
+
+uint64_t db_version(struct db *db)
+{
+	int64_t now = clock_ns();
+
+	/* While another thread has the turn no other process writes, or waits until it ends. */
+	if (db->writer && now - db->looked_ns >= OTHERS_ASKED_NS &&
+	    pthread_mutex_trylock(&db->write_lock) == 0) {
+		ask_others(db);
+		db->looked_ns = now;
+		pthread_mutex_unlock(&db->write_lock);
+	}
+	return db->version;
 }
 
 /* ---- what was deleted ---- */
@@ -425,16 +477,37 @@ static bool read_free_pages(struct db *db, int64_t *n, struct err *err)
 	return ok;
 }
 
-bool db_give_back(struct db *db, bool *more, struct err *err)
+/* A store that another program made may have to be written anew for that, once and alone. */
+static bool takes_pages_back(struct db *db, struct err *err)
+{
+	enum { INCREMENTAL = 2 };
+	sqlite3_stmt *s = db_prepare(db->writer, err, "PRAGMA auto_vacuum", "");
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	int how = ok ? sqlite3_column_int(s, 0) : 0;
+
+	sqlite3_finalize(s);
+	if (!ok || how == INCREMENTAL)
+		return ok || db_fail(db->writer, "look how space is given back", err);
+	if (db->lock_fd < 0)
+		return err_set(err, ERR_CONFLICT,
+			       "this store is to be written as a whole, once: stop the server that "
+			       "has it first");
+	return exec(db->writer, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM",
+		    "write the store as a whole", err);
+}
+
+bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 {
 	int64_t n;
 	char vacuum[64];
 	bool ok = read_free_pages(db, &n, err);
 
-	*more = ok && n > FREE_PAGES_MOST;
+	*more = ok && n > (all ? 0 : FREE_PAGES_MOST);
 	if (!*more)
 		return ok;
-	n -= FREE_PAGES_KEPT;
+	if (all && !takes_pages_back(db, err))
+		return false;
+	n -= all ? 0 : FREE_PAGES_KEPT;
 	snprintf(vacuum, sizeof(vacuum), "PRAGMA incremental_vacuum(%d)",
 		 n < PAGES_A_TURN ? (int)n : PAGES_A_TURN);
 	ok = db_write_begin(db, err) &&
@@ -443,8 +516,9 @@ bool db_give_back(struct db *db, bool *more, struct err *err)
 		return false;
 	/* The file shrinks when the log is written into it. */
 	pthread_mutex_lock(&db->write_lock);
-	ok = exec(db->writer, "PRAGMA wal_checkpoint(PASSIVE)", "write the log into the store",
-		  err);
+	ok = exec(db->writer,
+		  all ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)",
+		  "write the log into the store", err);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
 }

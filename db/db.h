@@ -23,9 +23,10 @@
 
 struct db;
 
-/* Creates the file where there is none, brings an older schema up to date, and
- * holds FILE.lock so that no second server takes up the same jobs.  NULL with
- * STORAGE: unwritable folder, locked, not a database, or of a newer version. */
+/* Creates the file where there is none, brings an older schema up to date (after a copy of it, as
+ * `PATH.before-N`, N the newer version: see db_backup()), and holds FILE.lock so that no second
+ * server takes up the same jobs.  NULL with STORAGE: unwritable folder, locked, not a database, or
+ * of a newer version. */
 struct db *db_open(const char *path, struct err *err);
 void db_close(struct db *db); /* NULL is fine */
 
@@ -36,6 +37,10 @@ struct db *db_open_beside(const char *path, struct err *err);
 /* To read alone, beside a server that has it or where nothing may be written: what writes must not
  * be called.  NULL with STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
+
+/* Another number than before where anything was written meanwhile; of what another process writes
+ * it tells within a millisecond.  What was read after it is at least as new. */
+uint64_t db_version(struct db *db);
 
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
 const char *run_status_name(enum run_status status);
@@ -130,7 +135,9 @@ struct run_query {
 					     * begin of a commit, or "#7": the run itself;
 					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
-	bool pinned;                        /* those alone */
+	const char *name, *branch;          /* NULL: any */
+	const char *commit;                 /* its begin; NULL: any */
+	bool pinned, baseline;              /* those alone */
 	struct run_range speedup, breaks, median_us; /* of its summary */
 	int status;                                  /* enum run_status; -1: any */
 	enum run_sort sort;                          /* 0: by age; what has no value comes last */
@@ -750,17 +757,45 @@ bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err);
 bool db_audit_list(struct db *db, int limit, struct arena *arena, struct audit_row **out, int *n,
 		   struct err *err); /* newest first */
 
-/* Gives a part of the space of what was deleted back to the disk; *more: there may be more to
- * give.  It holds the writer's turn for a moment. */
-bool db_give_back(struct db *db, bool *more, struct err *err);
+/* Gives a part of the space of what was deleted back to the disk, a little is kept for what comes
+ * next unless it is to give `all`; *more: there may be more to give.  It holds the writer's turn
+ * for a moment. */
+bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
+
+/* When the run that waits longest was queued, since 1970; 0: none waits. */
+bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err);
 
 /* Runs that wait, of those that the audit log knows to have been posted one by one by `who`; where
  * that is "", from the address. */
 bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
 		       struct err *err);
+
+/* ---- check.c, backup.c: whether a store is whole, and a copy of it in one file ---- */
+
+/* Looks at pages, references, what is packed and the hashes of the files beside it, of a store of
+ * any version, also while a server writes it: {"store", "ok", "version": of its schema, "bytes",
+ * "free_bytes", "tables": rows by name, "files": bytes by SHA-256, "problems": texts}.  The caller
+ * owns it.  NULL with STORAGE where there is no store to look at. */
+json_t *db_check(const char *path, struct err *err);
+
+enum backup_what {
+	BACKUP_WHOLE, /* checked, and with the files beside the store; `to` must not be there */
+	BACKUP_STORE, /* the database as it is; takes the place of `to` */
+};
+
+/* Writes a store as it is at one moment, whoever writes it, to one file: a database that SQLite
+ * reads, with a table of the files beside the store, and behind it what it holds and the SHA-256 of
+ * all.  It is there whole or not at all (`TO.partial` is what a killed one leaves).  Answers
+ * {"backup", "bytes", "sha256", "version", "made_ns", "tables", "files"}; the caller owns it.  NULL
+ * with STORAGE, FULL, CONFLICT. */
+json_t *db_backup(const char *from, const char *to, enum backup_what what, struct err *err);
+
+/* Makes a store of a backup where there is none; it answers what db_backup() did.  NULL with
+ * STORAGE where a byte of the backup is not as it was written; nothing is made then. */
+json_t *db_restore(const char *from, const char *to, struct err *err);
 
 /* ---- query.c: SQL over one run, in memory, that reads and nothing else ---- */
 

@@ -66,7 +66,7 @@ static bool list_history(sqlite3 *h, const struct history_query *f, struct arena
 	int code = SQLITE_ERROR, len = 0;
 
 	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		run_read(s, arena, &points[len++].run);
+		run_read(s, 0, arena, &points[len++].run);
 	if (s && code != SQLITE_DONE)
 		db_fail(h, "read a history", err);
 	sqlite3_finalize(s);
@@ -300,7 +300,7 @@ static bool read_one(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *a
 	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
 
 	if (code == SQLITE_ROW)
-		run_read(s, arena, out);
+		run_read(s, 0, arena, out);
 	else if (s && code != SQLITE_DONE)
 		db_fail(h, "look for a run", err);
 	sqlite3_finalize(s);

@@ -18,7 +18,11 @@ struct db {
 	bool reader_busy[N_READERS];
 	pthread_mutex_t reader_lock;
 	pthread_cond_t reader_free;
-	int lock_fd; /* FILE.lock, held while open */
+	int lock_fd;               /* FILE.lock, held while open */
+	_Atomic uint64_t version;  /* db_version() */
+	_Atomic int64_t looked_ns; /* when it was last asked what others wrote ... */
+	int64_t others;            /* ... and what SQLite said; the writer's turn's */
+	sqlite3_stmt *ask_others;  /* likewise; NULL: not yet */
 };
 
 /* The writer's turn: BEGIN IMMEDIATE ... COMMIT.  write_end(ok) commits or
@@ -67,13 +71,17 @@ struct placed_run {
  * where they are. */
 bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
 
-/* The columns of a run with its summary (runs.c); run_read() reads them from the statement's first
- * on and returns the number of the column after them. */
+/* The columns of a run with its summary (runs.c); run_read() reads them from the column `at` on and
+ * returns the number of the column after them. */
 #define RUN_COLUMNS                                                                                \
 	"id" RUN_POSTED_COLUMNS(COLUMN_NAME) RUN_KEPT_COLUMNS(COLUMN_NAME)                         \
 	    SUMMARY_COLUMNS(COLUMN_NAME) ", error_code, error_message, error_line, error_column"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out);
+int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out);
+
+/* A connection with SQLite's flags, on which a stranger's schema runs nothing; NULL with STORAGE.
+ */
+sqlite3 *db_connect(const char *path, int flags, struct err *err);
 
 /* A column's text, "" where NULL, until the statement goes on.  Where there is no memory it is ""
  * too, and that is counted (fusion/base/refused.h). */

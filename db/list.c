@@ -1,6 +1,7 @@
 /* db/list.c -- runs as a list: which, in what order, and what they can be filtered by. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/internal.h"
@@ -54,95 +55,116 @@ bool run_verdict_is(const char *name)
 /* "NOT ENOUGH" is not-enough. */
 #define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
 
-/* A number of the summary, where one is asked for, lies from ... to. */
+/* A number of the summary lies from ... to. */
 #define WITHIN(number, least, most)                                                                \
-	" AND (" least " IS NULL OR EXISTS (SELECT 1 FROM run_summary AS one"                      \
-	" WHERE one.run = run.id AND " number " BETWEEN " least " AND " most "))"
+	"EXISTS (SELECT 1 FROM run_summary AS one WHERE one.run = run.id AND " number              \
+	" BETWEEN " least " AND " most ")"
 
-/* The same condition counts the matches and pages through them. */
-#define FILTER                                                                                     \
-	" WHERE (?1 = '' OR project = ?1)"                                                         \
-	" AND (?2 = '' OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2))" \
-	" AND (?3 = '' OR device = ?3)"                                                            \
-	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
-	" OR instr(lower(branch), lower(?4)) OR instr(lower(note), lower(?4))"                     \
-	" OR instr(lower(commit_id), lower(?4)) = 1 OR '#' || run.id = ?4 OR CAST(run.id AS "      \
-	"TEXT) = ?4"                                                                               \
-	" OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id"                             \
-	"            AND instr(lower(tag), lower(?4))))"                                           \
-	" AND (?5 = '' OR status = ?5)"                                                            \
-	" AND (?6 = '' OR CASE ?6 WHEN 'broken' THEN " BROKEN                                      \
-	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
-	"                   AND " VERDICT_NAME("judged") " = ?6) END)" WITHIN(                     \
-	    "iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8")               \
-	    WITHIN("one.breaks", "?9", "?10")                                                      \
-		WITHIN("one.median_us", "?11", "?12") " AND (?13 = 0 OR pinned = 1)"
-
-#define FILTER_TYPES "ttttttddddddi"
+#define FILTER_TYPES "ttttttddddddttt"
 #define FILTER_VALUES(f, status)                                                                   \
 	(f)->project, (f)->tag, (f)->device, (f)->text, status, (f)->verdict, LEAST((f)->speedup), \
 	    MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks), LEAST((f)->median_us),      \
-	    MOST((f)->median_us), (int64_t)(f)->pinned
+	    MOST((f)->median_us), (f)->name, (f)->branch, (f)->commit
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
 #define MOST(r) ((r).asked ? (r).most : NAN)
 
-/* Folded: a row is a run of no suite, all that match of a suite (part 0), or one of these where the
- * suite is open (part 1).  A suite is where its newest run is. */
-#define FOLDED                                                                                     \
-	"WITH matching AS (SELECT run.id AS id, suite_run.suite AS suite FROM run"                 \
-	" LEFT JOIN suite_run ON suite_run.run = run.id" FILTER "),"                               \
-	" folded AS (SELECT suite, max(id) AS newest, count(*) AS many FROM matching"              \
-	" WHERE suite IS NOT NULL GROUP BY suite),"                                                \
-	" shown AS (SELECT id AS of_run, id AS place, 2 AS part, 0 AS many FROM matching"          \
-	" WHERE suite IS NULL UNION ALL SELECT newest, newest, 0, many FROM folded"                \
-	" UNION ALL SELECT matching.id, newest, 1, 0 FROM matching JOIN folded USING (suite)"      \
-	" WHERE suite IN (SELECT value FROM json_each(?14))) "
-
-static bool count_matching(sqlite3 *h, const struct run_query *f, const char *status,
-			   struct run_page *out, struct err *err)
+static bool is_given(const char *text)
 {
-	const char *sql = f->fold ? FOLDED "SELECT count(*), (SELECT count(*) FROM matching) FROM "
-					   "shown"
-				  : "SELECT count(*), count(*) FROM run" FILTER;
-	sqlite3_stmt *s = f->fold ? db_prepare(h, err, sql, FILTER_TYPES "t",
-					       FILTER_VALUES(f, status), f->open)
-				  : db_prepare(h, err, sql, FILTER_TYPES, FILTER_VALUES(f, status));
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
-
-	if (ok) {
-		out->total = sqlite3_column_int64(s, 0);
-		out->total_runs = sqlite3_column_int64(s, 1);
-	} else if (s) {
-		db_fail(h, "count runs", err);
-	}
-	sqlite3_finalize(s);
-	return ok;
+	return text && *text;
 }
 
-/* The speedups of the run and of those before it of its name, project, device and mode. */
-static bool read_recent(sqlite3 *h, struct run_row *run, struct err *err)
+/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  The same condition
+ * counts the matches and pages through them. */
+static void add_where(struct buf *sql, const struct run_query *f)
 {
-	sqlite3_stmt *s;
-	int n = 0, code;
+	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
+	const struct {
+		bool asked;
+		const char *sql;
+	} conditions[] = {
+		{ is_given(f->project), "project = ?1" },
+		{ is_given(f->tag),
+		  "EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2)" },
+		{ is_given(f->device), "device = ?3" },
+		{ is_given(f->text),
+		  "(instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"
+		  " OR instr(lower(branch), lower(?4)) OR instr(lower(note), lower(?4))"
+		  " OR instr(lower(commit_id), lower(?4)) = 1 OR '#' || run.id = ?4"
+		  " OR CAST(run.id AS TEXT) = ?4"
+		  " OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id"
+		  " AND instr(lower(tag), lower(?4))))" },
+		{ f->status >= 0, "status = ?5" },
+		{ broken, BROKEN },
+		{ is_given(f->verdict) && !broken,
+		  "EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"
+		  " AND " VERDICT_NAME("judged") " = ?6)" },
+		{ f->speedup.asked,
+		  WITHIN("iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8") },
+		{ f->breaks.asked, WITHIN("one.breaks", "?9", "?10") },
+		{ f->median_us.asked, WITHIN("one.median_us", "?11", "?12") },
+		{ is_given(f->name), "name = ?13" },
+		{ is_given(f->branch), "branch = ?14" },
+		{ is_given(f->commit), "instr(commit_id, ?15) = 1" },
+		{ f->pinned, "pinned = 1" },
+		{ f->baseline, "baseline = 1" },
+	};
 
-	if (!run->summary.mode)
-		return true;
-	s = db_prepare(h, err,
-		       "SELECT speedup FROM run JOIN run_summary ON run_summary.run = run.id"
-		       " WHERE name = ?1 AND project = ?2 AND device = ?3 AND mode = ?4"
-		       " AND id <= ?5 AND verdict <> '" RUN_DISAGREES "'"
-		       " ORDER BY id DESC LIMIT ?6",
-		       "ttttii", run->name, run->project, run->device, run->summary.mode, run->id,
-		       (int64_t)RUN_RECENT);
-	if (!s)
-		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		run->recent[n++] = sqlite3_column_double(s, 0);
-	if (code != SQLITE_DONE)
-		db_fail(h, "look for runs before this one", err);
-	sqlite3_finalize(s);
-	run->n_recent = n;
-	return code == SQLITE_DONE;
+	buf_puts(sql, " WHERE 1");
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		if (conditions[i].asked)
+			buf_printf(sql, " AND %s", conditions[i].sql);
+}
+
+/* The speedups of the run and of those before it of its name, project, device and mode, newest
+ * first, each as it is read again to the last bit. */
+#define RECENT                                                                                     \
+	"(SELECT group_concat(printf('%!.17g', was), ' ') FROM"                                    \
+	" (SELECT its.speedup AS was FROM run AS other"                                            \
+	" CROSS JOIN run_summary AS its ON its.run = other.id"                                     \
+	" WHERE other.name = run.name AND other.project = run.project"                             \
+	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id <= run.id"    \
+	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12))"
+_Static_assert(RUN_RECENT == 12, "RECENT names it");
+
+/* What a row of the answer has: the counts, its columns, what it stands for. */
+#define SHOWN                                                                                      \
+	"SELECT total, total_runs, many, " RUN_COLUMNS ", " RECENT                                 \
+	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
+	" LEFT JOIN run_summary ON run_summary.run = run.id"
+
+/* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
+ * of them, or one of these where the suite is open (part 1).  A suite is where its newest run
+ * is. */
+static void write_folded(struct buf *sql, const struct run_query *f)
+{
+	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
+
+	buf_puts(sql, "WITH folded AS MATERIALIZED (SELECT suite, max(run.id) AS newest,"
+		      " count(*) AS many FROM suite_run JOIN run ON run.id = suite_run.run");
+	add_where(sql, f);
+	buf_puts(sql, " GROUP BY suite), shown AS (SELECT run.id AS of_run, run.id AS place,"
+		      " 0 AS part, ifnull(folded.many, 0) AS many FROM run"
+		      " LEFT JOIN suite_run ON suite_run.run = run.id"
+		      " LEFT JOIN folded ON folded.suite = suite_run.suite");
+	add_where(sql, f);
+	buf_puts(sql, " AND (suite_run.suite IS NULL OR run.id = newest)");
+	if (open) {
+		buf_puts(sql, " UNION ALL SELECT run.id, newest, 1, 0 FROM folded JOIN suite_run"
+			      " ON suite_run.suite = folded.suite JOIN run ON run.id = "
+			      "suite_run.run");
+		add_where(sql, f);
+		buf_puts(sql, " AND folded.suite IN (SELECT value FROM json_each(?16))");
+	}
+	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
+	if (open) /* those rows are there twice over */
+		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
+			      " (SELECT value FROM json_each(?16)))");
+	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
+		      " (SELECT count(*) AS total_runs FROM run");
+	add_where(sql, f);
+	buf_puts(sql, ")), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+	buf_puts(sql, open ? ", part, of_run DESC" : "");
+	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, run.id DESC");
 }
 
 static void order_of(const struct run_query *f, char out[ORDER_CHARS])
@@ -156,76 +178,84 @@ static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 			 f->up ? "ASC" : "DESC");
 }
 
-static bool read_folded(sqlite3 *h, const struct run_query *q, struct arena *arena,
-			struct run_page *out, struct err *err)
+/* Each run a row, and one more where there is a next page. */
+static void write_flat(struct buf *sql, const struct run_query *f)
 {
-	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
-	sqlite3_stmt *s = db_prepare(
-	    h, err,
-	    FOLDED "SELECT " RUN_COLUMNS
-		   ", page.many FROM (SELECT * FROM shown ORDER BY place DESC,"
-		   " part, of_run DESC LIMIT ?15 OFFSET ?16) AS page JOIN run ON run.id = of_run"
-		   " LEFT JOIN run_summary ON run_summary.run = run.id"
-		   " ORDER BY place DESC, part, run.id DESC",
-	    FILTER_TYPES "tii", FILTER_VALUES(q, status), q->open, (int64_t)q->limit, q->offset);
-	int code = SQLITE_ERROR;
+	char order[ORDER_CHARS];
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
-		struct run_row *row = &out->runs[out->n++];
-
-		row->stands_for = sqlite3_column_int64(s, run_read(s, arena, row));
-	}
-	if (s && code != SQLITE_DONE)
-		db_fail(h, "list runs", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	order_of(f, order);
+	buf_puts(sql, "WITH counts AS MATERIALIZED (SELECT count(*) AS total,"
+		      " count(*) AS total_runs FROM run");
+	add_where(sql, f);
+	buf_puts(sql, "), page AS MATERIALIZED (SELECT run.id AS of_run, 0 AS many" RUN_TABLES);
+	add_where(sql, f);
+	buf_puts(sql, f->before_id ? " AND id < ?16" : " AND ?16 = 0");
+	buf_puts(sql, order);
+	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
+	buf_puts(sql, order);
 }
 
-/* The rows of a page, and one more where there is a next page. */
-static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena,
-		      struct run_page *out, struct err *err)
+/* "1.5 2" as numbers. */
+static void read_recent(const char *text, struct run_row *run)
 {
-	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
-	char order[ORDER_CHARS], sql[6144];
-	sqlite3_stmt *s;
+	char *end;
+
+	for (; *text && run->n_recent < RUN_RECENT; text = end) {
+		run->recent[run->n_recent++] = strtod(text, &end);
+		if (end == text)
+			break;
+	}
+}
+
+/* The rows of a page, and the counts, which come with each row, and where there is none with an
+ * empty one. */
+static bool read_rows(sqlite3_stmt *s, struct arena *arena, struct run_page *out)
+{
 	int code;
 
-	if (!count_matching(h, q, status, out, err))
-		return false;
-	if (q->fold)
-		return read_folded(h, q, arena, out, err);
-	order_of(q, order);
-	snprintf(sql, sizeof(sql), "%s%s LIMIT ?15 OFFSET ?16",
-		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?14 = 0 OR id < ?14)", order);
-	s = db_prepare(h, err, sql, FILTER_TYPES "iii", FILTER_VALUES(q, status), q->before_id,
-		       (int64_t)q->limit + 1, q->offset);
-	if (!s)
-		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		run_read(s, arena, &out->runs[out->n++]);
-	if (code != SQLITE_DONE)
-		db_fail(h, "list runs", err);
-	sqlite3_finalize(s);
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct run_row *row = &out->runs[out->n];
+		int at;
+
+		out->total = sqlite3_column_int64(s, 0);
+		out->total_runs = sqlite3_column_int64(s, 1);
+		if (sqlite3_column_type(s, 3) == SQLITE_NULL)
+			continue;
+		at = run_read(s, 3, arena, row);
+		row->stands_for = sqlite3_column_int64(s, 2);
+		if (row->summary.mode)
+			read_recent(db_text(s, at), row);
+		out->n++;
+	}
 	return code == SQLITE_DONE;
 }
 
 static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena,
 		      struct run_page *out, struct err *err)
 {
-	bool pages = q->sort == RUN_SORT_AGE && !q->up, ok = true;
+	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
+	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
+	struct buf sql = { 0 };
+	sqlite3_stmt *s;
 
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
-	if (!out->runs)
+	(q->fold ? write_folded : write_flat)(&sql, q);
+	if (!out->runs || sql.failed) {
+		buf_finish(&sql);
 		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	if (!read_rows(h, q, arena, out, err))
-		return false;
+	}
+	s = q->fold ? db_prepare(h, err, sql.data, FILTER_TYPES "tii", FILTER_VALUES(q, status),
+				 q->open, (int64_t)q->limit, q->offset)
+		    : db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, status),
+				 q->before_id, (int64_t)q->limit + 1, q->offset);
+	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
+	sqlite3_finalize(s);
+	buf_finish(&sql);
 	if (out->n > q->limit) {
 		out->n = q->limit;
 		out->next = pages ? out->runs[q->limit - 1].id : 0;
 	}
-	for (int i = 0; ok && i < out->n; i++)
-		ok = read_recent(h, &out->runs[i], err);
 	return ok;
 }
 
@@ -289,7 +319,7 @@ static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena
 		       "iti", q->since_ns, q->project, (int64_t)q->limit);
 	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
 		struct run_change *to = &out->at[out->n++];
-		int at = run_read(s, arena, &to->run);
+		int at = run_read(s, 0, arena, &to->run);
 
 		to->before = sqlite3_column_int64(s, at);
 		to->was = text_at(s, at + 1, arena);
@@ -312,20 +342,26 @@ bool db_run_changes(struct db *db, const struct changes_query *query, struct are
 }
 
 /* Of the runs that are there, of a project or of all. */
-#define HERE " IN (SELECT id FROM run WHERE ?2 = '' OR project = ?2) "
+#define HERE                                                                                       \
+	" NOT IN (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                            \
+	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2)) "
+#define OF_PROJECT " (?2 = '' OR project = ?2) "
 #define FACETS                                                                                     \
 	"SELECT 'project', project, count(*) AS many FROM run"                                     \
-	" WHERE project <> '' AND id" HERE "GROUP BY 2 UNION ALL "                                 \
+	" WHERE project <> '' AND" OF_PROJECT "GROUP BY 2 UNION ALL "                              \
 	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
 	"SELECT 'device', device, count(*) FROM run"                                               \
-	" WHERE device <> '' AND id" HERE "GROUP BY 2 UNION ALL "                                  \
-	"SELECT 'status', status, count(*) FROM run WHERE id" HERE "GROUP BY 2 UNION ALL "         \
-	"SELECT 'verdict', " JUDGED ", count(*) FROM run_summary"                                  \
-	" WHERE run" HERE "GROUP BY 2 UNION ALL "                                                  \
-	"SELECT 'verdict', 'broken', count(*) FROM run"                                            \
-	" WHERE (" BROKEN ") AND id" HERE "GROUP BY 2 "                                            \
+	" WHERE device <> '' AND" OF_PROJECT "GROUP BY 2 UNION ALL "                               \
+	"SELECT 'status', status, count(*) FROM run WHERE" OF_PROJECT "GROUP BY 2 UNION ALL "      \
+	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
+	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
+	" WHERE run" HERE "GROUP BY 1) UNION ALL "                                                 \
+	"SELECT 'verdict', 'broken', count(*) FROM"                                                \
+	" (SELECT id AS run FROM run_row WHERE status = 'failed'"                                  \
+	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
+	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "')"                  \
+	" WHERE run" HERE "HAVING count(*) > 0 "                                                   \
 	"ORDER BY many DESC, 2 LIMIT ?1"
-#define JUDGED VERDICT_NAME("run_summary")
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)

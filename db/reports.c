@@ -5,67 +5,11 @@
  */
 #include <math.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "db/internal.h"
+#include "db/packed.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
-
-/* ---- compressed blobs.  The decoded length comes from the row, never from the frame, and bounds
- * what is written: a frame that claims more fails. ---- */
-
-enum { CODEC_PLAIN = 0, CODEC_ZSTD = 1 }; /* of a blob, in a column of its own */
-enum { LEVEL = 3, SMALLEST_BYTES = 512 }; /* level 9 takes three times as long for 1 % less */
-
-static bool codec_encode(const void *bytes, size_t len, struct buf *out, int *codec,
-			 struct err *err)
-{
-	size_t n;
-
-	buf_clear(out);
-	*codec = CODEC_PLAIN;
-	if (len < SMALLEST_BYTES) {
-		buf_add(out, bytes, len);
-	} else {
-		size_t bound = ZSTD_compressBound(len);
-
-		if (buf_grow(out, bound)) {
-			n = ZSTD_compress(out->data, bound, bytes, len, LEVEL);
-			if (ZSTD_isError(n))
-				return err_set(err, ERR_STORAGE, "compress: %s",
-					       ZSTD_getErrorName(n));
-			out->len = n;
-			*codec = CODEC_ZSTD;
-		}
-	}
-	return !out->failed ||
-	       err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
-}
-
-static bool codec_decode(int codec, const void *bytes, size_t len, size_t decoded_bytes,
-			 struct buf *out, struct err *err)
-{
-	size_t n;
-
-	buf_clear(out);
-	if (codec == CODEC_PLAIN) {
-		buf_add(out, bytes, len);
-		return !out->failed ||
-		       err_set(err, ERR_MEMORY, "out of memory while reading a report");
-	}
-	if (codec != CODEC_ZSTD)
-		return err_set(err, ERR_STORAGE, "a stored report has the unknown codec %d", codec);
-	if (!buf_grow(out, decoded_bytes))
-		return err_set(err, ERR_MEMORY, "out of memory while reading a report of %zu bytes",
-			       decoded_bytes);
-	n = ZSTD_decompress(out->data, decoded_bytes, bytes, len);
-	if (ZSTD_isError(n) || n != decoded_bytes)
-		return err_set(err, ERR_STORAGE, "a stored report is damaged: %s",
-			       ZSTD_isError(n) ? ZSTD_getErrorName(n) : "its length differs");
-	out->len = n;
-	out->data[n] = '\0';
-	return true;
-}
 
 /* ---- parts of an outcome, each within a turn of the writer ---- */
 
@@ -115,7 +59,7 @@ struct packed {
 static bool pack(struct packed *out, const char *text, size_t len, struct err *err)
 {
 	*out = (struct packed){ .len = len };
-	return codec_encode(text, len, &out->bytes, &out->codec, err);
+	return packed_make(text, len, &out->bytes, &out->codec, err);
 }
 
 static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
@@ -413,9 +357,7 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 		int code = sqlite3_step(s);
 
 		if (code == SQLITE_ROW) {
-			ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
-					  (size_t)sqlite3_column_bytes(s, 2),
-					  (size_t)sqlite3_column_int64(s, 1), report, err);
+			ok = packed_read(s, 0, report, err);
 			buf_clear(environment);
 			buf_puts(environment, db_text(s, 3));
 		} else if (code == SQLITE_DONE) {
@@ -438,9 +380,7 @@ static bool read_packed(sqlite3 *h, sqlite3_stmt *s, struct buf *out, bool *foun
 
 	*found = code == SQLITE_ROW;
 	if (*found)
-		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
-				  (size_t)sqlite3_column_bytes(s, 2),
-				  (size_t)sqlite3_column_int64(s, 1), out, err);
+		ok = packed_read(s, 0, out, err);
 	else if (s && !ok)
 		db_fail(h, "read what is kept", err);
 	sqlite3_finalize(s);
@@ -583,7 +523,7 @@ bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const v
 {
 	struct buf packed = { 0 };
 	int codec;
-	bool ok = codec_encode(bytes, len, &packed, &codec, err) && db_write_begin(db, err);
+	bool ok = packed_make(bytes, len, &packed, &codec, err) && db_write_begin(db, err);
 
 	if (ok) {
 		ok = db_step_once(

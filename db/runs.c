@@ -145,11 +145,9 @@ static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run
 	return at;
 }
 
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out)
+int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out)
 {
-	int at = 1;
-
-	*out = (struct run_row){ .id = sqlite3_column_int64(s, 0), .workload = "" };
+	*out = (struct run_row){ .id = sqlite3_column_int64(s, at++), .workload = "" };
 	RUN_POSTED_COLUMNS(COLUMN_READ)
 	RUN_KEPT_COLUMNS(COLUMN_READ)
 	at = read_summary(s, at, arena, &out->summary);
@@ -170,7 +168,7 @@ static bool get_by(sqlite3 *h, const char *sql, int64_t id, struct arena *arena,
 		return false;
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
-		out->workload = text_at(s, run_read(s, arena, out), arena);
+		out->workload = text_at(s, run_read(s, 0, arena, out), arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {
@@ -496,6 +494,24 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 	if (ok && notes->tags)
 		ok = set_tags(db, id, notes->tags, err);
 	return db_write_end(db, ok, err);
+}
+
+bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT created_ns FROM run WHERE status = 'queued' ORDER BY "
+				     "id LIMIT 1",
+				     "");
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	bool ok = code == SQLITE_ROW || code == SQLITE_DONE;
+
+	*since_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	if (s && !ok)
+		db_fail(h, "look at the queue", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
 }
 
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)

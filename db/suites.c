@@ -198,7 +198,7 @@ static bool read_members(sqlite3 *h, int64_t id, struct arena *arena, struct sui
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-		int at = run_read(s, arena, &rows[len].run);
+		int at = run_read(s, 0, arena, &rows[len].run);
 
 		rows[len].workload = sqlite3_column_int64(s, at);
 		rows[len++].policy = text_at(s, at + 1, arena);

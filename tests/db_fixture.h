@@ -2,6 +2,7 @@
 #ifndef TESTS_DB_FIXTURE_H
 #define TESTS_DB_FIXTURE_H
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,14 +39,14 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
-	static const char *const suffixes[] = { "", "-wal", "-shm", ".lock" };
-	char path[128];
+	DIR *folder;
 
 	db_close(f->db);
-	for (size_t i = 0; i < 4; i++) {
-		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
-		unlink(path);
-	}
+	folder = opendir(f->folder);
+	for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+		unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
 	rmdir(f->folder);
 	arena_finish(&f->arena);
 	free(f);

@@ -226,7 +226,8 @@ def check_help():
             reads |= bound_flags()
         if "WORKLOAD_FILE_FLAGS" in text:
             reads |= {"--input", "--weights", "--entry", "--no-sandbox"}
-        named = FLAGS["ops"] | FLAGS["backends"] | FLAGS["passes"] if name == "lists" else FLAGS.get(name, set())
+        commands = {"lists": ["ops", "backends", "passes"], "store": ["backup", "restore", "check", "vacuum"]}.get(name, [name])
+        named = set().union(*(FLAGS.get(command, set()) for command in commands))
         for flag in sorted(reads ^ named):
             wrong.append(f"{path}: {flag} is {'not in help.def' if flag in reads else 'in help.def, but not read'}")
 

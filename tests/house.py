@@ -105,7 +105,7 @@ PUBLIC = {
     "server/queue": "bounds cgroup outgoing query sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
-    "server/http": "access listen pages route",
+    "server/http": "access listen metrics pages route",
 }
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.

@@ -85,7 +85,7 @@ beside "oracle: random numbers of the CPU" python3 tests/oracle/random_cpu.py "$
 beside "oracle: random numbers of a GPU" python3 tests/oracle/random_gpu.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "language: what differed from CPython once, and random programs" python3 tests/differential/language/run.py "$B/breakeven" --programs 600 --seed 1
 beside "differential: programs that showed a fault, and random ones" python3 tests/differential/run.py "$B/breakeven" --seconds 7200 --programs 60 --seed 1 --jobs 1
-beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
+beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven" --every "$([ "$full" ] && echo 1 || echo 3)"
 beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every "$([ "$full" ] && echo 1 || echo 5)"
@@ -101,7 +101,7 @@ for t in tests/test_*.c; do
 	beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
 for f in build-asan/fuzz/fuzz_*; do
-	beside "$(basename "$f"), 5 s" sh tests/fuzz/run.sh "$f" 5 1
+	beside "$(basename "$f"), 3 s" sh tests/fuzz/run.sh "$f" 3 1
 done
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)

@@ -264,6 +264,67 @@ static void a_text_is_looked_for_in_all_that_names_a_run(void **state)
 	check_order(f, (struct run_query){ .text = "1" }, "norm");
 }
 
+static void a_list_is_filtered_by_where_runs_come_from(void **state)
+{
+	const struct run_row rows[] = {
+		{ .name = "chain",
+		  .device = "cpu",
+		  .workload = "{}",
+		  .modes = "eager",
+		  .commit = "ab12",
+		  .branch = "main" },
+		{ .name = "chain_b",
+		  .device = "cpu",
+		  .workload = "{}",
+		  .modes = "eager",
+		  .commit = "ab34",
+		  .branch = "main" },
+		{ .name = "chain",
+		  .device = "cpu",
+		  .workload = "{}",
+		  .modes = "eager",
+		  .commit = "12ab",
+		  .branch = "next" },
+	};
+	const struct {
+		struct run_query asked;
+		int n;
+	} cases[] = {
+		{ { .name = "chain" }, 2 },
+		{ { .commit = "ab" }, 2 },
+		{ { .commit = "ab1" }, 1 },
+		{ { .commit = "b1" }, 0 },
+		{ { .branch = "main" }, 2 },
+		{ { .branch = "mai" }, 0 },
+		{ { .name = "chain", .branch = "main", .commit = "ab12" }, 1 },
+		{ { .baseline = true }, 1 },
+		{ { .baseline = true, .branch = "next" }, 0 },
+		{ { .branch = "main", .fold = true }, 2 },
+	};
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	int64_t id, next, total;
+	int n;
+
+	for (size_t i = 0; i < 3; i++)
+		assert_true(db_run_insert(f->db, &rows[i], &id, &err));
+	assert_true(db_run_annotate(
+	    f->db, 2, &(struct run_notes){ .sets_baseline = true, .baseline = true }, &err));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_query asked = cases[i].asked;
+
+		asked.limit = 9;
+		asked.status = -1;
+		list(f, asked, &n, &next, &total);
+		assert_int_equal(n, cases[i].n);
+		assert_int_equal(total, cases[i].n);
+		asked.offset = 5; /* past the end it still says how many there are */
+		list(f, asked, &n, &next, &total);
+		assert_int_equal(n, 0);
+		assert_int_equal(total, cases[i].n);
+	}
+}
+
 static void a_list_is_filtered_by_verdict(void **state)
 {
 	struct fixture *f = *state;
@@ -757,7 +818,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 	memset(source, 'x', BYTES);
 	for (int i = 0; i < RUNS; i++)
 		assert_true(db_run_insert(f->db, &row, &id[i], &err));
-	assert_true(db_give_back(f->db, &more, &err));
+	assert_true(db_give_back(f->db, false, &more, &err));
 	assert_false(more);
 	db_close(f->db); /* the log goes into the store */
 	f->db = db_open(f->path, &err);
@@ -768,7 +829,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 		remove_for_good(f, id[i]);
 	}
 	do
-		assert_true(db_give_back(f->db, &more, &err));
+		assert_true(db_give_back(f->db, false, &more, &err));
 	while (more && ++turns < 100);
 	db_close(f->db);
 	f->db = db_open(f->path, &err);
@@ -853,6 +914,7 @@ int main(void)
 		TEST(what_was_running_is_queued_again_and_failed_the_third_time),
 		TEST(a_requeued_run_has_lost_no_attempt),
 		TEST(a_list_is_filtered_and_paged),
+		TEST(a_list_is_filtered_by_where_runs_come_from),
 		TEST(a_list_is_filtered_by_verdict),
 		TEST(a_text_is_looked_for_in_all_that_names_a_run),
 		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),

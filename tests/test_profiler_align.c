@@ -4,10 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
+
+#include "fusion/base/sanitized.h"
 
 #include "profiler/align/align.h"
 #include "profiler/align/rows.h"
@@ -15,6 +19,15 @@
 #include "profiler/align/sequence.h"
 
 /* ---- names ---- */
+
+static double likeness(const char *a, const char *b)
+{
+	struct name_words of_a, of_b;
+
+	name_words_of(&of_a, a);
+	name_words_of(&of_b, b);
+	return name_likeness(&of_a, &of_b);
+}
 
 static void names_count(void **state)
 {
@@ -42,9 +55,10 @@ static void names_count(void **state)
 		assert_int_not_equal(name_ids_find(&ids, other[i][0]),
 				     name_ids_find(&ids, other[i][1]));
 	name_ids_finish(&ids);
-	assert_true(name_likeness("triton_poi_fused_add_mul_0", "triton_poi_fused_add_0") > 0.8);
-	assert_true(name_likeness("gemm<float>(int)", "gemm<half>(int)") == 1);
-	assert_true(name_likeness("gemm", "softmax") == 0);
+	assert_true(likeness("triton_poi_fused_add_mul_0", "triton_poi_fused_add_0") > 0.8);
+	assert_true(likeness("gemm<float>(int)", "gemm<half>(int)") == 1);
+	assert_true(likeness("gemm", "softmax") == 0);
+	assert_true(likeness("add add mul", "mul add") == 0.8);
 }
 
 /* ---- sequences ---- */
@@ -128,6 +142,41 @@ static void long_sequences_are_bounded(void **state)
 		b[i] = i % 3 ? (uint32_t)rand() % 1000 : a[i];
 	}
 	assert_true(matched(a, N, b, N) > N / 100);
+	free(a);
+	free(b);
+}
+
+/* ---- work is bounded ---- */
+
+static double processor_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Where the ways from one end go far and those from the other do not. */
+static void one_sided_sequences_are_bounded(void **state)
+{
+	enum { N = 400000 };
+	uint32_t *a = calloc(N, sizeof(*a)), *b = calloc(N, sizeof(*b));
+	double begin;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < N; i++) {
+			bool alike = round ? i < N / 2 : i >= N / 2;
+
+			a[i] = alike ? 1 : 3 + 2 * i;
+			b[i] = alike ? 1 : 4 + 2 * i;
+		}
+		a[round ? 0 : N - 1] = 2 * N + 9;
+		b[round ? 0 : N - 1] = 2 * N + 10;
+		begin = processor_s();
+		assert_int_equal(matched(a, N, b, N), N / 2 - 1);
+		assert_true(processor_s() - begin < (ADDRESS_SANITIZED ? 30 : 5));
+	}
 	free(a);
 	free(b);
 }
@@ -351,6 +400,87 @@ static const char *text_at(const json_t *json, const char *key)
 }
 
 /* One kernel became two, another is gone, a third is launched elsewhere. */
+/* A kernel every 10,000 ns, on `n` that have these names by their turn. */
+static void make_many(struct made *m, const char *name, uint32_t n, uint32_t (*turn)(uint32_t))
+{
+	uint32_t known = 0;
+
+	make_begin(m, name);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t of = turn(i);
+		struct timeline_event e = {
+			10000 * (int64_t)i, 10, 0, 0, TIMELINE_API, of, 0, i + 1
+		};
+
+		for (; known <= of; known++) {
+			char text[32];
+
+			/* by letters: numbers alone say nothing */
+			snprintf(text, sizeof(text), "%c%c%c%c", (int)('a' + known % 26),
+				 (int)('a' + known / 26 % 26), (int)('a' + known / 676 % 26),
+				 (int)('a' + known / 17576));
+			json_array_append_new(m->events.all.tables.names,
+					      json_pack("{s:s}", "name", text));
+		}
+		assert_true(VEC_PUSH(&m->events.all.list, e));
+		e = (struct timeline_event){ e.start_ns + 100, 1000 + i % 7, 0, 1,
+					     TIMELINE_KERNEL,  of,           0, i + 1 };
+		assert_true(VEC_PUSH(&m->events.all.list, e));
+	}
+}
+
+static uint32_t always_one(uint32_t i)
+{
+	return 0 * i;
+}
+
+static uint32_t all_others(uint32_t i)
+{
+	return i % 30000;
+}
+
+/* Few of 30,000 begin again as the first do, and none is the first again. */
+static uint32_t near_misses(uint32_t i)
+{
+	return i % 8 == 7 || i >= 60000 ? (i * 7919 + i / 30000 * (i % 5 == 0)) % 30000 : 1;
+}
+
+static double align_s(uint32_t (*a)(uint32_t), uint32_t (*b)(uint32_t), uint32_t n)
+{
+	struct made of_a, of_b;
+	struct align_run run_a, run_b;
+	struct err err = { 0 };
+	double begin;
+	json_t *answer;
+
+	make_many(&of_a, "a", n, a);
+	make_many(&of_b, "b", n, b);
+	run_a = run_of(&of_a);
+	run_b = run_of(&of_b);
+	begin = processor_s();
+	answer = align_timelines(&run_a, &run_b, &err);
+	begin = processor_s() - begin;
+	assert_non_null(answer);
+	json_decref(answer);
+	made_finish(&of_a);
+	made_finish(&of_b);
+	return begin;
+}
+
+/* Many units of one kernel beside many kernels of few units: no row looks at all units of the
+ * other; what nearly begins again is not looked at to its end each time. */
+static void made_to_hurt_is_bounded(void **state)
+{
+	enum { N = 120000 };
+	double most = ADDRESS_SANITIZED ? 60 : 6;
+
+	(void)state;
+	assert_true(align_s(always_one, all_others, N) < most);
+	assert_true(align_s(all_others, always_one, N) < most);
+	assert_true(align_s(near_misses, near_misses, N) < most);
+	assert_true(align_s(near_misses, all_others, N) < most);
+}
+
 static void changes_have_words(void **state)
 {
 	struct made m, n;
@@ -463,10 +593,12 @@ int main(void)
 		cmocka_unit_test(names_count),
 		cmocka_unit_test(sequences_match),
 		cmocka_unit_test(long_sequences_are_bounded),
+		cmocka_unit_test(one_sided_sequences_are_bounded),
 		cmocka_unit_test(periods_are_found),
 		cmocka_unit_test(units_are_found),
 		cmocka_unit_test(streams_share),
 		cmocka_unit_test(rows_add_up),
+		cmocka_unit_test(made_to_hurt_is_bounded),
 		cmocka_unit_test(changes_have_words),
 		cmocka_unit_test(nothing_to_align_is_said),
 		cmocka_unit_test(figures_have_signs),

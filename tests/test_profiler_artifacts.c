@@ -169,6 +169,31 @@ static void test_many_texts(void **state)
 	remove(path);
 }
 
+/* NUL in what a record says, which would end a text and the index with it. */
+static void test_nul(void **state)
+{
+	static const char path[] = "/tmp/breakeven-nul.log";
+	const char *logs[] = { path };
+	FILE *log = fopen(path, "w");
+	struct kept_texts k;
+	const json_t *row;
+	json_t *r;
+
+	(void)state;
+	fprintf(log,
+		"V1121 10:00:00.000000 77 torch/x.py:1] {\"graph_dump\": {\"a\": "
+		"\"x\\u0000y\", \"b\": \"%cz\"}, \"has_payload\": \"0\"}\n\ttext\n",
+		'\0');
+	fclose(log);
+	r = keep_texts(logs, 1, &k);
+	free(kept(&k, "graph_dump", 0, &row));
+	assert_string_equal(text_at(row, "said.a"), "x\xef\xbf\xbdy");
+	assert_string_equal(text_at(row, "said.b"), "\xef\xbf\xbdz");
+	assert_count(r, "ledger.repaired.control_characters", 1);
+	drop_texts(&k, r);
+	remove(path);
+}
+
 /* Stacks that begin alike share their nodes; what Dynamo adds at the end is no frame of them. */
 static void test_stacks(void **state)
 {
@@ -385,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_of_each),
 		cmocka_unit_test(test_records_without_a_payload),
+		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_many_texts),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_restored),

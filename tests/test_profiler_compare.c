@@ -319,8 +319,8 @@ static void processes_that_do_not_add_up_are_one(void **state)
 {
 	const json_int_t most = INT64_MAX;
 	json_t *wrong[] = { json_pack("[i,i]", -5, 35), json_pack("[I,I,i]", most, most, 32),
-			    json_pack("[i,i]", 10, 10), json_pack("[i,i,i,i]", 10, 10, 5, 5),
-			    json_array() };
+			    json_pack("[i,i]", 10, 10), json_array(),
+			    json_pack("[i,i,i,i,i,i,i,i,i]", 6, 3, 3, 3, 3, 3, 3, 3, 3) };
 	json_t *c, *f;
 
 	(void)state;

@@ -144,6 +144,21 @@ static void test_ledger(void **state)
 	}
 }
 
+/* NUL in a name, with which a report and a table of names could not be read again. */
+static void test_nul(void **state)
+{
+	json_t *r = import_one("{\"traceEvents\": [" KERNEL("a\\u0000b", "1", "1", "1") "]}");
+	char *text = json_dumps(r, 0);
+	json_t *again = json_loads(text, 0, NULL);
+
+	(void)state;
+	assert_string_equal(text_at(again, "kernels.by_name.0.name"), "a\xef\xbf\xbd"
+								      "b");
+	json_decref(again);
+	free(text);
+	json_decref(r);
+}
+
 static void test_pairs_and_bare_lists(void **state)
 {
 	json_t *r = import_one(
@@ -468,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_blanks_are_read_once),
 		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_pairs_and_bare_lists),
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_compilations_within),

@@ -1,6 +1,7 @@
 /* tests/test_profiler_ranks.c -- ranks of a job: figures, what moments waited for, collectives that
  * meet, and where ranks differ. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "tests/import_file.h"
 
@@ -505,6 +506,139 @@ static void what_ranks_compile_is_compared(void **state)
 	report_draft_finish(&draft);
 }
 
+/* What a rank lacks of which compilations were left out, nobody can tell. */
+static void what_was_cut_is_no_difference(void **state)
+{
+	struct report_draft draft = { 0 };
+	struct rank_match m = { .draft = &draft };
+	json_t *processes = json_pack("[{s:i}, {s:i, s:b}, {s:i}]", "rank", 0, "rank", 1, "cut", 1,
+				      "rank", 2);
+	json_t *compiles = json_array();
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		json_array_append_new(compiles, row(i, "0/0", "add(x)", NULL));
+	json_array_append_new(compiles, row(0, "1/0", "add(x)", NULL));
+	json_array_append_new(compiles, row(2, "1/0", "add(x)", NULL));
+	assert_int_equal(rank_logs(&m, compiles, processes), 3);
+	assert_null(find(&m.divergences, "compile"));
+	assert_int_equal(m.n_cut, 1);
+	assert_int_equal(m.first_cut, 1);
+	json_array_append_new(compiles, row(0, "2/0", "add(x)", NULL));
+	assert_int_equal(rank_logs(&m, compiles, processes), 3);
+	assert_non_null(find(&m.divergences, "compile")); /* rank 2 lacks it too */
+	json_decref(compiles);
+	json_decref(processes);
+	report_draft_finish(&draft);
+}
+
+/* A rank of which more of the last step is left out has no collective too few. */
+static void the_last_step_is_no_difference(void **state)
+{
+	struct report_draft draft = { 0 };
+	struct path_segment before = { 0 };
+	struct rank_collective all[2][4];
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		all[i / 4][i % 4] = (struct rank_collective){ .start_ns = 1000 * (i % 4),
+							      .end_ns = 1000 * (i % 4) + 500,
+							      .name = "allreduce",
+							      .group = "0",
+							      .dtype = "",
+							      .in = -1,
+							      .out = -1,
+							      .seq = -1,
+							      .before = &before };
+	for (int left = 0; left < 2; left++) {
+		struct report_rank *reports = report_new_rank(2, &draft.arena);
+		struct rank_row rows[2] = {
+			{ .report = &reports[0],
+			  .collectives = all[0],
+			  .n = 3,
+			  .in_last_step = left },
+			{ .report = &reports[1], .collectives = all[1], .n = 4 },
+		};
+		struct rank_match m = { .draft = &draft, .rows = rows, .n_rows = 2 };
+
+		assert_true(rank_match(&m));
+		assert_int_equal(m.matched, 3);
+		assert_int_equal(m.divergences.n, !left);
+		rank_match_finish(&m);
+	}
+	report_draft_finish(&draft);
+}
+
+/* ---- many ranks: what looks at each of them beside each takes minutes ---- */
+
+enum { MANY = RANKS_MAX_RANKS, GROUPS = 64, MOST_CPU_S = 8 };
+
+static void many_ranks_without_numbers(void **state)
+{
+	struct err err = { 0 };
+	struct ranks *r = ranks_create(&err);
+	struct report_draft draft = { 0 };
+	struct report_ranks *all;
+	clock_t began = clock();
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		assert_true(ranks_begin(r, "trace.json", &err));
+		feed(r, TIMELINE_KERNEL, "gemm", STREAM, AT(10000, 5000), "{}");
+		assert_true(ranks_end(r, NULL, &err));
+	}
+	all = ranks_report(r, NULL, NULL, &draft);
+	assert_non_null(all);
+	assert_int_equal(all->ranks.n, MANY);
+	assert_int_equal(all->ranks.at[MANY - 1].rank, MANY - 1);
+	assert_true((clock() - began) / CLOCKS_PER_SEC < MOST_CPU_S);
+	report_draft_finish(&draft);
+	ranks_destroy(r);
+}
+
+static void many_ranks_that_all_differ(void **state)
+{
+	static char names[MANY][8], groups[GROUPS][8];
+	struct report_draft draft = { 0 };
+	struct rank_match m = { .draft = &draft, .n_rows = MANY };
+	struct report_rank *reports = report_new_rank(MANY, &draft.arena);
+	struct path_segment before = { 0 };
+	clock_t began = clock();
+
+	(void)state;
+	m.rows = calloc(MANY, sizeof(*m.rows));
+	for (int g = 0; g < GROUPS; g++)
+		snprintf(groups[g], sizeof(groups[g]), "g%d", g);
+	for (int i = 0; i < MANY; i++) {
+		struct rank_row *row = &m.rows[i];
+
+		snprintf(names[i], sizeof(names[i]), "c%d", i);
+		*row = (struct rank_row){ .report = &reports[i], .n = GROUPS };
+		REPORT_SET(row->report, rank, i);
+		row->collectives = calloc(GROUPS, sizeof(*row->collectives));
+		for (int g = 0; g < GROUPS; g++)
+			row->collectives[g] = (struct rank_collective){ .start_ns = 1000 * g,
+									.end_ns = 1000 * g + 500,
+									.name = names[i],
+									.group = groups[g],
+									.dtype = "",
+									.in = -1,
+									.out = -1,
+									.seq = -1,
+									.before = &before };
+	}
+	assert_true(rank_match(&m));
+	assert_int_equal(m.divergences.n, MOST_DIVERGENCES);
+	assert_int_equal(m.divergences.left_out, GROUPS * (MANY - 1) - MOST_DIVERGENCES);
+	assert_int_equal(m.divergences.rows[0].ranks.at[0], 1);
+	assert_true((clock() - began) / CLOCKS_PER_SEC < MOST_CPU_S);
+	for (int i = 0; i < MANY; i++)
+		free(m.rows[i].collectives);
+	free(m.rows);
+	rank_match_finish(&m);
+	report_draft_finish(&draft);
+}
+
 /* Without any collective, or any rank, there is nothing to match. */
 static void nothing_is_no_error(void **state)
 {
@@ -548,6 +682,10 @@ int main(void)
 		cmocka_unit_test(names_are_utf8),
 		cmocka_unit_test(names_of_files_tell_ranks),
 		cmocka_unit_test(what_ranks_compile_is_compared),
+		cmocka_unit_test(what_was_cut_is_no_difference),
+		cmocka_unit_test(the_last_step_is_no_difference),
+		cmocka_unit_test(many_ranks_without_numbers),
+		cmocka_unit_test(many_ranks_that_all_differ),
 		cmocka_unit_test(nothing_is_no_error),
 	};
 

@@ -115,6 +115,51 @@ static double latency(uint64_t *position)
 	return uniform(position) < 0.05 ? x * 5 : x;
 }
 
+/* How often the interval that runs are judged by holds 10, of processes that differ by `sd`, where
+ * 1 % is known of others; *half: of its width, relative, the mean. */
+static double judged_coverage(int processes, double sd, double *half)
+{
+	uint64_t position = 0;
+	int hits = 0, of[STATS_PROCESSES] = { 0 };
+
+	*half = 0;
+	for (int d = 0; d < DATASETS; d++) {
+		double x[STATS_PROCESSES * 24];
+		struct interval i;
+
+		for (int p = 0; p < processes; p++) {
+			double process = 10 * exp(sd * normal(&position));
+
+			of[p] = 24;
+			for (int k = 0; k < of[p]; k++) /* one in ten is shorter than the floor */
+				x[24 * p + k] = process *
+						(k < 3 ? 1 : 1 + 0.02 * exponential(&position));
+		}
+		assert_true(stats_judged(x, of, 0.01, &i));
+		assert_true(i.low < i.mid && i.mid < i.high);
+		hits += i.low <= 10 && 10 <= i.high;
+		*half += log(i.high / i.low) / 2 / DATASETS;
+	}
+	return (double)hits / DATASETS;
+}
+
+static void runs_are_judged_by_what_their_processes_differ_by_and_what_others_did(void **state)
+{
+	double known, one, three, eight, apart, alike;
+
+	(void)state;
+	known = judged_coverage(3, 0.01, &three);
+	assert_true(known > 0.94);
+	assert_true(judged_coverage(1, 0.01, &one) > 0.94);
+	assert_true(judged_coverage(8, 0.01, &eight) > 0.94);
+	assert_true(one > 0.022 && one < 0.03); /* one says nothing of what others differ by */
+	assert_true(three < one / 1.5 && eight < three / 1.5);
+	/* twice as far apart as is known: eight tell most of it */
+	assert_true(judged_coverage(8, 0.02, &apart) > 0.86);
+	assert_true(apart > 1.4 * eight);
+	assert_true(judged_coverage(3, 0, &alike) > 0.99 && alike < three && alike > three / 1.5);
+}
+
 static void interval_covers_the_median_of_skewed_data_95_times_in_100(void **state)
 {
 	static const int sizes[] = { 6, 15, 31, 60 };
@@ -426,6 +471,8 @@ int main(void)
 		cmocka_unit_test(randint_stays_in_its_range_and_reaches_both_ends),
 		cmocka_unit_test(median_rank_matches_the_tables),
 		cmocka_unit_test(interval_covers_the_median_of_skewed_data_95_times_in_100),
+		cmocka_unit_test(
+		    runs_are_judged_by_what_their_processes_differ_by_and_what_others_did),
 		cmocka_unit_test(outliers_hardly_move_the_median),
 		cmocka_unit_test(quiet_samples_carry_no_warning),
 		cmocka_unit_test(drift_spread_and_few_samples_are_named),

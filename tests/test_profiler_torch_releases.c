@@ -169,6 +169,17 @@ static void test_restart_without_a_break(void **state)
 	json_decref(r);
 }
 
+/* A number of an attempt that no process comes to is not counted on from. */
+static void test_attempt_of_nobody(void **state)
+{
+	json_t *r = import_one(FILE_NAME START(0, 0, "f", 3) GRAPH(0, 0, 9223372036854775807));
+
+	(void)state;
+	assert_count(r, "graphs", 1);
+	assert_count(r, "compiles.0.attempts", 1);
+	json_decref(r);
+}
+
 /* The ninth compilation is refused: 2.6 gives its reason to compile again and nothing else. */
 static void test_refused(void **state)
 {
@@ -258,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_assignment),
 		cmocka_unit_test(test_outcomes_of_2_6),
 		cmocka_unit_test(test_restart_without_a_break),
+		cmocka_unit_test(test_attempt_of_nobody),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_compiled_autograd),
 		cmocka_unit_test(test_reset),

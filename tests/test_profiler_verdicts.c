@@ -13,7 +13,7 @@
 #include "profiler/workload/random.h"
 #include "tests/complete.h"
 
-enum { FIRST = 90, OTHERS = 30, PAIRS = 200 };
+enum { PROCESSES = 3, FIRST = 90, OTHERS = 30, PAIRS = 200 };
 
 static uint64_t position;
 
@@ -40,7 +40,7 @@ static json_t *samples(const struct truth *t, double us, int n, int others)
 {
 	json_t *list = json_array();
 
-	for (int p = 0; p < STATS_PROCESSES; p++) {
+	for (int p = 0; p < PROCESSES; p++) {
 		double process = us * t->drift * exp(t->process_sd * normal());
 
 		for (int i = 0; i < (p ? others : n); i++) {

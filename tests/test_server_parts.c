@@ -15,6 +15,7 @@
 #include "profiler/gather/inside.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/workload.h"
+#include "server/http/slow_pool.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
@@ -78,6 +79,36 @@ static void what_is_not_there_and_what_is_not_taken_are_told_apart(void **state)
 	assert_string_equal(routes_allow(&routes, "/api/v1/runs/42", &of_paths),
 			    "DELETE, GET, HEAD, PATCH");
 	assert_string_equal(routes_allow(&routes, "/nothing", &of_paths), "");
+}
+
+struct counted {
+	struct slow_task task; /* first */
+	_Atomic int *done;
+};
+
+static void count_one(struct slow_task *task)
+{
+	++*((struct counted *)task)->done;
+}
+
+static void what_a_pool_took_is_done_before_it_stops(void **state)
+{
+	struct err err = { 0 };
+	struct slow_pool *pool = slow_pool_create(2, &err);
+	struct counted tasks[100];
+	_Atomic int done = 0;
+
+	(void)state;
+	assert_non_null(pool);
+	for (int i = 0; i < 100; i++) {
+		tasks[i] = (struct counted){ { .fn = count_one }, &done };
+		assert_true(slow_pool_run(pool, &tasks[i].task, &err));
+	}
+	slow_pool_stop(pool);
+	assert_int_equal(done, 100);
+	assert_false(slow_pool_run(pool, &tasks[0].task, &err));
+	assert_int_equal(err.code, ERR_BUSY);
+	slow_pool_destroy(pool);
 }
 
 static void messages_arrive_whole_however_they_are_cut(void **state)
@@ -345,6 +376,7 @@ int main(void)
 		cmocka_unit_test(routes_are_sorted_and_say_what_they_do),
 		cmocka_unit_test(a_path_finds_its_row_and_its_arguments),
 		cmocka_unit_test(what_is_not_there_and_what_is_not_taken_are_told_apart),
+		cmocka_unit_test(what_a_pool_took_is_done_before_it_stops),
 		cmocka_unit_test(messages_arrive_whole_however_they_are_cut),
 		cmocka_unit_test(a_message_that_claims_too_much_is_bad),
 		cmocka_unit_test(the_summary_speaks_of_static_at_the_last_point),

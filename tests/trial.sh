@@ -13,16 +13,23 @@ began=$SECONDS
 case $name in
 differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
 clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/clients.test.mjs ;;
+package) try python3 tests/package/trial.py "$B" ;;
+kill-store) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/store.test.mjs ;;
 kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;
 soak) SOAK_SECONDS=$seconds BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/soak.test.mjs ;;
-attribution) try python3 tests/bench/attribution.py "$B/breakeven" --tries 100 $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) ;;
+attribution) try python3 tests/bench/attribution.py "$B/breakeven" $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) --tries 100 ;;
 verdicts) try python3 tests/bench/verdicts.py "$B/breakeven" --seconds-limit "$seconds" ;;
 proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
 import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
 ranks) try python3 tests/bench/ranks_trial.py "$B/breakeven" --ranks 64 ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
-	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
+	for target in build-asan/fuzz/fuzz_*; do
+		for kind in $(sh tests/fuzz/run.sh kinds "$target"); do
+			echo "$(basename "$target"), $kind"
+			try sh tests/fuzz/run.sh "$target" "$seconds" 0 "$kind"
+		done
+	done
 	;;
 sanitize) # as much as without a sanitizer
 	export FULL=1
@@ -43,7 +50,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, kill-store, package, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

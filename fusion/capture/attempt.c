@@ -633,6 +633,8 @@ static enum attempt_verdict capture(struct attempt *a, struct entry *e,
 				    const struct entry_source *from, struct entry_break *brk,
 				    struct err *err)
 {
+	unsigned char function_modes = from->vm->modes.function_modes;
+
 	for (int left = MAX_ATTEMPTS; left > 0; left--) {
 		struct err why = { 0 };
 		uint64_t refused = memory_refused_here();
@@ -649,6 +651,7 @@ static enum attempt_verdict capture(struct attempt *a, struct entry *e,
 		if (verdict == FAILED && err && err->code == ERR_NONE)
 			*err = why;
 		unwind(&a->trace, from);
+		from->vm->modes.function_modes = function_modes;
 		vm_forget_raised(from->vm); /* by an attempt that is given up */
 		value_unref(a->result);
 		a->result = value_none();

@@ -541,6 +541,7 @@ void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *auto
 		autocast_forget(autocast);
 	modes->grad_off = e->grad_off_after;
 	modes->derivatives = e->derivatives_after;
+	modes->function_modes = e->function_modes_after;
 	modes->autocast = e->autocast_after;
 	autocast_settle(autocast, modes->autocast);
 }

@@ -140,7 +140,7 @@ struct entry {
 	int n_origins;
 	bool sets_modes; /* the piece leaves other modes than it found: these */
 	bool grad_off_after;
-	unsigned char derivatives_after;
+	unsigned char derivatives_after, function_modes_after;
 	unsigned autocast_after;
 	int64_t capture_ns, compile_ns;
 	int64_t uses;

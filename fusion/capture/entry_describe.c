@@ -715,9 +715,12 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		return entry_no_memory(err);
 	e->grad_off_after = a->stopped ? t->grad_off_at_stop : t->grad_off;
 	e->derivatives_after = t->derivatives;
+	e->function_modes_after = a->stopped ? t->function_modes_at_stop
+					     : t->vm->modes.function_modes;
 	e->autocast_after = t->autocast_mode;
 	e->sets_modes = e->grad_off_after != t->vm->modes.grad_off ||
 			e->derivatives_after != t->vm->modes.derivatives ||
+			e->function_modes_after != t->function_modes_first ||
 			e->autocast_after != t->vm->modes.autocast;
 	e->graph = t->n_ops > 0 || t->computes_sizes || is_graph_of_none(e, a)
 		       ? 0

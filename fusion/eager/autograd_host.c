@@ -452,6 +452,8 @@ bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *k
 		*out = value_bool(autograd_requires(t));
 	} else if (strcmp(name, "is_leaf") == 0) {
 		*out = value_bool(autograd_is_leaf(t));
+	} else if (strcmp(name, "retains_grad") == 0) {
+		*out = value_bool(t.tensor->grad && t.tensor->grad->retains);
 	} else if (strcmp(name, "_version") == 0) { /* of its memory, which views share */
 		*out = value_int(t.tensor->memory->storage->version);
 	} else if (strcmp(name, "grad") == 0 || strcmp(name, "_grad") == 0) {

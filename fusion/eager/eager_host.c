@@ -127,6 +127,29 @@ static bool stride_of(const struct tensor *t, struct value dim, struct value *ou
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* x.data_ptr(), or the bytes of its storage. */
+static int64_t memory_of(const struct tensor *t, const char *name)
+{
+	int64_t at = t->offset * (int64_t)dtype_bytes(t->dtype);
+
+	return strcmp(name, "Tensor.data_ptr") == 0 ? (int64_t)(intptr_t)t->storage->data + at
+						    : (int64_t)t->storage->bytes;
+}
+
+static bool is_contiguous(const struct tensor *t, struct value format)
+{
+	struct tensor last = *t;
+	int rank;
+
+	if (!torch_channels_last(format, &rank))
+		return tensor_contiguous(t);
+	for (int d = 0; d < t->rank; d++) {
+		last.size[d] = t->size[torch_channels_last_dim(t->rank, d)];
+		last.stride[d] = t->stride[torch_channels_last_dim(t->rank, d)];
+	}
+	return t->rank == rank && tensor_contiguous(&last);
+}
+
 static bool call_native(struct eager *e, const struct native *f, const struct arguments *args,
 			struct value *out, struct err *err)
 {
@@ -138,10 +161,13 @@ static bool call_native(struct eager *e, const struct native *f, const struct ar
 	case NATIVE_STRIDE:
 		return stride_of(t.tensor->memory, dim, out, err);
 	case NATIVE_IS_CONTIGUOUS:
-		*out = value_bool(tensor_contiguous(t.tensor->memory));
+		*out = value_bool(is_contiguous(t.tensor->memory, dim));
 		return true;
 	case NATIVE_STORAGE_OFFSET:
 		*out = value_int(t.tensor->memory->offset);
+		return true;
+	case NATIVE_DATA_PTR:
+		*out = value_int(memory_of(t.tensor->memory, f->name));
 		return true;
 	case NATIVE_ELEMENT_SIZE:
 		*out = value_int((int64_t)dtype_bytes(t.tensor->memory->dtype));

@@ -89,7 +89,7 @@ static bool call_layout(struct lazy *l, const struct native *f, const struct arg
 	if (!lazy_layout(l, t.tensor, &layout))
 		return torch_no_memory(err);
 	if (f->id == NATIVE_IS_CONTIGUOUS) {
-		*out = value_bool(view_contiguous(l->graph, &layout));
+		*out = value_bool(torch_layout_contiguous(l->graph, &layout, dim));
 	} else if (f->id == NATIVE_STORAGE_OFFSET) {
 		*out = value_int(layout.offset->value);
 	} else if (dim.kind != VALUE_NONE) {

@@ -637,14 +637,16 @@ bool decompose_call(const struct decomposer *c, const struct native *f,
 	return split(c, &(struct tensor_call){ f, name, t, args }, out, err);
 }
 
-/* x.is_sparse and its like: kinds of tensors that none is of. */
+/* x.is_sparse and its like: kinds of tensors that none is of; retains_grad where nothing is
+ * recorded. */
 static bool names_a_kind(const char *name)
 {
-	static const char *const names[] = { "is_sparse", "is_sparse_csr", "is_quantized",
-					     "is_mkldnn", "is_meta",       "is_mps",
-					     "is_xla",    "is_nested",     "is_xpu" };
+	static const char *const names[] = { "is_sparse",   "is_sparse_csr", "is_quantized",
+					     "is_mkldnn",   "is_meta",       "is_mps",
+					     "is_xla",      "is_nested",     "is_xpu",
+					     "retains_grad" };
 
-	for (size_t i = 0; name[0] == 'i' && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;

@@ -18,6 +18,7 @@
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/natives.h"
 #include "fusion/vm/modules.h"
+#include "fusion/vm/placement.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
 
@@ -172,6 +173,7 @@ bool torch_native_args(const struct native *f, const struct arguments *args, str
 	const struct keywords *kw = args->kw;
 	bool takes_dim = f->id == NATIVE_SIZE || f->id == NATIVE_STRIDE;
 	int wanted = bound ? 0 : 1, most = takes_dim ? wanted + 1 : wanted;
+	bool takes_format = false;
 
 	*dim = value_none();
 	if (f->id == NATIVE_TENSOR)
@@ -184,6 +186,12 @@ bool torch_native_args(const struct native *f, const struct arguments *args, str
 	}
 	if (takes_dim && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
 		kw = NULL; /* size(dim=0) is size(0) */
+	if (f->id == NATIVE_IS_CONTIGUOUS && kw && kw->n == 1 &&
+	    strcmp(kw->names[0].str->text, "memory_format") == 0) {
+		takes_format = true;
+		most++;
+		kw = NULL;
+	}
 	if (kw && kw->n > 0)
 		return err_set(err, ERR_TYPE, "%s has no parameter %s", f->name,
 			       kw->names[0].str->text);
@@ -199,10 +207,27 @@ bool torch_native_args(const struct native *f, const struct arguments *args, str
 	if (tensor->kind != VALUE_TENSOR && f->id != NATIVE_IS_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes a tensor, not %s", f->name,
 			       value_type_name(*tensor));
+	if (takes_format)
+		return placement_fits(f->name, "memory_format", *dim, err);
 	if (dim->kind != VALUE_NONE && dim->kind != VALUE_INT)
 		return err_set(err, ERR_TYPE, "%s: dim must be an int, not %s", f->name,
 			       value_type_name(*dim));
 	return true;
+}
+
+bool torch_layout_contiguous(const struct graph *g, const struct view_layout *l,
+			     struct value format)
+{
+	struct view_layout last = *l;
+	int rank, n = l->shape.rank;
+
+	if (!torch_channels_last(format, &rank))
+		return view_contiguous(g, l);
+	for (int d = 0; d < n; d++) {
+		last.shape.size[d] = l->shape.size[torch_channels_last_dim(n, d)];
+		last.stride[d] = l->stride[torch_channels_last_dim(n, d)];
+	}
+	return n == rank && view_contiguous(g, &last);
 }
 
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
@@ -302,6 +327,7 @@ static const struct {
 	{ "is_contiguous", NATIVE_IS_CONTIGUOUS },
 	{ "storage_offset", NATIVE_STORAGE_OFFSET },
 	{ "element_size", NATIVE_ELEMENT_SIZE },
+	{ "data_ptr", NATIVE_DATA_PTR },
 	{ "requires_grad_", NATIVE_REQUIRES_GRAD_ },
 };
 
@@ -311,6 +337,7 @@ static const struct {
 } functions[] = {
 	{ "torch.numel", NATIVE_NUMEL },
 	{ "torch._C.storage_offset", NATIVE_STORAGE_OFFSET },
+	{ "torch._C.storage_bytes", NATIVE_DATA_PTR },
 	{ "torch.is_tensor", NATIVE_IS_TENSOR },
 	{ "torch.Tensor", NATIVE_TENSOR },
 	{ "torch.cat", NATIVE_CAT },

@@ -12,6 +12,7 @@
 #include "fusion/vm/vm.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/op.h"
+#include "fusion/graph/view.h"
 
 /* Ids of natives below OP_COUNT are ops. */
 enum torch_native {
@@ -43,6 +44,7 @@ enum torch_native {
 	NATIVE_IS_CONTIGUOUS,
 	NATIVE_STORAGE_OFFSET,
 	NATIVE_ELEMENT_SIZE,
+	NATIVE_DATA_PTR, /* where its elements are, or how many bytes its storage has */
 	NATIVE_REQUIRES_GRAD_,
 	/* NATIVE_INPLACE + op: x.add_(y) */
 	NATIVE_INPLACE = 1 << 16,
@@ -98,9 +100,29 @@ bool torch_method(struct torch_names *names, struct value tensor, const char *na
 enum dtype torch_cast_dtype(int id);
 
 /* The tensor of a native of the second group, and the one optional int of
- * size(); both for methods and for torch.numel(x).  TYPE error otherwise. */
+ * size(), or the text of is_contiguous(memory_format=); both for methods and for
+ * torch.numel(x).  TYPE error otherwise. */
 bool torch_native_args(const struct native *f, const struct arguments *args, struct value *tensor,
 		       struct value *dim, struct err *err);
+
+/* Whether that text is torch.channels_last or torch.channels_last_3d, and of which rank its tensors
+ * are; and the dim that lies at place d of them. */
+static inline bool torch_channels_last(struct value format, int *rank)
+{
+	const char *text = format.kind == VALUE_STR ? format.str->text : "";
+
+	*rank = strcmp(text, "torch.channels_last") == 0 ? 4 : 5;
+	return strncmp(text, "torch.channels_last", strlen("torch.channels_last")) == 0;
+}
+
+static inline int torch_channels_last_dim(int rank, int d)
+{
+	return d == 0 ? 0 : d == rank - 1 ? 1 : d + 1;
+}
+
+/* x.is_contiguous(memory_format=), of what lies so. */
+bool torch_layout_contiguous(const struct graph *g, const struct view_layout *l,
+			     struct value format);
 
 /* x.requires_grad_(requires_grad=True): its argument. */
 bool torch_requires_grad_arg(const struct arguments *args, struct value *on, struct err *err);

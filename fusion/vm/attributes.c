@@ -99,6 +99,8 @@ static char letter_of_type(const struct native *type)
 		      { "list", 'l' },      { "tuple", 't' }, { "dict", 'd' },  { "set", 'S' },
 		      { "frozenset", 'F' }, { "range", 'r' } };
 
+	if (!type->builtin && strcmp(type->name, "torch.Tensor") == 0)
+		return 'T';
 	for (size_t i = 0; type->builtin && i < sizeof(types) / sizeof(types[0]); i++)
 		if (strcmp(types[i].name, type->name) == 0)
 			return types[i].letter;
@@ -114,8 +116,7 @@ static bool slot_attribute(struct vm *vm, struct value o, const char *name, stru
 			   bool *found, struct err *err)
 {
 	const struct slot_row *slot = name[0] == '_' && name[1] == '_' ? slot_find(name) : NULL;
-	bool of_type = o.kind == VALUE_NATIVE && native_is_type(o.native) &&
-		       letter_of_type(o.native) && !slot_has(slot, 'c');
+	bool of_type = o.kind == VALUE_NATIVE && letter_of_type(o.native) && !slot_has(slot, 'c');
 
 	*found = slot_has(slot, of_type ? letter_of_type(o.native) : letter_of(o));
 	if (!*found)

@@ -627,6 +627,23 @@ static bool object_init_subclass(struct vm *vm, const struct builtin_call *call,
 	return true;
 }
 
+static bool object_unordered(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
+{
+	(void)call;
+	return vm_keep(vm, builtin_value(builtin_find("", "NotImplemented"), (struct value){ 0 }),
+		       out, err);
+}
+
+static bool object_unpickled(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
+{
+	(void)vm, (void)out;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "%s() of an object is not in the language; use repr(), dir() or vars()",
+		       call->row->name);
+}
+
 static bool exception_with_traceback(struct vm *vm, const struct builtin_call *call,
 				     struct value *out, struct err *err)
 {

@@ -650,6 +650,16 @@ static bool call(struct vm *vm, struct frame *f, struct value *slot, struct argu
 	struct value function, self, callee = *slot, r;
 	bool ok;
 
+	if (callee.kind == VALUE_FUNCTION &&
+	    __builtin_expect(vm->has_tensor_classes && callee.function->unit->hidden, 0)) {
+		if (!call_host_overridden(vm, callee, args, &r, &ok, err))
+			return false;
+		if (ok) {
+			drop(f, bottom);
+			*f->top++ = r;
+			return true;
+		}
+	}
 	if (callee.kind == VALUE_FUNCTION)
 		return __builtin_expect(args->kw && gives_out(callee.function, args), 0)
 			   ? call_writing(vm, f, slot, args, bottom, err)
@@ -734,7 +744,7 @@ bool inst_call(struct vm *vm, struct frame *f, const struct lang_inst *inst, str
 		return call_with_names(vm, f, inst->arg, err);
 	if (__builtin_expect(inst->op == CODE_CALL_EX, 0))
 		return call_spread(vm, f, err);
-	if (slot->kind == VALUE_FUNCTION)
+	if (slot->kind == VALUE_FUNCTION && !vm->has_tensor_classes)
 		return call_function(vm, f, slot->function, &args, slot, err);
 	return call(vm, f, slot, &args, slot, err);
 }

@@ -8,6 +8,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 #include "fusion/vm/run.h"
 
 /* torch.Tensor.add(x, y) is x.add(y). */
@@ -173,50 +174,110 @@ static struct value find_override(const struct arguments *args)
 	return (struct value){ .kind = VALUE_UNSET };
 }
 
-/* The positional arguments as a tuple, the others as a dict; x.add(y) has x as its first. */
-static bool packed_arguments(const struct native *f, const struct arguments *args,
-			     struct value out[2])
+/* The function without what it is bound to, the positional arguments as a tuple, the others as a
+ * dict; x.add(y) has x as its first. */
+static bool packed(struct vm *vm, struct value f, const struct arguments *args, struct value out[3],
+		   struct err *err)
 {
-	int named = args->kw ? args->kw->n : 0, bound = f->self.kind != VALUE_UNSET;
+	struct value self = f.kind == VALUE_NATIVE ? f.native->self
+						   : (struct value){ .kind = VALUE_UNSET };
+	int named = args->kw ? args->kw->n : 0, bound = self.kind != VALUE_UNSET;
 	int n = args->n - named;
-
-	out[0] = value_sequence(VALUE_TUPLE, bound + n);
-	out[1] = value_dict();
-	if (out[0].kind != VALUE_TUPLE || out[1].kind != VALUE_DICT)
-		return false;
-	if (bound)
-		out[0].list->at[out[0].list->len++] = value_ref(f->self);
-	for (int i = 0; i < n; i++)
-		out[0].list->at[out[0].list->len++] = value_ref(args->at[i]);
-	for (int i = 0; i < named; i++)
-		if (!value_dict_set(out[1].dict, args->kw->names[i], args->at[n + i]))
-			return false;
-	return true;
-}
-
-/* __torch_function__(func, types, args, kwargs) of the class of `of`. */
-static bool call_override(struct vm *vm, struct value of, const struct native *f,
-			  const struct arguments *args, struct value *out, struct err *err)
-{
-	struct value hook = value_none(),
-		     given[4] = { value_native(f->name, f->id, false,
-					       (struct value){ .kind = VALUE_UNSET }),
-				  value_sequence(VALUE_TUPLE, 1),
-				  { .kind = VALUE_UNSET },
-				  { .kind = VALUE_UNSET } };
 	bool ok;
 
-	ok = (given[0].kind == VALUE_NATIVE && given[1].kind == VALUE_TUPLE &&
-	      packed_arguments(f, args, given + 2)) ||
-	     vm_out_of_memory(vm, err);
+	out[0] = f.kind == VALUE_NATIVE ? value_native(f.native->name, f.native->id, false,
+						       (struct value){ .kind = VALUE_UNSET })
+					: value_ref(f);
+	out[1] = value_sequence(VALUE_TUPLE, bound + n);
+	out[2] = value_dict();
+	ok = out[0].kind == f.kind && out[1].kind == VALUE_TUPLE && out[2].kind == VALUE_DICT;
+	if (ok && bound)
+		out[1].list->at[out[1].list->len++] = value_ref(self);
+	for (int i = 0; ok && i < n; i++)
+		out[1].list->at[out[1].list->len++] = value_ref(args->at[i]);
+	for (int i = 0; ok && i < named; i++)
+		ok = value_dict_set(out[2].dict, args->kw->names[i], args->at[n + i]);
+	return ok || vm_out_of_memory(vm, err);
+}
+
+/* __torch_function__(func, types, args, kwargs) of a class of the prelude. */
+static bool ask_class(struct vm *vm, struct value of, const struct value given[3],
+		      struct value *out, struct err *err)
+{
+	struct value hook = value_none(), types = value_sequence(VALUE_TUPLE, 1);
+	struct value all[4] = { given[0], types, given[1], given[2] };
+	bool ok = types.kind == VALUE_TUPLE || vm_out_of_memory(vm, err);
+
 	if (ok)
-		given[1].list->at[given[1].list->len++] = value_ref(value_of(of.instance->class));
+		types.list->at[types.list->len++] = value_ref(value_of(of.instance->class));
 	ok = ok && instance_attribute(vm, of, "__torch_function__", &hook, err) &&
-	     vm_invoke(vm, hook, &(struct arguments){ given, 4, NULL }, out, err);
+	     vm_invoke(vm, hook, &(struct arguments){ all, 4, NULL }, out, err);
 	value_unref(hook);
-	for (int i = 0; i < 4; i++)
+	value_unref(types);
+	return ok;
+}
+
+/* What the classes of the arguments, and modes, make of f; `of` is one of them, UNSET: a mode is.
+ */
+static bool call_override(struct vm *vm, struct value of, struct value f,
+			  const struct arguments *args, struct value *out, struct err *err)
+{
+	struct value given[3], handle = value_none();
+	bool found, ok = packed(vm, f, args, given, err);
+
+	if (ok && of.kind == VALUE_INSTANCE && of.instance->class->hidden)
+		ok = ask_class(vm, of, given, out, err);
+	else
+		ok = ok && prelude_attribute(vm, "_tensor_class", "handle", &handle, &found, err) &&
+		     vm_invoke(vm, handle, &(struct arguments){ given, 3, NULL }, out, err);
+	value_unref(handle);
+	for (int i = 0; i < 3; i++)
 		value_unref(given[i]);
 	return ok;
+}
+
+bool call_host_operator(struct vm *vm, const char *name, const struct value *operands, int n,
+			struct value *out, struct err *err)
+{
+	struct value all[4], f;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), all, err))
+		return false;
+	memcpy(all + 1, operands, sizeof(*all) * (size_t)n);
+	ok = prelude_attribute(vm, "_tensor_class", "operate", &f, &found, err);
+	if (ok) {
+		ok = vm_invoke(vm, f, &(struct arguments){ all, n + 1, NULL }, out, err);
+		value_unref(f);
+	}
+	value_unref(all[0]);
+	return ok;
+}
+
+/* A function of torch that is written in the prelude. */
+static bool is_of_torch(const struct function *f)
+{
+	static const char *const modules[] = { "torch", "torch.nn.functional", "torch.linalg",
+					       "torch.fft", "torch.special" };
+	const char *module = f->unit->module;
+
+	for (size_t i = 0; module && i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strcmp(modules[i], module) == 0)
+			return f->code->name[0] != '_' || f->code->name[1] == '_';
+	return false;
+}
+
+bool call_host_overridden(struct vm *vm, struct value f, const struct arguments *args,
+			  struct value *out, bool *found, struct err *err)
+{
+	struct value of = { .kind = VALUE_UNSET };
+
+	*found = is_of_torch(f.function) && in_function_mode(vm);
+	if (!*found && is_of_torch(f.function)) {
+		of = find_override(args);
+		*found = of.kind == VALUE_INSTANCE && !of.instance->class->hidden;
+	}
+	return !*found || call_override(vm, of, f, args, out, err);
 }
 
 /* Whether the call takes any iterable of tensors, and was given an iterator: such as
@@ -260,14 +321,17 @@ static bool call_with_lists(struct vm *vm, const struct native *f, const struct 
 bool call_host(struct vm *vm, const struct native *f, const struct arguments *args,
 	       struct value *out, struct err *err)
 {
-	for (int i = 0; i < args->n; i++) {
-		struct value of;
+	struct value of = { .kind = VALUE_UNSET };
 
+	if (in_function_mode(vm) && strncmp(f->name, "torch._C.", strlen("torch._C.")) != 0)
+		return call_override(vm, of, value_of((void *)f), args, out, err);
+	for (int i = 0; i < args->n; i++) {
 		if (!holds_instance(args->at[i]))
 			continue;
 		of = find_override(args);
-		return of.kind == VALUE_INSTANCE ? call_override(vm, of, f, args, out, err)
-						 : call_with_arrays(vm, f, args, out, err);
+		return of.kind == VALUE_INSTANCE
+			   ? call_override(vm, of, value_of((void *)f), args, out, err)
+			   : call_with_arrays(vm, f, args, out, err);
 	}
 	if (call_of_host(vm, f, args, out, err))
 		return true;

@@ -194,6 +194,10 @@ static bool base_of_type(struct vm *vm, struct value type, struct value *out, bo
 	char name[16];
 
 	*found = false;
+	if (!type.native->builtin && strcmp(type.native->name, "torch.Tensor") == 0) {
+		vm->has_tensor_classes = true;
+		return prelude_attribute(vm, "_tensor_class", "Tensor", out, found, err);
+	}
 	if (!type.native->builtin || strlen(type.native->name) >= sizeof(name))
 		return true;
 	if (strstr(type.native->name, "Mapping") || strstr(type.native->name, "Sequence"))

@@ -106,6 +106,12 @@ static bool as_integer(struct value v, int64_t *out)
 
 static bool equal(struct value a, struct value b, int depth);
 
+/* "Tensor.add": torch.add is another object. */
+static bool is_method_name(const char *name)
+{
+	return strncmp(name, "Tensor.", strlen("Tensor.")) == 0;
+}
+
 static bool equal_items(const struct list *a, const struct list *b, int depth)
 {
 	if (a->len != b->len)
@@ -189,6 +195,7 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		       equal(a.slice->step, b.slice->step, depth + 1);
 	case VALUE_NATIVE: /* a builtin may be made again by each lookup */
 		return a.native->id == b.native->id && a.native->builtin == b.native->builtin &&
+		       is_method_name(a.native->name) == is_method_name(b.native->name) &&
 		       (!native_is_typing(a.native) ||
 			strcmp(a.native->name, b.native->name) == 0) &&
 		       a.native->self.kind == b.native->self.kind &&

@@ -90,8 +90,9 @@ enum gpu_use {
 /* What a program sets for all that comes after. */
 struct torch_modes {
 	bool grad_off;
-	unsigned char derivatives; /* of torch.func that are being taken, one inside the other */
-	unsigned autocast;         /* torch/autocast.h has its bits; 0: off */
+	unsigned char derivatives;    /* of torch.func that are being taken, one inside the other */
+	unsigned char function_modes; /* TorchFunctionModes that are open */
+	unsigned autocast;            /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
 	enum dtype real; /* torch.get_default_dtype() */
 	bool ordered;    /* torch.are_deterministic_algorithms_enabled() */
@@ -120,7 +121,8 @@ struct vm {
 	int64_t steps_left;
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
-	struct value handled;          /* the exception whose except block runs; UNSET: none */
+	bool has_tensor_classes; /* it has a class that derives from torch.Tensor, or a mode */
+	struct value handled;    /* the exception whose except block runs; UNSET: none */
 	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
 	struct regexes *regexes; /* regex.c: patterns that were compiled; NULL: none */

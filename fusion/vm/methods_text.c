@@ -159,6 +159,67 @@ static bool float_is_integer(struct vm *vm, const struct builtin_call *call, str
 	return true;
 }
 
+static bool number_conjugate(struct vm *vm, const struct builtin_call *call, struct value *out,
+			     struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->self);
+	return true;
+}
+
+static bool number_ratio(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
+{
+	struct value v, two[2] = { value_int(0), value_int(1) };
+	int exponent;
+	double m;
+
+	if (!plain_self(vm, call, &v, err))
+		return false;
+	if (value_is_integer(v)) {
+		two[0] = value_int(value_as_int(v));
+		return vm_keep(vm, value_tuple(two, 2), out, err);
+	}
+	if (!isfinite(v.f))
+		return vm_raise(vm, isnan(v.f) ? CLASS_VALUE_ERROR : CLASS_RUNTIME_ERROR, err,
+				"cannot convert %s to integer ratio",
+				isnan(v.f) ? "NaN" : "Infinity");
+	m = frexp(v.f, &exponent);
+	for (; m != floor(m); exponent--)
+		m *= 2;
+	if (m != 0 && (exponent > 62 || exponent < -62 || fabs(ldexp(m, exponent)) > 0x1p62))
+		return err_set(err, ERR_BOUND, "the ratio of %g has more than 63 bits", v.f);
+	for (; exponent < 0 && m != 0; exponent++)
+		two[1].i *= 2;
+	two[0] = value_int((int64_t)(exponent > 0 ? ldexp(m, exponent) : m));
+	return vm_keep(vm, value_tuple(two, 2), out, err);
+}
+
+/* As CPython writes it: 0x1.8000000000000p+1. */
+static bool float_hex(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	char text[40];
+	struct value v;
+	int exponent;
+	double m;
+
+	if (!plain_self(vm, call, &v, err))
+		return false;
+	m = frexp(fabs(v.f), &exponent);
+	if (!isfinite(v.f))
+		snprintf(text, sizeof(text), "%s", isnan(v.f) ? "nan" : v.f < 0 ? "-inf" : "inf");
+	else if (v.f == 0)
+		snprintf(text, sizeof(text), "%s0x0.0p+0", signbit(v.f) ? "-" : "");
+	else if (exponent - 1 < -1022)
+		snprintf(text, sizeof(text), "%s0x0.%013llxp-1022", v.f < 0 ? "-" : "",
+			 (unsigned long long)ldexp(m, exponent + 1074));
+	else
+		snprintf(text, sizeof(text), "%s0x1.%013llxp%+d", v.f < 0 ? "-" : "",
+			 (unsigned long long)((m * 2 - 1) * 0x1p52), exponent - 1);
+	return vm_keep(vm, value_str(text, strlen(text)), out, err);
+}
+
 static bool int_bit_length(struct vm *vm, const struct builtin_call *call, struct value *out,
 			   struct err *err)
 {

@@ -135,8 +135,8 @@ bool module_is_file(const char *module, const char *name)
 			   "masked monitor multiprocessing "
 			   "nested onnx overrides package profiler quantization serialization "
 			   "signal storage testing types version" },
-		{ "torch.autograd", "graph profiler" },
-		{ "torch._dynamo", "comptime decorators eval_frame utils" },
+		{ "torch.autograd", "grad_mode graph profiler" },
+		{ "torch._dynamo", "comptime decorators eval_frame testing utils" },
 		{ "torch.fx", "_symbolic_trace experimental" },
 		{ "torch.fx.experimental", "symbolic_shapes" },
 		{ "torch.nn", "attention modules parameter quantized" },

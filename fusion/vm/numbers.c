@@ -522,6 +522,17 @@ static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, str
 	return true;
 }
 
+/* A capture does so too, and goes back to what was when it ends. */
+static bool prelude_function_modes(struct vm *vm, const struct builtin_call *call,
+				   struct value *out, struct err *err)
+{
+	(void)err;
+	vm->modes.function_modes = (unsigned char)call->args[0].i;
+	vm->has_tensor_classes = true;
+	*out = value_none();
+	return true;
+}
+
 /* numpy_python(x): the number of Python's of the same value. */
 static bool prelude_numpy_python(struct vm *vm, const struct builtin_call *call, struct value *out,
 				 struct err *err)

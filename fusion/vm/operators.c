@@ -2,6 +2,7 @@
  * in what order sequences are compared. */
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/call_host.h"
 #include "fusion/vm/absent_modules.h"
 
 #include <string.h>
@@ -101,10 +102,15 @@ static bool dunder_compare(struct vm *vm, const struct value_comparison *c, stru
 	return *found;
 }
 
+static const char *unary_name(enum unop op)
+{
+	return op == UN_NEG ? "__neg__" : op == UN_POS ? "__pos__" : "__invert__";
+}
+
 static bool dunder_unary(struct vm *vm, enum unop op, struct value a, struct value *out,
 			 bool *found, struct err *err)
 {
-	const char *name = op == UN_NEG ? "__neg__" : op == UN_POS ? "__pos__" : "__invert__";
+	const char *name = unary_name(op);
 
 	return instance_call(vm, &(struct method_call){ &a, name, NULL, 0 }, out, found, err);
 }
@@ -386,6 +392,9 @@ static bool hosted_binary(struct vm *vm, const struct binary *x, struct value *o
 	struct vm_host *host = vm_host_here(vm);
 	struct binary read = *x;
 
+	if ((x->a.kind == VALUE_TENSOR || x->b.kind == VALUE_TENSOR) && in_function_mode(vm))
+		return call_host_operator(vm, binary_names[x->op][x->inplace ? 2 : 0],
+					  (struct value[]){ x->a, x->b }, 2, out, err);
 	if (!untyped(vm, &read.a, &read.b, err))
 		return false;
 	if (value_is_number(read.a) && value_is_number(read.b))
@@ -463,7 +472,7 @@ static inline bool apply(struct vm *vm, const struct binary *x, struct value *ou
 {
 	struct vm_host *host;
 
-	if (is_of_tensors(x->a, x->b)) {
+	if (is_of_tensors(x->a, x->b) && !in_function_mode(vm)) {
 		host = vm_host_here(vm);
 		return host->binary(host->self, x, out, err);
 	}
@@ -499,6 +508,8 @@ bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, st
 	if (value_is_hosted(a)) {
 		struct vm_host *host = vm_host_here(vm);
 
+		if (a.kind == VALUE_TENSOR && in_function_mode(vm))
+			return call_host_operator(vm, unary_name(op), &a, 1, out, err);
 		return host->unary(host->self, op, a, out, err);
 	}
 	if (!dunder_unary(vm, op, a, out, &truth, err))
@@ -863,6 +874,10 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 				return true;
 		}
 		if (comparable_by_host(a, b)) {
+			if ((a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR) &&
+			    in_function_mode(vm))
+				return call_host_operator(vm, compare_names[op][0],
+							  (struct value[]){ a, b }, 2, out, err);
 			host = vm_host_here(vm);
 			return host->compare(host->self, op, a, b, out, err);
 		}

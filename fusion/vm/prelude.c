@@ -49,19 +49,34 @@ struct prelude {
 /* A name with a line in front is the text's own, but for these. */
 static bool is_open(const char *name)
 {
-	static const char *const names[] = { "_assert",           "_check",
-					     "_check_is_size",    "_log_api_usage_once",
-					     "_complex_call",     "_complex_named",
-					     "_overload_method",  "_script_if_tracing",
-					     "_BatchNorm",        "_ConvNd",
-					     "_InstanceNorm",     "_pair",
-					     "_single",           "_triple",
-					     "_quadruple",        "_ntuple",
-					     "_profiler_enabled", "_get_torch_home",
-					     "_LRScheduler",      "_mha_shape_check",
-					     "_in_projection",    "_in_projection_packed",
-					     "_unwrap_optional",  "__version__",
-					     "_initialized" };
+	static const char *const names[] = { "_assert",
+					     "_check",
+					     "_check_is_size",
+					     "_log_api_usage_once",
+					     "_complex_call",
+					     "_complex_named",
+					     "_overload_method",
+					     "_script_if_tracing",
+					     "_BatchNorm",
+					     "_ConvNd",
+					     "_InstanceNorm",
+					     "_pair",
+					     "_single",
+					     "_triple",
+					     "_quadruple",
+					     "_ntuple",
+					     "_profiler_enabled",
+					     "_get_torch_home",
+					     "_LRScheduler",
+					     "_mha_shape_check",
+					     "_in_projection",
+					     "_in_projection_packed",
+					     "_unwrap_optional",
+					     "__version__",
+					     "_initialized",
+					     "_make_subclass",
+					     "_make_wrapper_subclass",
+					     "__new__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
@@ -77,6 +92,7 @@ static bool may_define(int row, const char *name)
 	size_t len = strlen(name), tail = strlen("Tensor");
 
 	if (strcmp(rows[row].module, "torch._C") == 0 ||
+	    strcmp(rows[row].module, "torch.overrides") == 0 ||
 	    strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
 	    strncmp(rows[row].module, "timm", strlen("timm")) == 0)
 		return true; /* their files import such names from one another */

@@ -10,6 +10,7 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/call_host.h"
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/operators.h"
 
@@ -644,7 +645,9 @@ static bool tensor_subscript(struct vm *vm, struct value o, struct value index, 
 
 	if (!open_index(vm, index, &opened, err))
 		return false;
-	ok = host->subscript(host->self, o, opened, out, err);
+	ok = in_function_mode(vm)
+		 ? call_host_operator(vm, "__getitem__", (struct value[]){ o, opened }, 2, out, err)
+		 : host->subscript(host->self, o, opened, out, err);
 	value_unref(opened);
 	return ok;
 }

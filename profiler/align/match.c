@@ -7,8 +7,11 @@
  */
 #include "profiler/align/match.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "fusion/base/hash.h"
 #include "profiler/align/sequence.h"
 
 enum { MOST_COMPARED = 1 << 14, MOST_COMPARED_IN_ALL = 1 << 22 };
@@ -17,8 +20,16 @@ enum { MOST_COMPARED = 1 << 14, MOST_COMPARED_IN_ALL = 1 << 22 };
  * it too. */
 static const double alike_in_place = 0.4, alike_anywhere = 0.9, of_op = 0.2, of_shape = 0.2;
 
+/* Shapes of a side's tables as numbers. */
+struct shape_numbers {
+	const json_t *rows;
+	uint64_t *of; /* 0: not looked at */
+	size_t n;
+};
+
 struct matching {
 	const struct align_side *a, *b;
+	struct shape_numbers shapes[2];
 	const struct align_item *of_a, *of_b; /* items of the model units */
 	struct matches *out;
 	size_t compared; /* pairs so far */
@@ -43,21 +54,41 @@ static void add(struct matching *m, struct some items, bool moved)
 	m->failed |= !VEC_PUSH(&out->list, row);
 }
 
-static const json_t *shape_of(const struct align_side *s, const struct align_item *item)
-{
-	const struct timeline_event *e = item->event;
+/* What an item is compared by, read once for all pairs that it may be one of. */
+struct looks {
+	struct name_words words;
+	uint32_t op;
+	uint64_t shape; /* of its text; 0: not known */
+};
 
-	return e->shape ? json_array_get(s->run->events->tables.shapes, e->shape - 1) : NULL;
+/* A shape's text as a number, which is made once. */
+static uint64_t shape_of(const struct shape_numbers *known, const struct timeline_event *e)
+{
+	uint64_t *number = e->shape && e->shape <= known->n ? &known->of[e->shape - 1] : NULL;
+	char *text;
+
+	if (!number || *number)
+		return number ? *number : 0;
+	text = json_dumps(json_array_get(known->rows, e->shape - 1), JSON_COMPACT | JSON_SORT_KEYS);
+	if (text)
+		*number = hash_bytes(text, strlen(text), 0) | 1;
+	free(text);
+	return *number;
 }
 
-static double likeness(const struct matching *m, size_t i, size_t k)
+static void look_at(const struct matching *m, bool of_b, size_t at, struct looks *to)
 {
-	const struct align_item *a = &m->of_a[i], *b = &m->of_b[k];
-	const json_t *shape_a = shape_of(m->a, a), *shape_b = shape_of(m->b, b);
-	double like = name_likeness(side_name(m->a, a->event), side_name(m->b, b->event));
+	const struct align_item *item = of_b ? &m->of_b[at] : &m->of_a[at];
 
-	return like + (a->op && a->op == b->op ? of_op : 0) +
-	       (shape_a && shape_b && json_equal(shape_a, shape_b) ? of_shape : 0);
+	name_words_of(&to->words, side_name(of_b ? m->b : m->a, item->event));
+	to->op = item->op;
+	to->shape = shape_of(&m->shapes[of_b], item->event);
+}
+
+static double likeness(const struct looks *a, const struct looks *b)
+{
+	return name_likeness(&a->words, &b->words) + (a->op && a->op == b->op ? of_op : 0) +
+	       (a->shape && a->shape == b->shape ? of_shape : 0);
 }
 
 /* What is left of a gap once pairs are out of it: a group, or what one side alone has. */
@@ -73,25 +104,41 @@ static void add_rest(struct matching *m, struct some g)
 		add(m, (struct some){ .b = &g.b[k], .m = 1 }, false);
 }
 
-/* The pairs of the best sum, in order.  best[i][k]: of what follows i and k. */
-static void pair_gap(struct matching *m, struct some g, double *best)
+/* The items of a gap, as they are compared, and the best sums of what follows each pair of them. */
+struct compared_gap {
+	struct looks *a, *b;
+	double *best; /* (n + 1) rows of m + 1 */
+	size_t m;
+};
+
+static double *best_at(const struct compared_gap *c, size_t i, size_t k)
+{
+	return &c->best[i * (c->m + 1) + k];
+}
+
+static void sum_gap(const struct compared_gap *c, struct some g)
 {
 	double least = g.n == g.m ? alike_in_place : alike_anywhere;
+
+	for (size_t i = g.n; i-- > 0;)
+		for (size_t k = g.m; k-- > 0;) {
+			double with = likeness(&c->a[i], &c->b[k]) - least +
+				      *best_at(c, i + 1, k + 1);
+			double skip = fmax(*best_at(c, i + 1, k), *best_at(c, i, k + 1));
+
+			*best_at(c, i, k) = fmax(with, skip);
+		}
+}
+
+/* The pairs of the best sum, in order. */
+static void pair_gap(struct matching *m, struct some g, const struct compared_gap *c)
+{
 	size_t i = 0, k = 0, from_a = 0, from_b = 0;
 
-#define BEST(i, k) best[(i) * (g.m + 1) + (k)]
-	for (size_t x = g.n; x-- > 0;)
-		for (size_t y = g.m; y-- > 0;) {
-			double with = likeness(m, g.a[x], g.b[y]) - least + BEST(x + 1, y + 1);
-			double skip = BEST(x + 1, y) > BEST(x, y + 1) ? BEST(x + 1, y)
-								      : BEST(x, y + 1);
-
-			BEST(x, y) = with > skip ? with : skip;
-		}
 	while (i < g.n && k < g.m) {
-		if (BEST(i, k) == BEST(i + 1, k)) {
+		if (*best_at(c, i, k) == *best_at(c, i + 1, k)) {
 			i++;
-		} else if (BEST(i, k) == BEST(i, k + 1)) {
+		} else if (*best_at(c, i, k) == *best_at(c, i, k + 1)) {
 			k++;
 		} else {
 			add_rest(
@@ -101,25 +148,37 @@ static void pair_gap(struct matching *m, struct some g, double *best)
 			from_b = k;
 		}
 	}
-#undef BEST
 	add_rest(m, (struct some){ g.a + from_a, g.b + from_b, g.n - from_a, g.m - from_b });
+}
+
+static void compare_gap(struct matching *m, struct some g)
+{
+	struct compared_gap c = { calloc(g.n, sizeof(*c.a)), calloc(g.m, sizeof(*c.b)),
+				  calloc((g.n + 1) * (g.m + 1), sizeof(*c.best)), g.m };
+
+	m->failed |= !c.a || !c.b || !c.best;
+	for (size_t i = 0; !m->failed && i < g.n; i++)
+		look_at(m, false, g.a[i], &c.a[i]);
+	for (size_t k = 0; !m->failed && k < g.m; k++)
+		look_at(m, true, g.b[k], &c.b[k]);
+	if (!m->failed) {
+		sum_gap(&c, g);
+		pair_gap(m, g, &c);
+	}
+	free(c.a);
+	free(c.b);
+	free(c.best);
 }
 
 static void match_gap(struct matching *m, struct some g)
 {
-	double *best = NULL;
-
 	if (g.n && g.m && g.n <= MOST_COMPARED / g.m &&
 	    m->compared + g.n * g.m <= MOST_COMPARED_IN_ALL) {
 		m->compared += g.n * g.m;
-		best = calloc((g.n + 1) * (g.m + 1), sizeof(*best));
-		m->failed |= !best;
-	}
-	if (best)
-		pair_gap(m, g, best);
-	else
+		compare_gap(m, g);
+	} else {
 		add_rest(m, g);
-	free(best);
+	}
 }
 
 /* ---- what was moved ---- */
@@ -251,11 +310,20 @@ static void match_keys(struct matching *m, const int64_t *to, struct states *of)
 	free(room);
 }
 
+static struct shape_numbers shapes_of(const struct align_side *s)
+{
+	const json_t *rows = s->run->events->tables.shapes;
+	size_t n = json_array_size(rows);
+
+	return (struct shape_numbers){ rows, calloc(n + 1, sizeof(uint64_t)), n };
+}
+
 bool match_units(const struct align_side *a, const struct align_side *b, struct matches *out)
 {
 	const struct align_unit *u = &a->units.at[a->model], *v = &b->units.at[b->model];
 	struct matching m = { .a = a,
 			      .b = b,
+			      .shapes = { shapes_of(a), shapes_of(b) },
 			      .of_a = &a->items.at[u->first],
 			      .of_b = &b->items.at[v->first],
 			      .out = out };
@@ -263,11 +331,14 @@ bool match_units(const struct align_side *a, const struct align_side *b, struct 
 	uint32_t *of_a = keys_of(m.of_a, u->n), *of_b = keys_of(m.of_b, v->n);
 	int64_t *to = calloc(u->n + 1, sizeof(*to));
 
-	m.failed = !of_a || !of_b || !to || !sequence_match(of_a, u->n, of_b, v->n, to);
+	m.failed = !m.shapes[0].of || !m.shapes[1].of || !of_a || !of_b || !to ||
+		   !sequence_match(of_a, u->n, of_b, v->n, to);
 	if (!m.failed)
 		match_keys(&m, to, &of);
 	free(of_a);
 	free(of_b);
 	free(to);
+	free(m.shapes[0].of);
+	free(m.shapes[1].of);
 	return !m.failed;
 }

@@ -8,7 +8,7 @@
 
 #include "fusion/base/hash.h"
 
-enum { NAME_BYTES = 2048, MOST_WORDS = 64, HEX_CHARS = 8, HASH_CHARS = 16 };
+enum { NAME_BYTES = 2048, HEX_CHARS = 8, HASH_CHARS = 16 };
 
 /* ---- a name as it counts ---- */
 
@@ -127,12 +127,20 @@ uint32_t name_ids_find(struct name_ids *t, const char *name)
 
 /* ---- likeness ---- */
 
-/* Words outside of what <> and () hold; numbers say nothing. */
-static int words_of(const char *name, struct word *out)
+static int by_hash(const void *x, const void *y)
 {
-	int n = 0, depth = 0;
+	const uint32_t *a = x, *b = y;
 
-	while (*name && n < MOST_WORDS) {
+	return (*a > *b) - (*a < *b);
+}
+
+void name_words_of(struct name_words *to, const char *name)
+{
+	const char *end = name + strnlen(name, NAME_BYTES);
+	int depth = 0;
+
+	to->n = 0;
+	while (name < end && to->n < NAMES_MOST_WORDS) {
 		struct word w = { name, 0 };
 
 		depth += (*name == '<') - (*name == '>' && depth > 0);
@@ -140,24 +148,21 @@ static int words_of(const char *name, struct word *out)
 			w.len++;
 		name += w.len ? w.len : 1;
 		if (w.len && depth == 0 && !is_number(&w))
-			out[n++] = w;
+			to->hash[to->n++] = (uint32_t)hash_bytes(w.at, w.len, 0);
 	}
-	return n;
+	qsort(to->hash, (size_t)to->n, sizeof(*to->hash), by_hash);
 }
 
-double name_likeness(const char *a, const char *b)
+double name_likeness(const struct name_words *a, const struct name_words *b)
 {
-	struct word of_a[MOST_WORDS], of_b[MOST_WORDS];
-	int n = words_of(a, of_a), m = words_of(b, of_b), both = 0;
-	bool taken[MOST_WORDS] = { false };
+	int i = 0, k = 0, both = 0;
 
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < m; k++)
-			if (!taken[k] && of_a[i].len == of_b[k].len &&
-			    memcmp(of_a[i].at, of_b[k].at, of_a[i].len) == 0) {
-				taken[k] = true;
-				both++;
-				break;
-			}
-	return n + m ? 2.0 * both / (n + m) : 0;
+	while (i < a->n && k < b->n) {
+		uint32_t x = a->hash[i], y = b->hash[k];
+
+		both += x == y;
+		i += x <= y;
+		k += y <= x;
+	}
+	return a->n + b->n ? 2.0 * both / (a->n + b->n) : 0;
 }

@@ -13,7 +13,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/vec.h"
 
-enum { NAMES_NONE = 0 };
+enum { NAMES_NONE = 0, NAMES_MOST_WORDS = 48 };
 
 /* Texts with a number each, from 1; zeroed is empty. */
 struct name_ids {
@@ -27,7 +27,14 @@ void name_ids_finish(struct name_ids *t);
 /* The number of a name as it counts here; NAMES_NONE: out of memory. */
 uint32_t name_ids_find(struct name_ids *t, const char *name);
 
-/* How alike two names are, by their words, arguments of templates apart: 0 to 1. */
-double name_likeness(const char *a, const char *b);
+/* The first words of a name, arguments of templates and numbers apart: hashes, rising. */
+struct name_words {
+	int n;
+	uint32_t hash[NAMES_MOST_WORDS];
+};
+void name_words_of(struct name_words *to, const char *name);
+
+/* How alike two names are by their words: 0 to 1. */
+double name_likeness(const struct name_words *a, const struct name_words *b);
 
 #endif

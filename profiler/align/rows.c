@@ -3,7 +3,7 @@
  * A row sums over its items in a unit, so that there is one sample a unit, and figures are means
  * over units: means of rows add up to that of the whole, which medians do not, and units that are
  * far off were set apart before.  Whether the two sides differ is asked by Welch's test, with what
- * processes of the same differ by (ratio.h) in the errors, and of all rows together by Holm's
+ * processes of the same differ by (stats.h) in the errors, and of all rows together by Holm's
  * method.
  */
 #include "profiler/align/rows.h"
@@ -16,7 +16,7 @@
 #include "profiler/compare/ratio.h"
 #include "profiler/measure/stats.h"
 
-static const double alpha = 0.05, process_sd = RATIO_PROCESS_SD;
+static const double alpha = 0.05, process_sd = STATS_PROCESS_SD;
 
 /* ---- two samples ---- */
 
@@ -43,20 +43,13 @@ static double chance_of(double t, double freedom)
 	return erfc(z / sqrt(2));
 }
 
-/* How many errors 95 % of Student's t lie within. */
+/* How many errors 95 % of Student's t lie within: chance_of() turned round. */
 static double errors_within(double freedom)
 {
-	double low = 1.9, high = 13;
+	const double most = 13, z = 1.959963984540054; /* of the normal distribution, by alpha */
+	double scaled = z * (8 * freedom + 3) / (8 * freedom + 1);
 
-	for (int i = 0; i < 50; i++) {
-		double mid = (low + high) / 2;
-
-		if (chance_of(mid, freedom) > alpha)
-			low = mid;
-		else
-			high = mid;
-	}
-	return high;
+	return fmin(sqrt(freedom * expm1(scaled * scaled / freedom)), most);
 }
 
 static struct unit_change change_of(struct unit_figure a, struct unit_figure b)
@@ -84,11 +77,32 @@ static struct unit_change change_of(struct unit_figure a, struct unit_figure b)
 
 /* ---- samples of a row ---- */
 
+/* The units of a side that count. */
+struct used_units {
+	const struct align_side *side;
+	const struct align_unit **at;
+	int n, n_whole;
+};
+
 struct sampling {
-	const struct align_side *a, *b;
+	struct used_units a, b;
 	struct align_rows *rows;
 	double *room; /* for the units of either side */
 };
+
+/* False when out of memory. */
+static bool list_used(const struct align_side *side, struct used_units *out)
+{
+	*out = (struct used_units){ .side = side };
+	out->at = calloc(side->units.len + 1, sizeof(const struct align_unit *));
+	for (size_t u = 0; out->at && u < side->units.len; u++) {
+		if (side->units.at[u].apart != UNIT_USED)
+			continue;
+		out->at[out->n++] = &side->units.at[u];
+		out->n_whole += side->units.at[u].whole;
+	}
+	return out->at != NULL;
+}
 
 static double busy_of(const struct align_item *item)
 {
@@ -105,41 +119,33 @@ static double idle_of(const struct align_item *item)
 	return (double)(item->event->start_ns - item->idle_from_ns);
 }
 
-/* The row's sum in a unit: of A's items or of B's. */
-static double sum_in(const struct sampling *s, const struct align_row *row,
-		     const struct align_item *items, bool of_b,
-		     double (*of)(const struct align_item *))
-{
-	double sum = 0;
-
-	for (size_t i = row->from; i < row->to; i++) {
-		const struct match *m = &s->rows->matches.list.at[s->rows->order[i]];
-		const struct matches *all = &s->rows->matches;
-		const uint32_t *list = of_b ? &all->b.at[m->b] : &all->a.at[m->a];
-
-		for (size_t k = 0; k < (of_b ? m->m : m->n); k++)
-			sum += of(&items[list[k]]);
-	}
-	return sum;
-}
-
+/* Each unit that counts is looked at for each item of it, so that all rows look at each item once,
+ * however many rows have none of this side. */
 static struct unit_figure sample(const struct sampling *s, const struct align_row *row, bool of_b,
 				 enum row_part part)
 {
-	const struct align_side *side = of_b ? s->b : s->a;
-	int n = 0;
+	const struct used_units *used = of_b ? &s->b : &s->a;
+	const uint32_t *list = of_b ? s->rows->of_b.at + row->at_b : s->rows->of_a.at + row->at_a;
+	size_t n_items = of_b ? row->n_b : row->n_a;
+	double (*of)(const struct align_item *) = part == ROW_IDLE ? idle_of
+						  : part == ROW_LENGTH && !used->side->on_host
+						      ? length_of
+						      : busy_of;
+	int n = part == ROW_IDLE ? used->n_whole : used->n, at = 0;
 
-	for (size_t u = 0; u < side->units.len; u++) {
-		const struct align_unit *unit = &side->units.at[u];
+	if (!n_items)
+		return (struct unit_figure){ n ? 0 : NAN, n > 1 ? 0 : NAN, n };
+	for (int u = 0; u < used->n; u++) {
+		const struct align_item *items = &used->side->items.at[used->at[u]->first];
+		double sum = 0;
 
-		if (unit->apart != UNIT_USED || (part == ROW_IDLE && !unit->whole))
+		if (part == ROW_IDLE && !used->at[u]->whole)
 			continue;
-		s->room[n++] = sum_in(s, row, &side->items.at[unit->first], of_b,
-				      part == ROW_IDLE                       ? idle_of
-				      : part == ROW_LENGTH && !side->on_host ? length_of
-									     : busy_of);
+		for (size_t i = 0; i < n_items; i++)
+			sum += of(&items[list[i]]);
+		s->room[at++] = sum;
 	}
-	return figure_of(s->room, n);
+	return figure_of(s->room, at);
 }
 
 static double wall_of(const struct align_unit *u)
@@ -158,22 +164,22 @@ static double idle_of_unit(const struct align_unit *u)
 }
 
 /* A figure of the unit as a whole. */
-static struct unit_figure whole_figure(const struct align_side *side, double *room, bool all,
+static struct unit_figure whole_figure(const struct used_units *used, double *room, bool all,
 				       double (*of)(const struct align_unit *))
 {
 	int n = 0;
 
-	for (size_t u = 0; u < side->units.len; u++)
-		if (side->units.at[u].apart == UNIT_USED && (all || side->units.at[u].whole))
-			room[n++] = of(&side->units.at[u]);
+	for (int u = 0; u < used->n; u++)
+		if (all || used->at[u]->whole)
+			room[n++] = of(used->at[u]);
 	return figure_of(room, n);
 }
 
 static struct unit_change whole_change(const struct sampling *s, bool all,
 				       double (*of)(const struct align_unit *))
 {
-	struct unit_figure a = whole_figure(s->a, s->room, all, of);
-	struct unit_change c = change_of(a, whole_figure(s->b, s->room, all, of));
+	struct unit_change c = change_of(whole_figure(&s->a, s->room, all, of),
+					 whole_figure(&s->b, s->room, all, of));
 
 	c.changed = c.chance < alpha;
 	return c;
@@ -199,7 +205,7 @@ static int by_sign(const void *x, const void *y)
 /* The key of an item in the list of a side. */
 static uint32_t key_at(const struct sampling *s, bool of_b, size_t at)
 {
-	const struct align_side *side = of_b ? s->b : s->a;
+	const struct align_side *side = of_b ? s->b.side : s->a.side;
 	uint32_t item = of_b ? s->rows->matches.b.at[at] : s->rows->matches.a.at[at];
 
 	return side->items.at[side->units.at[side->model].first + item].key;
@@ -224,44 +230,63 @@ static uint64_t sign_of(const struct sampling *s, const struct match *m)
 	return m->n == 1 && !m->m ? sign_with(sign, alone) : sign;
 }
 
+static bool add_match(struct align_rows *r, struct align_row *row, const struct match *m)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < m->n; i++)
+		ok = VEC_PUSH(&r->of_a, r->matches.a.at[m->a + i]);
+	for (uint32_t i = 0; ok && i < m->m; i++)
+		ok = VEC_PUSH(&r->of_b, r->matches.b.at[m->b + i]);
+	row->n_a += m->n;
+	row->n_b += m->m;
+	row->any_moved |= m->moved;
+	return ok;
+}
+
+/* Rows of matches of one sign. */
+static bool add_rows(struct align_rows *r, const struct signed_match *list, size_t n)
+{
+	bool ok = true;
+
+	for (size_t i = 0, end; ok && i < n; i = end) {
+		struct align_row row = { .from = i, .at_a = r->of_a.len, .at_b = r->of_b.len };
+
+		for (end = i; ok && end < n && list[end].sign == list[i].sign; end++) {
+			r->order[end] = list[end].at;
+			ok = add_match(r, &row, &r->matches.list.at[list[end].at]);
+		}
+		row.to = end;
+		row.first = &r->matches.list.at[r->order[i]];
+		ok = ok && VEC_PUSH(&r->list, row);
+	}
+	return ok;
+}
+
 static bool group_matches(const struct sampling *s)
 {
 	struct align_rows *r = s->rows;
 	size_t n = r->matches.list.len;
 	struct signed_match *list = calloc(n + 1, sizeof(*list));
+	bool ok;
 
 	r->order = calloc(n + 1, sizeof(*r->order));
-	for (size_t i = 0; list && i < n; i++)
+	ok = list && r->order;
+	for (size_t i = 0; ok && i < n; i++)
 		list[i] = (struct signed_match){ sign_of(s, &r->matches.list.at[i]), i };
-	if (list)
+	if (ok)
 		qsort(list, n, sizeof(*list), by_sign);
-	for (size_t i = 0, end; list && r->order && i < n; i = end) {
-		struct align_row row = { .from = i };
-
-		for (end = i; end < n && list[end].sign == list[i].sign; end++) {
-			const struct match *m = &r->matches.list.at[list[end].at];
-
-			r->order[end] = list[end].at;
-			row.n_a += m->n;
-			row.n_b += m->m;
-			row.any_moved |= m->moved;
-		}
-		row.to = end;
-		row.first = &r->matches.list.at[r->order[i]];
-		if (!VEC_PUSH(&r->list, row)) {
-			free(list);
-			return false;
-		}
-	}
+	ok = ok && add_rows(r, list, n);
 	free(list);
-	return list && r->order;
+	return ok;
 }
 
 /* Of a row's matches that whose items differ most in the model units. */
 static void choose_first(const struct sampling *s, struct align_row *row)
 {
-	const struct align_item *a = &s->a->items.at[s->a->units.at[s->a->model].first];
-	const struct align_item *b = &s->b->items.at[s->b->units.at[s->b->model].first];
+	const struct align_side *of_a = s->a.side, *of_b = s->b.side;
+	const struct align_item *a = &of_a->items.at[of_a->units.at[of_a->model].first];
+	const struct align_item *b = &of_b->items.at[of_b->units.at[of_b->model].first];
 	const struct matches *all = &s->rows->matches;
 	double best = -1;
 
@@ -312,12 +337,11 @@ static bool judge(struct align_rows *r)
 bool rows_make(const struct align_side *a, const struct align_side *b, struct align_rows *out)
 {
 	size_t most = a->units.len > b->units.len ? a->units.len : b->units.len;
-	struct sampling s = { a, b, out, NULL };
-	bool ok;
+	struct sampling s = { .rows = out, .room = calloc(most + 1, sizeof(double)) };
+	bool ok = s.room && list_used(a, &s.a) && list_used(b, &s.b);
 
 	*out = (struct align_rows){ 0 };
-	s.room = calloc(most + 1, sizeof(*s.room));
-	ok = s.room && match_units(a, b, &out->matches) && group_matches(&s);
+	ok = ok && match_units(a, b, &out->matches) && group_matches(&s);
 	for (size_t i = 0; ok && i < out->list.len; i++) {
 		struct align_row *row = &out->list.at[i];
 
@@ -333,6 +357,8 @@ bool rows_make(const struct align_side *a, const struct align_side *b, struct al
 	}
 	ok = ok && judge(out);
 	free(s.room);
+	free(s.a.at);
+	free(s.b.at);
 	return ok;
 }
 
@@ -340,5 +366,7 @@ void rows_finish(struct align_rows *r)
 {
 	matches_finish(&r->matches);
 	VEC_FREE(&r->list);
+	VEC_FREE(&r->of_a);
+	VEC_FREE(&r->of_b);
 	free(r->order);
 }

@@ -26,13 +26,15 @@ struct align_row {
 	const struct match *first; /* of its matches the one that adds most */
 	size_t from, to;           /* its matches, in order[] */
 	size_t n_a, n_b;           /* items in a unit */
+	size_t at_a, at_b;         /* the first of them, in of_a and of_b */
 	bool any_moved;
 	struct unit_change change[ROW_PARTS];
 };
 
 struct align_rows {
 	struct matches matches;
-	size_t *order; /* of matches, by row */
+	size_t *order;            /* of matches, by row */
+	VEC(uint32_t) of_a, of_b; /* items of a unit, by row */
 	VEC(struct align_row) list;
 	struct unit_change wall, part[2]; /* of the unit itself */
 };

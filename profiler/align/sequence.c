@@ -84,22 +84,31 @@ static bool step_back(struct sequences *s, const struct box *box, int64_t d, str
 	return false;
 }
 
-/* The place that a search which was cut off came furthest to. */
+/* The way of a search that came furthest: its sum of x and y. */
+static int64_t longest_way(const int64_t *v, int64_t d, int64_t *x)
+{
+	int64_t best = -1;
+
+	for (int64_t k = -d; k <= d; k += 2)
+		if (v[k] >= 0 && 2 * v[k] - k > best) {
+			best = 2 * v[k] - k;
+			*x = v[k];
+		}
+	return best;
+}
+
+/* The place that a search which was cut off came furthest to, from either end: what it cost is at
+ * most the steps times that, so that all searches together cost the steps times both lengths. */
 static struct cut furthest(const struct sequences *s, const struct box *box, int64_t d)
 {
-	const int64_t *v = s->ahead + s->offset;
-	int64_t n = box->a1 - box->a0, m = box->b1 - box->b0, best = -1;
-	struct cut at = { box->a0 + n / 2, box->b0 + m / 2 };
+	int64_t n = box->a1 - box->a0, m = box->b1 - box->b0, x = 0, w = 0;
+	int64_t ahead = longest_way(s->ahead + s->offset, d, &x);
+	int64_t back = longest_way(s->back + s->offset, d, &w);
 
-	for (int64_t k = -d; k <= d; k += 2) {
-		int64_t x = v[k], y = x - k;
-
-		if (x >= 0 && x + y > best) {
-			best = x + y;
-			at = (struct cut){ box->a0 + x, box->b0 + y };
-		}
-	}
-	return at;
+	if (ahead < 0 && back < 0)
+		return (struct cut){ box->a0 + n / 2, box->b0 + m / 2 };
+	return ahead >= back ? (struct cut){ box->a0 + x, box->b0 + ahead - x }
+			     : (struct cut){ box->a1 - w, box->b1 - (back - w) };
 }
 
 static struct cut middle(struct sequences *s, const struct box *box)
@@ -116,6 +125,8 @@ static struct cut middle(struct sequences *s, const struct box *box)
 	return furthest(s, box, most);
 }
 
+static void match_smaller(struct sequences *s, struct box *box, struct cut at);
+
 static void match_box(struct sequences *s, struct box box)
 {
 	for (;;) {
@@ -130,10 +141,19 @@ static void match_box(struct sequences *s, struct box box)
 		at = middle(s, &box);
 		if ((at.x == box.a0 && at.y == box.b0) || (at.x == box.a1 && at.y == box.b1))
 			return; /* nothing in common */
-		match_box(s, (struct box){ box.a0, at.x, box.b0, at.y });
-		box.a0 = at.x;
-		box.b0 = at.y;
+		match_smaller(s, &box, at);
 	}
+}
+
+/* Matches the smaller part and leaves the other in the box: calls are not nested deep. */
+static void match_smaller(struct sequences *s, struct box *box, struct cut at)
+{
+	struct box first = { box->a0, at.x, box->b0, at.y };
+	struct box second = { at.x, box->a1, at.y, box->b1 };
+	bool is_first = at.x - box->a0 + at.y - box->b0 <= box->a1 - at.x + box->b1 - at.y;
+
+	match_box(s, is_first ? first : second);
+	*box = is_first ? second : first;
 }
 
 bool sequence_match(const uint32_t *a, size_t n, const uint32_t *b, size_t m, int64_t *to)

@@ -19,6 +19,8 @@ static const double warm_up_times = 1.5;
 static const double far_off_deviations = 5, far_off_least = 0.05;
 /* So many others make up for one of which not all is known. */
 enum { FEW = 3, MOST_TRIED = 64 /* names of spans */ };
+/* Looking for periods may compare each item so often. */
+enum { MOST_COMPARED = 64 };
 /* Spans hold such a share of the items; where nothing repeats the second will do. */
 static const double nearly_all = 0.9, most = 0.5;
 
@@ -216,26 +218,44 @@ static size_t same_in_place(const uint32_t *a, const uint32_t *b, size_t n)
 	return same;
 }
 
+/* What ran, by its keys, and its first period. */
+struct periods {
+	const uint32_t *keys, *model;
+	size_t n, period;
+	size_t left; /* elements that may still be compared: after that a unit is a period long */
+};
+
+/* Whether the period that begins there is as the first one. */
+static bool is_period(struct periods *p, size_t at)
+{
+	size_t look = p->period < 8 ? p->period : 8;
+
+	if (at + p->period >= p->n || p->left < p->period)
+		return true;
+	p->left -= p->period;
+	return same_in_place(&p->keys[at], p->model, p->period) * 10 >= p->period * 9 &&
+	       (at + p->period + look > p->n ||
+		same_in_place(&p->keys[at + p->period], p->model, look) * 4 >= look * 3);
+}
+
 /* Where the unit that begins at `at` ends: after a period where it is as the first one, else where
  * the next that is begins. */
-static size_t unit_end(const uint32_t *keys, size_t n, const uint32_t *model, size_t period,
-		       size_t at)
+static size_t unit_end(struct periods *p, size_t at)
 {
-	size_t look = period < 8 ? period : 8;
+	size_t look = p->period < 8 ? p->period : 8;
 
-	if (at + period >= n || (same_in_place(&keys[at], model, period) * 10 >= period * 9 &&
-				 (at + period + look > n ||
-				  same_in_place(&keys[at + period], model, look) * 4 >= look * 3)))
-		return at + period < n ? at + period : n;
-	for (size_t i = at + 1; i + look <= n; i++)
-		if (same_in_place(&keys[i], model, look) == look)
+	if (is_period(p, at))
+		return at + p->period < p->n ? at + p->period : p->n;
+	for (size_t i = at + 1; i + look <= p->n; i++)
+		if (same_in_place(&p->keys[i], p->model, look) == look)
 			return i;
-	return n;
+	return p->n;
 }
 
 static bool find_period(struct align_side *s, bool *found)
 {
 	size_t n = s->items.len, period, from;
+	struct periods p = { .n = n, .left = MOST_COMPARED * n };
 	uint32_t *keys = calloc(n + 1, sizeof(*keys));
 	bool ok = keys != NULL;
 
@@ -244,10 +264,13 @@ static bool find_period(struct align_side *s, bool *found)
 	ok = ok && sequence_period(keys, n, &period, &from);
 	*found = ok && period;
 	if (*found) {
+		p.keys = keys;
+		p.model = &keys[from];
+		p.period = period;
 		if (from)
 			ok = add_unit(s, 0, from);
 		for (size_t at = from, end; ok && at < n; at = end) {
-			end = unit_end(keys, n, &keys[from], period, at);
+			end = unit_end(&p, at);
 			ok = add_unit(s, at, end - at);
 		}
 		snprintf(s->how, sizeof(s->how), "period of %zu", period);

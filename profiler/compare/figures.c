@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/ratio.h"
 #include "profiler/fields/breaks.h"
+#include "profiler/measure/stats.h"
 #include "profiler/numbers/numbers.h"
 
 static const struct metric_info metrics[METRIC_COUNT] = {
@@ -61,8 +61,6 @@ static struct interval timed(double mid, struct report_interval ends)
 	return (struct interval){ ends.low, mid, ends.high };
 }
 
-static const double judged_quantile = 0.1;
-
 /* How many of the samples each process took; of a report that says nothing that adds up, one. */
 static void split_samples(const struct report_latency *latency, int of[STATS_PROCESSES])
 {
@@ -98,8 +96,9 @@ static int processes_of(const struct report_latency *latency)
 	return n;
 }
 
-/* False without memory; `out` is not touched where the report has no samples. */
-static bool judged_of(const struct report_latency *latency, struct interval *out)
+/* Of what its samples say; where the report has too few the figure stays as it is.  False without
+ * memory. */
+static bool judge(struct figure *f, const struct report_latency *latency)
 {
 	size_t n = latency->samples_ns.n;
 	double *us = malloc((n + 1) * sizeof(*us));
@@ -108,9 +107,11 @@ static bool judged_of(const struct report_latency *latency, struct interval *out
 
 	split_samples(latency, of);
 	for (size_t i = 0; ok && i < n; i++)
-		us[i] = (double)latency->samples_ns.at[i] / 1000;
-	if (ok && n >= STATS_MIN_SAMPLES)
-		ok = stats_processes(us, of, judged_quantile, out);
+		us[i] = fmax((double)latency->samples_ns.at[i] / 1000, 1e-3);
+	if (ok && n >= STATS_MIN_SAMPLES) {
+		ok = stats_judged(us, of, f->process_sd, &f->judged);
+		f->process_sd = 0;
+	}
 	free(us);
 	return ok;
 }
@@ -233,8 +234,8 @@ static bool add_mode(struct figures *out, const struct report_run *run,
 		f.disagrees = m->has.agrees && !m->agrees;
 		f.judged = f.value;
 		f.host_share = host_share_of(run, m);
-		f.process_sd = on_gpu(run) ? RATIO_PROCESS_SD_GPU : RATIO_PROCESS_SD;
-		if (f.metric == METRIC_latency && m->latency && !judged_of(m->latency, &f.judged))
+		f.process_sd = on_gpu(run) ? STATS_PROCESS_SD_GPU : STATS_PROCESS_SD;
+		if (f.metric == METRIC_latency && m->latency && !judge(&f, m->latency))
 			return false;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
@@ -254,10 +255,7 @@ bool figures_of(const struct report_run *run, struct figures *out, struct err *e
 	return true;
 }
 
-/* Two-sided 95 % of Student's t for 2 to 19 degrees of freedom. */
-static const double student[] = { 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-				  2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093 };
-enum { LEAST_REPEATS = 3, MOST_DEGREES = 19 };
+enum { LEAST_REPEATS = 3 };
 
 static bool is_of(const struct repeat *r, const struct figure *f)
 {
@@ -268,7 +266,7 @@ static bool is_of(const struct repeat *r, const struct figure *f)
 static void spread_one(struct figure *f, const struct repeat *repeats, int n)
 {
 	double sum = 0, squares = 0, mean;
-	int k = 0, degrees;
+	int k = 0;
 
 	for (int i = 0; i < n; i++)
 		if (is_of(&repeats[i], f)) {
@@ -281,9 +279,8 @@ static void spread_one(struct figure *f, const struct repeat *repeats, int n)
 	for (int i = 0; i < n; i++)
 		if (is_of(&repeats[i], f))
 			squares += pow(log(repeats[i].value) - mean, 2);
-	degrees = k - 1 < MOST_DEGREES ? k - 1 : MOST_DEGREES;
 	f->repeats = k;
-	f->spread = student[degrees - 2] * sqrt(squares / (k - 1));
+	f->spread = stats_student(k - 1) * sqrt(squares / (k - 1));
 }
 
 void figures_spread(struct figures *f, const struct repeat *repeats, int n)

@@ -50,7 +50,8 @@ struct figure {
 	/* Of a latency: the part of the call that the processor was seen at work for it.  On a GPU
 	 * the rest waits for the GPU; 1 on a processor, and where nothing tells. */
 	double host_share;
-	double process_sd; /* what medians of processes of the same differ by: of their logs */
+	/* What processes of the same differ by, of their logs, where `judged` does not hold it. */
+	double process_sd;
 };
 
 struct figures {

@@ -26,12 +26,6 @@
  * to process, below the 10 % at which others begin to look. */
 #define RATIO_MARGIN 0.05
 
-/* What medians of processes of the same differ by: a deviation of their logs
- * (`make trial-verdicts` measures it).  On a GPU where the pages of its memory lie moves a kernel
- * that lives in its cache by 2 to 4 %. */
-#define RATIO_PROCESS_SD 0.008
-#define RATIO_PROCESS_SD_GPU 0.012
-
 /* b / a with its 95 % interval; false where an end is not above 0. */
 bool ratio_of(const struct interval *a, const struct interval *b, struct interval *out);
 

@@ -41,8 +41,7 @@ static struct interval widened(const struct figure *f, double spread)
 				  i->mid * exp(hypot(log(i->high / i->mid), spread)) };
 }
 
-/* What processes of the same differ by, where no repeats say it: a run's own interval holds what
- * its processes did differ by, which two of them tell little of. */
+/* What processes of the same differ by, where neither repeats nor its own samples say it. */
 static double spread_of(const struct figure *f, const struct figure *other)
 {
 	if (f->repeats || other->repeats)

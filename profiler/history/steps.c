@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/measure/stats.h"
+
 enum { LEAST_RUNS = 4, LEAST_FOR_CORRELATION = 12, LEVEL_ROUNDS = 20, LOOKS = 4 };
 
 #define BOUND 9.0 /* the most that a run costs: 3 deviations, squared */
@@ -452,15 +454,6 @@ static bool find_levels(struct series_work *w, const struct steps_series *series
 
 /* ---- a step in figures ---- */
 
-/* The 97.5 % point of Student's t (Cornish and Fisher's expansion). */
-static double student(int freedom)
-{
-	double z = HALF_WIDTH, v = freedom > 1 ? freedom : 1;
-
-	return z + (z * z * z + z) / (4 * v) +
-	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v);
-}
-
 /* In what the series is in. */
 static struct interval as_measured(double mid, double half, bool counts)
 {
@@ -519,7 +512,7 @@ static struct series_step step_between(const struct series_work *w, const struct
 	/* Of a drift its end is what the step begins from. */
 	before = level_of(w, a->line ? (a->from + 2 * a->to) / 3 : a->from, a->to, &sum_a);
 	after = level_of(w, b->from, b->line ? (2 * b->from + b->to + 2) / 3 : b->to, &sum_b);
-	t = student(w->n - (int)l->at.len);
+	t = stats_student(w->n - (int)l->at.len);
 	s.before = as_measured(before, t * sqrt(stretch / sum_a), counts);
 	s.after = as_measured(after, t * sqrt(stretch / sum_b), counts);
 	s.change = as_measured(after - before, t * sqrt(stretch * (1 / sum_a + 1 / sum_b)), counts);

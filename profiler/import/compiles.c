@@ -282,6 +282,8 @@ json_t *compiles_row(struct compiles *c, int process, const char *id)
 		return row;
 	if (json_object_size(c->rows) >= COMPILES_MAX) {
 		c->ledger->n[LEDGER_ROWS_FULL]++;
+		json_object_set_new(json_array_get(c->processes, (size_t)process), "cut",
+				    json_true());
 		return NULL;
 	}
 	row = json_pack("{s:i, s:s, s:i}", "process", process, "compile", id, "graphs", 0);

@@ -588,7 +588,8 @@ static bool note_rank(struct kineto *k, const struct category *c, const struct k
 		.text_bytes = e->len,
 	};
 
-	if (c->lane != LANE_HOST && c->lane != LANE_DEVICE && c->kind != TIMELINE_WAIT)
+	if (c->lane != LANE_HOST && c->lane != LANE_DEVICE && c->kind != TIMELINE_WAIT &&
+	    !(c->lane == LANE_DEVICE_NOTES && c->kind == TIMELINE_RANGE))
 		return true;
 	return ranks_event(k->m->ranks, &event, err);
 }

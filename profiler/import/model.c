@@ -23,7 +23,7 @@ static void names_finish(struct names *n)
 
 json_t *json_of_text(const char *text, size_t len, bool *bad)
 {
-	json_t *json = json_stringn(text, len);
+	json_t *json = len && memchr(text, '\0', len) ? NULL : json_stringn(text, len);
 	struct buf mended;
 
 	if (json)
@@ -34,7 +34,7 @@ json_t *json_of_text(const char *text, size_t len, bool *bad)
 		uint32_t point;
 
 		n = (size_t)utf8_decode(text + at, len - at, &point);
-		if (n)
+		if (n && point)
 			buf_add(&mended, text + at, n);
 		else
 			buf_puts(&mended, "\xef\xbf\xbd");

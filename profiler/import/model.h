@@ -140,7 +140,8 @@ struct name_total *names_find(struct names *n, struct timeline_writer *writer,
 			      enum name_group group, const char *text, size_t len,
 			      struct ledger *ledger);
 
-/* A text as JSON, whatever its bytes; *bad is set where some were no UTF-8. */
+/* A text as JSON, whatever its bytes; *bad is set where some were no UTF-8, or NUL, for which
+ * U+FFFD stands. */
 json_t *json_of_text(const char *text, size_t len, bool *bad);
 
 /* ---- What ran inside of what, and for which compiled frame.

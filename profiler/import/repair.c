@@ -20,6 +20,12 @@ static size_t escape_length(const char *text, size_t len)
 	return 6;
 }
 
+/* Whether the escape stands for NUL, at which a text would end: U+FFFD stands for it. */
+static bool is_nul(const char *escape, size_t n)
+{
+	return n == 6 && memcmp(escape, "\\u0000", 6) == 0;
+}
+
 /* A string with its quotes; how long it was. */
 static size_t mend_string(const char *text, size_t len, struct buf *out, struct repairs *done)
 {
@@ -37,10 +43,11 @@ static size_t mend_string(const char *text, size_t len, struct buf *out, struct 
 				at++;
 				continue;
 			}
-			buf_add(out, text + at, n);
+			done->control = done->control || is_nul(text + at, n);
+			buf_add(out, is_nul(text + at, n) ? "\\ufffd" : text + at, n);
 		} else if ((unsigned char)text[at] < 0x20) {
 			done->control = true;
-			buf_printf(out, "\\u%04x", (unsigned)(unsigned char)text[at]);
+			buf_printf(out, "\\u%04x", text[at] ? text[at] : 0xfffd);
 		} else {
 			buf_putc(out, text[at]);
 		}
@@ -123,7 +130,7 @@ bool repair_json(const char *text, size_t len, struct buf *out, struct repairs *
 
 static json_t *read_json(const char *text, size_t len)
 {
-	const size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
+	const size_t flags = JSON_DECODE_ANY;
 	json_error_t why;
 	json_t *json = json_loadb(text, len, flags, &why);
 

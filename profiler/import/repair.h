@@ -18,7 +18,7 @@ struct repairs {
 bool repair_json(const char *text, size_t len, struct buf *out, struct repairs *done);
 
 /* The value of a text, mended where it must be: then what was mended is counted (NULL: by
- * nobody).  Texts may hold \u0000, and integers over 64 bits are reals.  New; NULL. */
+ * nobody).  U+FFFD stands for NUL, and integers over 64 bits are reals.  New; NULL. */
 struct ledger;
 json_t *json_of_log(const char *text, size_t len, struct ledger *ledger);
 

@@ -19,6 +19,8 @@ void torch_phases_finish(struct torch_phases *p)
 static bool draw(struct torch_phases *p, struct model *m, const struct open_phase *o,
 		 int64_t duration_ns, const struct torch_record *record, struct err *err)
 {
+	json_t *rank = json_object_get(json_array_get(m->compiles.processes, (size_t)p->process),
+				       "rank");
 	char text[256];
 	struct name_total *name;
 	struct timeline_event event;
@@ -28,9 +30,10 @@ static bool draw(struct torch_phases *p, struct model *m, const struct open_phas
 	if (!p->has_lane)
 		p->lane = timeline_writer_lane(
 		    m->writer,
-		    json_pack("{s:o, s:s, s:I}", "name",
+		    json_pack("{s:o, s:s, s:I, s:O*}", "name",
 			      json_sprintf("compiling, process %lld", (long long)record->pid),
-			      "role", "host", "pid", (json_int_t)record->pid));
+			      "role", "host", "pid", (json_int_t)record->pid, "rank",
+			      json_is_integer(rank) ? rank : NULL));
 	p->has_lane = true;
 	snprintf(text, sizeof(text), "%s%s%s", o->name, o->id[0] ? " " : "", o->id);
 	name = names_find(&m->names, m->writer, GROUP_OTHER, text, strlen(text), &m->ledger);
@@ -94,6 +97,7 @@ bool torch_phases_take(struct torch_phases *p, struct model *m, int process, con
 	double us = json_number_value(json_object_get(event, "ts"));
 	bool ok = true;
 
+	p->process = process;
 	if (!name || !phase || !isfinite(us) || fabs(us) > 4e15) {
 		m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
 	} else if (*phase == 'B' && p->open.len < MAX_OPEN) {

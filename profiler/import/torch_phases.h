@@ -22,6 +22,7 @@ struct open_phase {
 /* Zeroed is empty; of one process. */
 struct torch_phases {
 	VEC(struct open_phase) open;
+	int process; /* its place in the list */
 	uint32_t lane;
 	bool has_lane;
 };

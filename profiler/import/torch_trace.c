@@ -460,7 +460,7 @@ static void note_attempt(struct torch_item *item, json_int_t attempt)
 {
 	json_int_t known = json_integer_value(json_object_get(item->row, "attempts"));
 
-	if (item->row && attempt >= known)
+	if (item->row && attempt >= known && attempt < INT32_MAX) /* more is nobody's */
 		json_object_set_new(item->row, "attempts", json_integer(attempt + 1));
 }
 

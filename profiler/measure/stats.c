@@ -93,7 +93,9 @@ static void quantile_ranks(int n, double q, int *low, int *high)
 	}
 }
 
-bool stats_quantile_of(const double *x, int n, double q, struct interval *out)
+/* A quantile and its 95 % interval of order statistics, 0 < q < 1; an end that so few samples do
+ * not give is the least or the largest of them.  Of 0.5 as stats_median(). */
+static bool quantile_of(const double *x, int n, double q, struct interval *out)
 {
 	double *sorted;
 	int low, high;
@@ -146,21 +148,71 @@ static struct interval mean_of_processes(const struct interval *of, int n)
 	return (struct interval){ exp(out.low), exp(out.mid), exp(out.high) };
 }
 
-bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
-		     struct interval *out)
+/* Of each process that took samples; their number, -1 when out of memory. */
+static int quantiles_of(const double *x, const int of_process[STATS_PROCESSES], double q,
+			struct interval of[STATS_PROCESSES])
 {
-	struct interval of[STATS_PROCESSES];
 	int n = 0;
 
 	for (int p = 0; p < STATS_PROCESSES; p++) {
 		if (of_process[p] == 0)
 			continue;
-		if (!stats_quantile_of(x, of_process[p], q, &of[n++]))
-			return false;
+		if (!quantile_of(x, of_process[p], q, &of[n++]))
+			return -1;
 		x += of_process[p];
 	}
-	if (n)
+	return n;
+}
+
+bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
+		     struct interval *out)
+{
+	struct interval of[STATS_PROCESSES];
+	int n = quantiles_of(x, of_process, q, of);
+
+	if (n > 0)
 		*out = n == 1 ? of[0] : mean_of_processes(of, n);
+	return n >= 0;
+}
+
+/* ---- what runs are judged by */
+
+double stats_student(int degrees)
+{
+	static const double points[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+					 2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+					 2.131,  2.120, 2.110, 2.101, 2.093 };
+	int n = sizeof(points) / sizeof(points[0]);
+	double z = 1.96, v = degrees;
+
+	if (degrees <= n)
+		return points[degrees > 1 ? degrees - 1 : 0];
+	return z + (z * z * z + z) / (4 * v); /* Cornish and Fisher's expansion */
+}
+
+static const double judged_quantile = 0.1;
+enum { KNOWN_DEGREES = 6 }; /* of what is known of other processes */
+
+bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
+		  struct interval *out)
+{
+	struct interval of[STATS_PROCESSES];
+	int n = quantiles_of(x, of_process, judged_quantile, of), degrees = KNOWN_DEGREES + n - 1;
+	double mid = 0, below = 0, above = 0, squares = KNOWN_DEGREES * process_sd * process_sd;
+	double apart;
+
+	if (n <= 0)
+		return n == 0;
+	for (int p = 0; p < n; p++) {
+		mid += log(of[p].mid) / n;
+		below = hypot(below, log(of[p].mid / of[p].low) / n);
+		above = hypot(above, log(of[p].high / of[p].mid) / n);
+	}
+	for (int p = 0; p < n; p++)
+		squares += pow(log(of[p].mid) - mid, 2);
+	apart = stats_student(degrees) * sqrt(squares / degrees / n);
+	*out = (struct interval){ exp(mid - hypot(below, apart)), exp(mid),
+				  exp(mid + hypot(above, apart)) };
 	return true;
 }
 

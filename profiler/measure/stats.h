@@ -16,7 +16,13 @@
 enum { STATS_MIN_SAMPLES = 6 };
 
 /* That time a point at most: this one, and others. */
-enum { STATS_PROCESSES = 3 };
+enum { STATS_PROCESSES = 8 };
+
+/* What processes of the same differ by: a deviation of their logs (`make trial-verdicts` measures
+ * it).  On a GPU where the pages of its memory lie moves a kernel that lives in its cache by 2 to
+ * 4 %. */
+#define STATS_PROCESS_SD 0.01
+#define STATS_PROCESS_SD_GPU 0.012
 
 struct interval {
 	double low, mid, high;
@@ -36,9 +42,8 @@ int stats_median_rank(int n);
  * the samples.  False when out of memory.  x is not changed, n >= 1. */
 bool stats_median(const double *x, int n, struct interval *out);
 
-/* A quantile and its 95 % interval of order statistics, 0 < q < 1; an end that so few samples do
- * not give is the least or the largest of them.  Of 0.5 as stats_median(). */
-bool stats_quantile_of(const double *x, int n, double q, struct interval *out);
+/* The 97.5 % point of Student's t. */
+double stats_student(int degrees);
 
 /* The same over samples that several processes took, the first process' first, so many each: the
  * mean of their quantiles, of logs where none is 0 or less.  Its interval holds the errors of
@@ -46,6 +51,14 @@ bool stats_quantile_of(const double *x, int n, double q, struct interval *out);
  * process (where code and pages lie) is no noise within one. */
 bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
 		     struct interval *out);
+
+/* What two runs are judged by: the mean of the logs of the processes' lower deciles, of samples
+ * above 0.  Its interval holds the errors of theirs and what processes differ by, which few of them
+ * tell little of: `process_sd`, what is known of others, counts as much as seven more would (a
+ * moderated t: Smyth, Linear models and empirical Bayes methods for assessing differential
+ * expression, Stat. Appl. Genet. Mol. Biol. 3, 2004). */
+bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
+		  struct interval *out);
 
 /* What makes samples, in the order they were taken, doubtful: too few, a wide
  * middle half, a drift between the first and the second half of the time.

@@ -129,8 +129,9 @@ void rank_events_finish(struct rank_events *e);
 bool rank_events_add(struct rank_events *e, const struct ranks_event *event,
 		     struct rank_texts *texts);
 
-/* Leaves the last ProfilerStep out, where there are several: kernels that were launched in it,
- * and those whose launch is not there, as HolisticTraceAnalysis does.  How many steps there are;
+/* Leaves the last ProfilerStep out, where there are several: kernels that were launched after it
+ * began (on the host or, where the trace notes it there too, on the device: the later), and those
+ * whose launch is not there, as HolisticTraceAnalysis does.  How many steps there are;
  * `ends` is set where one was left out. */
 int rank_events_steps(struct rank_events *e, bool *left_out);
 

@@ -381,7 +381,8 @@ static bool set_queue(const struct of_stream *s, struct report_rank_stream *out,
 		REPORT_SET(out, queue, queue_parts(s, &q, draft));
 		qsort(lengths, q.n, sizeof(*lengths), by_value);
 		REPORT_SET(out, queue_mean, q.n ? rank_rounded(sum / (double)q.n) : 0);
-		REPORT_SET(out, queue_median, q.n ? lengths[q.n / 2] : 0);
+		REPORT_SET(out, queue_median,
+			   q.n ? (lengths[(q.n - 1) / 2] + lengths[q.n / 2]) / 2.0 : 0);
 		REPORT_SET(out, queue_max, q.n ? lengths[q.n - 1] : 0);
 		REPORT_SET(out, full_us, us(full));
 	}

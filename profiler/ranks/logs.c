@@ -52,8 +52,15 @@ uint64_t ranks_graph_hash(const char *text, size_t len)
 
 struct rank_compiled {
 	int64_t rank;
-	const json_t *row; /* NULL: the rank has none of that id */
+	const json_t *row;
 	char text[TEXT_BYTES];
+};
+
+/* Ranks that have the same text: n of them from `of` on; NULL: those that have nothing. */
+struct same_text {
+	const struct rank_compiled *of;
+	int n;
+	int64_t first; /* rank */
 };
 
 static const char *text_of(const json_t *row, const char *key)
@@ -187,44 +194,21 @@ static const char *recompiled(const struct rank_compiled *at, int n)
 	return NULL;
 }
 
-static const char *most_common(const struct rank_compiled *at, int n)
-{
-	const char *best = "";
-	int most = 0;
-
-	for (int i = 0; i < n; i++) {
-		int same = 0;
-
-		for (int k = 0; k < n; k++)
-			same += strcmp(at[i].text, at[k].text) == 0;
-		if (same > most) {
-			most = same;
-			best = at[i].text;
-		}
-	}
-	return best;
-}
-
 struct comparing {
 	struct rank_match *m;
 	const char *compile;
-	const struct rank_compiled *at;
-	int n;
+	struct rank_compiled *at; /* of the ranks that have it */
+	struct same_text *same;   /* room for one more */
+	int64_t *ranks, *lacking; /* room; ranks that lack it, but those that were cut */
+	int n, n_lacking;
+	bool all; /* every rank has it */
 };
 
-static const json_t *row_with(const struct comparing *c, const char *text)
-{
-	for (int i = 0; i < c->n; i++)
-		if (strcmp(c->at[i].text, text) == 0)
-			return c->at[i].row;
-	return NULL;
-}
-
 /* Which collective is the first that is not the same. */
-static size_t first_other(const struct comparing *c, const char *text, const char *beside)
+static size_t first_other(const json_t *row, const json_t *beside)
 {
-	const json_t *a = json_object_get(row_with(c, text), "collectives"),
-		     *b = json_object_get(row_with(c, beside), "collectives");
+	const json_t *a = json_object_get(row, "collectives"),
+		     *b = json_object_get(beside, "collectives");
 	size_t i = 0;
 
 	while (i < json_array_size(a) && json_equal(json_array_get(a, i), json_array_get(b, i)))
@@ -241,78 +225,100 @@ static void say_collective(const json_t *row, size_t at, char *out)
 		 json_array_size(list));
 }
 
+static const char *said(const struct same_text *same)
+{
+	return same->of ? same->of->text : "nothing";
+}
+
 /* What is shown of a text beside another. */
-static void shorten(const struct comparing *c, size_t thing, const char *text, const char *beside,
+static void shorten(size_t thing, const struct same_text *same, const struct same_text *beside,
 		    char out[TEXT_BYTES])
 {
+	const json_t *row = same->of ? same->of->row : NULL,
+		     *other = beside->of ? beside->of->row : NULL;
 	const char *key = things[thing].numbers;
-	const json_t *own = key ? json_object_get(row_with(c, text), key) : NULL,
-		     *others = key ? json_object_get(row_with(c, beside), key) : NULL;
+	const json_t *own = key ? json_object_get(row, key) : NULL,
+		     *others = key ? json_object_get(other, key) : NULL;
 
 	if (thing == THING_COLLECTIVES)
-		say_collective(row_with(c, text), first_other(c, text, beside), out);
+		say_collective(row, first_other(row, other), out);
 	else if (own && others)
 		say_numbers(own, others, "none of these", out);
 	else
-		snprintf(out, TEXT_BYTES, "%s", text);
+		snprintf(out, TEXT_BYTES, "%s", said(same));
 }
 
-/* The ranks that have this text, and differ by it. */
-static void add_text(struct comparing *c, size_t thing, const char *text, const char *common)
+/* The ranks that have a text, and differ by it from those that have `most`. */
+static void add_text(struct comparing *c, size_t thing, const struct same_text *these,
+		     const struct same_text *most)
 {
-	char theirs[TEXT_BYTES], most[TEXT_BYTES];
-	int64_t *ranks = malloc((size_t)c->n * sizeof(*ranks));
+	char theirs[TEXT_BYTES], common[TEXT_BYTES], who[DIVERGENCE_WHO];
 	const char *why = thing == 0 ? recompiled(c->at, c->n) : NULL;
 	const char *kind = why ? "recompile" : things[thing].kind;
 	struct report_divergence *row;
-	char who[DIVERGENCE_WHO];
-	int n = 0;
 
-	shorten(c, thing, text, common, theirs);
-	shorten(c, thing, common, text, most);
-	for (int i = 0; ranks && i < c->n; i++)
-		if (strcmp(c->at[i].text, text) == 0)
-			ranks[n++] = c->at[i].rank;
-	row = n ? divergence_add(c->m, &(struct divergence_of){ kind, theirs, most, ranks, n }, who)
-		: NULL;
-	if (row) {
-		REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
-		REPORT_SET_IF(row, index, thing == THING_COLLECTIVES,
-			      (int64_t)first_other(c, text, common));
-		REPORT_SET(
-		    row, sentence,
-		    rank_valid(&c->m->draft->arena,
-			       arena_printf(&c->m->draft->arena,
-					    "%s: compilation %s %s %s, of other ranks %s%s%.200s",
-					    who, c->compile, things[thing].is, theirs, most,
-					    why ? "; compiled again since " : "", why ? why : "")));
+	if (c->m->divergences.n == MOST_DIVERGENCES) {
+		c->m->divergences.left_out++;
+		return;
 	}
-	free(ranks);
+	shorten(thing, these, most, theirs);
+	shorten(thing, most, these, common);
+	for (int i = 0; i < these->n; i++)
+		c->ranks[i] = these->of ? these->of[i].rank : c->lacking[i];
+	row = divergence_add(
+	    c->m, &(struct divergence_of){ kind, theirs, common, c->ranks, these->n }, who);
+	if (!row)
+		return;
+	REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
+	REPORT_SET_IF(row, index, thing == THING_COLLECTIVES,
+		      (int64_t)first_other(these->of->row, most->of->row));
+	REPORT_SET(row, sentence,
+		   rank_valid(&c->m->draft->arena,
+			      arena_printf(&c->m->draft->arena,
+					   "%s: compilation %s %s %s, of other ranks %s%s%.200s",
+					   who, c->compile, things[thing].is, theirs, common,
+					   why ? "; compiled again since " : "", why ? why : "")));
 }
 
-/* Whether the ranks differ in a thing. */
-static bool compare_thing(struct comparing *c, struct rank_compiled *at, size_t thing)
+static int by_text(const void *a, const void *b)
 {
-	char most[TEXT_BYTES];
-	bool differs = false;
+	const struct rank_compiled *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
 
-	for (int i = 0; i < c->n; i++) {
-		if (at[i].row)
-			things[thing].say(at[i].row, at[i].text);
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct same_text *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Whether the ranks differ in a thing: a row for each text but the most common (the first of as
+ * many). */
+static bool compare_thing(struct comparing *c, size_t thing)
+{
+	const struct same_text *most = c->same;
+	int n = 0;
+
+	for (int i = 0; i < c->n; i++)
+		things[thing].say(c->at[i].row, c->at[i].text);
+	qsort(c->at, (size_t)c->n, sizeof(*c->at), by_text);
+	for (int i = 0; i < c->n; i++)
+		if (i && strcmp(c->at[i].text, c->at[i - 1].text) == 0)
+			c->same[n - 1].n++;
 		else
-			snprintf(at[i].text, TEXT_BYTES, "nothing");
-	}
-	snprintf(most, sizeof(most), "%s", most_common(at, c->n));
-	for (int i = 0; i < c->n; i++) {
-		bool seen = strcmp(at[i].text, most) == 0;
-
-		differs = differs || !seen;
-		for (int k = 0; k < i && !seen; k++)
-			seen = strcmp(at[i].text, at[k].text) == 0;
-		if (!seen)
-			add_text(c, thing, at[i].text, most);
-	}
-	return differs;
+			c->same[n++] = (struct same_text){ &c->at[i], 1, c->at[i].rank };
+	if (c->n_lacking)
+		c->same[n++] = (struct same_text){ NULL, c->n_lacking, c->lacking[0] };
+	qsort(c->same, (size_t)n, sizeof(*c->same), by_first);
+	for (int i = 1; i < n; i++)
+		most = c->same[i].n > most->n ? &c->same[i] : most;
+	for (int i = 0; i < n; i++)
+		if (&c->same[i] != most)
+			add_text(c, thing, &c->same[i], most);
+	return n > 1;
 }
 
 /* ---- compilations of all ranks ---- */
@@ -355,24 +361,58 @@ static int by_compile(const void *a, const void *b)
 }
 
 struct compilers {
-	int64_t ranks[RANKS_MAX_RANKS];
+	int64_t *ranks; /* that compile, sorted */
+	bool *cut;      /* of each: compilations of it were left out */
 	int n;
 	VEC(struct row_of_rank) rows;
 };
 
-/* The place of a process's rank; -1: it says none. */
-static int rank_place(struct compilers *c, const json_t *process)
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The place of a process's rank; -1: it says none, or one of too many. */
+static int rank_place(const struct compilers *c, const json_t *process)
 {
 	const json_t *rank = json_object_get(process, "rank");
-	int i = 0;
+	int64_t number = json_integer_value(rank);
+	const int64_t *at = json_is_integer(rank) && c->n ? bsearch(&number, c->ranks, (size_t)c->n,
+								    sizeof(number), by_number)
+							  : NULL;
 
-	if (!json_is_integer(rank))
-		return -1;
-	while (i < c->n && c->ranks[i] != json_integer_value(rank))
-		i++;
-	if (i == c->n && c->n < RANKS_MAX_RANKS)
-		c->ranks[c->n++] = json_integer_value(rank);
-	return i < c->n ? i : -1;
+	return at ? (int)(at - c->ranks) : -1;
+}
+
+/* The ranks of all processes, each once, at most RANKS_MAX_RANKS. */
+static bool gather_ranks(struct compilers *c, const json_t *processes)
+{
+	size_t n = 0, i;
+	const json_t *process;
+
+	c->ranks = malloc((json_array_size(processes) + 1) * sizeof(*c->ranks));
+	c->cut = calloc(RANKS_MAX_RANKS, sizeof(*c->cut));
+	if (!c->ranks || !c->cut)
+		return false;
+	json_array_foreach((json_t *)processes, i, process)
+	{
+		if (json_is_integer(json_object_get(process, "rank")))
+			c->ranks[n++] = json_integer_value(json_object_get(process, "rank"));
+	}
+	qsort(c->ranks, n, sizeof(*c->ranks), by_number);
+	for (i = 0; i < n && c->n < RANKS_MAX_RANKS; i++)
+		if (c->n == 0 || c->ranks[c->n - 1] != c->ranks[i])
+			c->ranks[c->n++] = c->ranks[i];
+	json_array_foreach((json_t *)processes, i, process)
+	{
+		int place = rank_place(c, process);
+
+		if (place >= 0 && json_is_true(json_object_get(process, "cut")))
+			c->cut[place] = true;
+	}
+	return true;
 }
 
 static bool gather(struct compilers *c, const json_t *compiles, const json_t *processes)
@@ -380,7 +420,8 @@ static bool gather(struct compilers *c, const json_t *compiles, const json_t *pr
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach((json_t *)processes, i, row) rank_place(c, row);
+	if (!gather_ranks(c, processes))
+		return false;
 	json_array_foreach((json_t *)compiles, i, row)
 	{
 		size_t process = (size_t)json_integer_value(json_object_get(row, "process"));
@@ -396,49 +437,77 @@ static bool gather(struct compilers *c, const json_t *compiles, const json_t *pr
 	return true;
 }
 
-/* Those of one id, from `first` on; how many rows they are. */
-static size_t compare_id(struct rank_match *m, const struct compilers *c, size_t first,
-			 struct rank_compiled *at)
+/* Those of one id, from `first` on, of which a rank may have several (the last counts); how many
+ * rows they are. */
+static size_t gather_id(struct comparing *comparing, const struct compilers *c, size_t first)
 {
 	const struct row_of_rank *of = &c->rows.at[first];
-	struct comparing comparing = { m, of->compile, at, c->n };
 	size_t n = 0;
-	bool all = true;
 
-	for (int i = 0; i < c->n; i++)
-		at[i] = (struct rank_compiled){ .rank = c->ranks[i] };
-	for (; first + n < c->rows.len && of[n].resets == of->resets &&
-	       strcmp(of[n].compile, of->compile) == 0;
-	     n++)
-		at[of[n].rank].row = of[n].row;
-	for (int i = 0; i < c->n; i++)
-		all = all && at[i].row;
-	/* What of it differs too follows from the first: of other graphs the guards. */
-	for (size_t t = 0; t < THINGS; t++) {
-		bool differs = compare_thing(&comparing, at, t);
+	*comparing = (struct comparing){ .m = comparing->m,
+					 .compile = of->compile,
+					 .at = comparing->at,
+					 .same = comparing->same,
+					 .ranks = comparing->ranks,
+					 .lacking = comparing->lacking,
+					 .all = true };
+	for (int rank = 0; rank < c->n; rank++) {
+		const json_t *row = NULL;
 
-		if (differs && (t < THING_GRAPH || !all))
-			break;
-		t += differs && t == THING_GRAPH;
+		for (; first + n < c->rows.len && of[n].rank == rank &&
+		       of[n].resets == of->resets && strcmp(of[n].compile, of->compile) == 0;
+		     n++)
+			row = of[n].row;
+		comparing->all = comparing->all && row;
+		if (row)
+			comparing->at[comparing->n++] =
+			    (struct rank_compiled){ .rank = c->ranks[rank], .row = row };
+		else if (!c->cut[rank])
+			comparing->lacking[comparing->n_lacking++] = c->ranks[rank];
 	}
 	return n;
 }
 
+static void compare_id(struct comparing *c)
+{
+	/* What of it differs too follows from the first: of other graphs the guards. */
+	for (size_t t = 0; t < THINGS; t++) {
+		bool differs = compare_thing(c, t);
+
+		if (differs && (t < THING_GRAPH || !c->all))
+			break;
+		t += differs && t == THING_GRAPH;
+	}
+}
+
 int rank_logs(struct rank_match *m, const json_t *compiles, const json_t *processes)
 {
-	struct compilers *c = calloc(1, sizeof(*c));
-	struct rank_compiled *at = NULL;
+	struct comparing comparing = { .m = m };
+	struct compilers c = { 0 };
 	int n = -1;
 
-	if (c && gather(c, compiles, processes))
-		at = malloc(((size_t)c->n + 1) * sizeof(*at));
-	for (size_t i = 0; at && c->n > 1 && i < c->rows.len;)
-		i += compare_id(m, c, i, at);
-	if (at)
-		n = c->n;
-	if (c)
-		VEC_FREE(&c->rows);
-	free(at);
-	free(c);
+	if (gather(&c, compiles, processes)) {
+		comparing.at = malloc(((size_t)c.n + 1) * sizeof(*comparing.at));
+		comparing.same = malloc(((size_t)c.n + 1) * sizeof(*comparing.same));
+		comparing.ranks = malloc(((size_t)c.n + 1) * sizeof(*comparing.ranks));
+		comparing.lacking = malloc(((size_t)c.n + 1) * sizeof(*comparing.lacking));
+	}
+	if (comparing.at && comparing.same && comparing.ranks && comparing.lacking) {
+		n = c.n;
+		for (size_t i = 0; n > 1 && i < c.rows.len; compare_id(&comparing))
+			i += gather_id(&comparing, &c, i);
+		for (int i = n; i-- > 0;)
+			if (c.cut[i]) {
+				m->n_cut++;
+				m->first_cut = c.ranks[i];
+			}
+	}
+	free(comparing.at);
+	free(comparing.same);
+	free(comparing.ranks);
+	free(comparing.lacking);
+	VEC_FREE(&c.rows);
+	free(c.ranks);
+	free(c.cut);
 	return n;
 }

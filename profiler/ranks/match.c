@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/hash.h"
 #include "profiler/ranks/path.h"
 
 enum { MOST_WAITS = 50 };
@@ -45,10 +46,22 @@ static bool is_even(const char *name)
 	return false;
 }
 
+/* An order in which those that are the same stand together. */
+static int compare_collectives(const struct rank_collective *a, const struct rank_collective *b)
+{
+	int order = strcmp(a->name, b->name);
+
+	order = order ? order : strcmp(a->dtype, b->dtype);
+	if (order || !is_even(a->name))
+		return order;
+	if (a->in != b->in)
+		return a->in < b->in ? -1 : 1;
+	return (a->out > b->out) - (a->out < b->out);
+}
+
 static bool same_collective(const struct rank_collective *a, const struct rank_collective *b)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
-	       (!is_even(a->name) || (a->in == b->in && a->out == b->out));
+	return compare_collectives(a, b) == 0;
 }
 
 /* ---- matching ---- */
@@ -166,23 +179,37 @@ static int shift_of(const struct rank_match *m, struct rank_part own, struct ran
 	return best;
 }
 
-/* Numbers of the row whose meets begin at `first`, by the first row that has the same group. */
-static void shift_row(struct rank_match *m, size_t first)
+/* The first part of each group, by the group's text. */
+struct group_parts {
+	struct rank_part *slots; /* n 0: free */
+	size_t n_slots;          /* a power of two, over twice the groups there may be */
+};
+
+/* The slot of the group of a meet: free where it has none yet. */
+static struct rank_part *part_slot(const struct rank_match *m, const struct group_parts *g,
+				   const char *group)
 {
-	struct rank_part own, other;
+	size_t at = hash_bytes(group, strlen(group), 0) & (g->n_slots - 1);
+
+	while (g->slots[at].n && strcmp(m->meets.at[g->slots[at].first].group, group) != 0)
+		at = (at + 1) & (g->n_slots - 1);
+	return &g->slots[at];
+}
+
+/* Numbers of the row whose meets begin at `first`, by the first row that has the same group. */
+static void shift_row(struct rank_match *m, struct group_parts *g, size_t first)
+{
+	struct rank_part own;
 
 	for (size_t i = first; i < m->meets.len; i += own.n) {
+		struct rank_part *other = part_slot(m, g, m->meets.at[i].group);
 		int shift = 0;
 
 		own = part_of(m, i, m->meets.len);
-		for (size_t k = 0; k < first; k += other.n) {
-			other = part_of(m, k, first);
-			if (strcmp(m->meets.at[k].group, m->meets.at[i].group) != 0)
-				continue;
-			if (of(m, i)->seq < 0 && of(m, k)->seq < 0)
-				shift = shift_of(m, own, other) + (int)m->meets.at[k].index;
-			break;
-		}
+		if (!other->n)
+			*other = own;
+		else if (of(m, i)->seq < 0 && of(m, other->first)->seq < 0)
+			shift = shift_of(m, own, *other) + (int)m->meets.at[other->first].index;
 		for (size_t k = i; shift && k < i + own.n; k++)
 			m->meets.at[k].index += shift;
 	}
@@ -202,7 +229,7 @@ static void number_from_0(struct rank_match *m)
 	}
 }
 
-static bool add_row(struct rank_match *m, uint32_t row)
+static bool add_row(struct rank_match *m, struct group_parts *g, uint32_t row)
 {
 	const struct rank_row *r = &m->rows[row];
 	size_t first = m->meets.len;
@@ -218,7 +245,7 @@ static bool add_row(struct rank_match *m, uint32_t row)
 		qsort(m->meets.at + first, m->meets.len - first, sizeof(*m->meets.at), by_place);
 		number_row(m->meets.at + first, m->meets.len - first);
 	}
-	shift_row(m, first);
+	shift_row(m, g, first);
 	return true;
 }
 
@@ -232,11 +259,28 @@ static size_t meeting(const struct rank_match *m, size_t first)
 	return n;
 }
 
+static bool add_rows(struct rank_match *m)
+{
+	struct group_parts g = { .n_slots = 2 };
+	size_t all = 0;
+	bool ok;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		all += m->rows[i].n;
+	while (g.n_slots <= 2 * all)
+		g.n_slots *= 2;
+	g.slots = calloc(g.n_slots, sizeof(*g.slots));
+	ok = g.slots != NULL;
+	for (size_t i = 0; ok && i < m->n_rows; i++)
+		ok = add_row(m, &g, (uint32_t)i);
+	free(g.slots);
+	return ok;
+}
+
 static bool match(struct rank_match *m)
 {
-	for (size_t i = 0; i < m->n_rows; i++)
-		if (!add_row(m, (uint32_t)i))
-			return false;
+	if (!add_rows(m))
+		return false;
 	if (m->meets.len)
 		qsort(m->meets.at, m->meets.len, sizeof(*m->meets.at), by_place);
 	number_from_0(m);
@@ -306,24 +350,6 @@ struct report_divergence *divergence_add(struct rank_match *m, const struct dive
 	return row;
 }
 
-/* The place of one that most are equal to; the first where as many are. */
-static size_t most_common(const struct rank_match *m, size_t first, size_t n)
-{
-	size_t best = first, most = 0;
-
-	for (size_t i = first; i < first + n && most <= n / 2; i++) {
-		size_t same = 0;
-
-		for (size_t k = first; k < first + n; k++)
-			same += same_collective(of(m, i), of(m, k));
-		if (same > most) {
-			most = same;
-			best = i;
-		}
-	}
-	return best;
-}
-
 static void say_collective(const struct rank_collective *c, char *out, size_t bytes)
 {
 	size_t at = (size_t)snprintf(out, bytes, "%.80s", c->name);
@@ -336,66 +362,101 @@ static void say_collective(const struct rank_collective *c, char *out, size_t by
 		snprintf(out + at, bytes - at, " %.40s", c->dtype);
 }
 
-/* Ranks of those that meet at `first` and differ from `most` as `other` does; n of them. */
-static int ranks_like(const struct rank_match *m, size_t first, size_t other, int64_t *ranks)
+static int by_collective(const void *a, const void *b, void *match)
 {
-	int n = 0;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = compare_collectives(of(match, x), of(match, y));
 
-	for (size_t i = first; i < first + of(m, first)->n_meet; i++)
-		if (same_collective(of(m, i), of(m, other)))
-			ranks[n++] = row_of(m, i)->report->rank;
-	return n;
+	return order ? order : (x > y) - (x < y);
 }
 
-static bool add_collective(struct rank_match *m, size_t first, size_t most, size_t other)
+/* Meets of one place that are the same collective, in the order of ranks. */
+struct alike {
+	const uint32_t *at;
+	size_t n;
+};
+
+static int by_first(const void *a, const void *b)
 {
-	size_t n = of(m, first)->n_meet;
-	int64_t *ranks = malloc(2 * n * sizeof(*ranks)), *rest = ranks + n;
-	const struct rank_meet *at = &m->meets.at[first];
+	uint32_t x = ((const struct alike *)a)->at[0], y = ((const struct alike *)b)->at[0];
+
+	return (x > y) - (x < y);
+}
+
+static void add_collective(struct rank_match *m, const struct alike *most,
+			   const struct alike *other, int64_t *ranks)
+{
+	const struct rank_meet *at = &m->meets.at[other->at[0]];
 	char theirs[256], common[256], who[DIVERGENCE_WHO], others[DIVERGENCE_WHO];
 	struct report_divergence *row;
-	int n_ranks, n_rest;
 
-	if (!ranks)
-		return false;
-	say_collective(of(m, other), theirs, sizeof(theirs));
-	say_collective(of(m, most), common, sizeof(common));
-	n_ranks = ranks_like(m, first, other, ranks);
-	n_rest = ranks_like(m, first, most, rest);
-	say_ranks(rest, n_rest, others, sizeof(others));
+	for (size_t i = 0; i < most->n; i++)
+		ranks[i] = row_of(m, most->at[i])->report->rank;
+	say_ranks(ranks, (int)most->n, others, sizeof(others));
+	for (size_t i = 0; i < other->n; i++)
+		ranks[i] = row_of(m, other->at[i])->report->rank;
+	say_collective(of(m, other->at[0]), theirs, sizeof(theirs));
+	say_collective(of(m, most->at[0]), common, sizeof(common));
 	row = divergence_add(
-	    m, &(struct divergence_of){ "collective", theirs, common, ranks, n_ranks }, who);
-	if (row) {
-		REPORT_SET(row, group, draft_text(m, at->group));
-		REPORT_SET(row, index, at->index);
-		REPORT_SET(
-		    row, sentence,
-		    rank_valid(&m->draft->arena,
-			       arena_printf(&m->draft->arena,
-					    "%s: %s as collective %lld of group %s, where %s: %s",
-					    who, theirs, (long long)at->index, at->group, others,
-					    common)));
-	}
-	free(ranks);
-	return true;
+	    m, &(struct divergence_of){ "collective", theirs, common, ranks, (int)other->n }, who);
+	if (!row)
+		return;
+	REPORT_SET(row, group, draft_text(m, at->group));
+	REPORT_SET(row, index, at->index);
+	REPORT_SET(
+	    row, sentence,
+	    rank_valid(&m->draft->arena,
+		       arena_printf(&m->draft->arena,
+				    "%s: %s as collective %lld of group %s, where %s: %s", who,
+				    theirs, (long long)at->index, at->group, others, common)));
+}
+
+/* A row for each run of `alike` but the longest (the first of as many). */
+static void add_runs(struct rank_match *m, struct alike *runs, size_t n, int64_t *ranks)
+{
+	const struct alike *most = &runs[0];
+
+	qsort(runs, n, sizeof(*runs), by_first);
+	for (size_t i = 1; i < n; i++)
+		most = runs[i].n > most->n ? &runs[i] : most;
+	for (size_t i = 0; i < n; i++)
+		if (&runs[i] != most && m->divergences.n < MOST_DIVERGENCES)
+			add_collective(m, most, &runs[i], ranks);
+		else
+			m->divergences.left_out += &runs[i] != most;
 }
 
 /* What differs at one place: a row for each that is not as most are. */
 static bool differ_at(struct rank_match *m, size_t first, bool *differs)
 {
-	size_t n = of(m, first)->n_meet, most = n ? most_common(m, first, n) : first;
+	size_t n = of(m, first)->n_meet, n_runs = 0, k;
+	uint32_t *sorted;
+	struct alike *runs;
+	int64_t *ranks;
 
-	*differs = false;
-	for (size_t i = first; i < first + n; i++) {
-		bool seen = same_collective(of(m, i), of(m, most));
-
-		*differs = *differs || !seen;
-		for (size_t k = first; !seen && k < i; k++)
-			seen = same_collective(of(m, k), of(m, i));
-		if (!seen && !add_collective(m, first, most, i))
-			return false;
+	for (k = 1; k < n && same_collective(of(m, first), of(m, first + k));)
+		k++;
+	*differs = k < n;
+	if (!*differs)
+		return true;
+	sorted = malloc(n * sizeof(*sorted));
+	runs = malloc(n * sizeof(*runs));
+	ranks = malloc(n * sizeof(*ranks));
+	for (size_t i = 0; sorted && i < n; i++)
+		sorted[i] = (uint32_t)(first + i);
+	if (sorted && runs && ranks) {
+		qsort_r(sorted, n, sizeof(*sorted), by_collective, m);
+		for (size_t i = 0; i < n; i++)
+			if (i && same_collective(of(m, sorted[i - 1]), of(m, sorted[i])))
+				runs[n_runs - 1].n++;
+			else
+				runs[n_runs++] = (struct alike){ &sorted[i], 1 };
+		add_runs(m, runs, n_runs, ranks);
 	}
-	return true;
+	free(ranks);
+	free(runs);
+	free(sorted);
+	return n_runs > 0;
 }
 
 /* Ends of a group: which of them a rank reaches last. */
@@ -408,7 +469,8 @@ static bool add_short(struct rank_match *m, const char *group, const int64_t *re
 	struct report_divergence *row;
 
 	for (size_t i = 0; ranks && i < m->n_rows; i++)
-		if (reached[i] >= 0 && reached[i] < most && !m->rows[i].is_cut) {
+		if (reached[i] >= 0 && reached[i] + m->rows[i].in_last_step < most &&
+		    !m->rows[i].is_cut) {
 			ranks[n++] = m->rows[i].report->rank;
 			at = reached[i];
 		}

@@ -20,6 +20,8 @@ struct ranks {
 	const char *file;
 	int64_t peak_bytes, peak_reserved_bytes; /* -1: not said */
 	VEC(struct rank_row) rows;
+	VEC(int64_t) taken; /* numbers of ranks, sorted */
+	int64_t next_rank;  /* below it all are taken */
 	int64_t mix[RANK_MIXES];
 	int64_t world_size, n_collectives, left_out;
 	bool recorded;
@@ -41,6 +43,7 @@ void ranks_destroy(struct ranks *r)
 	for (size_t i = 0; i < r->rows.len; i++)
 		free(r->rows.at[i].collectives);
 	VEC_FREE(&r->rows);
+	VEC_FREE(&r->taken);
 	rank_events_finish(&r->events);
 	rank_texts_finish(&r->texts);
 	report_draft_finish(&r->draft);
@@ -104,16 +107,43 @@ int64_t ranks_number(const char *head, const char *file)
 	return said >= 0 && said <= INT32_MAX ? said : number_in_name(file);
 }
 
+/* How many of the ranks that are taken, which are sorted, lie below a number. */
+static size_t ranks_below(const struct ranks *r, int64_t rank)
+{
+	size_t low = 0, high = r->taken.len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->taken.at[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static bool is_taken(const struct ranks *r, int64_t rank)
 {
-	for (size_t i = 0; i < r->rows.len; i++)
-		if (r->rows.at[i].report->rank == rank)
-			return true;
-	return false;
+	size_t at = ranks_below(r, rank);
+
+	return at < r->taken.len && r->taken.at[at] == rank;
+}
+
+static bool take_rank(struct ranks *r, int64_t rank)
+{
+	size_t at = ranks_below(r, rank);
+
+	if (!VEC_PUSH(&r->taken, rank))
+		return false;
+	memmove(&r->taken.at[at + 1], &r->taken.at[at],
+		(r->taken.len - 1 - at) * sizeof(*r->taken.at));
+	r->taken.at[at] = rank;
+	return true;
 }
 
 /* A rank's number, and what says it; one that another file has is numbered after all. */
-static void set_rank(struct ranks *r, const json_t *head, struct report_rank *out)
+static bool set_rank(struct ranks *r, const json_t *head, struct report_rank *out)
 {
 	const json_t *info = json_object_get(head, "distributedInfo");
 	const json_t *said = json_object_get(info, "rank"),
@@ -127,8 +157,9 @@ static void set_rank(struct ranks *r, const json_t *head, struct report_rank *ou
 	}
 	if (rank < 0 || is_taken(r, rank)) {
 		from = "order";
-		for (rank = 0; is_taken(r, rank);)
-			rank++;
+		while (is_taken(r, r->next_rank))
+			r->next_rank++;
+		rank = r->next_rank;
 	}
 	if (json_is_integer(size) && json_integer_value(size) > r->world_size)
 		r->world_size = json_integer_value(size);
@@ -136,6 +167,7 @@ static void set_rank(struct ranks *r, const json_t *head, struct report_rank *ou
 	REPORT_SET(out, rank, rank);
 	REPORT_SET(out, rank_from, from);
 	REPORT_SET_IF(out, host, host, report_draft_text(&r->draft, host));
+	return take_rank(r, rank);
 }
 
 /* ---- the end of a file ---- */
@@ -173,6 +205,7 @@ static bool keep_collectives(struct ranks *r, struct rank_row *row)
 static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 {
 	struct report_rank *out = row->report;
+	size_t collectives = r->events.collectives.len;
 	bool last;
 	int steps = rank_events_steps(&r->events, &last);
 
@@ -180,7 +213,9 @@ static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 		return false;
 	r->left_out += r->events.left_out;
 	row->is_cut = row->is_cut || r->events.left_out > 0;
-	set_rank(r, head, out);
+	row->in_last_step = (int64_t)(collectives - r->events.collectives.len);
+	if (!set_rank(r, head, out))
+		return false;
 	REPORT_SET(out, file, r->file);
 	REPORT_SET(out, steps, steps);
 	REPORT_SET(out, last_step_left_out, last);
@@ -235,7 +270,7 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
 }
 
-enum { MOST_SENTENCES = 3 };
+enum { MOST_SENTENCES = 4 };
 
 /* `like`: so many others are late half as much or more. */
 static void say_late(const struct report_rank *r, int like, struct report_draft *draft,
@@ -297,9 +332,24 @@ static void say_exposed(const struct ranks *r, struct report_draft *draft, const
 			    hidden, share);
 }
 
-static struct report_texts sentences(const struct ranks *r, const struct report_rank_path *path,
-				     struct report_draft *draft)
+/* Ranks of which too many compilations came: what they lack is no difference. */
+static const char *cut_sentence(const struct rank_match *m)
 {
+	if (m->n_cut == 1)
+		return arena_printf(&m->draft->arena,
+				    "Compilations of rank %lld were left out, over what an import "
+				    "keeps: what it lacks is not compared.",
+				    (long long)m->first_cut);
+	return arena_printf(&m->draft->arena,
+			    "Compilations of %lld ranks, the first of them %lld, were left out, "
+			    "over what an import keeps: what they lack is not compared.",
+			    (long long)m->n_cut, (long long)m->first_cut);
+}
+
+static struct report_texts sentences(const struct ranks *r, const struct rank_match *m,
+				     const struct report_rank_path *path)
+{
+	struct report_draft *draft = m->draft;
 	const char *said[MOST_SENTENCES] = { NULL };
 	const struct report_rank *late = NULL;
 	int n = 0, like = 0;
@@ -317,6 +367,8 @@ static struct report_texts sentences(const struct ranks *r, const struct report_
 		say_path(path, draft, &said[n++]);
 	say_exposed(r, draft, &said[n]);
 	n += said[n] != NULL;
+	if (m->n_cut)
+		said[n++] = cut_sentence(m);
 	return report_draft_texts(draft, said, n);
 }
 
@@ -325,7 +377,7 @@ static void set_all(const struct ranks *r, struct rank_match *m, struct report_r
 	struct report_rank_path *path = rank_critical(m, r->recorded);
 
 	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
-	REPORT_SET(out, sentences, sentences(r, path, m->draft));
+	REPORT_SET(out, sentences, sentences(r, m, path));
 	REPORT_SET(out, ranks, rank_rows(r, m->draft));
 	REPORT_SET(out, mix, rank_mix_rows(r->mix, m->draft));
 	REPORT_SET(out, collectives, m->matched);

@@ -610,6 +610,7 @@ static void report_machine(struct run *r)
 	if (state && state->gpu)
 		REPORT_SET(state->gpu, aside, r->rounds_aside);
 	REPORT_SET_IF(r->report, one_process, r->one_process, r->one_process);
+	REPORT_SET_IF(r->report, wide, r->wide, r->wide);
 }
 
 static bool close_report(struct run *r, struct err *err)

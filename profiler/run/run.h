@@ -44,6 +44,7 @@ struct run {
 	struct machine_watch machine;
 	int64_t rounds_aside;    /* of all points */
 	const char *one_process; /* why a point has the samples of one alone; NULL: none has */
+	const char *wide; /* why a latency is known less well than asked for; NULL: none is */
 	int64_t ready_ns; /* that had gone to setting up and warming up before the point at work */
 	int64_t most_ready_ns; /* that went to it at a point */
 	struct inputs inputs;  /* of the point that was last asked for */

@@ -32,14 +32,14 @@ static const int64_t most_held_bytes = INT64_C(1) << 30;
  * much as `most_for_one` of the time for samples. */
 static const double ready_share = 0.15, most_for_one = 0.25;
 /* On a GPU processes differ more, by where the pages of its memory lie, and each starts the device
- * again: as many as there may be where one takes at most this part of the time for samples. */
+ * again: two where one takes at most this part of the time for samples. */
 static const double most_for_each_gpu = 0.35;
 /* To start one that has nothing to make ready: a fork, an exec, a sandbox. */
 static const double start_s = 0.03;
-enum { OTHERS_ROUNDS = 3, OTHERS_LEAST_ROUNDS = 24 };
+enum { MOST_OTHERS = 2, OTHERS_ROUNDS = 3, OTHERS_LEAST_ROUNDS = 24 };
 
 /* Of a point's time, this process' part; each of the others takes a third of it. */
-static const double own_share[STATS_PROCESSES] = { 1, 0.75, 0.6 };
+static const double own_share[1 + MOST_OTHERS] = { 1, 0.75, 0.6 };
 
 static bool held_too_much(const struct run *r, const struct candidate *candidates)
 {
@@ -78,11 +78,11 @@ static int others_of(struct run *r, const struct candidate *candidates,
 		r->one_process = "the modes hold more than 1 GiB, which a second process would "
 				 "hold again";
 	else if (workload_on_device(r->w) && each_s <= most_for_each_gpu * budget_s)
-		return STATS_PROCESSES - 1;
+		return MOST_OTHERS;
 	else if (fit < 1 && each_s > most_for_one * budget_s)
 		r->one_process = "to make a second process ready takes too long beside the samples";
 	else
-		return (int)fmin(fmax(fit, 1), STATS_PROCESSES - 1);
+		return (int)fmin(fmax(fit, 1), MOST_OTHERS);
 	return 0;
 }
 
@@ -161,6 +161,96 @@ static bool time_again(struct run *r, struct candidate *candidates, int process,
 	return true;
 }
 
+/* ---- more of them, where these do not tell enough
+ *
+ * Where processes differ much (a program that waits for its launches differs by 2 % from one to the
+ * next), three of them leave a wider interval than a comparison wants.  So one more takes samples,
+ * and one more, until the interval is narrow or the time for them is up. */
+
+/* Half of the interval of what two runs are judged by, relative: of two like it the ratio's is
+ * narrow enough to lie within the usual margin of 5 %, mostly. */
+static const double wanted_half = 0.017;
+/* It shrinks as the root of their number: past this at the most of them, more help nobody. */
+static const double hopeless_half = 0.034;
+/* Of the point's time for samples. */
+static const double more_share = 1.5;
+
+struct spending {
+	double most_s, each_s; /* that a process takes */
+	const char *why;       /* none is asked; NULL: they are */
+};
+
+struct widest {
+	double half;
+	const char *mode;
+};
+
+/* Of the modes; false when out of memory. */
+static bool find_widest(const struct run *r, const struct candidate *candidates, struct widest *out)
+{
+	double sd = workload_on_device(r->w) ? STATS_PROCESS_SD_GPU : STATS_PROCESS_SD;
+
+	*out = (struct widest){ 0 };
+	for (int k = 0; k < r->w->n_modes; k++) {
+		const struct candidate *c = &candidates[k];
+		struct interval i;
+		double half;
+
+		if (!stats_judged(c->sample_us, c->of_process, sd, &i))
+			return false;
+		half = log(i.high / i.low) / 2;
+		if (half > out->half)
+			*out = (struct widest){ half, fusion_mode_name(c->mode) };
+	}
+	return true;
+}
+
+/* Why no more are asked though it is wide; NULL: they are. */
+static const char *enough(const struct spending *s, int process, double spent_s, double half)
+{
+	if (s->why)
+		return s->why;
+	if (half * sqrt((double)process / STATS_PROCESSES) > hopeless_half)
+		return "more processes would not narrow it enough";
+	if (process == STATS_PROCESSES)
+		return "no more processes take part";
+	return spent_s + s->each_s > s->most_s ? "the time for more processes was up" : NULL;
+}
+
+static double seconds_since(int64_t begin_ns)
+{
+	return (double)(clock_ns() - begin_ns) * 1e-9;
+}
+
+/* From `process` on, of those before which there are samples; where it stays wide, the report says
+ * why. */
+static bool time_more(struct run *r, struct candidate *candidates, int process, struct spending *s,
+		      struct err *err)
+{
+	int64_t begin_ns = clock_ns();
+
+	for (;;) {
+		struct widest widest;
+		const char *why;
+
+		if (!find_widest(r, candidates, &widest))
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		if (widest.half <= wanted_half)
+			return true;
+		why = enough(s, process, seconds_since(begin_ns), widest.half);
+		if (why) {
+			r->wide = arena_printf(
+			    &r->draft->arena,
+			    "%s is known to %.1f %% each way, by %d processes: %s", widest.mode,
+			    100 * widest.half, process, why);
+			return true;
+		}
+		if (!time_again(r, candidates, process, &s->why, err))
+			return false;
+		process += !s->why;
+	}
+}
+
 /* ---- all of them */
 
 static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
@@ -170,18 +260,29 @@ static bool on_tick(void *self, const struct candidate *candidate, int round, do
 }
 
 /* Those after one that gave nothing are not asked. */
-static bool time_others(struct run *r, struct candidate *candidates, int others, struct err *err)
+static bool time_others(struct run *r, struct candidate *candidates, double budget_s, int others,
+			struct err *err)
 {
 	const char *why = NULL;
+	int64_t begin_ns = clock_ns();
+	int process = 1;
 
 	if (others && candidates[0].n_samples < STATS_MIN_SAMPLES)
 		why = "the time was up";
-	for (int p = 1; p <= others && !why; p++)
-		if (!time_again(r, candidates, p, &why, err))
+	while (process <= others && !why) {
+		if (!time_again(r, candidates, process, &why, err))
 			return false;
-	if (why && candidates[0].of_process[1] == 0)
+		process += !why;
+	}
+	if (why && process == 1)
 		r->one_process = why;
-	return true;
+	if (process == 1)
+		return true;
+	return time_more(r, candidates, process,
+			 &(struct spending){ .most_s = more_share * budget_s,
+					     .each_s = seconds_since(begin_ns) / (process - 1),
+					     .why = why },
+			 err);
 }
 
 /* Samples of all modes of the point at work, by this process and others. */
@@ -207,7 +308,7 @@ static bool run_take_samples(struct run *r, struct candidate *candidates,
 	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
 		return false;
 	r->rounds_aside += watch.rounds_aside;
-	return time_others(r, candidates, others, err);
+	return time_others(r, candidates, budget_s, others, err);
 }
 
 /* ---- */

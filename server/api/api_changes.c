@@ -295,6 +295,7 @@ static bool api_changes(struct req *req, struct reply *reply, struct err *err)
 		to->has.changes = true;
 		REPORT_SET(to, total, found.total);
 		reply->json = report_write_changes(to);
+		reply->keep = KEEP_STORE;
 	}
 	report_draft_finish(&draft);
 	return reply->json || (ok ? err_set(err, ERR_MEMORY, "out of memory for changes") : false);

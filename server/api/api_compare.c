@@ -171,6 +171,7 @@ static bool api_compare(struct req *req, struct reply *reply, struct err *err)
 	if (read_options(req, &options, err) && load(req, &runs, err))
 		reply->json = compare_runs(runs.at, runs.n, &options, err);
 	loaded_finish(&runs);
+	reply->keep = KEEP_STORE;
 	return reply->json != NULL;
 }
 

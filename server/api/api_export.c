@@ -590,6 +590,7 @@ static bool api_formats(struct req *req, struct reply *reply, struct err *err)
 						      "title", f->title));
 	}
 	reply->json = json_pack("{s:o}", "formats", list);
+	reply->keep = KEEP_STORE;
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the formats");
 }
 

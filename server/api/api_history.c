@@ -485,6 +485,7 @@ static bool api_history(struct req *req, struct reply *reply, struct err *err)
 	if (read_filter(req, &asked, err))
 		answer = history_answer(req->app, &asked, &draft, err);
 	reply->json = report_write_history(answer);
+	reply->keep = KEEP_STORE;
 	report_draft_finish(&draft);
 	return reply->json || err->code != ERR_NONE
 		   ? reply->json != NULL
@@ -541,6 +542,7 @@ static bool api_heat(struct req *req, struct reply *reply, struct err *err)
 		i = put_row(&heat, i, rows);
 	if (ok)
 		reply->json = json_pack("{s:O, s:O}", "columns", columns, "rows", rows);
+	reply->keep = KEEP_STORE;
 	json_decref(columns);
 	json_decref(rows);
 	return ok;

@@ -1,12 +1,14 @@
 /* server/api/api_meta.c -- what the server says of itself: health, counters, ops, backends and
  * passes, examples to start from. */
 #define HANDLER_meta(name) name
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "fusion/base/scratch.h"
 #include "profiler/lists/lists.h"
 #include "server/api/routes.h"
+#include "server/http/metrics.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
 
@@ -94,59 +97,162 @@ static json_t *find_problems(struct app *app)
 	return problems;
 }
 
-static bool api_health(struct req *req, struct reply *reply, struct err *err)
+/* {"status": `fine` or "failing", "version", "problems" where there are some}. */
+static bool answer_problems(struct reply *reply, const char *fine, json_t *problems,
+			    struct err *err)
 {
-	int64_t counts[RUN_STATUS_COUNT];
-	json_t *problems;
-	bool well;
+	bool well = json_array_size(problems) == 0;
 
-	if (!db_run_counts(req->app->db, counts, err))
-		return false;
-	problems = find_problems(req->app);
-	well = json_array_size(problems) == 0;
-	reply->json = json_pack("{s:s, s:s}", "status", well ? "ok" : "failing", "version",
+	reply->json = json_pack("{s:s, s:s}", "status", well ? fine : "failing", "version",
 				breakeven_version());
 	if (!well)
 		json_object_set(reply->json, "problems", problems);
 	json_decref(problems);
 	reply->status = well ? 200 : 503;
+	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
+}
+
+static bool api_health(struct req *req, struct reply *reply, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(req->app->db, counts, err) ||
+	    !answer_problems(reply, "ok", find_problems(req->app), err))
+		return false;
 	if (req_query(req, "full"))
 		json_object_set(reply->json, "sandbox", req->app->sandbox);
-	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
+	return true;
+}
+
+static bool api_live(struct req *req, struct reply *reply, struct err *err)
+{
+	(void)req;
+	return answer_problems(reply, "alive", json_array(), err);
+}
+
+static bool api_ready(struct req *req, struct reply *reply, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+	json_t *problems;
+
+	if (!db_run_counts(req->app->db, counts, err))
+		return false;
+	problems = find_problems(req->app);
+	if (req->app->draining)
+		json_array_append_new(problems,
+				      json_pack("{s:s, s:s}", "code", "draining", "message",
+						"the server is to end, and takes no new work"));
+	return answer_problems(reply, "ready", problems, err);
+}
+
+/* ---- counters ---- */
+
+static void print_head(struct buf *out, const char *name, const char *type, const char *help)
+{
+	buf_printf(out, "# HELP breakeven_%s %s\n# TYPE breakeven_%s %s\n", name, help, name, type);
+}
+
+static void print_one(struct buf *out, const char *name, const char *type, const char *help,
+		      double value)
+{
+	print_head(out, name, type, help);
+	buf_printf(out, "breakeven_%s %.15g\n", name, value);
+}
+
+/* Bytes of a file, or of the files of a folder; 0 where it is not there. */
+static int64_t bytes_on_disk(const char *path, const char *ending)
+{
+	char name[4096];
+	const struct dirent *entry;
+	struct stat at;
+	int64_t bytes = 0;
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "%s%s", path, ending);
+	if (stat(name, &at) != 0)
+		return 0;
+	if (!S_ISDIR(at.st_mode))
+		return at.st_size;
+	dir = opendir(name);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (fstatat(dirfd(dir), entry->d_name, &at, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(at.st_mode))
+			bytes += at.st_size;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+static bool print_queue(struct buf *out, struct app *app, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT], ends[JOB_ENDS] = { 0 }, since;
+
+	if (!db_run_counts(app->db, counts, err) || !db_queue_since(app->db, &since, err))
+		return false;
+	print_head(out, "runs", "gauge", "Runs in the store, by status.");
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		buf_printf(out, "breakeven_runs{status=\"%s\"} %lld\n",
+			   run_status_name((enum run_status)i), (long long)counts[i]);
+	print_one(out, "queue_depth", "gauge", "Runs that wait for a worker.",
+		  (double)counts[RUN_QUEUED]);
+	print_one(out, "queue_age_seconds", "gauge", "How long the first of them has waited.",
+		  since ? (double)(clock_wall_ns() - since) / 1e9 : 0);
+	if (app->jobs)
+		jobs_ends(app->jobs, ends);
+	print_head(out, "worker_runs_total", "counter",
+		   "Runs that a worker had in hand, by how they ended.");
+	for (int i = 0; i < JOB_ENDS; i++)
+		buf_printf(out, "breakeven_worker_runs_total{end=\"%s\"} %lld\n",
+			   job_end_name((enum job_end)i), (long long)ends[i]);
+	return true;
+}
+
+static void print_store(struct buf *out, const struct app *app)
+{
+	print_head(out, "store_bytes", "gauge",
+		   "On the disk: the database, its log, files of programs.");
+	buf_printf(out,
+		   "breakeven_store_bytes{part=\"database\"} %lld\n"
+		   "breakeven_store_bytes{part=\"log\"} %lld\n"
+		   "breakeven_store_bytes{part=\"files\"} %lld\n",
+		   (long long)bytes_on_disk(app->store, ""),
+		   (long long)bytes_on_disk(app->store, "-wal"),
+		   (long long)bytes_on_disk(app->files_folder, ""));
+}
+
+static void print_requests(struct buf *out, struct app *app)
+{
+	struct export_row exports[EXPORTS_MOST];
+
+	print_one(out, "http_requests_total", "counter", "Requests answered.",
+		  (double)app->requests);
+	print_one(out, "event_streams", "gauge", "Open event streams.",
+		  events_open_count(app->events));
+	print_head(out, "slow_requests", "gauge", "Under way, of those that may take seconds.");
+	buf_printf(out,
+		   "breakeven_slow_requests{kind=\"check\"} %d\n"
+		   "breakeven_slow_requests{kind=\"export\"} %d\n"
+		   "breakeven_slow_requests{kind=\"import\"} %d\n",
+		   app->checks, exports_list(app->exports, 0, exports), app->imports);
+	if (app->metrics)
+		metrics_print(app->metrics, out);
 }
 
 static bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 {
-	int64_t counts[RUN_STATUS_COUNT];
-	struct export_row exports[EXPORTS_MOST];
+	struct app *app = req->app;
 	struct buf out = { 0 };
 
-	if (!db_run_counts(req->app->db, counts, err))
+	if (!print_queue(&out, app, err)) {
+		buf_finish(&out);
 		return false;
-	buf_puts(
-	    &out,
-	    "# HELP breakeven_runs Runs in the store, by status.\n# TYPE breakeven_runs gauge\n");
-	for (int i = 0; i < RUN_STATUS_COUNT; i++)
-		buf_printf(&out, "breakeven_runs{status=\"%s\"} %lld\n",
-			   run_status_name((enum run_status)i), (long long)counts[i]);
-	buf_printf(&out,
-		   "# HELP breakeven_http_requests_total Requests answered.\n"
-		   "# TYPE breakeven_http_requests_total counter\n"
-		   "breakeven_http_requests_total %lld\n"
-		   "# HELP breakeven_event_streams Open event streams.\n"
-		   "# TYPE breakeven_event_streams gauge\n"
-		   "breakeven_event_streams %d\n"
-		   "# HELP breakeven_slow_requests Under way, of those that may take seconds.\n"
-		   "# TYPE breakeven_slow_requests gauge\n"
-		   "breakeven_slow_requests{kind=\"check\"} %d\n"
-		   "breakeven_slow_requests{kind=\"export\"} %d\n"
-		   "breakeven_slow_requests{kind=\"import\"} %d\n"
-		   "# HELP breakeven_uptime_seconds Since the server started.\n"
-		   "# TYPE breakeven_uptime_seconds gauge\n"
-		   "breakeven_uptime_seconds %lld\n",
-		   (long long)req->app->requests, events_open_count(req->app->events),
-		   req->app->checks, exports_list(req->app->exports, 0, exports), req->app->imports,
-		   (long long)((clock_ns() - req->app->started_ns) / 1000000000));
+	}
+	print_store(&out, app);
+	print_requests(&out, app);
+	print_one(&out, "draining", "gauge", "1 from SIGTERM on: nothing new is taken.",
+		  app->draining);
+	print_one(&out, "uptime_seconds", "gauge", "Since the server started.",
+		  (double)((clock_ns() - app->started_ns) / 1000000000));
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	reply->text_len = out.len;
 	reply->text = buf_steal(&out);
@@ -158,6 +264,7 @@ static bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 static bool api_ops(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_ops(req->app->registry, req_query(req, "name"), err);
+	reply->keep = KEEP_STORE;
 	if (!reply->json && err->code == ERR_NAME)
 		err->code = ERR_NOT_FOUND;
 	return reply->json != NULL;
@@ -171,12 +278,14 @@ static bool api_names(struct req *req, struct reply *reply, struct err *err)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "module= is missing: a module such as torch.nn, or torch.Tensor");
 	reply->json = lists_names(module, err);
+	reply->keep = KEEP_STORE;
 	return reply->json != NULL;
 }
 
 static bool api_backends(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_backends(req->app->registry, err);
+	reply->keep = KEEP_STORE;
 	if (reply->json && req->app->torch)
 		json_object_set_new(reply->json, "engines", json_pack("[O]", req->app->torch));
 	return reply->json != NULL;
@@ -185,6 +294,7 @@ static bool api_backends(struct req *req, struct reply *reply, struct err *err)
 static bool api_passes(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_passes(req->app->registry, err);
+	reply->keep = KEEP_STORE;
 	return reply->json != NULL;
 }
 
@@ -321,6 +431,7 @@ static bool api_examples(struct req *req, struct reply *reply, struct err *err)
 
 	if (ok)
 		reply->json = json_pack("{s:O}", "examples", all.list);
+	reply->keep = KEEP_STORE;
 	json_decref(all.list);
 	return ok;
 }

@@ -64,6 +64,12 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
+/* What is said of a run that is under way changes as its job goes on. */
+static enum keep keep_of(const struct run_row *run)
+{
+	return run->status == RUN_RUNNING ? KEEP_LIVE : KEEP_STORE;
+}
+
 /* status, progress, what, left_s, measured: from the worker where it has the run. */
 static json_t *state_json(struct app *app, const struct run_row *run)
 {
@@ -326,13 +332,14 @@ static bool read_range(struct req *req, const char *name, struct run_range *out,
 	return true;
 }
 
-static bool read_pinned(struct req *req, struct run_query *filter, struct err *err)
+/* Those alone that have a mark: "1". */
+static bool read_mark(struct req *req, const char *name, bool *out, struct err *err)
 {
-	const char *text = req_query(req, "pinned");
+	const char *text = req_query(req, name);
 
-	filter->pinned = text && strcmp(text, "1") == 0;
-	return !text || !*text || filter->pinned ||
-	       err_set(err, ERR_BAD_REQUEST, "pinned=%.40s: it is 1, or left out", text);
+	*out = text && strcmp(text, "1") == 0;
+	return !text || !*text || *out ||
+	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: it is 1, or left out", name, text);
 }
 
 static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
@@ -345,8 +352,12 @@ static bool read_filter(struct req *req, struct run_query *filter, struct err *e
 				      .device = req_query(req, "device"),
 				      .text = req_query(req, "q"),
 				      .verdict = req_query(req, "verdict"),
+				      .name = req_query(req, "name"),
+				      .branch = req_query(req, "branch"),
+				      .commit = req_query(req, "commit"),
 				      .status = -1 };
-	if (!read_pinned(req, filter, err))
+	if (!read_mark(req, "pinned", &filter->pinned, err) ||
+	    !read_mark(req, "baseline", &filter->baseline, err))
 		return false;
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,
@@ -442,11 +453,14 @@ static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o, s:o, s:I, s:I}", "runs", list, "next",
 				page.next ? json_integer(page.next) : json_null(), "total",
 				(json_int_t)page.total, "total_runs", (json_int_t)page.total_runs);
+	reply->keep = KEEP_STORE;
 	for (int i = 0; i < page.n; i++) {
 		json_t *row = listed_json(req, &page.runs[i], err);
 
 		if (!row)
 			return false;
+		if (keep_of(&page.runs[i]) == KEEP_LIVE)
+			reply->keep = KEEP_LIVE;
 		json_array_append_new(list, row);
 	}
 	if (facets && strcmp(facets, "1") == 0) {
@@ -498,6 +512,7 @@ static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 		json_t *head = run_head_json(req->app, &run);
 
 		ok = splice(head, &report, &environment, &findings, reply, err);
+		reply->keep = keep_of(&run);
 		json_decref(head);
 	}
 	buf_finish(&report);
@@ -517,6 +532,7 @@ static bool api_run_report(struct req *req, struct reply *reply, struct err *err
 		return false;
 	ok = db_report_get(req->app->db, id, &report, &environment, err);
 	if (ok) {
+		reply->keep = KEEP_STORE;
 		reply->text_len = report.len;
 		reply->text = buf_steal(&report);
 		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json",
@@ -552,6 +568,7 @@ static bool api_run_script(struct req *req, struct reply *reply, struct err *err
 		return false;
 	reply->text_len = strlen(reply->text);
 	reply->content_type = "text/x-python; charset=utf-8";
+	reply->keep = KEEP_STORE;
 	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.py", (long long)id);
 	return true;
 }

@@ -81,6 +81,7 @@ static bool api_suites_list(struct req *req, struct reply *reply, struct err *er
 	reply->json = json_pack("{s:o, s:o, s:I}", "suites", list, "next",
 				page.next ? json_integer(page.next) : json_null(), "total",
 				(json_int_t)page.total);
+	reply->keep = KEEP_STORE;
 	return true;
 }
 
@@ -96,6 +97,7 @@ static bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
 	if (!report)
 		return false;
 	reply->json = suite_stored_head(&suite);
+	reply->keep = KEEP_STORE;
 	json_object_set_new(reply->json, "report", report);
 	return true;
 }
@@ -125,6 +127,7 @@ static bool api_suite_compare(struct req *req, struct reply *reply, struct err *
 	after = before ? load_suite(req, id, &heads[1], err) : NULL;
 	reply->json = after ? suite_compare(before, after, err) : NULL;
 	if (reply->json) {
+		reply->keep = KEEP_STORE;
 		json_object_set(reply->json, "before", heads[0]);
 		json_object_set(reply->json, "after", heads[1]);
 	}

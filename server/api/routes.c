@@ -123,6 +123,7 @@ static bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 				"info", "title", "Breakeven", "version", breakeven_version(),
 				"servers", "url", *base ? base : "/", "paths", paths, "components",
 				"schemas", report_schemas());
+	reply->keep = KEEP_STORE;
 	return true;
 }
 

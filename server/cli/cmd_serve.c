@@ -20,6 +20,7 @@
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 #include "server/http/listen.h"
+#include "server/http/metrics.h"
 #include "server/queue/cgroup.h"
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
@@ -300,16 +301,17 @@ static const struct bound {
 
 enum {
 	N_BOUNDS = sizeof(bound_rows) / sizeof(bound_rows[0]),
-	N_FLAGS = 13,
+	N_FLAGS = 15,
 	NUMBER_CHARS = 24,
 };
 
 struct serve_options {
-	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config;
+	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config,
+	    *log_format;
 	struct flag_texts allow_hosts, proxies, admin_users, hook_hosts;
 	const char *allow_host_texts[MOST_NAMES], *proxy_texts[MOST_NAMES],
 	    *admin_user_texts[MOST_NAMES], *hook_host_texts[MOST_NAMES];
-	bool first_run, insecure;
+	bool first_run, insecure, log_requests;
 	struct serve_bounds bounds;
 	const char *bound_texts[N_BOUNDS];
 	char numbers[N_BOUNDS][NUMBER_CHARS]; /* the defaults among them */
@@ -332,6 +334,8 @@ static void fill_table(struct serve_options *o)
 		{ "--user-header", .value = &o->user_header },
 		{ "--admin-user", .many = &o->admin_users },
 		{ "--hook-host", .many = &o->hook_hosts },
+		{ "--log-format", .value = &o->log_format },
+		{ "--log-requests", .on = &o->log_requests },
 		{ "--insecure", .on = &o->insecure },
 	};
 
@@ -348,6 +352,7 @@ static void set_defaults(struct serve_options *o)
 {
 	o->listen = "127.0.0.1:8080";
 	o->db = "breakeven.db";
+	o->log_format = "text";
 	o->allow_hosts = (struct flag_texts){ .at = o->allow_host_texts, .most = MOST_NAMES };
 	o->proxies = (struct flag_texts){ .at = o->proxy_texts, .most = MOST_NAMES };
 	o->admin_users = (struct flag_texts){ .at = o->admin_user_texts, .most = MOST_NAMES };
@@ -374,9 +379,12 @@ static bool base_path_check(const char *path, struct err *err)
 
 static bool check_options(struct serve_options *o, const char *command)
 {
+	static const char *const forms[] = { "text", "json", NULL };
 	struct err err = { 0 };
 	long long number = 0;
 
+	if (!flags_one_of(command, "--log-format", o->log_format, forms))
+		return false;
 	for (int i = 0; i < N_BOUNDS; i++) {
 		const struct bound *row = &bound_rows[i];
 
@@ -474,15 +482,51 @@ static bool queue_first_run(struct db *db, struct err *err)
 	return ok;
 }
 
+/* After SIGTERM what is in hand may end: nothing new is begun, readers are answered. */
+static void drain(struct app *app, const sigset_t *ends)
+{
+	const struct timespec look = { .tv_nsec = 50000000 };
+	int64_t end = clock_ns() + app->bounds.drain_seconds * 1000000000, id;
+
+	app->draining = true;
+	jobs_drain(app->jobs);
+	id = jobs_in_hand(app->jobs);
+	if (id == 0 || app->bounds.drain_seconds == 0)
+		return;
+	log_line(LOG_INFO, "SIGTERM: nothing new is taken; run %lld has %lld s to end in",
+		 (long long)id, (long long)app->bounds.drain_seconds);
+	while (jobs_in_hand(app->jobs) != 0 && clock_ns() < end)
+		if (sigtimedwait(ends, NULL, &look) > 0) {
+			log_line(LOG_INFO, "a second signal: it is stopped at once");
+			return;
+		}
+	if (jobs_in_hand(app->jobs) != 0)
+		log_line(LOG_WARN, "run %lld has not ended within --drain-seconds %lld",
+			 (long long)jobs_in_hand(app->jobs), (long long)app->bounds.drain_seconds);
+}
+
 /* Blocks until SIGINT or SIGTERM.  They are blocked in every thread, so that
  * no handler ever runs. */
-static void wait_for_end(const sigset_t *ends)
+static void wait_for_end(struct app *app, const sigset_t *ends)
 {
 	int sig = 0;
 
 	while (sigwait(ends, &sig) != 0)
 		;
+	if (sig == SIGTERM)
+		drain(app, ends);
 	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
+}
+
+/* The log's first line; programs that start a server read where it listens. */
+static void tell_start(const struct serve_options *o, const struct http *http)
+{
+	if (strcmp(o->log_format, "json") == 0)
+		log_line(LOG_INFO, "breakeven %s listening on %s (Ctrl-C stops it)",
+			 breakeven_version(), http_url(http));
+	else
+		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
+			breakeven_version(), http_url(http));
 }
 
 /* What was found of engine torch is said where somebody asked for it. */
@@ -564,7 +608,8 @@ static bool start_queue(const struct serve_options *o, struct app *app, struct a
 				    (int)o->bounds.user_streams);
 	app->exports = exports_create();
 	app->sandbox = sandbox_parts();
-	if (!app->events || !app->exports || !app->sandbox)
+	app->metrics = metrics_create(&routes);
+	if (!app->events || !app->exports || !app->sandbox || !app->metrics)
 		return err_set(err, ERR_MEMORY, "out of memory while starting");
 	if (!find_torch(o, app, arena, err) || (o->first_run && !queue_first_run(app->db, err)))
 		return false;
@@ -598,7 +643,8 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 			   .files_folder = folder,
 			   .bounds = o->bounds,
 			   .base_path = o->base_path ? o->base_path : "",
-			   .insecure = o->insecure };
+			   .insecure = o->insecure,
+			   .log_requests = o->log_requests };
 	struct arena arena = { 0 };
 	struct http *http = NULL;
 	bool groups, ok = false;
@@ -616,9 +662,8 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	if (http) {
 		json_object_set_new(app.sandbox, "groups", json_boolean(groups));
 		tell_sandbox(&app);
-		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
-			breakeven_version(), http_url(http));
-		wait_for_end(ends);
+		tell_start(o, http);
+		wait_for_end(&app, ends);
 		ok = true;
 	}
 	/* From the outside in: requests use the queue to their end. */
@@ -630,6 +675,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
 	exports_destroy(app.exports);
+	metrics_destroy(app.metrics);
 	db_close(app.db);
 	json_decref(app.torch);
 	json_decref(app.sandbox);
@@ -651,6 +697,7 @@ static int serve_by(const struct serve_options *o, const struct registry *regist
 	signal(SIGINT, SIG_DFL); /* a shell may have set it to be ignored, as for `&` */
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	setenv("BREAKEVEN_LOG_FORMAT", o->log_format, 1); /* of workers too */
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error like a full disk */
 	if (serve(o, registry, &ends, &err))
 		return EXIT_DONE;

@@ -16,11 +16,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
+#include "server/http/answers.h"
 #include "server/http/listen.h"
+#include "server/http/metrics.h"
 #include "server/http/pages.h"
 #include "server/http/patience.h"
+#include "server/http/response.h"
 #include "server/http/route.h"
 #include "server/http/sites.h"
 #include "server/http/slow_pool.h"
@@ -33,6 +38,8 @@ enum {
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
+	REQUEST_ID_CHARS = 64,
+	REQUEST_ID_LEAST = 4,
 };
 
 struct http {
@@ -43,6 +50,7 @@ struct http {
 	struct sites sites;
 	struct access_desk *access;
 	struct patience *patience;
+	struct answers *answers;
 	const char *user_header; /* of access's options */
 	char url[128 + BASE_PATH_CHARS];
 };
@@ -65,14 +73,17 @@ struct exchange {
 	struct slow_task task;        /* of a slow route */
 	struct reply reply;           /* what its handler left ... */
 	bool handled, ok;             /* ... once it has run; else err */
+	bool begun;                   /* its headers are there */
+	const char *method;
+	struct answers_version version; /* before it was looked at */
+	struct kept_answer *kept;       /* what is sent; NULL: the reply */
+	enum coding coding;             /* of that */
+	bool squeezed;                  /* it need not be any more */
+	struct answers *answers;
+	int64_t began_ns;              /* its head was there */
+	char id[REQUEST_ID_CHARS + 1]; /* of the log and of the header X-Request-Id */
+	char address[];                /* as it was asked for, with its query */
 };
-
-/* An answer that lacks one is not sent: see send_handled(). */
-static void add_header(struct MHD_Response *r, const char *name, const char *value)
-{
-	if (r && MHD_add_response_header(r, name, value) != MHD_YES)
-		memory_note_refused();
-}
 
 static void reply_finish(struct reply *reply)
 {
@@ -83,26 +94,20 @@ static void reply_finish(struct reply *reply)
 	*reply = (struct reply){ 0 };
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
+static enum MHD_Result send_response(const struct exchange *x, struct MHD_Response *r, int status,
 				     const char *type)
 {
 	enum MHD_Result ok;
 
 	if (!r)
 		return MHD_NO;
-	add_header(r, "Content-Type", type);
-	add_header(r, "X-Content-Type-Options", "nosniff");
-	add_header(r, "X-Frame-Options", "DENY");
-	add_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-	add_header(r, "Referrer-Policy", "no-referrer");
-	add_header(r, "Content-Security-Policy",
-		   "default-src 'self'; object-src 'none'; base-uri 'none'; "
-		   "form-action 'self'; frame-ancestors 'none'");
+	response_dress(r, type);
+	response_add(r, "X-Request-Id", x->id);
 	if (status == MHD_HTTP_TOO_MANY_REQUESTS) /* the minute that was counted has passed */
-		add_header(r, "Retry-After", "60");
+		response_add(r, "Retry-After", "60");
 	else if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		add_header(r, "Retry-After", "10");
-	ok = MHD_queue_response(c, (unsigned)status, r);
+		response_add(r, "Retry-After", "10");
+	ok = MHD_queue_response(x->req.connection, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
 }
@@ -115,30 +120,30 @@ static struct MHD_Response *json_response(json_t *json)
 	json_decref(json);
 	if (text)
 		r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
-	add_header(r, "Cache-Control", "no-store");
+	response_add(r, "Cache-Control", "no-store");
 	if (!r)
 		free(text);
 	return r;
 }
 
-static enum MHD_Result send_json(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_json(const struct exchange *x, struct reply *reply, int status)
 {
 	struct MHD_Response *r = json_response(reply->json);
 
 	if (r && reply->cookie)
-		add_header(r, "Set-Cookie", reply->cookie);
-	return send_response(c, r, status, "application/json");
+		response_add(r, "Set-Cookie", reply->cookie);
+	return send_response(x, r, status, "application/json");
 }
 
-static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connection *c)
+static enum MHD_Result send_error(const struct exchange *x)
 {
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
 	if (r && x->allow)
-		add_header(r, "Allow", x->allow);
+		response_add(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
-		add_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
-	return send_response(c, r, err_status(x->err.code), "application/json");
+		response_add(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
+	return send_response(x, r, err_status(x->err.code), "application/json");
 }
 
 static const char *header(struct MHD_Connection *c, const char *name)
@@ -153,8 +158,9 @@ static bool header_has(struct MHD_Connection *c, const char *name, const char *p
 	return value && strstr(value, part);
 }
 
-static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *reply, int status)
+static enum MHD_Result send_asset(const struct exchange *x, const struct reply *reply, int status)
 {
+	struct MHD_Connection *c = x->req.connection;
 	const struct asset *a = reply->asset;
 	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
 	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
@@ -169,26 +175,18 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *
 	if (!r)
 		return MHD_NO;
 	if (gzip && !same)
-		add_header(r, "Content-Encoding", "gzip");
+		response_add(r, "Content-Encoding", "gzip");
 	if (reply->link)
-		add_header(r, "Link", reply->link);
-	add_header(r, "ETag", a->etag);
-	add_header(r, "Vary", "Accept-Encoding");
+		response_add(r, "Link", reply->link);
+	response_add(r, "ETag", a->etag);
+	response_add(r, "Vary", "Accept-Encoding");
 	/* Asked again each time, answered by 304: a new version shows at once. */
-	add_header(r, "Cache-Control", "no-cache");
-	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
-}
-
-static void name_file(struct MHD_Response *r, const struct reply *reply)
-{
-	char value[256];
-
-	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
-	add_header(r, "Content-Disposition", value);
+	response_add(r, "Cache-Control", "no-cache");
+	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
 /* The library reads the file and closes it. */
-static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_file(const struct exchange *x, struct reply *reply, int status)
 {
 	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
 
@@ -196,24 +194,22 @@ static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, 
 		close(reply->file);
 		return MHD_NO;
 	}
-	if (reply->filename)
-		name_file(r, reply);
-	add_header(r, "Cache-Control", "no-store");
-	return send_response(c, r, status, reply->content_type);
+	response_name_file(r, reply->filename);
+	response_add(r, "Cache-Control", "no-store");
+	return send_response(x, r, status, reply->content_type);
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, int status)
+static enum MHD_Result send_text(const struct exchange *x, struct reply *reply, int status)
 {
 	const char *type = reply->content_type ? reply->content_type : "application/json";
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
 	    reply->text_len, reply->text, free);
 
-	if (r && reply->filename)
-		name_file(r, reply);
-	add_header(r, "Cache-Control", "no-store");
+	response_name_file(r, reply->filename);
+	response_add(r, "Cache-Control", "no-store");
 	if (!r)
 		free(reply->text);
-	return send_response(c, r, status, type);
+	return send_response(x, r, status, type);
 }
 
 static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c, int64_t run)
@@ -222,10 +218,41 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 					     &x->err);
 
 	if (!r)
-		return send_error(x, c);
-	add_header(r, "Cache-Control", "no-store");
-	add_header(r, "X-Accel-Buffering", "no");
-	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
+		return send_error(x);
+	response_add(r, "Cache-Control", "no-store");
+	response_add(r, "X-Accel-Buffering", "no");
+	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
+}
+
+/* What is kept, or its head alone where who asks has it. */
+static enum MHD_Result send_kept(const struct http *http, struct exchange *x,
+				 struct MHD_Connection *c)
+{
+	const char *tags = header(c, "If-None-Match");
+	bool same = tags && (strcmp(tags, "*") == 0 || strstr(tags, x->kept->etag));
+	struct MHD_Response *r = answer_response(http->answers, x->kept, x->coding, same);
+
+	return r ? MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r) : MHD_NO;
+}
+
+/* Has an answer that may be kept be so; false without memory. */
+static bool keep(const struct http *http, struct exchange *x)
+{
+	struct reply *reply = &x->reply;
+	const struct answer_made made = { .address = x->address,
+					  .route = x->route,
+					  .version = x->version,
+					  .keep = reply->keep,
+					  .table = !*x->req.caller.project };
+
+	if (!reply->text && reply->json) {
+		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
+		reply->text_len = reply->text ? strlen(reply->text) : 0;
+	}
+	if (!reply->text)
+		return memory_refused_error(&x->err, "the answer");
+	x->kept = answers_keep(http->answers, &made, reply, &x->err);
+	return x->kept != NULL;
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
@@ -234,17 +261,17 @@ static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, 
 
 	if (reply->stream_run && x->head) /* a stream without its body is no stream */
 		return send_response(
-		    c, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
+		    x, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
 		    status, "text/event-stream");
 	if (reply->stream_run)
 		return send_stream(x, c, reply->stream_run);
 	if (reply->asset)
-		return send_asset(c, reply, status);
+		return send_asset(x, reply, status);
 	if (reply->file)
-		return send_file(c, reply, status);
+		return send_file(x, reply, status);
 	if (reply->text)
-		return send_text(c, reply, status);
-	return send_json(c, reply, status);
+		return send_text(x, reply, status);
+	return send_json(x, reply, status);
 }
 
 struct framing {
@@ -451,20 +478,84 @@ static const char *path_below(const char *base, const char *path)
 	return path[len] ? path + len : "/";
 }
 
-static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
-			      const char *url)
+/* The library tells the address before it takes it apart; what is made here is the request's
+ * state. */
+static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 {
-	struct exchange *x = calloc(1, sizeof(*x));
-	const char *below;
+	const struct http *http = self;
+	size_t len = strlen(uri);
+	struct exchange *x = calloc(1, sizeof(*x) + len + 1);
 
 	if (!x)
 		return NULL;
+	memcpy(x->address, uri, len);
 	arena_init(&x->arena, REQUEST_BYTES);
+	x->answers = http->answers;
 	x->req = (struct req){ .app = http->app,
 			       .arena = &x->arena,
 			       .connection = c,
 			       .caller = { .name = "", .project = "", .address = "" } };
-	below = path_below(http->app->base_path, url);
+	return x;
+}
+
+/* The row for the address: that of what is kept for it, or what the table has. */
+static void find_route(struct http *http, struct exchange *x, const char *method)
+{
+	struct app *app = x->req.app;
+
+	if (reads(method)) {
+		x->version = (struct answers_version){ db_version(app->db),
+						       events_count(app->events) };
+		x->kept = answers_find(http->answers, x->address, x->version);
+	}
+	x->route = x->kept ? x->kept->route
+			   : route_find(http->routes, method, x->req.path, &x->arena,
+					x->req.path_args, &x->err);
+}
+
+/* Who asks, whether they may, and what the query has.  What is kept is of those who see all
+ * projects, and its query was looked at. */
+static void check_asked(struct http *http, struct exchange *x, struct MHD_Connection *c,
+			const char *method)
+{
+	if (!find_caller(http, x, c))
+		return;
+	if (x->kept && *x->req.caller.project) {
+		answer_release(http->answers, x->kept);
+		x->kept = NULL;
+		x->route = route_find(http->routes, method, x->req.path, &x->arena,
+				      x->req.path_args, &x->err);
+	}
+	if (check_caller(http, x, c, method) && !x->kept)
+		check_query(x, c);
+}
+
+/* The id that who asks gave it, where it is plain; else one of its own. */
+static void name_request(struct exchange *x, struct MHD_Connection *c)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	static _Atomic uint64_t count;
+	const char *given = header(c, "X-Request-Id");
+	size_t len = given ? strlen(given) : 0;
+	uint64_t parts[2] = { count++, (uint64_t)x->req.app->started_ns };
+
+	if (len >= REQUEST_ID_LEAST && len <= REQUEST_ID_CHARS && strspn(given, plain) == len)
+		memcpy(x->id, given, len + 1);
+	else
+		snprintf(x->id, sizeof(x->id), "%016llx",
+			 (unsigned long long)hash_bytes(parts, sizeof(parts), 0));
+}
+
+static void begin(struct http *http, struct exchange *x, struct MHD_Connection *c,
+		  const char *method, const char *url)
+{
+	const char *below = path_below(http->app->base_path, url);
+
+	x->begun = true;
+	x->began_ns = clock_ns();
+	x->method = arena_strdup(&x->arena, method);
+	name_request(x, c);
 	x->req.path = arena_strdup(&x->arena, below ? below : "");
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
@@ -475,16 +566,14 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 			"there is nothing at %.200s; the paths of this server begin at %s/", url,
 			http->app->base_path);
 	else if (strncmp(below, "/assets/", 8) != 0)
-		x->route = route_find(http->routes, method, x->req.path, &x->arena,
-				      x->req.path_args, &x->err);
+		find_route(http, x, method);
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
-	if (x->route && find_caller(http, x, c) && check_caller(http, x, c, method))
-		check_query(x, c);
+	if (x->route)
+		check_asked(http, x, c, method);
 	if (x->err.code == ERR_METHOD)
 		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
 	check_head(x, c, method);
-	return x;
 }
 
 /* What made, changed or removed something is kept with who did it. */
@@ -530,13 +619,46 @@ static void handle_slowly(struct slow_task *task)
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
+/* Squeezes what is kept; send_kept() will find it. */
+static void squeeze_slowly(struct slow_task *task)
+{
+	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
+
+	answer_response(x->answers, x->kept, x->coding, false);
+	MHD_resume_connection(x->req.connection);
+}
+
+/* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */
+static bool run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
+		       void (*fn)(struct slow_task *task))
+{
+	x->task.fn = fn;
+	MHD_suspend_connection(c); /* before it can be resumed */
+	if (slow_pool_run(http->slow_pool, &x->task, &x->err))
+		return true;
+	MHD_resume_connection(c);
+	return false;
+}
+
 /* Closes the connection where memory for the answer is refused. */
-static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c)
+static enum MHD_Result send_handled(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	uint64_t refused = memory_refused_here();
-	enum MHD_Result sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x, c);
+	enum MHD_Result sent;
 
-	if (x->ok)
+	if (x->ok && x->reply.keep && !x->kept)
+		x->ok = keep(http, x);
+	if (x->ok && x->kept && !x->squeezed) {
+		x->coding = coding_of(header(c, "Accept-Encoding"));
+		x->squeezed = true;
+		if (!answer_is_quick(x->kept, x->coding) && run_slowly(http, x, c, squeeze_slowly))
+			return MHD_YES;
+	}
+	if (x->ok && x->kept)
+		sent = send_kept(http, x, c);
+	else
+		sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x);
+	if (x->ok && !x->kept)
 		x->reply = (struct reply){ 0 }; /* taken over */
 	return memory_refused_here() == refused ? sent : MHD_NO;
 }
@@ -550,13 +672,23 @@ static struct patient *patient_of(struct MHD_Connection *c)
 	return info ? info->socket_context : NULL;
 }
 
+/* Whether something new begins with it; a post to what is there goes on with that. */
+static bool begins_work(const struct exchange *x)
+{
+	return x->route->scope == SCOPE_SUBMIT && strcmp(x->route->method, "POST") == 0 &&
+	       !x->req.path_args[0];
+}
+
 /* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->handled)
-		return send_handled(x, c);
+		return send_handled(http, x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
+		err_set(&x->err, ERR_BUSY,
+			"the server is to end, and takes no new work; ask again in a while");
 	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
 		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
 	if (x->err.code == ERR_NONE && x->body.failed)
@@ -565,21 +697,18 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return send_error(x, c);
-	if (!x->route)
+		return send_error(x);
+	if (x->kept)
+		x->ok = x->handled = true;
+	else if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
 	else if (!x->route->slow)
 		handle(x);
 	else {
-		x->task.fn = handle_slowly;
-		MHD_suspend_connection(c); /* before it can be resumed */
-		if (!slow_pool_run(http->slow_pool, &x->task, &x->err)) {
-			x->handled = true;
-			MHD_resume_connection(c);
-		}
+		x->handled = !run_slowly(http, x, c, handle_slowly);
 		return MHD_YES;
 	}
-	return send_handled(x, c);
+	return send_handled(http, x, c);
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,
@@ -605,11 +734,10 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	struct http *http = self;
 
 	(void)version;
-	if (!x) {
-		x = begin(http, c, method, url);
-		*state = x;
-		if (!x)
-			return MHD_NO;
+	if (!x)
+		return MHD_NO; /* there is no memory for it */
+	if (!x->begun) {
+		begin(http, x, c, method, url);
 		/* The library closes after an answer to a POST that comes before its body;
 		 * other methods it would go on reading, so those get none. */
 		if ((x->unframed || x->announced > SWALLOW_BYTES) && strcmp(method, "POST") != 0)
@@ -631,6 +759,40 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	return finish(http, x, c);
 }
 
+/* A failure of ours is a line of the log, and where that is wanted each request. */
+static void log_request(const struct exchange *x, int status, int64_t ns)
+{
+	const struct caller *who = &x->req.caller;
+	const struct log_field fields[] = {
+		{ "request", .text = x->id },
+		{ "method", .text = x->method },
+		{ "path", .text = x->req.path },
+		{ "status", .number = status },
+		{ "ms", .number = (double)ns / 1e6 },
+		{ "user", .text = *who->name ? who->name : "-" },
+		{ "address", .text = *who->address ? who->address : "-" },
+		{ "error", .text = x->err.message },
+	};
+	int n = sizeof(fields) / sizeof(fields[0]) - (x->err.code == ERR_NONE);
+
+	if (x->method && x->req.path && (x->req.app->log_requests || status >= 500))
+		log_event(status >= 500 ? LOG_WARN : LOG_INFO, "request", fields, n);
+}
+
+static void note_end(const struct exchange *x, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_HTTP_STATUS);
+	int status = info ? (int)info->http_status : 0;
+	int64_t ns = clock_ns() - x->began_ns;
+
+	if (!x->begun)
+		return;
+	if (x->req.app->metrics)
+		metrics_note(x->req.app->metrics, x->route, status, ns);
+	log_request(x, status, ns);
+}
+
 static void complete(void *self, struct MHD_Connection *c, void **state,
 		     enum MHD_RequestTerminationCode code)
 {
@@ -641,9 +803,12 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	patient_waits(http->patience, patient_of(c));
 	if (!x)
 		return;
+	note_end(x, c);
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
+	if (x->kept)
+		answer_release(http->answers, x->kept);
 	free(x);
 	*state = NULL;
 }
@@ -720,6 +885,7 @@ static void end(struct http *http)
 	slow_pool_destroy(http->slow_pool);
 	access_destroy(http->access);
 	patience_destroy(http->patience);
+	answers_destroy(http->answers);
 	free(http);
 }
 
@@ -759,7 +925,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->patience = http->access ? patience_create((int)most->connections * 2 / 3,
 							(int)most->request_seconds, err)
 				      : NULL;
-	http->slow_pool = http->patience ? slow_pool_create(SLOW_THREADS, err) : NULL;
+	http->answers = http->patience ? answers_create(err) : NULL;
+	http->slow_pool = http->answers ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool
 		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
 		 : -1;
@@ -778,7 +945,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)most->idle_seconds,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
 	    complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go, http,
-	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, note_address,
+	    http, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", options->listen);
 		close(fd);

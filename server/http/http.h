@@ -22,6 +22,7 @@
 struct events;
 struct exports;
 struct hooks;
+struct metrics;
 struct asset;
 struct http;
 struct jobs;
@@ -51,6 +52,9 @@ struct app {
 	_Atomic int checks;         /* processes of POST /check under way */
 	_Atomic int imports;        /* logs of POST /imports that are read */
 	struct exports *exports;    /* runs that are being written for others */
+	struct metrics *metrics;    /* NULL: nothing is counted, as where no server runs */
+	_Atomic bool draining;      /* nothing new is begun: the server is to end */
+	bool log_requests;          /* each is a line of the log: --log-requests */
 };
 
 enum { MAX_PATH_ARGS = 2 };
@@ -66,6 +70,14 @@ struct req {
 	void *connection;     /* http.c's */
 };
 
+/* How long an answer is what would be made now: of a caller who sees all projects it depends on the
+ * address alone, and ... */
+enum keep {
+	KEEP_NOT,   /* on more: it is made each time */
+	KEEP_STORE, /* on what is in the store */
+	KEEP_LIVE   /* likewise, and on how far jobs are */
+};
+
 /* One kind of answer is filled in. */
 struct reply {
 	int status;               /* 0: 200 */
@@ -79,6 +91,7 @@ struct reply {
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
+	enum keep keep;       /* of json or text with status 200 */
 	const char *cookie;   /* the header Set-Cookie, in the request's arena; NULL: none */
 };
 

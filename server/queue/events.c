@@ -36,6 +36,7 @@ struct events {
 	struct event_stream *streams;
 	int n_streams;
 	bool stopping;
+	_Atomic uint64_t published;
 	int most, most_of_one; /* streams */
 	events_describe_fn *describe;
 	void *self;
@@ -198,8 +199,14 @@ static void wake(struct event_stream *s)
 	}
 }
 
+uint64_t events_count(const struct events *e)
+{
+	return e->published;
+}
+
 void events_publish(struct events *e, int64_t run)
 {
+	e->published++;
 	pthread_mutex_lock(&e->lock);
 	for (struct event_stream *s = e->streams; s; s = s->next) {
 		if (s->run == run) {

@@ -46,7 +46,7 @@ struct jobs {
 	bool quiet;
 	pthread_t thread;
 	int wake_fd;
-	atomic_bool stopping;
+	atomic_bool stopping, draining;
 
 	/* The thread's own. */
 	struct worker worker;
@@ -72,6 +72,7 @@ struct jobs {
 	bool cancel;          /* of the current run */
 	struct job_state state;
 	json_t *points; /* of its sweep */
+	int64_t ends[JOB_ENDS];
 	struct import_in_hand {
 		int64_t run; /* 0: none */
 		bool cancel;
@@ -142,6 +143,7 @@ void jobs_import_begin(struct jobs *j, int64_t id)
 			.run = id, .state = { .left_s = -1, .what = "starting a worker" }
 		};
 	pthread_mutex_unlock(&j->lock);
+	events_publish(j->events, id);
 }
 
 bool jobs_import_at(struct jobs *j, int64_t id, const struct report_progress *p)
@@ -169,6 +171,7 @@ void jobs_import_end(struct jobs *j, int64_t id)
 	if (import)
 		*import = (struct import_in_hand){ 0 };
 	pthread_mutex_unlock(&j->lock);
+	events_publish(j->events, id);
 }
 
 /* A store that refuses (a full disk) is tried again and again, and logged once. */
@@ -433,8 +436,14 @@ static bool store_part(struct jobs *j, enum run_status status, const struct err 
 	return db_run_end(j->db, j->current, status, why, o, err);
 }
 
-/* Writes down how the current run ended. */
-static bool write_end(struct jobs *j, const char **how, struct err *err)
+/* How the current run ended, for the log and the counters. */
+struct ending {
+	const char *how;
+	enum job_end end;
+};
+
+/* Writes it down. */
+static bool write_end(struct jobs *j, struct ending *e, struct err *err)
 {
 	bool cancelled;
 
@@ -442,18 +451,19 @@ static bool write_end(struct jobs *j, const char **how, struct err *err)
 	cancelled = j->cancel;
 	pthread_mutex_unlock(&j->lock);
 	if (cancelled) {
-		*how = "cancelled";
+		*e = (struct ending){ "cancelled", JOB_CANCELLED };
 		return store_part(j, RUN_CANCELLED, NULL, err);
 	}
 	if (atomic_load(&j->stopping) && !j->report) {
-		*how = "back in the queue";
+		*e = (struct ending){ "back in the queue", JOB_REQUEUED };
 		return db_run_requeue(j->db, j->current, err);
 	}
 	if (j->report && j->failure.code == ERR_NONE) {
-		*how = "done";
+		*e = (struct ending){ "done", JOB_DONE };
 		return store_outcome(j, err);
 	}
-	*how = j->failure.message;
+	*e = (struct ending){ j->failure.message,
+			      j->failure.code == ERR_WORKER ? JOB_CRASHED : JOB_FAILED };
 	return store_part(j, RUN_FAILED, &j->failure, err);
 }
 
@@ -478,21 +488,24 @@ static void look_for_changes(struct jobs *j, int64_t id)
 static void finish_run(struct jobs *j)
 {
 	int64_t id = j->current;
-	const char *how = "";
+	struct ending e = { .how = "" };
 	struct err err = { 0 };
 	bool settled;
 
 	pthread_mutex_lock(&j->turn);
-	settled = write_end(j, &how, &err) || err.code == ERR_CONFLICT;
+	settled = write_end(j, &e, &err) || err.code == ERR_CONFLICT;
 	note_store(j, settled, &err);
 	if (!settled && ++j->tries == STORE_TRIES && j->report && j->failure.code == ERR_NONE)
 		j->failure = err; /* perhaps it is this report that does not go in */
 	if (settled) {
 		if (!j->quiet)
 			log_line(LOG_INFO, "run %lld: %s", (long long)id,
-				 err.code == ERR_NONE ? how : err.message);
+				 err.code == ERR_NONE ? e.how : err.message);
 		drop_sent(j);
 		set_current(j, 0);
+		pthread_mutex_lock(&j->lock);
+		j->ends[e.end]++;
+		pthread_mutex_unlock(&j->lock);
 	}
 	pthread_mutex_unlock(&j->turn);
 	if (settled) {
@@ -549,7 +562,7 @@ static void give_back(struct jobs *j)
 	struct err err = { 0 };
 	bool more;
 
-	if (!db_give_back(j->db, &more, &err))
+	if (!db_give_back(j->db, false, &more, &err))
 		note_store(j, false, &err);
 }
 
@@ -595,7 +608,7 @@ static void *run_queue(void *self)
 		uint64_t count;
 		int n = 1;
 
-		if (j->current == 0)
+		if (j->current == 0 && !atomic_load(&j->draining))
 			begin_next(j);
 		if (j->current != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
@@ -679,6 +692,38 @@ void jobs_stop(struct jobs *j)
 	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);
 	free(j);
+}
+
+void jobs_drain(struct jobs *j)
+{
+	atomic_store(&j->draining, true);
+}
+
+int64_t jobs_in_hand(struct jobs *j)
+{
+	int64_t id;
+
+	pthread_mutex_lock(&j->lock);
+	id = j->current;
+	for (int i = 0; id == 0 && i < JOBS_MOST_IMPORTS; i++)
+		id = j->imports[i].run;
+	pthread_mutex_unlock(&j->lock);
+	return id;
+}
+
+const char *job_end_name(enum job_end end)
+{
+	static const char *const names[JOB_ENDS] = { "done", "failed", "cancelled", "crashed",
+						     "requeued" };
+
+	return names[end];
+}
+
+void jobs_ends(struct jobs *j, int64_t counts[JOB_ENDS])
+{
+	pthread_mutex_lock(&j->lock);
+	memcpy(counts, j->ends, sizeof(j->ends));
+	pthread_mutex_unlock(&j->lock);
 }
 
 void jobs_wake(struct jobs *j)

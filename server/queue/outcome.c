@@ -298,7 +298,7 @@ bool outcome_findings(struct db *db, int64_t run, const struct buf *report, stru
 	json = report->len ? json_loadb(report->data, report->len, 0, NULL) : NULL;
 	read = read_run(json, &arena, err);
 	text = read ? say(read, &arena, err) : NULL;
-	if (text &&
+	if (text && is_of_one_source(version) &&
 	    !db_findings_put(db, run, version, text, &kept)) /* the next answer tries again */
 		log_line(LOG_WARN, "what the figures of run %lld say is not kept: %s",
 			 (long long)run, kept.message);

@@ -85,6 +85,16 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
  * may call the functions below any more.  NULL is fine. */
 void jobs_stop(struct jobs *jobs);
 
+/* From now on no run is taken up; the one in hand goes on.  jobs_in_hand(): that one, or a log that
+ * is being read; 0: none.  Thread-safe. */
+void jobs_drain(struct jobs *jobs);
+int64_t jobs_in_hand(struct jobs *jobs);
+
+/* How runs that a worker had in hand ended since the start. */
+enum job_end { JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_CRASHED, JOB_REQUEUED, JOB_ENDS };
+const char *job_end_name(enum job_end end); /* "done", ... */
+void jobs_ends(struct jobs *jobs, int64_t counts[JOB_ENDS]);
+
 /* Tells the thread that the queue has changed.  Thread-safe, as are the rest. */
 void jobs_wake(struct jobs *jobs);
 
@@ -210,8 +220,11 @@ void events_destroy(struct events *e);
 struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
 				 const char *listener, struct err *err);
 
-/* Wakes the streams of a run.  Thread-safe. */
+/* Wakes the streams of a run.  Thread-safe, as is the next. */
 void events_publish(struct events *e, int64_t run);
+
+/* How often something was published. */
+uint64_t events_count(const struct events *e);
 
 /* Ends streams whose peer has closed, and wakes those that have been silent for
  * 15 s, so that each sends a comment and a peer that is cut off is noticed.

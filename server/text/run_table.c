@@ -467,6 +467,8 @@ static void print_machine(struct buf *out, const struct report_run *run)
 		buf_printf(out, "machine: it does not tell %s\n", m->unknown.at[i]);
 	if (run->one_process)
 		buf_printf(out, "machine: one process took the samples: %s\n", run->one_process);
+	if (run->wide)
+		buf_printf(out, "machine: %s\n", run->wide);
 }
 
 /* "static: 2 graph breaks; the first, line 4: ..." of the breaks of a mode; nothing without. */

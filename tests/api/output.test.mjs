@@ -1,5 +1,5 @@
 // tests/api/output.test.mjs -- a result that cannot be written is a failure, in every command.
-import test, { after, before } from 'node:test';
+import test, { after, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ for (const cost of ['first', 'second']) {
     git('tag', cost);
 }
 assert.equal(spawnSync(binary, ['bisect', 'first', 'second', '--repo', repository, '--metric', 'printed', '--', 'cat', 'cost']).status, 0);
+const fresh = join(folder, 'fresh'); // what is made only where it is not there
 const commands = [
     ['version'], ['--version'], ['--help'], ['import', '--help'], ['config'],
     ['ops'], ['ops', '--json'], ['ops', 'add'], ['backends'], ['backends', '--json'], ['passes'], ['passes', '--json'],
@@ -39,6 +40,9 @@ const commands = [
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['bisect', '--resume', '--repo', repository],
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
+    ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
+    ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store],
+    ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
 // serve, worker and confine write no result; trace writes a file.
 const others = ['serve', 'worker', 'confine', 'trace'];
@@ -52,7 +56,9 @@ before(async () => {
     } finally {
         await server.stop({ keep: true });
     }
+    assert.equal(spawnSync(binary, ['backup', join(folder, 'backup'), ...store]).status, 0);
 });
+beforeEach(() => rmSync(fresh, { force: true }));
 after(() => rmSync(folder, { recursive: true }));
 
 test('every command that prints is tried here', () => {

@@ -2,9 +2,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { binary } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-ranks-'));
@@ -110,6 +110,46 @@ test('figures of any trace are those of independent tables', () => {
     const ranks = imported(...files);
     tablesOf(...files).forEach((table, i) => sameTables(ranks.ranks[i], table));
     near(ranks.path.shares.reduce((sum, s) => sum + s.us, 0), ranks.path.total_us, 'shares');
+});
+
+/** Within 1 %: of the figure, or of the least that matters beside it. */
+const equal = (found, wanted, least, what) =>
+    assert.ok(Math.abs(found - wanted) <= 0.01 * Math.max(Math.abs(wanted), least), `${what}: ${found}, HolisticTraceAnalysis: ${wanted}`);
+
+/** What HolisticTraceAnalysis' own code answered of a trace (ns), and the report of its rank (us). */
+function sameAnswers(rank, said) {
+    const of = (us, ns, what) => equal(1e3 * us, ns, 1e3, what);
+    const temporal = said.get_temporal_breakdown;
+    of(rank.total_us, temporal['kernel_time(ns)'], 'kernel time');
+    of(rank.idle_us, temporal['idle_time(ns)'], 'idle time');
+    of(rank.computation_us, temporal['compute_time(ns)'], 'compute time');
+    of(rank.non_compute_us, temporal['non_compute_time(ns)'], 'non-compute time');
+    equal(rank.overlap, said.get_comm_comp_overlap.comp_comm_overlap_ratio, 0, 'overlap');
+    const mix = new Map(rank.mix.map((m) => [m.kinds.toSorted().join(), m.us]));
+    for (const { kernel_type: type, sum } of said.get_gpu_kernel_breakdown.types)
+        of(mix.get(type.toLowerCase().split(' overlapping ').toSorted().join()) ?? 0, sum, type);
+    for (const k of said.get_gpu_kernel_breakdown.kernels) {
+        const own = rank.top.find((x) => x.name === k.name && k.name !== 'others');
+        for (const [ours, theirs] of own ? [['sum_us', 'sum (ns)'], ['min_us', 'min (ns)'], ['max_us', 'max (ns)'], ['stddev_us', 'stddev']] : [])
+            of(own[ours], k[theirs], `${k.name} ${theirs}`);
+    }
+    const stream = new Map(rank.streams.map((s) => [s.stream, s]));
+    const waits = { host_wait: 'host_wait_us', kernel_wait: 'kernel_wait_us', other: 'other_wait_us' };
+    for (const idle of said.get_idle_time_breakdown)
+        of(stream.get(idle.stream)[waits[idle.idle_category]], idle.idle_time, `stream ${idle.stream} ${idle.idle_category}`);
+    for (const q of said.get_queue_length_summary) {
+        equal(stream.get(q.stream).queue_mean, q.mean, 0, `queue of stream ${q.stream}`);
+        equal(stream.get(q.stream).queue_median, q['50%'], 0, `median queue of stream ${q.stream}`);
+        assert.equal(stream.get(q.stream).queue_max, q.max);
+    }
+    return rank.top.filter((k) => said.get_gpu_kernel_breakdown.kernels.some((x) => x.name === k.name)).length;
+}
+
+test("figures of two real jobs are what HolisticTraceAnalysis' own code answered", () => {
+    const { traces } = JSON.parse(readFileSync('tests/import/hta/tables.json', 'utf8'));
+    for (const name of ['eager', 'straggler'])
+        for (const rank of imported(...[0, 1].map((r) => `tests/import/hta/${name}_rank_${r}.json.gz`)).ranks)
+            assert.ok(sameAnswers(rank, traces[basename(rank.file)]) > 10, 'kernels by name');
 });
 
 test('a recorded trace has the figures of the tables', () => {

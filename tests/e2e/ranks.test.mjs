@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FIGURES } from "../../web/js/model/ranks.js";
 import { binary, getJson, startServer } from "../api/harness.mjs";
 import { drawn, openPage, sideways, sound, startBrowser } from "./browser.mjs";
 
@@ -68,6 +69,29 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     assert.deepEqual(await lanes.evaluateAll((all) => all.map((li) => /, Rank 3$/.test(li.querySelector("button").textContent))), [true, true, true]);
     await context.close();
   });
+
+test("the page, the command and the API say the same of each rank", async () => {
+  const { ranks } = (await getJson(`${server.url}/api/v1/runs/1`)).body.report.import;
+  const command = (...more) => execFileSync(binary, ["import", join(folder, "late"), ...more], { encoding: "utf8", maxBuffer: 1 << 26 });
+  // A file's name is where it lay: the rest is the same to the last digit.
+  const bare = (all) => ({ ...all, ranks: all.ranks.map(({ file, ...rank }) => ({ ...rank, file: file.split("/").at(-1) })) });
+  assert.deepEqual(bare(JSON.parse(command("--json")).ranks), bare(ranks));
+  const lines = command().split("\n"), head = lines.findIndex((line) => line.startsWith("ranks "));
+  const printed = lines.slice(head + 1, head + 1 + ranks.ranks.length).map((line) => line.trim().split(/\s+/).slice(0, 9));
+  const ms = (us) => (us / 1e3).toFixed(3), percent = (us, r) => ((100 / r.total_us) * us).toFixed(1);
+  assert.deepEqual(printed, ranks.ranks.map((r) => [`${r.rank}`, ms(r.total_us), percent(r.computation_us, r), percent(r.communication_us, r),
+    `${(100 * r.overlap).toFixed(1)}%`, percent(r.idle_us, r), ms(r.wait_us), `${r.last}`, ms(r.caused_us)]));
+  for (const sentence of ranks.sentences) assert.ok(lines.includes(sentence), sentence);
+  const { page, complaints, context } = await openPage(browser);
+  await page.goto(`${server.url}/runs/1/ranks`);
+  await drawn(page);
+  const cells = await page.locator("#rank-heat tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
+  assert.deepEqual(cells, ranks.ranks.map((r) => [`rank ${r.rank}`, ...FIGURES.map((f) => f.text(f.of(r), r))]));
+  const idle = await page.locator("#rank-bars tbody tr").evaluateAll((rows) => rows.map((row) => parseFloat(row.cells[row.cells.length - 2].innerText)));
+  idle.forEach((shown, i) => assert.ok(Math.abs(shown - (100 * ranks.ranks[i].idle_us) / ranks.ranks[i].total_us) <= 0.5, `idle ${shown}`));
+  await sound(page, complaints);
+  await context.close();
+});
 
 test("a collective that one rank runs in another order is said first", async () => {
   const { page, complaints, context } = await openPage(browser);

@@ -27,9 +27,9 @@ def events_of(path):
     spans = [e for e in trace["traceEvents"] if e.get("ph") == "X" and "dur" in e and e.get("cat") != "Trace"]
     host = [e for e in spans if e["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")]
     device = [e for e in spans if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
-    steps = {e["name"] for e in host if e["name"].startswith("ProfilerStep")}
-    if len(steps) > 1:  # the last is cut off: what was launched in it is left out
-        last = max(e["ts"] for e in host if e["name"].startswith("ProfilerStep"))
+    steps = [e for e in spans if e["name"].startswith("ProfilerStep")]  # of the host, and of the device
+    if len({e["name"] for e in steps}) > 1:  # the last is cut off: what was launched after its beginning is left out
+        last = max(e["ts"] for e in steps)
         host = [e for e in host if e["ts"] < last]
         known = {e["args"]["correlation"] for e in host if "correlation" in e.get("args", {})}
         device = [e for e in device if e["args"].get("correlation") in known]

@@ -1,10 +1,11 @@
-"""tests/oracle/native.py BINARY -- does policy native break less than dynamo, and compute the same?
+"""tests/oracle/native.py BINARY [--every N] [-v] -- does policy native break less than dynamo, and compute the same?
 
 Runs the programs of replay.py under both policies, on the two CPU backends by turns.  In every mode native has at
 most as many breaks as dynamo, by records and by places, and none where the
 program only branches on tensors (apart from NOT_EAGER and NOT_FOLLOWED); outputs, effects on inputs and printed text are
-those of eager.  Prints the totals.  -v: the programs that still have breaks.
+those of eager.  Prints the totals.  --every N: each N-th program alone.  -v: the programs that still have breaks.
 """
+import argparse
 import json
 import sys
 
@@ -68,10 +69,15 @@ def breaks_more(name, native, dynamo):
 
 
 def main():
-    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", nargs="?", default="build/breakeven")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("-v", action="store_true", dest="places")
+    asked = parser.parse_args()
+    binary = asked.binary
     count = {mode: [0, 0] for mode in COMPILED}
     faults = programs = 0
-    for i, case in enumerate(replay.recorded_cases()):
+    for i, case in enumerate(replay.recorded_cases()[:: asked.every]):
         backend = ("interp", "cpu")[i % 2]
         native, why = replay.run(binary, case, "native", backend=backend)
         dynamo, not_run = replay.run(binary, case, backend=backend)
@@ -88,7 +94,7 @@ def main():
         for mode in COMPILED:
             count[mode][0] += len(captured(native, mode))
             count[mode][1] += len(captured(dynamo, mode))
-        if "-v" in sys.argv and captured(native, "static"):
+        if asked.places and captured(native, "static"):
             print(f"{case['name']}: {sorted(map(str, places(captured(native, 'static'))))}")
     totals = ", ".join(f"{mode} {native} native, {dynamo} dynamo" for mode, (native, dynamo) in count.items())
     print(f"{programs} programs; breaks: {totals}; {faults} failed")

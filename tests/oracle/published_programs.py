@@ -12,6 +12,8 @@ from own_programs import value
 AUTO = True
 # Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
 AUTO_ALONE = {"meter_in_globals", "meter_in_an_object"}
+# How often PyTorch captures __torch_function__ again is its own.
+VALUES_ALONE = {"class_of_tensors", "functions_that_classes_override"}
 
 RECURRENT = """class Net(nn.Module):
     def __init__(self):
@@ -331,6 +333,122 @@ def model(x):
     a = first(loader)
     z = y[:2] + a
     return z.tan()
+"""),
+    ("super_in_a_classmethod", [["f 4"], ["f 4"]], """class Base:
+    @classmethod
+    def scale(cls, x):
+        return x * cls.factor
+    @staticmethod
+    def shift(x):
+        return x + 1
+class Twice(Base):
+    factor = 2
+    @classmethod
+    def scale(cls, x):
+        return super().scale(x).cos()
+def noting():
+    log = []
+    class Own:
+        @staticmethod
+        def note(y):
+            log.append(1)
+            return y + 1
+        @property
+        def notes(self):
+            return len(log)
+    return Own
+Own = noting()
+own = Own()
+def model(x):
+    return Own.note(Twice.shift(Twice.scale(x)).sin()), own.notes
+"""),
+    ("class_of_tensors", [["f 4"], ["f 4"]], """class Tagged(torch.Tensor):
+    @staticmethod
+    def __new__(cls, x, tag, *args, **kwargs):
+        return super().__new__(cls, x, *args, **kwargs)
+    def __init__(self, x, tag):
+        self.tag = tag
+class Logged(torch.Tensor):
+    seen = []
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        Logged.seen.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+def model(x):
+    Logged.seen.clear()
+    t = Tagged(torch.tensor([1.0, 2.0, 3.0, 4.0]), "m")
+    y = Logged([1.0, 2.0])
+    z = torch.nn.functional.softmax(torch.relu(2 - y * 3) @ torch.stack([y, y]), 0)
+    u = torch.tensor([1.0, 2.0]) - y
+    u += 1
+    names = [type(v).__name__ for v in (t + 1, z, u, z.sum(), y.view(2, 1).T)]
+    return t.tag, names, list(Logged.seen), z, u, (t * 2).tolist(), str(t), [v.item() for v in y], bool(y[0] == 1)
+"""),
+    ("wrapper_of_tensors", [["f 4"], ["f 4"]], """from torch.utils._pytree import tree_map
+class Wrapped(torch.Tensor):
+    @staticmethod
+    def __new__(cls, elem):
+        return torch.Tensor._make_wrapper_subclass(cls, elem.shape, dtype=elem.dtype, device=elem.device)
+    def __init__(self, elem):
+        self.elem = elem
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        inner = lambda t: t.elem if isinstance(t, Wrapped) else t
+        out = func(*tree_map(inner, args), **tree_map(inner, kwargs or {}))
+        return tree_map(lambda t: Wrapped(t) if isinstance(t, torch.Tensor) else t, out)
+@torch._dynamo.disable
+def wrapped(x):
+    y = torch.relu(Wrapped(x) * 2 - 1)
+    return type(y).__name__, y.shape, y.elem
+def model(x):
+    return wrapped(x.sin())
+"""),
+    ("functions_that_classes_override", [["f 4"], ["f 4"]], """from torch.overrides import TorchFunctionMode
+handled = {}
+def implements(function):
+    def decorator(f):
+        handled[function] = f
+        return f
+    return decorator
+class Scalar:
+    def __init__(self, n, value):
+        self.n, self.value = n, value
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func not in handled or not all(issubclass(t, (torch.Tensor, Scalar)) for t in types):
+            return NotImplemented
+        return handled[func](*args, **(kwargs or {}))
+@implements(torch.mean)
+def mean(x):
+    return float(x.value) / x.n
+@implements(torch.add)
+def add(a, b):
+    return Scalar(a.n, a.value + b.value)
+class Instead(TorchFunctionMode):
+    def __init__(self):
+        self.seen = []
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func.__name__)
+        if func is torch.add:
+            return torch.sub(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+@torch._dynamo.disable
+def model(x):
+    try:
+        torch.mul(Scalar(5, 2), 3)
+        refused = False
+    except TypeError:
+        refused = True
+    ones = torch.ones(2)
+    mode = Instead()
+    with mode:
+        y = [torch.add(ones, ones), ones + ones, -ones, ones[0], 1 - ones, torch.nn.functional.linear(ones, ones[None])]
+    return refused, torch.mean(Scalar(5, 2)), torch.add(Scalar(2, 1), Scalar(2, 3)).value, mode.seen, y, torch.add(ones, ones), torch.add is torch.Tensor.add
+"""),
+    ("layouts_that_are_asked", [["f 2,3,4,4"], ["f 2,3,4,4"]], """def model(x):
+    y = x.permute(0, 3, 1, 2)
+    z = x.is_contiguous(memory_format=torch.channels_last), y.is_contiguous(memory_format=torch.channels_last)
+    return x.sin(), z, y.is_contiguous(memory_format=torch.contiguous_format), x[0].is_contiguous(memory_format=torch.channels_last)
 """),
 ]
 

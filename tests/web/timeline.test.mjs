@@ -35,6 +35,13 @@ test("what is not all says what it opened on", () => {
   assert.equal(opens("whole", 0, 19e9), "");
 });
 
+test("of a job, a rank's compile log stands under it, and what says no rank under its process", () => {
+  const lanes = [{ id: 0, name: "kernels", rank: 0 }, { id: 1, name: "kernels", rank: 1 }, { id: 2, name: "compiling, process 70", pid: 70, rank: 1 }, { id: 3, name: "compiling, process 80", pid: 80 }];
+  const head = { span_ns: 1, t0_ns: 0, t1_ns: 1, events: 0, sampled: false, rows: 0, lanes, names: {}, shapes: {}, totals: [], kinds: [], facts: null, columns: [], opens: { of: "whole", t0_ns: 0, t1_ns: 1, percent: 0 } };
+  assert.deepEqual(decodeTimeline(answer(head, [])).lanes.map((l) => l.pid), [0, 1, 1, 80]);
+  assert.deepEqual(decodeTimeline(answer({ ...head, lanes: [lanes[3]] }, [])).lanes.map((l) => l.pid), [80]);
+});
+
 test("an answer's columns become slices, in order", () => {
   const names = ["start_ns", "duration_ns", "bytes", "lane", "kind", "name", "shape", "correlation", "events"];
   const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];

@@ -276,6 +276,11 @@ test("the machine's state while samples were taken: what is known, what it does 
     ["It does not tell", "the cores' clocks"],
     ["Processes", "one, since the time was up"],
   ]);
+  const apart = "static is known to 2.1 % each way, by 7 processes: the time for more processes was up";
+  assert.deepEqual(stateFacts({ control, wide: apart }).slice(1), [
+    ["Processes", "2 took the samples"],
+    ["Still wide", apart],
+  ]);
   assert.deepEqual(stateFacts({}), []);
 });
 

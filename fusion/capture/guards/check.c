@@ -126,8 +126,8 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 static bool modes_hold(const struct guards *g, const struct torch_modes *modes)
 {
 	return modes->grad_off == g->grad_off && modes->derivatives == g->derivatives &&
-	       modes->real == g->real && modes->ordered == g->ordered &&
-	       (modes->autocast & AUTOCAST_STATE) == g->autocast;
+	       modes->function_modes == g->function_modes && modes->real == g->real &&
+	       modes->ordered == g->ordered && (modes->autocast & AUTOCAST_STATE) == g->autocast;
 }
 
 /* Whether one lies in the other, or both in a third: other guards are about these. */

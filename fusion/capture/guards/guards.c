@@ -419,6 +419,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	g->sources = t->sources;
 	g->grad_off = t->vm->modes.grad_off;
 	g->derivatives = t->vm->modes.derivatives;
+	g->function_modes = t->function_modes_first;
 	g->autocast = t->vm->modes.autocast & AUTOCAST_STATE;
 	g->real = t->vm->modes.real;
 	g->ordered = t->vm->modes.ordered;

@@ -96,7 +96,7 @@ struct guards {
 	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
 	bool grad_off; /* the grad mode at the capture */
-	unsigned char derivatives;
+	unsigned char derivatives, function_modes;
 	enum dtype real;   /* the default dtype */
 	bool ordered;      /* torch.are_deterministic_algorithms_enabled() */
 	unsigned autocast; /* ... and that of autocast, without its blocks */

@@ -605,6 +605,11 @@ static void modes_reason(const struct guards *g, const struct torch_modes *now, 
 			   now->ordered ? "True" : "False", g->ordered ? "True" : "False");
 		return;
 	}
+	if (now->function_modes != g->function_modes) {
+		buf_printf(out, "%d TorchFunctionModes are open, and %d were", now->function_modes,
+			   g->function_modes);
+		return;
+	}
 	autocast_text(now->autocast, out);
 	buf_puts(out, ", but ");
 	autocast_text(g->autocast, out);

@@ -327,6 +327,11 @@ static struct value whole_of(struct instance *i)
 	return own ? value_of(own) : unset();
 }
 
+static struct value *descriptor_part(struct descriptor *d, int index)
+{
+	return index == 0 ? &d->get : index == 1 ? &d->set : &d->del;
+}
+
 static struct value load_part(const struct source *s, struct value parent)
 {
 	switch (s->access) {
@@ -349,7 +354,8 @@ static struct value load_part(const struct source *s, struct value parent)
 	case SOURCE_BASE:
 		return load_item(parent.class->mro, s->index);
 	case SOURCE_FUNCTION:
-		return parent.method->function;
+		return parent.kind == VALUE_METHOD ? parent.method->function
+						   : *descriptor_part(parent.descriptor, s->index);
 	case SOURCE_SELF:
 		return parent.kind == VALUE_METHOD ? parent.method->self : parent.native->self;
 	case SOURCE_OVER:

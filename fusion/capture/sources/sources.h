@@ -44,7 +44,7 @@ enum source_access {
 	SOURCE_CLASS,     /* of an instance, a class or a named tuple */
 	SOURCE_PAYLOAD,   /* of an exception */
 	SOURCE_BASE,      /* of a class */
-	SOURCE_FUNCTION,  /* of a method */
+	SOURCE_FUNCTION,  /* of a method; of a property: 0 its getter, 1 setter, 2 deleter */
 	SOURCE_SELF,      /* of a method or bound native */
 	SOURCE_OVER,      /* what an iterator is over */
 	SOURCE_KEY,       /* of a dict: an object, by place */

@@ -537,6 +537,8 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	*known = true;
 	if (strcmp(name, "_version") == 0)
 		return trace_break(t, BREAK_UNSUPPORTED, "the ._version of a tensor", err);
+	if (strcmp(name, "retains_grad") == 0 && t->autograd->recording)
+		return trace_break(t, BREAK_UNSUPPORTED, "the .retains_grad of a tensor", err);
 	if (strcmp(name, "_grad") == 0)
 		name = "grad";
 	if (strcmp(name, "requires_grad") == 0) {

@@ -324,7 +324,7 @@ static bool layout_value(struct trace *t, const struct native *f, struct value t
 	if (strcmp(f->name, "Tensor.storage_offset") == 0 && sym_is_const(l.offset) && !t->native)
 		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
 	if (id == NATIVE_IS_CONTIGUOUS)
-		*out = value_bool(view_contiguous(t->graph, &l));
+		*out = value_bool(torch_layout_contiguous(t->graph, &l, dim));
 	else if (id == NATIVE_STORAGE_OFFSET)
 		*out = trace_size_value(l.offset);
 	if (id != NATIVE_STRIDE)
@@ -365,12 +365,9 @@ static bool call_native(struct trace *t, const struct native *f, const struct ar
 		return trace_requires_grad(t, tensor, dim, out, err);
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
-	if (f->id == NATIVE_ELEMENT_SIZE) {
-		*out = value_int((int64_t)dtype_bytes(dtype));
-		return true;
-	}
-	if (f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
-	    f->id == NATIVE_STORAGE_OFFSET)
+	if (f->id == NATIVE_DATA_PTR)
+		return trace_break(t, BREAK_INT_ANSWER, ".data_ptr()", err);
+	if (f->id >= NATIVE_STRIDE && f->id <= NATIVE_STORAGE_OFFSET)
 		return layout_value(t, f, tensor, dim, out, err);
 	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
 		return shape_value(&shape, out, err);
@@ -380,6 +377,8 @@ static bool call_native(struct trace *t, const struct native *f, const struct ar
 		*out = trace_size_value(shape.size[d]);
 	} else if (f->id == NATIVE_DIM) {
 		*out = value_int(shape.rank);
+	} else if (f->id == NATIVE_ELEMENT_SIZE) {
+		*out = value_int((int64_t)dtype_bytes(dtype));
 	} else {
 		const struct sym *numel = shape_numel(t->graph->syms, &shape);
 

@@ -235,6 +235,7 @@ bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
 	const struct frame *f = stopped ? t->vm->frame : t->base;
 
 	t->grad_off_at_stop = t->grad_off;
+	t->function_modes_at_stop = t->vm->modes.function_modes;
 	return end_grad(t, f, err) && mark_blocks(t, f, t->base, false, err);
 }
 

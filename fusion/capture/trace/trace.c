@@ -165,6 +165,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->restart = false;
 	t->n_ops = t->n_number_ops = t->n_tensors = t->n_writes = 0;
 	t->derivatives = vm->modes.derivatives;
+	t->function_modes_first = vm->modes.function_modes;
 	t->grad_off = t->grad_off_first = vm->modes.grad_off;
 	t->erased_marks = false;
 	t->autocast_mode = vm->modes.autocast;

@@ -299,13 +299,14 @@ struct trace {
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
 	unsigned char derivatives; /* as torch_modes.derivatives, now */
-	bool grad_off;             /* the grad mode now */
-	const struct node *ruled;  /* whose gradient is made: what that adds is of its module;
-				    * NULL: the program runs */
-	bool erased_marks;         /* two that set it were next to each other: no nodes */
-	bool grad_off_first;       /* ... outside the block or function that the piece begins in */
-	bool grad_off_at_stop;     /* ... where it ends */
-	unsigned autocast_mode;    /* now; the marks of a piece do not change it */
+	unsigned char function_modes_first, function_modes_at_stop;
+	bool grad_off;            /* the grad mode now */
+	const struct node *ruled; /* whose gradient is made: what that adds is of its module;
+				   * NULL: the program runs */
+	bool erased_marks;        /* two that set it were next to each other: no nodes */
+	bool grad_off_first;      /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;    /* ... where it ends */
+	unsigned autocast_mode;   /* now; the marks of a piece do not change it */
 	struct autocast autocast;
 	struct autograd *autograd; /* the session's */
 	struct trace_break brk;

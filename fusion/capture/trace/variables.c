@@ -165,6 +165,10 @@ static bool add_children(struct sources *s, int source, struct value v)
 	case VALUE_METHOD:
 		return sources_add(s, source, SOURCE_FUNCTION, 0, unset, v.method->function) >= 0 &&
 		       sources_add(s, source, SOURCE_SELF, 0, unset, v.method->self) >= 0;
+	case VALUE_DESCRIPTOR:
+		return sources_add(s, source, SOURCE_FUNCTION, 0, unset, v.descriptor->get) >= 0 &&
+		       sources_add(s, source, SOURCE_FUNCTION, 1, unset, v.descriptor->set) >= 0 &&
+		       sources_add(s, source, SOURCE_FUNCTION, 2, unset, v.descriptor->del) >= 0;
 	case VALUE_NATIVE:
 		return sources_add(s, source, SOURCE_SELF, 0, unset, v.native->self) >= 0;
 	case VALUE_ITER:
@@ -260,6 +264,11 @@ static bool stand_ins_for_itself(struct value v)
 		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
 	case VALUE_CLASS:
 		return is_fixed(v.class);
+	case VALUE_DESCRIPTOR: /* of functions that are no closures, mostly */
+		return v.descriptor->descriptor_kind == DESCRIPTOR_SUPER ||
+		       (stand_ins_for_itself(v.descriptor->get) &&
+			stand_ins_for_itself(v.descriptor->set) &&
+			stand_ins_for_itself(v.descriptor->del));
 	case VALUE_INSTANCE: /* a mark of the prelude: its globals are no stand-ins either */
 		return v.instance->class->hidden && !v.instance->class->is_module &&
 		       (!v.instance->attributes || v.instance->attributes->len == 0) &&
@@ -499,6 +508,19 @@ static bool stand_in_method(struct trace *t, int child, struct value *out, struc
 	       keep(t, value_method(function, self), out, err);
 }
 
+static bool stand_in_descriptor(struct trace *t, const struct descriptor *real, int child,
+				struct value *out, struct err *err)
+{
+	struct value get, set, del;
+
+	if (!variables_read(t, child, &get, err) || !variables_read(t, child + 1, &set, err) ||
+	    !variables_read(t, child + 2, &del, err) ||
+	    !keep(t, value_descriptor(real->descriptor_kind, get, set), out, err))
+		return false;
+	out->descriptor->del = value_ref(del);
+	return true;
+}
+
 static bool stand_in_native(struct trace *t, const struct native *real, int child,
 			    struct value *out, struct err *err)
 {
@@ -581,6 +603,8 @@ static bool make_stand_in(struct trace *t, int source, struct value *out, struct
 		return stand_in_class(t, real.class, child, out, err);
 	case VALUE_METHOD:
 		return stand_in_method(t, child, out, err);
+	case VALUE_DESCRIPTOR:
+		return stand_in_descriptor(t, real.descriptor, child, out, err);
 	case VALUE_NATIVE:
 		return stand_in_native(t, real.native, child, out, err);
 	case VALUE_ITER:

@@ -74,11 +74,16 @@ def set_default_tensor_type(t):
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     torch.backends.cudnn.algorithms_deterministic = bool(mode)
+    torch.backends.cudnn.algorithms_warn_only = bool(warn_only)
     _prelude.set_mode(bool(mode))
 
 
 def are_deterministic_algorithms_enabled():
     return torch.backends.cudnn.algorithms_deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return torch.backends.cudnn.algorithms_warn_only
 
 
 def set_num_threads(n):

@@ -1,7 +1,10 @@
 # torch.autograd.graph: what is said of the tensors that a backward pass will need.
 
 
-class disable_saved_tensors_hooks:
+import contextlib
+
+
+class disable_saved_tensors_hooks(contextlib.ContextDecorator):
     """There are no such hooks here."""
 
     def __init__(self, error_message):

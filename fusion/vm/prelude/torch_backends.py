@@ -6,6 +6,7 @@ class _Switches:
     benchmark = False
     deterministic = False
     algorithms_deterministic = False
+    algorithms_warn_only = False
     allow_tf32 = False
 
     def is_available(self):

@@ -1,4 +1,5 @@
 # torch._C: what library files call as they are imported.
+import _tensor_class
 import torch
 
 
@@ -7,21 +8,21 @@ def _log_api_usage_once(event):
 
 
 def _is_torch_function_enabled():
-    return _overrides[0] == 0
+    return _tensor_class.enabled()
 
 
-_overrides = [0]  # a list, which is state that captures defer: how many blocks that switch __torch_function__ off are open
+_disabled_torch_function_impl = _tensor_class.disabled
 
 
 class DisableTorchFunctionSubclass:
-    """Nothing here stands in for a tensor, so there is nothing to switch off."""
+    """Classes that derive from torch.Tensor are plain tensors in it."""
 
     def __enter__(self):
-        _overrides[0] += 1
+        _tensor_class.switch_off(1)
         return self
 
     def __exit__(self, kind, error, trace):
-        _overrides[0] -= 1
+        _tensor_class.switch_off(-1)
 
 
 class DisableTorchFunction(DisableTorchFunctionSubclass):
@@ -45,3 +46,19 @@ def _in_eager(func):
     if torch.compiler.is_compiling():
         return func
     return torch.compiler.disable(lambda *args, **kwargs: func(*args, **kwargs))
+
+
+def _len_torch_function_stack():
+    return len(_tensor_class.open_modes())
+
+
+def _get_function_stack_at(index):
+    return _tensor_class.open_modes()[index]
+
+
+def _push_on_torch_function_stack(mode):
+    _tensor_class.enter_mode(mode)
+
+
+def _pop_torch_function_stack():
+    return _tensor_class.leave_mode()

@@ -262,7 +262,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
     def wrapper(*args, **kwargs):
         dims = list(in_dims) if isinstance(in_dims, (tuple, list)) else in_dims
-        dims = _spread(dims, args) + _spread(0, kwargs)
+        dims = _spread(dims, args) + _spread(None, kwargs)  # each item gets the same keywords
         leaves = _leaves((args, kwargs))
         n = _batch_size(leaves, dims)
         results, call = [], torch._C._in_eager(func)

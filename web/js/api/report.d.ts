@@ -41,6 +41,8 @@ export interface ReportRun {
   machine?: ReportMachine;
   /** why no second process took samples, in a sentence */
   one_process?: string;
+  /** where a latency is known less well than to 1.7 %: how well, by how many processes, and why no more took samples, in a sentence */
+  wide?: string;
   /** s: the wall time of the whole run */
   seconds?: number;
   /** ms: where that time went */
@@ -2125,6 +2127,8 @@ export interface ReportLogProcess {
   file?: number;
   /** its rank; null where the log does not say it */
   rank?: unknown;
+  /** true: compilations of it were left out, over what an import keeps */
+  cut?: boolean;
   /** of torch */
   version?: string;
 }

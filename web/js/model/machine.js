@@ -86,7 +86,7 @@ export function orderFacts(modes) {
  * @param {import("../api/report.js").ReportRun} report
  * @returns {[string, string][]}
  */
-export function stateFacts({ machine, control, one_process }) {
+export function stateFacts({ machine, control, one_process, wide }) {
   /** @type {[string, string][]} */
   const facts = machine ? [["While it was timed", machine.text]] : [];
   if (machine?.gpu?.aside) facts.push(["Set aside", `${plural(machine.gpu.aside, "round")} in which the GPU ran below its clocks`]);
@@ -95,6 +95,7 @@ export function stateFacts({ machine, control, one_process }) {
   const processes = control?.of_process?.filter((/** @type {number} */ n) => n > 0).length ?? 0;
   if (one_process) facts.push(["Processes", `one, since ${one_process}`]);
   else if (processes > 1) facts.push(["Processes", `${processes} took the samples`]);
+  if (wide) facts.push(["Still wide", wide]);
   return facts;
 }
 

@@ -184,7 +184,7 @@ export function deviceSpans(whole, hidden) {
 }
 
 /** Of a job each rank's lanes are together, as those of a process of one program are. @param {LaneInfo[]} lanes */
-const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined || l.pid !== undefined ? l : { ...l, pid: l.rank, process: "" })) : lanes);
+const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "" })) : lanes);
 
 /** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {

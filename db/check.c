@@ -1,0 +1,229 @@
+/* db/check.c -- is a store whole: pages, references, what is packed, and the files beside it.
+ *
+ * It looks at tables by name, so that stores of earlier versions and copies are looked at too.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db/internal.h"
+#include "db/packed.h"
+#include "db/pieces.h"
+#include "fusion/base/buf.h"
+#include "fusion/base/hash.h"
+
+enum { PROBLEMS_MOST = 100 };
+
+struct checked {
+	sqlite3 *h;
+	json_t *problems;
+	int64_t more; /* problems that are not listed */
+};
+
+static void problem(struct checked *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void problem(struct checked *c, const char *format, ...)
+{
+	va_list args;
+
+	if (json_array_size(c->problems) == PROBLEMS_MOST) {
+		c->more++;
+		return;
+	}
+	va_start(args, format);
+	json_array_append_new(c->problems, json_vsprintf(format, args));
+	va_end(args);
+}
+
+/* The first column of each row of a PRAGMA that finds faults. */
+static bool pragma_finds(struct checked *c, const char *pragma, const char *fine, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(c->h, err, pragma, "");
+	int code;
+
+	if (!s)
+		return false;
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		if (!fine || strcmp(db_text(s, 0), fine) != 0)
+			problem(c, "%s: %s%s%s", pragma + strlen("PRAGMA "), db_text(s, 0),
+				fine ? "" : " refers to no row of ", fine ? "" : db_text(s, 2));
+	sqlite3_finalize(s);
+	/* A page that cannot be read ends the search, and is a fault itself. */
+	if (code != SQLITE_DONE)
+		problem(c, "%s: %s", pragma + strlen("PRAGMA "), sqlite3_errmsg(c->h));
+	return true;
+}
+
+static int64_t number_of(sqlite3 *h, const char *sql)
+{
+	struct err ignored = { 0 };
+	sqlite3_stmt *s = db_prepare(h, &ignored, sql, "");
+	int64_t n = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
+
+	sqlite3_finalize(s);
+	return n;
+}
+
+/* Rows of each table. */
+static json_t *count_rows(struct checked *c, struct err *err)
+{
+	json_t *counts = json_object();
+	sqlite3_stmt *s = db_prepare(c->h, err,
+				     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
+				     "NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+				     "");
+
+	while (s && sqlite3_step(s) == SQLITE_ROW) {
+		char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", db_text(s, 0));
+
+		if (sql)
+			json_object_set_new(counts, db_text(s, 0),
+					    json_integer(number_of(c->h, sql)));
+		sqlite3_free(sql);
+	}
+	sqlite3_finalize(s);
+	return counts;
+}
+
+/* What is packed comes out as long as it was. */
+static void check_packed(struct checked *c, const char *table)
+{
+	char sql[128];
+	struct err err = { 0 };
+	struct buf out = { 0 };
+	sqlite3_stmt *s;
+
+	snprintf(sql, sizeof(sql), "SELECT run, codec, bytes, data FROM %s ORDER BY run", table);
+	s = db_prepare(c->h, &err, sql, "");
+	while (s && sqlite3_step(s) == SQLITE_ROW) {
+		err = (struct err){ 0 };
+		if (!packed_read(s, 1, &out, &err))
+			problem(c, "%s of run %lld: %s", table,
+				(long long)sqlite3_column_int64(s, 0), err.message);
+	}
+	sqlite3_finalize(s);
+	buf_finish(&out);
+}
+
+static void check_environments(struct checked *c)
+{
+	struct err err = { 0 };
+	sqlite3_stmt *s = db_prepare(c->h, &err, "SELECT id, hash, json FROM environment", "");
+
+	while (s && sqlite3_step(s) == SQLITE_ROW) {
+		const char *json = db_text(s, 2);
+		char hash[HASH_HEX_BYTES];
+
+		hash_hex(json, strlen(json), hash);
+		if (strcmp(hash, db_text(s, 1)) != 0)
+			problem(c, "environment %lld: it has another hash than is stored with it",
+				(long long)sqlite3_column_int64(s, 0));
+	}
+	sqlite3_finalize(s);
+}
+
+/* ---- the files beside it ---- */
+
+static void check_file(struct checked *c, int folder, const char *name, json_t *files)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct sha256_ctx sha;
+	char hex[SHA_HEX_BYTES];
+	struct stat at;
+
+	if (fd < 0 && errno == ENOENT)
+		return; /* it was deleted meanwhile */
+	sha256_init(&sha);
+	if (fd < 0 || fstat(fd, &at) != 0 || !piece_pass(fd, -1, -1, &sha)) {
+		problem(c, "file sha256:%s: %s", name, strerror(errno));
+	} else {
+		piece_hex(&sha, hex);
+		if (strcmp(hex, name) != 0)
+			problem(c, "file sha256:%s: its SHA-256 is %s", name, hex);
+		json_object_set_new(files, name, json_integer(at.st_size));
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static json_t *check_files(struct checked *c, const char *path)
+{
+	json_t *files = json_object();
+	char folder[4096];
+	const struct dirent *entry;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%s.files", path);
+	dir = opendir(folder);
+	if (!dir && errno != ENOENT && errno != ENOTDIR)
+		problem(c, "the folder of files %s: %s", folder, strerror(errno));
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (piece_is_hash(entry->d_name))
+			check_file(c, dirfd(dir), entry->d_name, files);
+	if (dir)
+		closedir(dir);
+	return files;
+}
+
+/* ---- */
+
+static json_t *describe(struct checked *c, const char *path, struct err *err)
+{
+	int64_t page = number_of(c->h, "PRAGMA page_size");
+	int64_t pages = number_of(c->h, "PRAGMA page_count");
+	int64_t unused = number_of(c->h, "PRAGMA freelist_count");
+	json_t *tables = count_rows(c, err), *files = check_files(c, path), *out;
+
+	if (c->more > 0)
+		json_array_append_new(c->problems,
+				      json_sprintf("and %lld more", (long long)c->more));
+	out = json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:O}", "store", path, "ok",
+			json_array_size(c->problems) == 0, "version",
+			(json_int_t)number_of(c->h, "PRAGMA user_version"), "bytes",
+			(json_int_t)(page * pages), "free_bytes", (json_int_t)(page * unused),
+			"tables", tables, "files", files, "problems", c->problems);
+	if (!out)
+		err_set(err, ERR_MEMORY, "out of memory while checking %.200s", path);
+	return out;
+}
+
+/* All of it is of one moment, whoever writes meanwhile. */
+static json_t *check(struct checked *c, const char *path, struct err *err)
+{
+	static const char *const packed[] = { "report", "findings", "timeline_answer" };
+
+	if (sqlite3_exec(c->h, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return db_fail(c->h, "begin", err), NULL;
+	if (number_of(c->h, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'run%'") <= 0) {
+		err_set(err, ERR_STORAGE, "%.300s is no store of Breakeven: %s", path,
+			sqlite3_errcode(c->h) == SQLITE_NOTADB ? "it is no database"
+							       : "it has no runs");
+		return NULL;
+	}
+	if (!pragma_finds(c, "PRAGMA integrity_check", "ok", err) ||
+	    !pragma_finds(c, "PRAGMA foreign_key_check", NULL, err))
+		return NULL;
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		check_packed(c, packed[i]);
+	check_environments(c);
+	return describe(c, path, err);
+}
+
+json_t *db_check(const char *path, struct err *err)
+{
+	struct checked c = { .h = db_connect(path, SQLITE_OPEN_READONLY, err) };
+	json_t *out = NULL;
+
+	if (!c.h)
+		return NULL;
+	c.problems = json_array();
+	out = check(&c, path, err);
+	json_decref(c.problems);
+	sqlite3_close(c.h);
+	return out;
+}

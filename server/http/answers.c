@@ -1,0 +1,372 @@
+/* server/http/answers.c -- see answers.h: a table of answers by address, the last used first. */
+#include "server/http/answers.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "fusion/base/hash.h"
+#include "fusion/base/refused.h"
+#include "server/http/response.h"
+
+enum {
+	BUCKETS = 1024,
+	ANSWERS_MOST = 1024,
+	SQUEEZED_LEAST = 1000, /* bytes; less fits one packet as it is */
+	QUICK_MOST = 64 << 10, /* squeezed within a millisecond */
+	GZIP_LEVEL = 1,
+	ZSTD_LEVEL = 3,
+};
+static const size_t BYTES_MOST = (size_t)64 << 20, ONE_MOST = (size_t)8 << 20;
+
+struct answer_place {
+	struct kept_answer shown; /* first: an answer is its kept */
+	struct answer_place *next_in_bucket;
+	struct answer_place *newer, *older; /* by use */
+	uint64_t hash;
+	struct answers_version version;
+	enum keep keep;
+	int users; /* and one for the table, while it is `held` there */
+	bool held;
+	size_t bytes;
+	pthread_mutex_t making;                          /* of a response */
+	struct MHD_Response *responses[CODING_COUNT][2]; /* by coding and whether only the head */
+	_Atomic bool made[CODING_COUNT];
+	char address[];
+};
+
+struct answers {
+	pthread_mutex_t lock;
+	struct answer_place *buckets[BUCKETS];
+	struct answer_place *newest, *oldest;
+	size_t bytes;
+	int n;
+};
+
+struct answers *answers_create(struct err *err)
+{
+	struct answers *all = calloc(1, sizeof(*all));
+
+	if (!all) {
+		err_set(err, ERR_MEMORY, "out of memory for the server's answers");
+		return NULL;
+	}
+	pthread_mutex_init(&all->lock, NULL);
+	return all;
+}
+
+static void destroy(struct answer_place *k)
+{
+	for (int i = 0; i < CODING_COUNT; i++)
+		for (int same = 0; same < 2; same++)
+			if (k->responses[i][same])
+				MHD_destroy_response(k->responses[i][same]);
+	pthread_mutex_destroy(&k->making);
+	if (!k->responses[CODING_PLAIN][false]) /* else it went with that */
+		free((char *)k->shown.text);
+	free(k);
+}
+
+static void drop(struct answer_place *k)
+{
+	if (--k->users == 0)
+		destroy(k);
+}
+
+static void unlink_use(struct answers *all, struct answer_place *k)
+{
+	*(k->newer ? &k->newer->older : &all->newest) = k->older;
+	*(k->older ? &k->older->newer : &all->oldest) = k->newer;
+}
+
+static void link_use(struct answers *all, struct answer_place *k)
+{
+	k->newer = NULL;
+	k->older = all->newest;
+	*(all->newest ? &all->newest->newer : &all->oldest) = k;
+	all->newest = k;
+}
+
+/* Out of the table; who has it may go on. */
+static void forget(struct answers *all, struct answer_place *k)
+{
+	struct answer_place **at = &all->buckets[k->hash % BUCKETS];
+
+	while (*at != k)
+		at = &(*at)->next_in_bucket;
+	*at = k->next_in_bucket;
+	unlink_use(all, k);
+	all->bytes -= k->bytes;
+	all->n--;
+	k->held = false;
+	drop(k);
+}
+
+void answers_destroy(struct answers *all)
+{
+	if (!all)
+		return;
+	while (all->newest)
+		forget(all, all->newest);
+	pthread_mutex_destroy(&all->lock);
+	free(all);
+}
+
+static struct answer_place *look_up(struct answers *all, const char *address, uint64_t hash)
+{
+	struct answer_place *k = all->buckets[hash % BUCKETS];
+
+	while (k && (k->hash != hash || strcmp(k->address, address) != 0))
+		k = k->next_in_bucket;
+	return k;
+}
+
+static bool is_of(const struct answer_place *k, struct answers_version now)
+{
+	return k->version.store == now.store &&
+	       (k->keep == KEEP_STORE || k->version.live == now.live);
+}
+
+struct kept_answer *answers_find(struct answers *all, const char *address,
+				 struct answers_version now)
+{
+	uint64_t hash = hash_bytes(address, strlen(address), 0);
+	struct answer_place *k;
+
+	pthread_mutex_lock(&all->lock);
+	k = look_up(all, address, hash);
+	if (k && !is_of(k, now)) {
+		forget(all, k);
+		k = NULL;
+	}
+	if (k) {
+		k->users++;
+		if (all->newest != k) {
+			unlink_use(all, k);
+			link_use(all, k);
+		}
+	}
+	pthread_mutex_unlock(&all->lock);
+	return k ? &k->shown : NULL;
+}
+
+static struct answer_place *kept_of(const struct kept_answer *a)
+{
+	return (struct answer_place *)a;
+}
+
+/* A new one has two users: the table, and who made it. */
+static struct answer_place *make(const struct answer_made *made, const struct reply *reply)
+{
+	size_t len = strlen(made->address), name = reply->filename ? strlen(reply->filename) : 0;
+	struct answer_place *k = calloc(1, sizeof(*k) + len + name + 2);
+	char hex[HASH_HEX_BYTES];
+
+	if (!k)
+		return NULL;
+	memcpy(k->address, made->address, len);
+	k->hash = hash_bytes(made->address, len, 0);
+	k->version = made->version;
+	k->keep = made->keep;
+	k->users = 2;
+	k->bytes = sizeof(*k) + len + reply->text_len;
+	k->shown = (struct kept_answer){
+		.route = made->route,
+		.type = reply->content_type ? reply->content_type : "application/json",
+		.text = reply->text,
+		.len = reply->text_len,
+		.filename = name ? memcpy(k->address + len + 1, reply->filename, name) : NULL,
+	};
+	hash_hex(reply->text, reply->text_len, hex);
+	snprintf(k->shown.etag, sizeof(k->shown.etag), "%s", hex);
+	pthread_mutex_init(&k->making, NULL);
+	return k;
+}
+
+/* Within the bounds, for one more. */
+static void make_room(struct answers *all, size_t bytes)
+{
+	while (all->oldest && (all->bytes + bytes > BYTES_MOST || all->n >= ANSWERS_MOST))
+		forget(all, all->oldest);
+}
+
+struct kept_answer *answers_keep(struct answers *all, const struct answer_made *made,
+				 struct reply *reply, struct err *err)
+{
+	struct answer_place *k = make(made, reply), *before;
+
+	if (!k) {
+		err_set(err, ERR_MEMORY, "out of memory for the answer");
+		return NULL;
+	}
+	reply->text = NULL;
+	pthread_mutex_lock(&all->lock);
+	before = look_up(all, k->address, k->hash);
+	if (before)
+		forget(all, before);
+	if (!made->table || k->bytes > ONE_MOST) {
+		k->users = 1;
+	} else {
+		make_room(all, k->bytes);
+		k->held = true;
+		k->next_in_bucket = all->buckets[k->hash % BUCKETS];
+		all->buckets[k->hash % BUCKETS] = k;
+		link_use(all, k);
+		all->bytes += k->bytes;
+		all->n++;
+	}
+	pthread_mutex_unlock(&all->lock);
+	return &k->shown;
+}
+
+void answer_release(struct answers *all, struct kept_answer *a)
+{
+	pthread_mutex_lock(&all->lock);
+	drop(kept_of(a));
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- codings ---- */
+
+/* One zlib stream with gzip's header; returns its bytes, 0: no memory, or no smaller. */
+static size_t gzip_text(const char *text, size_t len, char *out, size_t most)
+{
+	z_stream z = { .next_in = (Bytef *)text,
+		       .avail_in = (uInt)len,
+		       .next_out = (Bytef *)out,
+		       .avail_out = (uInt)most };
+	bool whole;
+
+	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return 0;
+	whole = deflate(&z, Z_FINISH) == Z_STREAM_END;
+	deflateEnd(&z);
+	return whole ? z.total_out : 0;
+}
+
+/* Malloc'd; NULL: no memory, or no smaller. */
+static char *squeeze(const struct kept_answer *a, enum coding coding, size_t *len)
+{
+	char *out = memory_try(a->len);
+	size_t n = 0;
+
+	if (out && coding == CODING_GZIP) {
+		n = gzip_text(a->text, a->len, out, a->len);
+	} else if (out) {
+		n = ZSTD_compress(out, a->len, a->text, a->len, ZSTD_LEVEL);
+		n = ZSTD_isError(n) ? 0 : n;
+	}
+	if (n == 0) {
+		free(out);
+		return NULL;
+	}
+	*len = n;
+	return out;
+}
+
+static const char *const names[CODING_COUNT] = { "", "gzip", "zstd" };
+
+/* Each coding is another representation, so it has another tag. */
+static void dress(struct MHD_Response *r, const struct kept_answer *a, enum coding coding,
+		  bool same)
+{
+	char tag[64];
+
+	snprintf(tag, sizeof(tag), "\"%s%s%s\"", a->etag, *names[coding] ? "-" : "", names[coding]);
+	response_dress(r, a->type);
+	response_name_file(r, a->filename);
+	response_add(r, "ETag", tag);
+	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
+	/* Asked again each time, answered by 304 where it is the same. */
+	response_add(r, "Cache-Control", "private, no-cache");
+	if (coding != CODING_PLAIN && !same)
+		response_add(r, "Content-Encoding", names[coding]);
+}
+
+static struct MHD_Response *make_response(struct answer_place *k, enum coding coding, bool same)
+{
+	const struct kept_answer *a = &k->shown;
+	struct MHD_Response *r;
+	char *text = NULL;
+	size_t len = 0;
+
+	if (!same && coding != CODING_PLAIN) {
+		text = squeeze(a, coding, &len);
+		if (!text)
+			return NULL;
+	}
+	if (same)
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	else if (text)
+		r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+	else
+		r = MHD_create_response_from_buffer(a->len, (void *)a->text, MHD_RESPMEM_MUST_FREE);
+	if (r)
+		dress(r, a, coding, same);
+	else
+		free(text);
+	return r;
+}
+
+bool answer_is_quick(const struct kept_answer *a, enum coding coding)
+{
+	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];
+}
+
+struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
+				     bool same)
+{
+	struct answer_place *k = kept_of(a);
+	struct MHD_Response *r;
+	size_t more = 0;
+
+	if (a->len < SQUEEZED_LEAST)
+		coding = CODING_PLAIN;
+	pthread_mutex_lock(&k->making);
+	r = k->responses[coding][same];
+	if (!r && (same || !k->made[coding])) {
+		r = make_response(k, coding, same);
+		more = r && !same && coding != CODING_PLAIN ? a->len : 0; /* less, but not known */
+	}
+	k->responses[coding][same] = r;
+	if (!same)
+		k->made[coding] = true;
+	pthread_mutex_unlock(&k->making);
+	if (!r && coding != CODING_PLAIN)
+		return answer_response(all, a, CODING_PLAIN, same);
+	if (more) {
+		pthread_mutex_lock(&all->lock);
+		if (k->held) {
+			k->bytes += more;
+			all->bytes += more;
+		}
+		pthread_mutex_unlock(&all->lock);
+	}
+	return r;
+}
+
+/* "gzip;q=0" takes none; "br, zstd, gzip" takes both, and zstd is the quicker one. */
+enum coding coding_of(const char *accept)
+{
+	bool takes[CODING_COUNT] = { true };
+
+	while (accept && *accept) {
+		size_t len = strcspn(accept, ",; \t"), whole = strcspn(accept, ",");
+		const char *q = memchr(accept, ';', whole);
+
+		q = q ? q + 1 + strspn(q + 1, " \t") : NULL;
+		for (int i = 1; i < CODING_COUNT; i++)
+			if (strlen(names[i]) == len && strncasecmp(accept, names[i], len) == 0)
+				takes[i] = !q || strncasecmp(q, "q=", 2) != 0 ||
+					   strtod(q + 2, NULL) > 0;
+		accept += whole;
+		accept += strspn(accept, ", \t");
+	}
+	return takes[CODING_ZSTD] ? CODING_ZSTD : takes[CODING_GZIP] ? CODING_GZIP : CODING_PLAIN;
+}

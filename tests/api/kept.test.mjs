@@ -1,0 +1,94 @@
+// tests/api/kept.test.mjs -- answers that are kept: never older than what was written, squeezed, asked for again by their tag.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
+
+let server, id;
+before(async () => {
+    server = await startServer();
+    ({ body: { id } } = await postRun(server, workload('    return x.sum()', { modes: ['eager', 'static'] })));
+    await waitFor(server, id);
+});
+after(() => server.stop());
+
+/** {status, headers, bytes}; node's fetch() would undo the coding. */
+const raw = (path, headers = {}, method = 'GET') => new Promise((done, fail) => {
+    const asked = request(server.url + path, { method, headers }, (answer) => {
+        const parts = [];
+        answer.on('data', (part) => parts.push(part));
+        answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, bytes: Buffer.concat(parts) }));
+    });
+    asked.on('error', fail);
+    asked.end();
+});
+const patch = (body) => getJson(`${server.url}/api/v1/runs/${id}`, { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+test('what was written shows in the next answer, each time', async () => {
+    for (let i = 0; i < 20; i++) {
+        assert.equal((await patch({ note: `note ${i}` })).status, 200);
+        const [list, run] = await Promise.all([getJson(`${server.url}/api/v1/runs?limit=5`), getJson(`${server.url}/api/v1/runs/${id}`)]);
+        assert.equal(list.body.runs[0].note, `note ${i}`);
+        assert.equal(run.body.note, `note ${i}`);
+    }
+});
+
+test('what another process wrote shows too', async () => {
+    const path = '/api/v1/runs?limit=500&q=written';
+    assert.equal((await getJson(server.url + path)).body.total, 0);
+    const times = [1, 1.01, 1.02, 1, 1.01], file = `${server.home}/results.json`;
+    writeFileSync(file, JSON.stringify({ results: [{ command: 'written', mean: 1.008, stddev: 0.008, median: 1.01, user: 1, system: 0, min: 1, max: 1.02, times, exit_codes: times.map(() => 0) }] }));
+    execFileSync(binary, ['import', file, '--db', `${server.home}/store.db`], { stdio: ['ignore', 'ignore', 'pipe'] });
+    assert.equal((await getJson(server.url + path)).body.total, 1);
+});
+
+test('a tag that is still right is answered by its head, in each coding another', async () => {
+    const path = `/api/v1/runs/${id}`, tags = new Set();
+    for (const coding of ['', 'gzip', 'zstd']) {
+        const whole = await raw(path, { 'accept-encoding': coding });
+        assert.equal(whole.headers['content-encoding'] ?? '', coding);
+        assert.match(whole.headers['cache-control'], /private, no-cache/);
+        assert.match(whole.headers.vary, /Accept-Encoding.*Authorization/);
+        tags.add(whole.headers.etag);
+        const same = await raw(path, { 'accept-encoding': coding, 'if-none-match': `"other", ${whole.headers.etag}` });
+        assert.deepEqual([same.status, same.bytes.length, same.headers.etag], [304, 0, whole.headers.etag]);
+    }
+    assert.equal(tags.size, 3);
+    const [tag] = tags;
+    await patch({ note: 'another' });
+    assert.equal((await raw(path, { 'if-none-match': tag })).status, 200);
+    assert.equal((await raw(path, { 'if-none-match': '*' })).status, 304);
+    const head = await raw(path, {}, 'HEAD');
+    assert.equal(head.bytes.length, 0);
+    assert.equal(+head.headers['content-length'], (await raw(path)).bytes.length);
+});
+
+test('squeezed it is the same text, whatever its size', async () => {
+    for (const path of [`/api/v1/runs/${id}`, '/api/v1/openapi.json', '/api/v1/ops']) {
+        const plain = await raw(path), gzip = await raw(path, { 'accept-encoding': 'gzip' });
+        assert.equal(plain.headers['content-encoding'], undefined);
+        assert.ok(gunzipSync(gzip.bytes).equals(plain.bytes), path);
+        assert.ok(gzip.bytes.length < plain.bytes.length / 2, path);
+        assert.equal((await raw(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'], undefined);
+    }
+    assert.equal((await raw('/api/v1/formats', { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined); // it fits one packet
+});
+
+test('who may not see it does not, though it is kept', async () => {
+    const path = `/api/v1/runs/${id}`;
+    await raw(path); // it is kept now
+    assert.equal((await raw(path, { host: 'elsewhere.example' })).status, 403);
+    assert.equal((await raw(`${path}?nothing=1`)).status, 400);
+    const token = (name, ...args) => execFileSync(binary, ['token', 'add', name, '--db', `${server.home}/store.db`, ...args], { encoding: 'utf8' }).trim().split(/\s+/).pop();
+    const all = token('all', '--scope', 'read'), other = token('other', '--scope', 'read', '--project', 'theirs');
+    await new Promise((done) => setTimeout(done, 1500)); // accounts are looked for each second
+    const as = (secret) => raw(path, { authorization: `Bearer ${secret}` });
+    assert.equal((await raw(path)).status, 401);
+    assert.equal((await as(all)).status, 200);
+    assert.equal((await as(other)).status, 404);
+    const list = async (secret) => JSON.parse((await raw('/api/v1/runs', { authorization: `Bearer ${secret}` })).bytes).total;
+    assert.deepEqual([await list(all), await list(other), await list(all)], [2, 0, 2]);
+});

@@ -1,0 +1,205 @@
+/* tests/test_server_answers.c -- answers that are kept, without a socket; the store's version. */
+#include <pthread.h>
+
+#include "server/http/answers.h"
+#include "tests/db_fixture.h"
+
+static const struct answers_version first = { 1, 1 };
+
+static struct kept_answer *keep(struct answers *all, const char *address, const char *text,
+				enum keep keep)
+{
+	struct reply reply = { .text = strdup(text), .text_len = strlen(text) };
+	struct answer_made made = {
+		.address = address, .version = first, .keep = keep, .table = true
+	};
+	struct err err = { 0 };
+	struct kept_answer *a = answers_keep(all, &made, &reply, &err);
+
+	assert_non_null(a);
+	assert_null(reply.text);
+	return a;
+}
+
+static bool has(struct answers *all, const char *address, struct answers_version now)
+{
+	struct kept_answer *a = answers_find(all, address, now);
+
+	if (a)
+		answer_release(all, a);
+	return a != NULL;
+}
+
+static void an_answer_is_found_until_what_it_is_made_from_changes(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&err);
+	const struct answers_version live = { 1, 2 }, written = { 2, 2 };
+
+	(void)state;
+	answer_release(all, keep(all, "/a?x=1", "[1]", KEEP_STORE));
+	answer_release(all, keep(all, "/b", "[2]", KEEP_LIVE));
+	assert_true(has(all, "/a?x=1", first));
+	assert_false(has(all, "/a?x=2", first));
+	assert_true(has(all, "/b", first));
+	assert_true(has(all, "/a?x=1", live));
+	assert_false(has(all, "/b", live));
+	assert_false(has(all, "/a?x=1", written));
+	assert_false(has(all, "/a?x=1", first)); /* it has gone */
+	answers_destroy(all);
+}
+
+static void one_that_is_in_use_outlives_its_place(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&err);
+	struct kept_answer *old = keep(all, "/a", "[1]", KEEP_STORE);
+	struct kept_answer *now = keep(all, "/a", "[2]", KEEP_STORE);
+
+	(void)state;
+	assert_string_equal(old->text, "[1]");
+	assert_string_not_equal(old->etag, now->etag);
+	assert_non_null(answer_response(all, old, CODING_PLAIN, false));
+	answer_release(all, old);
+	answer_release(all, now);
+	assert_true(has(all, "/a", first));
+	answers_destroy(all);
+}
+
+static void what_was_used_longest_ago_makes_room(void **state)
+{
+	enum { MIB = 1 << 20, N = 40 };
+	struct err err = { 0 };
+	struct answers *all = answers_create(&err);
+	char *text = malloc(2 * MIB + 1), address[16];
+
+	(void)state;
+	memset(text, 'x', 2 * MIB);
+	text[2 * MIB] = '\0';
+	for (int i = 0; i < N; i++) { /* 80 MiB of 64 */
+		snprintf(address, sizeof(address), "/%d", i);
+		answer_release(all, keep(all, address, text, KEEP_STORE));
+		assert_true(has(all, "/0", first));
+	}
+	assert_false(has(all, "/1", first));
+	assert_true(has(all, "/39", first));
+	free(text);
+	answers_destroy(all);
+}
+
+static void one_that_is_squeezed_is_made_once(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&err);
+	char text[4001];
+	struct kept_answer *a;
+
+	(void)state;
+	memset(text, 'y', 4000);
+	text[4000] = '\0';
+	a = keep(all, "/a", text, KEEP_STORE);
+	for (enum coding c = CODING_PLAIN; c < CODING_COUNT; c++) {
+		assert_true(answer_is_quick(a, c));
+		assert_ptr_equal(answer_response(all, a, c, false),
+				 answer_response(all, a, c, false));
+		assert_ptr_not_equal(answer_response(all, a, c, false),
+				     answer_response(all, a, c, true));
+	}
+	assert_ptr_not_equal(answer_response(all, a, CODING_GZIP, false),
+			     answer_response(all, a, CODING_ZSTD, false));
+	answer_release(all, a);
+	a = keep(all, "/b", "[]", KEEP_STORE); /* as it is is shorter */
+	assert_ptr_equal(answer_response(all, a, CODING_PLAIN, false),
+			 answer_response(all, a, CODING_ZSTD, false));
+	answer_release(all, a);
+	answers_destroy(all);
+}
+
+static void a_coding_is_taken_where_the_header_takes_it(void **state)
+{
+	(void)state;
+	assert_int_equal(coding_of(NULL), CODING_PLAIN);
+	assert_int_equal(coding_of(""), CODING_PLAIN);
+	assert_int_equal(coding_of("gzip, deflate, br"), CODING_GZIP);
+	assert_int_equal(coding_of("gzip, deflate, br, zstd"), CODING_ZSTD);
+	assert_int_equal(coding_of("gzip;q=0"), CODING_PLAIN);
+	assert_int_equal(coding_of("zstd ; q=0.0,gzip ;q=0.5"), CODING_GZIP);
+	assert_int_equal(coding_of("xgzip, zstdx"), CODING_PLAIN);
+	assert_int_equal(coding_of(",,;q=;, ;"), CODING_PLAIN);
+}
+
+static void *use(void *self)
+{
+	struct answers *all = self;
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		const struct answers_version now = { 1, i / 10 };
+		struct reply reply = { .text = strdup("[7]"), .text_len = 3 };
+		struct answer_made made = {
+			.address = "/a", .version = now, .keep = KEEP_LIVE, .table = true
+		};
+		struct kept_answer *a = answers_find(all, "/a", now);
+		struct err err = { 0 };
+
+		if (!a)
+			a = answers_keep(all, &made, &reply, &err);
+		free(reply.text);
+		assert_non_null(answer_response(all, a, CODING_PLAIN, i % 2));
+		answer_release(all, a);
+	}
+	return NULL;
+}
+
+static void many_threads_share_them(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&err);
+	pthread_t threads[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use, all), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	answers_destroy(all);
+}
+
+static void the_version_moves_with_what_is_written_here_and_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+	struct run_row row = { .name = "w", .device = "cpu", .workload = "{}", .modes = "eager" };
+	struct err err = { 0 };
+	uint64_t before = db_version(f->db), now;
+	struct db *beside;
+	int64_t id;
+
+	assert_true(db_version(f->db) == before);
+	assert_true(db_run_insert(f->db, &row, &id, &err));
+	now = db_version(f->db);
+	assert_true(now != before);
+	usleep(2000);
+	assert_true(db_version(f->db) == now);
+	beside = db_open_beside(f->path, &err);
+	assert_non_null(beside);
+	assert_true(db_run_insert(beside, &row, &id, &err));
+	usleep(2000);
+	assert_true(db_version(f->db) != now);
+	db_close(beside);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_answer_is_found_until_what_it_is_made_from_changes),
+		cmocka_unit_test(one_that_is_in_use_outlives_its_place),
+		cmocka_unit_test(what_was_used_longest_ago_makes_room),
+		cmocka_unit_test(one_that_is_squeezed_is_made_once),
+		cmocka_unit_test(a_coding_is_taken_where_the_header_takes_it),
+		cmocka_unit_test(many_threads_share_them),
+		TEST(the_version_moves_with_what_is_written_here_and_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
