@@ -123,7 +123,7 @@ bool cuda_is_open(const struct cuda_kernel *c, const struct access *at)
 	       c->lowered->buffers[at->buffer].kind != BUFFER_TEMP;
 }
 
-struct padding {
+struct row_ends {
 	const struct cuda_kernel *c;
 	int64_t points;
 	bool fails, helps;
@@ -132,7 +132,7 @@ struct padding {
 /* A run that is loaded lies in one aligned vector, which memory has whole where it has a part. */
 static void check_padding(void *self, const struct inst *inst, bool body)
 {
-	struct padding *p = self;
+	struct row_ends *p = self;
 	const struct kernel *k = p->c->kernel;
 	bool stored = inst->kind == INST_STORE;
 
@@ -140,7 +140,8 @@ static void check_padding(void *self, const struct inst *inst, bool body)
 	if (!body || p->fails || (!inst_loads(inst) && !stored) ||
 	    sym_is(inst->at.stride[k->n_dims - 1], 0))
 		return;
-	p->fails |= stored && row_room(p->c, inst) < p->points;
+	p->fails |= !sym_is(inst->at.stride[k->n_dims - 1], 1) ||
+		    (stored && row_room(p->c, inst) < p->points);
 	p->helps |= stored || !stays(k, &inst->at);
 }
 
@@ -150,7 +151,7 @@ static int64_t padded_points(const struct cuda_kernel *c, int lanes)
 {
 	const struct kernel *k = c->kernel;
 	int last = k->n_dims - 1;
-	struct padding p = { .c = c };
+	struct row_ends p = { .c = c };
 
 	if (c->turned_dim >= 0 || last < 1 || !sym_is_const(k->extent[last]) ||
 	    (k->form == FORM_ROWS && k->n_outer != last) || k->form == FORM_COLS)
