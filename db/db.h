@@ -787,7 +787,7 @@ enum backup_what {
 };
 
 /* Writes a store as it is at one moment, whoever writes it, to one file: a database that SQLite
- * reads, with a table of the files beside the store, and behind it what it holds and the SHA-256 of
+ * reads, with a table of the files beside the store, and after it what it holds and the SHA-256 of
  * all.  It is there whole or not at all (`TO.partial` is what a killed one leaves).  Answers
  * {"backup", "bytes", "sha256", "version", "made_ns", "tables", "files"}; the caller owns it.  NULL
  * with STORAGE, FULL, CONFLICT. */

@@ -100,6 +100,15 @@ static void each_moment_counts_once(void **state)
 	assert_near(r->other_wait_us, 0);
 	assert_near(r->kernel_wait_us, 10); /* 20 to 30, launched long before */
 	assert_near(r->host_wait_us, 20);   /* 50 to 70, launched at 60 */
+	assert_near(r->shares->busy, 0.75);
+	assert_near(r->shares->computation, 0.5);
+	assert_near(r->shares->communication, 0.375);
+	assert_near(r->shares->exposed, 0.125);
+	assert_near(r->shares->both, 0.25);
+	/* Each moment once. */
+	assert_near(r->shares->computation_alone + r->shares->both + r->shares->exposed +
+			r->shares->memory_alone + r->shares->idle,
+		    1);
 	rows = rank_mix_rows(mix, &m.draft);
 	assert_int_equal(rows.n, 4);
 	assert_int_equal(r->copies.n, 1);

@@ -41,7 +41,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     assert.match(text, /Collectives that were matched are the same, in the same order, on all ranks\./);
     assert.equal(await page.locator("#rank-bars tbody tr").count(), 4);
     // The late rank stands out, by colour and by words.
-    const late = page.locator('#rank-heat tr[data-rank="2"] td').nth(11);
+    const late = page.locator('#rank-heat tr[data-rank="2"] td').nth(12);
     assert.ok(Number(await late.getAttribute("data-heat")) < 0);
     assert.match(await late.locator("button").getAttribute("aria-label"), /^rank 2, Caused .* ms: what the others waited for it, worse than the middle rank$/);
     // The keys go from figure to figure; one opens its rank.
