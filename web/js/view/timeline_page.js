@@ -18,7 +18,7 @@ import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
 import { marksOf, marksText } from "../model/timeline_marks.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, isSame, lanesIn, partner, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, partner, sayClocks, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -43,8 +43,8 @@ const MOST_ASKED = 400;
 const PART_PX = 100;
 
 /** @param {Asked} asked @param {Record<string, string | number>} params */
-export const ask = ({ run, mode, n, signal }, params) =>
-  getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal);
+export const ask = async ({ run, mode, n, signal }, params) =>
+  sayClocks(await getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal), run.report?.import?.ranks?.ranks ?? []);
 
 export class TimelinePage {
   #asked;
