@@ -241,7 +241,7 @@ bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_
 
 static bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *json = req_workload(req, err);
+	json_t *json = req_wait(req, &reply->wait_ns, err) ? req_workload(req, err) : NULL;
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
 	bool ok;
@@ -258,6 +258,8 @@ static bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	reply->status = 202;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	reply->location = req_location(req, "runs", id);
+	reply->wait_run = reply->wait_ns ? id : 0;
 	return true;
 }
 
@@ -503,8 +505,10 @@ static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+	if (!req_id(req, 0, &id, err) || !req_wait(req, &reply->wait_ns, err) ||
+	    !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
+	reply->wait_run = reply->wait_ns && run.status <= RUN_RUNNING ? id : 0;
 	ok = (run.status != RUN_DONE && !run.points_kept) ||
 	     (db_report_get(req->app->db, id, &report, &environment, err) &&
 	      outcome_findings(req->app->db, id, &report, &findings, err));

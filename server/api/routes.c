@@ -9,8 +9,8 @@
 #include "server/http/pages.h"
 #include "server/text/text.h"
 
-static handler_fn *const pages[] = { page_index, page_docs };
-enum { AT_page_index, AT_page_docs };
+static handler_fn *const pages[] = { page_index, page_docs, page_client };
+enum { AT_page_index, AT_page_docs, AT_page_client };
 
 static const struct route table[] = {
 #define ROW(file, method, path, handler, body, limit, scope, sees, query, summary, slow)           \
@@ -174,7 +174,7 @@ static json_t *shape_json(const char *shape)
 /* Parameters that are whole numbers; others are texts. */
 static bool is_whole(const char *name, size_t len)
 {
-	static const char numbers[] = " limit cursor offset hours px from bytes base ";
+	static const char numbers[] = " limit cursor offset hours px from bytes base wait ";
 	const char *at = memmem(numbers, sizeof(numbers) - 1, name, len);
 
 	return at && at[-1] == ' ' && at[len] == ' ';
