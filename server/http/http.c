@@ -23,6 +23,7 @@
 #include "server/http/exchange.h"
 #include "server/http/listen.h"
 #include "server/http/metrics.h"
+#include "server/http/once.h"
 #include "server/http/pages.h"
 
 enum {
@@ -370,6 +371,7 @@ static void handle(struct exchange *x)
 		audit(x);
 	if (x->ok && memory_refused_here() != refused)
 		x->ok = memory_refused_error(&x->err, "the answer");
+	once_end(x);
 }
 
 /* Whether who asks would wait on for the run that was answered. */
@@ -484,10 +486,14 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		x->ok = x->handled = true;
 	else if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
+	else if (!once_begin(x, c))
+		;
 	else if (!x->route->slow)
 		handle(x);
 	else {
 		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
+		if (x->handled) /* it will not be done */
+			once_end(x);
 		return MHD_YES;
 	}
 	return finish_handled(http, x, c);

@@ -15,6 +15,8 @@ static enum MHD_Result send_response(const struct exchange *x, struct MHD_Respon
 	if (!r)
 		return MHD_NO;
 	response_dress(r, type);
+	if (x->replayed)
+		response_add(r, "Idempotent-Replayed", "true");
 	if (x->reply.location)
 		response_add(r, "Location", x->reply.location);
 	response_add(r, "X-Request-Id", x->id);
