@@ -282,6 +282,8 @@ static void dress(struct MHD_Response *r, const struct kept_answer *a, enum codi
 	response_dress(r, a->type);
 	response_name_file(r, a->filename);
 	response_add(r, "ETag", tag);
+	if (coding == CODING_PLAIN)
+		response_add(r, "Accept-Ranges", "bytes");
 	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
 	/* Asked again each time, answered by 304 where it is the same. */
 	response_add(r, "Cache-Control", "private, no-cache");
@@ -311,6 +313,18 @@ static struct MHD_Response *make_response(struct answer_place *k, enum coding co
 		dress(r, a, coding, same);
 	else
 		free(text);
+	return r;
+}
+
+struct MHD_Response *answer_part(const struct kept_answer *a, size_t first, size_t last)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+	    last - first + 1, (void *)(a->text + first), MHD_RESPMEM_MUST_COPY);
+	char range[96];
+
+	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", first, last, a->len);
+	dress(r, a, CODING_PLAIN, false);
+	response_add(r, "Content-Range", range);
 	return r;
 }
 

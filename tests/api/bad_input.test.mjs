@@ -82,10 +82,10 @@ test('refuses a source over its own limit', async () => {
 
 test('refuses other content types, methods, paths and ids', async () => {
     const form = await getJson(`${server.url}/api/v1/runs`, { method: 'POST', body: 'a=b' });
-    assert.equal(form.status, 400);
+    assert.equal(form.status, 415);
     // A type that a page of another site may send unasked stays one, whatever follows it.
     const dressed = await postRun(server, workload('    return x'), 'text/plain; application/json');
-    assert.equal(dressed.status, 400);
+    assert.equal(dressed.status, 415);
     assert.match(dressed.body.error.message, /Content-Type: application\/json/);
     assert.equal((await postRun(server, '{', 'Application/JSON; charset=utf-8')).body.error.code, 'json');
     assert.equal((await getJson(`${server.url}/api/v1/runs`, { method: 'PUT' })).status, 405);
