@@ -46,7 +46,7 @@ export function labelOf({ name, pid }) {
 }
 
 /** @param {LaneInfo} lane */
-export const processOf = (lane) => (lane.rank !== undefined && lane.rank === lane.pid ? `Rank ${lane.rank}` : lane.process ? `${lane.process} (${lane.pid})` : `Process ${lane.pid}`);
+export const processOf = (lane) => (lane.rank !== undefined && lane.rank === lane.pid ? `Rank ${lane.rank}${lane.clock ?? ""}` : lane.process ? `${lane.process} (${lane.pid})` : `Process ${lane.pid}`);
 
 /** By process as they came, its GPUs' streams after what its host did; then as they were moved.
  * @param {readonly LaneInfo[]} lanes @param {Arrangement} how */
