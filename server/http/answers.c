@@ -316,18 +316,6 @@ static struct MHD_Response *make_response(struct answer_place *k, enum coding co
 	return r;
 }
 
-struct MHD_Response *answer_part(const struct kept_answer *a, size_t first, size_t last)
-{
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-	    last - first + 1, (void *)(a->text + first), MHD_RESPMEM_MUST_COPY);
-	char range[96];
-
-	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", first, last, a->len);
-	dress(r, a, CODING_PLAIN, false);
-	response_add(r, "Content-Range", range);
-	return r;
-}
-
 bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 {
 	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];

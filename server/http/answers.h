@@ -65,9 +65,6 @@ bool answer_is_quick(const struct kept_answer *a, enum coding coding);
 struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
 				     bool same);
 
-/* A part of its plain text, the bytes first to last; new, for one answer.  NULL without memory. */
-struct MHD_Response *answer_part(const struct kept_answer *a, size_t first, size_t last);
-
 /* What is best of a header Accept-Encoding; NULL is fine. */
 enum coding coding_of(const char *accept);
 

@@ -133,11 +133,11 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
 }
 
-enum range { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
+enum asked_part { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
 
 /* "bytes=100-199", "bytes=100-" or "bytes=-100" of so many; what is none, or has several, is not
  * looked at. */
-static enum range read_range(const char *text, size_t len, size_t *first, size_t *last)
+static enum asked_part read_range(const char *text, size_t len, size_t *first, size_t *last)
 {
 	unsigned long long from = 0, to = len;
 	const char *at = text + 6;
@@ -166,32 +166,42 @@ static enum range read_range(const char *text, size_t len, size_t *first, size_t
 	return len ? RANGE_PART : RANGE_OUTSIDE;
 }
 
+/* The bytes first to last of what is kept; none of it where `first` is past its end.  New. */
+static struct MHD_Response *kept_part(const struct kept_answer *a, size_t first, size_t last)
+{
+	size_t len = first < a->len ? last - first + 1 : 0;
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+	    len, (void *)(a->text + (len ? first : 0)), MHD_RESPMEM_MUST_COPY);
+	char range[96], tag[64];
+
+	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", first, last, a->len);
+	if (!len)
+		snprintf(range, sizeof(range), "bytes */%zu", a->len);
+	snprintf(tag, sizeof(tag), "\"%s\"", a->etag);
+	response_dress(r, a->type);
+	response_name_file(r, a->filename);
+	response_add(r, "ETag", tag);
+	response_add(r, "Cache-Control", "private, no-cache");
+	response_add(r, "Content-Range", range);
+	return r;
+}
+
 /* A part of what is kept, where one is asked for of this very text; NULL: send all. */
 static struct MHD_Response *part_of_kept(const struct exchange *x, struct MHD_Connection *c,
 					 unsigned *status)
 {
 	const char *asked = header(c, "Range"), *only = header(c, "If-Range");
 	const struct kept_answer *a = x->kept;
-	struct MHD_Response *r = NULL;
-	size_t first, last;
-	char range[64];
+	size_t first = a->len, last = 0;
+	enum asked_part part;
 
 	if (!asked || x->head || (only && !strstr(only, a->etag)))
 		return NULL;
-	switch (read_range(asked, a->len, &first, &last)) {
-	case RANGE_PART:
-		*status = MHD_HTTP_PARTIAL_CONTENT;
-		return answer_part(a, first, last);
-	case RANGE_OUTSIDE:
-		*status = MHD_HTTP_RANGE_NOT_SATISFIABLE;
-		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
-		snprintf(range, sizeof(range), "bytes */%zu", a->len);
-		response_dress(r, a->type);
-		response_add(r, "Content-Range", range);
-		return r;
-	default:
+	part = read_range(asked, a->len, &first, &last);
+	if (part == RANGE_NONE)
 		return NULL;
-	}
+	*status = part == RANGE_PART ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_RANGE_NOT_SATISFIABLE;
+	return kept_part(a, first, last);
 }
 
 /* What is kept, or its head alone where who asks has it. */

@@ -13,7 +13,7 @@ const source = (text) => ({ ...workload(''), source: text });
 /** [name, body, code, message, line] */
 const refused = [
     ['not JSON', '{"name": ', 'json', /not JSON/],
-    ['a list', '[]', 'workload', /object/],
+    ['an empty list', '[]', 'workload', /1 to 200/],
     ['no source', { name: 'x', calls: [[]] }, 'workload', /source/],
     ['a syntax error', source('import torch\n\ndef model(x)\n    return x\n'), 'syntax', /':'|colon/, 3],
     ['an unknown name', source('import torch\n\ndef model(x):\n    return y\n'), 'unknown-name', /y/, 4],
