@@ -10,6 +10,7 @@
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
 #   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy, soak (TRIAL_SECONDS each), walks, clients, proxy, kill
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
+#   make deb          a Debian package of it, in $B (deploy/debian)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
 
@@ -76,7 +77,7 @@ extra_vm := $B/gen/preludes.o
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
 
-.PHONY: all run test bench check fuzz deps clean tests web install
+.PHONY: all run test bench check fuzz deps clean tests web install deb
 .SECONDARY:
 .DELETE_ON_ERROR:
 $(V).SILENT:
@@ -184,6 +185,10 @@ install: all
 	install -m 644 fusion/*.h "$(DESTDIR)$(PREFIX)/include/breakeven/fusion"
 	install -m 644 $B/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
 	if [ -f $B/libbreakeven_inject.so ]; then install -D -m 755 $B/libbreakeven_inject.so "$(DESTDIR)$(PREFIX)/lib/breakeven/libbreakeven_inject.so"; fi
+
+deb: all
+	@sh deploy/install-deps.sh $(APT_DEB)
+	sh deploy/package.sh $B $B
 
 clean:
 	rm -rf build build-asan build-tsan

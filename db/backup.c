@@ -1,7 +1,7 @@
 /* db/backup.c -- a store as one file elsewhere, and back.
  *
  * A backup is a database that SQLite reads, pages of one moment, in which `backup_file` has the
- * files beside the store in parts.  Behind its pages are a line of JSON, which says what it holds,
+ * files beside the store in parts.  After its pages come a line of JSON, which says what it holds,
  * and a last line of fixed length: where that JSON begins, and the SHA-256 of all before the last
  * line.  It is written beside its name and gets it when it is whole and on the disk.
  */

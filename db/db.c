@@ -477,7 +477,7 @@ static bool read_free_pages(struct db *db, int64_t *n, struct err *err)
 	return ok;
 }
 
-/* A store that another program made may have to be written anew for that, once and alone. */
+/* A store that another program made may have to be written again for that, once and alone. */
 static bool takes_pages_back(struct db *db, struct err *err)
 {
 	enum { INCREMENTAL = 2 };

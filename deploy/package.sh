@@ -16,7 +16,7 @@ cp -r "$source/deploy/debian" "$work/breakeven/debian"
 cat > "$work/breakeven/debian/changelog" <<END
 breakeven ($version) unstable; urgency=medium
 
-  * What is new: /docs/changelog of a server, web/docs/changelog.md of the source.
+  * What is new is at /docs/changelog of a server.
 
  -- Breakeven <breakeven@example.org>  $(date -uR)
 END

@@ -17,7 +17,7 @@ PARTS = {
     (".md",): r".+",
 }
 # What examples call the user's own files, and what the text says "for example" of.
-EXAMPLES = {"model.py", "train.py", "gate.py", "experiment.py", "dir/chain.py", "mine.c", "folder/kernel.c", "NAME.py", "scope_N.py", "control_N.py",
+EXAMPLES = {"model.py", "breakeven.py", "train.py", "gate.py", "experiment.py", "dir/chain.py", "mine.c", "folder/kernel.c", "NAME.py", "scope_N.py", "control_N.py",
             "self.h", "key.c", "cube.py", "absorb.py", "torch/_dynamo/x.py", "../api/types.js", "fusion/vm/x.c", "fusion/capture/trace/x.c", "server/api/x.c"}
 # Files of other projects: what is described, or is read on the user's machine.
 OTHERS = {"Chart.js", "cmocka.h", "cudnn.h", "cudnn_graph_v9.h", "cudnn_ops_v9.h", "cudnn_cnn_v9.h", "DistributionTemplates.h", "native/cuda/Dropout.cu",

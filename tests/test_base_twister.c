@@ -22,6 +22,24 @@ static void test_published_numbers(void **state)
 	assert_int_equal(last, 4123659995u);
 }
 
+/* Runs of any length, across the ends of blocks, are the numbers one by one. */
+static void test_fill(void **state)
+{
+	static const int lengths[] = { 1, 3, 4, 7, 609, 1, 2, 1300, 0, 623, 5 };
+	static uint32_t many[1300];
+	struct twister one, several;
+
+	(void)state;
+	twister_seed(&one, 7);
+	several = one;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		twister_fill(&several, many, lengths[i]);
+		for (int k = 0; k < lengths[i]; k++)
+			assert_int_equal(many[k], twister_next(&one));
+	}
+	assert_int_equal(several.at, one.at);
+}
+
 /* torch.manual_seed(0); torch.rand(2), and torch.randn(3) */
 static void test_as_torch(void **state)
 {
@@ -42,6 +60,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published_numbers),
 		cmocka_unit_test(test_as_torch),
+		cmocka_unit_test(test_fill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,14 +207,14 @@ static void periods_are_found(void **state)
 /* ---- timelines ---- */
 
 struct made {
-	struct align_events events;
+	struct timeline_events events;
 	json_t *head;
 	uint32_t correlation;
 };
 
 static void make_begin(struct made *m, const char *name)
 {
-	struct timeline_tables *t = &m->events.all.tables;
+	struct timeline_tables *t = &m->events.tables;
 
 	*m = (struct made){ .head = json_pack("{s:s}", "name", name) };
 	t->lanes = json_pack("[{s:s, s:s}, {s:s, s:s, s:i}, {s:s, s:s, s:i}]", "name", "thread",
@@ -227,7 +227,7 @@ static void make_begin(struct made *m, const char *name)
 
 static uint32_t name_of(struct made *m, const char *name)
 {
-	json_t *names = m->events.all.tables.names;
+	json_t *names = m->events.tables.names;
 
 	for (size_t i = 0; i < json_array_size(names); i++)
 		if (strcmp(json_string_value(json_object_get(json_array_get(names, i), "name")),
@@ -240,7 +240,7 @@ static uint32_t name_of(struct made *m, const char *name)
 static void put(struct made *m, struct timeline_event e, const char *name)
 {
 	e.name = name_of(m, name);
-	assert_true(VEC_PUSH(&m->events.all.list, e));
+	assert_true(VEC_PUSH(&m->events.list, e));
 }
 
 /* A launch at `at`, its kernel so much later on a lane. */
@@ -270,13 +270,13 @@ static void make_units(struct made *m, const char *name, int units, int64_t ns)
 
 static void made_finish(struct made *m)
 {
-	align_events_finish(&m->events);
+	timeline_events_finish(&m->events);
 	json_decref(m->head);
 }
 
 static struct align_run run_of(const struct made *m)
 {
-	return (struct align_run){ .head = m->head, .events = &m->events.all };
+	return (struct align_run){ .head = m->head, .events = &m->events };
 }
 
 static void read_side(struct align_side *s, const struct align_run *run, struct name_ids *ids)
@@ -419,13 +419,13 @@ static void make_many(struct made *m, const char *name, uint32_t n, uint32_t (*t
 			snprintf(text, sizeof(text), "%c%c%c%c", (int)('a' + known % 26),
 				 (int)('a' + known / 26 % 26), (int)('a' + known / 676 % 26),
 				 (int)('a' + known / 17576));
-			json_array_append_new(m->events.all.tables.names,
+			json_array_append_new(m->events.tables.names,
 					      json_pack("{s:s}", "name", text));
 		}
-		assert_true(VEC_PUSH(&m->events.all.list, e));
+		assert_true(VEC_PUSH(&m->events.list, e));
 		e = (struct timeline_event){ e.start_ns + 100, 1000 + i % 7, 0, 1,
 					     TIMELINE_KERNEL,  of,           0, i + 1 };
-		assert_true(VEC_PUSH(&m->events.all.list, e));
+		assert_true(VEC_PUSH(&m->events.list, e));
 	}
 }
 

@@ -100,6 +100,15 @@ static void each_moment_counts_once(void **state)
 	assert_near(r->other_wait_us, 0);
 	assert_near(r->kernel_wait_us, 10); /* 20 to 30, launched long before */
 	assert_near(r->host_wait_us, 20);   /* 50 to 70, launched at 60 */
+	assert_near(r->shares->busy, 0.75);
+	assert_near(r->shares->computation, 0.5);
+	assert_near(r->shares->communication, 0.375);
+	assert_near(r->shares->exposed, 0.125);
+	assert_near(r->shares->both, 0.25);
+	/* Each moment once. */
+	assert_near(r->shares->computation_alone + r->shares->both + r->shares->exposed +
+			r->shares->memory_alone + r->shares->idle,
+		    1);
 	rows = rank_mix_rows(mix, &m.draft);
 	assert_int_equal(rows.n, 4);
 	assert_int_equal(r->copies.n, 1);
@@ -532,6 +541,43 @@ static void what_was_cut_is_no_difference(void **state)
 	report_draft_finish(&draft);
 }
 
+/* A rank of which more of the last step is left out has no collective too few. */
+static void the_last_step_is_no_difference(void **state)
+{
+	struct report_draft draft = { 0 };
+	struct path_segment before = { 0 };
+	struct rank_collective all[2][4];
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		all[i / 4][i % 4] = (struct rank_collective){ .start_ns = 1000 * (i % 4),
+							      .end_ns = 1000 * (i % 4) + 500,
+							      .name = "allreduce",
+							      .group = "0",
+							      .dtype = "",
+							      .in = -1,
+							      .out = -1,
+							      .seq = -1,
+							      .before = &before };
+	for (int left = 0; left < 2; left++) {
+		struct report_rank *reports = report_new_rank(2, &draft.arena);
+		struct rank_row rows[2] = {
+			{ .report = &reports[0],
+			  .collectives = all[0],
+			  .n = 3,
+			  .in_last_step = left },
+			{ .report = &reports[1], .collectives = all[1], .n = 4 },
+		};
+		struct rank_match m = { .draft = &draft, .rows = rows, .n_rows = 2 };
+
+		assert_true(rank_match(&m));
+		assert_int_equal(m.matched, 3);
+		assert_int_equal(m.divergences.n, !left);
+		rank_match_finish(&m);
+	}
+	report_draft_finish(&draft);
+}
+
 /* ---- many ranks: what looks at each of them beside each takes minutes ---- */
 
 enum { MANY = RANKS_MAX_RANKS, GROUPS = 64, MOST_CPU_S = 8 };
@@ -646,6 +692,7 @@ int main(void)
 		cmocka_unit_test(names_of_files_tell_ranks),
 		cmocka_unit_test(what_ranks_compile_is_compared),
 		cmocka_unit_test(what_was_cut_is_no_difference),
+		cmocka_unit_test(the_last_step_is_no_difference),
 		cmocka_unit_test(many_ranks_without_numbers),
 		cmocka_unit_test(many_ranks_that_all_differ),
 		cmocka_unit_test(nothing_is_no_error),

@@ -244,7 +244,7 @@ static const char hanging[] = "import torch\nSOURCE, WORKLOAD = '', {'modes': ['
 			      "MODES, DEVICE = {'eager': None}, torch.device('cpu')\n"
 			      "points = lambda: []\nset_up = lambda: torch.%s(None)\n";
 
-static bool hear(void *self, const struct report_torch_message *message, struct err *err)
+static bool on_message(void *self, const struct report_torch_message *message, struct err *err)
 {
 	(void)self, (void)message, (void)err;
 	return true;
@@ -254,15 +254,15 @@ static bool hear(void *self, const struct report_torch_message *message, struct 
 static bool run_op(const char *op, const struct torch_limits *limits, bool (*tick)(void *),
 		   struct err *err)
 {
-	struct report_draft heard = { 0 };
+	struct report_draft messages = { 0 };
 	struct scratch folder = { 0 };
 	struct torch_host *host = torch_host_start("python3", NULL, err);
 	struct torch_child child = { .python = "python3",
 				     .folder = &folder,
 				     .limits = limits,
 				     .role = "run",
-				     .heard = &heard,
-				     .hear = hear,
+				     .messages = &messages,
+				     .on_message = on_message,
 				     .tick = tick };
 	char script[sizeof(hanging) + 16];
 	bool ok;
@@ -277,7 +277,7 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 	     torch_child_run(&child, err);
 	torch_host_stop(host);
 	scratch_destroy(&folder);
-	report_draft_finish(&heard);
+	report_draft_finish(&messages);
 	json_decref((json_t *)child.options);
 	return ok;
 }
@@ -299,7 +299,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 
 	assert_non_null(host);
 	for (int i = 0; i < 3; i++) {
-		struct report_draft heard = { 0 };
+		struct report_draft messages = { 0 };
 		struct scratch folder = { 0 };
 		struct torch_child child = { .python = "python3",
 					     .socket = torch_host_socket(host),
@@ -307,8 +307,8 @@ static void three_jobs(const char *end, int64_t pids[3])
 					     .limits = &limits,
 					     .role = "run",
 					     .options = options,
-					     .heard = &heard,
-					     .hear = hear };
+					     .messages = &messages,
+					     .on_message = on_message };
 		char text[sizeof(script) + 64], path[320];
 		long long pid = 0;
 		FILE *file;
@@ -325,7 +325,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 		fclose(file);
 		pids[i] = pid;
 		scratch_destroy(&folder);
-		report_draft_finish(&heard);
+		report_draft_finish(&messages);
 	}
 	json_decref(options);
 	assert_true(torch_host_alive(host));

@@ -2,6 +2,7 @@
 #include "fusion/base/twister.h"
 
 #include <math.h>
+#include <string.h>
 
 void twister_seed(struct twister *g, uint64_t seed)
 {
@@ -12,25 +13,73 @@ void twister_seed(struct twister *g, uint64_t seed)
 	g->kept = false;
 }
 
-static uint32_t twist(uint32_t high, uint32_t low)
-{
-	uint32_t bits = (high & 0x80000000u) | (low & 0x7fffffffu);
+/* Words side by side. */
+typedef uint32_t words __attribute__((vector_size(16)));
+enum { SIDE = sizeof(words) / sizeof(uint32_t) };
 
-	return bits >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
+static words load(const uint32_t *from)
+{
+	words x;
+
+	memcpy(&x, from, sizeof(x));
+	return x;
+}
+
+#define TWIST(high, low)                                                                           \
+	((((high)&0x80000000u) | ((low)&0x7fffffffu)) >> 1 ^ (-((low)&1) & 0x9908b0dfu))
+
+/* w[i] for i from `from` to `to`, each of itself, the next one and the one `apart` from it, which
+ * is more than a vector away. */
+static void twist(uint32_t *w, int from, int to, int apart)
+{
+	int i = from;
+
+	for (; i + SIDE <= to; i += SIDE) {
+		words own = load(w + i), next = load(w + i + 1);
+		words x = load(w + i + apart) ^ TWIST(own, next);
+
+		memcpy(w + i, &x, sizeof(x));
+	}
+	for (; i < to; i++)
+		w[i] = w[i + apart] ^ TWIST(w[i], w[i + 1]);
 }
 
 void twister_renew(struct twister *g)
 {
 	enum { N = TWISTER_WORDS, M = 397 };
 	uint32_t *w = g->word;
-	int i = 0;
 
-	for (; i < N - M; i++)
-		w[i] = w[i + M] ^ twist(w[i], w[i + 1]);
-	for (; i < N - 1; i++)
-		w[i] = w[i + M - N] ^ twist(w[i], w[i + 1]);
-	w[i] = w[M - 1] ^ twist(w[i], w[0]);
+	twist(w, 0, N - M, M);
+	twist(w, N - M, N - 1, M - N);
+	w[N - 1] = w[M - 1] ^ TWIST(w[N - 1], w[0]);
 	g->at = 0;
+}
+
+void twister_fill(struct twister *g, uint32_t *out, int64_t n)
+{
+	while (n > 0) {
+		const uint32_t *from;
+		int64_t run, i = 0;
+
+		if (g->at == TWISTER_WORDS)
+			twister_renew(g);
+		from = g->word + g->at;
+		run = TWISTER_WORDS - g->at < n ? TWISTER_WORDS - g->at : n;
+		for (; i + SIDE <= run; i += SIDE) {
+			words x = load(from + i);
+
+			x = TWISTER_TEMPER(x);
+			memcpy(out + i, &x, sizeof(x));
+		}
+		for (; i < run; i++) {
+			uint32_t x = from[i];
+
+			out[i] = TWISTER_TEMPER(x);
+		}
+		g->at += (int)run;
+		out += run;
+		n -= run;
+	}
 }
 
 static double uniform(struct twister *g)

@@ -25,6 +25,11 @@ void twister_seed(struct twister *g, uint64_t seed);
 /* All words again, when all are used: for twister_next(). */
 void twister_renew(struct twister *g);
 
+/* The number that is made of a word, or of each of a vector of words. */
+#define TWISTER_TEMPER(x)                                                                          \
+	((x) ^= (x) >> 11, (x) ^= (x) << 7 & 0x9d2c5680u, (x) ^= (x) << 15 & 0xefc60000u,          \
+	 (x) ^ (x) >> 18)
+
 static inline uint32_t twister_next(struct twister *g)
 {
 	uint32_t x;
@@ -32,11 +37,11 @@ static inline uint32_t twister_next(struct twister *g)
 	if (g->at == TWISTER_WORDS)
 		twister_renew(g);
 	x = g->word[g->at++];
-	x ^= x >> 11;
-	x ^= x << 7 & 0x9d2c5680u;
-	x ^= x << 15 & 0xefc60000u;
-	return x ^ x >> 18;
+	return TWISTER_TEMPER(x);
 }
+
+/* The next n, several at once. */
+void twister_fill(struct twister *g, uint32_t *out, int64_t n);
 
 static inline uint64_t twister_next64(struct twister *g)
 {

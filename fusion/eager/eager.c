@@ -217,15 +217,14 @@ static bool add_inputs(struct graph *g, const struct signature *s, struct err *e
 	return true;
 }
 
-/* What a dropout is on a device: one kernel that draws, compares and scales.  In a larger graph the
+/* What a dropout is: one kernel that draws, compares and scales.  In a larger graph the
  * product goes with what is before and after it. */
-static enum op whole_op(const struct eager *e, struct graph *g, const struct signature *s,
-			enum op op, struct arg *args)
+static enum op whole_op(struct graph *g, const struct signature *s, enum op op, struct arg *args)
 {
 	bool draws = op == OP_dropped || (op == OP_dropout && args[2].b);
 
-	if (!e->env->device || !draws || args[1].kind != ARG_FLOAT || !(args[1].f > 0) ||
-	    !(args[1].f < 1) || !tensor_contiguous(s->tensors[0].tensor->memory))
+	if (!draws || args[1].kind != ARG_FLOAT || !(args[1].f > 0) || !(args[1].f < 1) ||
+	    !tensor_contiguous(s->tensors[0].tensor->memory))
 		return op;
 	if (op == OP_dropout)
 		args[2] = arg_int(g, DROPOUT_LOAD_BYTES);
@@ -365,7 +364,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	    !bind_call(&target, c->op, c->name, &(struct arguments){ c->values, c->n, c->kw }, args,
 		       err))
 		return false;
-	op = whole_op(e, g, s, c->op, args);
+	op = whole_op(g, s, c->op, args);
 	id = graph_add(
 	    g, &(struct node_spec){ op, args, op_info(op)->n_params, e->host.line, e->host.column },
 	    err);

@@ -16,6 +16,8 @@
 #include "fusion/eager/plan.h"
 #include "fusion/torch/torch_host.h"
 
+enum { EAGER_METHODS = 32 };
+
 struct eager {
 	struct vm_host host; /* for vm_create(), vm_set_host() */
 	const struct exec_env *env;
@@ -24,6 +26,10 @@ struct eager {
 	const struct fusion_observer *observer; /* NULL: nobody watches */
 	int64_t launches;
 	struct torch_names *names;
+	struct { /* of tensors, found last, by where the program has the name */
+		const char *spelling; /* "Tensor.clone", of `names` */
+		int id;
+	} methods[EAGER_METHODS];
 	struct torch_operators operators;
 	struct decomposer decomposer;
 	struct plans plans;

@@ -202,14 +202,12 @@ static bool call(struct eager *e, const struct native *f, const struct arguments
 			     .n = args->n,
 			     .kw = args->kw };
 	struct torch_form form;
-	struct arguments rest;
 
 	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
-		rest = (struct arguments){ form.args, form.n, &form.kw };
-		args = &rest;
-		c.values = form.args;
-		c.n = form.n;
-		c.kw = &form.kw;
+		args = &form.args;
+		c.values = args->at;
+		c.n = args->n;
+		c.kw = args->kw;
 		c.inplace = form.inplace;
 	}
 	if (torch_grad_wants(f->id))
@@ -303,6 +301,61 @@ static bool host_call(void *self, const struct native *f, const struct arguments
 	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
 }
 
+/* By position and by name; false: what is no dropout of a tensor with a chance that draws. */
+static bool read_dropout(const struct arguments *args, struct value given[4])
+{
+	static const char *const names[] = { "input", "p", "training", "inplace" };
+	int n_kw = args->kw ? args->kw->n : 0, n = args->n - n_kw;
+
+	if (args->n < 1 || args->n > 4)
+		return false;
+	given[0] = (struct value){ .kind = VALUE_UNSET };
+	given[1] = value_float(0.5);
+	given[2] = value_bool(true);
+	given[3] = value_bool(false);
+	memcpy(given, args->at, sizeof(*given) * (size_t)n);
+	for (int i = 0; i < n_kw; i++) {
+		int at = n;
+
+		while (at < 4 && strcmp(names[at], args->kw->names[i].str->text) != 0)
+			at++;
+		if (at == 4)
+			return false;
+		given[at] = args->at[n + i];
+	}
+	return given[0].kind == VALUE_TENSOR && given[0].tensor->memory &&
+	       given[1].kind == VALUE_FLOAT && given[1].f > 0 && given[1].f < 1 &&
+	       given[2].kind == VALUE_BOOL && given[2].b && given[3].kind == VALUE_BOOL;
+}
+
+/* F.dropout() of a tensor that lies row by row: what its Python would find
+ * (vm/prelude/functional_random.py). */
+static bool host_as_op(void *self, const struct native *f, const struct arguments *args,
+		       bool *known, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value given[4];
+	struct op_call c = { .op = OP_dropout, .name = f->name, .values = given, .n = 3 };
+
+	*known = f->id == OP_dropout && read_dropout(args, given) &&
+		 tensor_contiguous(given[0].tensor->memory);
+	if (!*known)
+		return true;
+	c.inplace = given[3].b;
+	if (random_on_gpu(&e->decomposer, given[0])) {
+		*known = c.inplace ? given[0].tensor->memory->dtype != DTYPE_F64 &&
+					 !autograd_requires(given[0])
+				   : given[0].tensor->memory->offset == 0;
+		if (!*known)
+			return true;
+		if (c.inplace) { /* element by element, as bernoulli_() draws */
+			c.op = OP_dropped;
+			given[2] = value_int(0);
+		}
+	}
+	return eager_run(e, &c, out, err);
+}
+
 static bool run_call(void *self, const struct op_call *c, struct value *out, struct err *err)
 {
 	return eager_run(self, c, out, err);
@@ -376,6 +429,26 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 	return true;
 }
 
+/* Which of e->methods a name is looked for in. */
+static size_t method_slot(const char *name)
+{
+	uintptr_t at = (uintptr_t)name;
+
+	return (at ^ at >> 5) % EAGER_METHODS;
+}
+
+/* A method that was found before, so no attribute has its name. */
+static bool method_again(const struct eager *e, struct value t, const char *name, struct value *out)
+{
+	size_t slot = method_slot(name);
+	const char *spelling = e->methods[slot].spelling;
+
+	if (!spelling || strcmp(spelling + strlen("Tensor."), name) != 0)
+		return false;
+	*out = value_native(spelling, e->methods[slot].id, false, t);
+	return out->kind != VALUE_UNSET;
+}
+
 static bool host_tensor_attr(void *self, struct value t, const char *name, struct value *out,
 			     struct err *err)
 {
@@ -384,6 +457,8 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 
 	if (t.kind == VALUE_UNSET)
 		return torch_method(e->names, t, name, out, err);
+	if (t.tensor->memory && method_again(e, t, name, out))
+		return true;
 	if (strcmp(name, "shape") == 0)
 		return tensor_check_memory(t, err) && shape_of(t.tensor->memory, out, err);
 	if (strcmp(name, "ndim") == 0) {
@@ -404,7 +479,11 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	ok = decompose_attr(&e->decomposer, t, name, &known, out, err);
 	if (known)
 		return ok;
-	return torch_method(e->names, t, name, out, err);
+	if (!torch_method(e->names, t, name, out, err))
+		return false;
+	e->methods[method_slot(name)].spelling = out->native->name;
+	e->methods[method_slot(name)].id = out->native->id;
+	return true;
 }
 
 static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
@@ -649,6 +728,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.module_attr = host_module_attr,
 		.tensor_attr = host_tensor_attr,
 		.call = host_call,
+		.as_op = host_as_op,
 		.binary = host_binary,
 		.unary = host_unary,
 		.compare = host_compare,

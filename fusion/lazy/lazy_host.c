@@ -247,14 +247,12 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 			     .n = args->n,
 			     .kw = args->kw };
 	struct torch_form form;
-	struct arguments rest;
 
 	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
-		rest = (struct arguments){ form.args, form.n, &form.kw };
-		args = &rest;
-		c.values = form.args;
-		c.n = form.n;
-		c.kw = &form.kw;
+		args = &form.args;
+		c.values = args->at;
+		c.n = args->n;
+		c.kw = args->kw;
 		c.inplace = form.inplace;
 	}
 	if (f->id == CONTROL_IS_TRACED) {
@@ -533,6 +531,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.module_attr = host_module_attr;
 	l->host.tensor_attr = host_tensor_attr;
 	l->host.call = host_call;
+	l->host.as_op = NULL; /* a call is put down, whatever it is */
 	l->host.binary = host_binary;
 	l->host.unary = host_unary;
 	l->host.compare = host_compare;

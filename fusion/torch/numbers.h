@@ -10,15 +10,17 @@
 bool numbers_among(const struct native *f, const struct arguments *args);
 static inline bool numbers_wanted(const struct native *f, const struct arguments *args)
 {
-	int first = f->self.kind == VALUE_TENSOR, i = 0;
+	int first = f->self.kind == VALUE_TENSOR, i = 0, n = args->n - (args->kw ? args->kw->n : 0);
 	const struct op_info *info;
 
-	if (args->kw || f->id <= 0 || f->id >= OP_COUNT)
+	if (f->id <= 0 || f->id >= OP_COUNT)
 		return args->n > 0 && numbers_among(f, args);
 	info = op_info((enum op)f->id);
-	while (i < args->n && args->at[i].kind == VALUE_TENSOR && first + i < info->n_params &&
+	while (i < n && args->at[i].kind == VALUE_TENSOR && first + i < info->n_params &&
 	       info->params[first + i].kind == PARAM_TENSOR &&
 	       !info->params[first + i].keyword_only)
+		i++;
+	while (i < args->n && args->at[i].kind < VALUE_STR)
 		i++;
 	return i < args->n && numbers_among(f, args);
 }

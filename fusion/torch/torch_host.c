@@ -248,45 +248,55 @@ bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 /* Where all is given by name, what is written comes first: input=x. */
 static void lead_with_input(struct torch_form *form)
 {
-	for (int i = 1; form->n == form->kw.n && i < form->n; i++)
+	for (int i = 1; form->args.n == form->kw.n && i < form->args.n; i++)
 		if (strcmp(form->names[i].str->text, "input") == 0) {
-			struct value name = form->names[0], value = form->args[0];
+			struct value name = form->names[0], value = form->values[0];
 
 			form->names[0] = form->names[i];
-			form->args[0] = form->args[i];
+			form->values[0] = form->values[i];
 			form->names[i] = name;
-			form->args[i] = value;
+			form->values[i] = value;
 		}
+}
+
+/* Which argument is the word; -1: none. */
+static int place_of_inplace(const struct native *f, const struct arguments *args, int positional)
+{
+	int at;
+
+	for (int i = positional; i < args->n; i++)
+		if (strcmp(args->kw->names[i - positional].str->text, "inplace") == 0)
+			return i;
+	if (f->self.kind == VALUE_TENSOR || positional < 2 ||
+	    args->at[positional - 1].kind != VALUE_BOOL)
+		return -1;
+	/* F.silu(x, True) */
+	at = f->id == OP_relu ? 1 : bind_parameter(op_info((enum op)f->id), "inplace");
+	return at < positional ? at : -1;
 }
 
 bool torch_says_inplace(const struct native *f, const struct arguments *args,
 			struct torch_form *form)
 {
-	int positional = args->n - (args->kw ? args->kw->n : 0), at = -1;
+	int positional = args->n - (args->kw ? args->kw->n : 0), at, n = 0;
 
-	for (int i = 0; args->kw && i < args->kw->n && at < 0; i++)
-		if (strcmp(args->kw->names[i].str->text, "inplace") == 0)
-			at = positional + i;
-	if (f->id >= OP_COUNT)
+	if (f->id >= OP_COUNT || args->n > MAX_ARGS)
 		return false;
-	if (at < 0 && f->self.kind != VALUE_TENSOR) { /* F.silu(x, True) */
-		at = f->id == OP_relu ? 1 : bind_parameter(op_info((enum op)f->id), "inplace");
-		at = at < positional ? at : -1;
-	}
-	if (at < 0 || args->n > MAX_ARGS || args->at[at].kind != VALUE_BOOL)
+	at = place_of_inplace(f, args, positional);
+	if (at < 0 || args->at[at].kind != VALUE_BOOL)
 		return false;
-	*form = (struct torch_form){ .inplace = args->at[at].b };
+	form->kw = (struct keywords){ 0, form->names };
 	for (int i = 0; i < args->n; i++) {
 		if (i == at)
 			continue;
 		if (i >= positional)
 			form->names[form->kw.n++] = args->kw->names[i - positional];
-		form->args[form->n++] = args->at[i];
+		form->values[n++] = args->at[i];
 	}
-	form->kw.names = form->names;
+	form->args = (struct arguments){ form->values, n, form->kw.n ? &form->kw : NULL };
 	lead_with_input(form);
 	/* what is no tensor is refused as without the word */
-	form->inplace = form->inplace && form->n > 0 && form->args[0].kind == VALUE_TENSOR;
+	form->inplace = args->at[at].b && n > 0 && form->values[0].kind == VALUE_TENSOR;
 	return true;
 }
 

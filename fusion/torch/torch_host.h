@@ -166,10 +166,10 @@ bool torch_writes_expanded(struct err *err); /* several elements are one; always
 /* A call of an op without the word `inplace`, which many functions of
  * torch.nn.functional take: F.relu(x, inplace=True) is the op written into x. */
 struct torch_form {
-	struct value args[MAX_ARGS + 1], names[MAX_ARGS + 1];
-	struct keywords kw;
-	int n;
+	struct arguments args; /* the values below; kw NULL: none is given by name */
 	bool inplace;
+	struct keywords kw;
+	struct value values[MAX_ARGS + 1], names[MAX_ARGS + 1];
 };
 
 /* Whether a call is worth asking about: it has a keyword, or ends in a bool. */

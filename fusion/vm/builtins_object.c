@@ -824,6 +824,17 @@ static bool prelude_of_constants(struct vm *vm, const struct builtin_call *call,
 	return true;
 }
 
+/* As prelude_of_constants(). */
+static bool prelude_mostly(struct vm *vm, const struct builtin_call *call, struct value *out,
+			   struct err *err)
+{
+	(void)vm, (void)err;
+	if (call->args[0].kind == VALUE_FUNCTION && call->args[1].kind == VALUE_NATIVE)
+		call->args[0].function->op = value_ref(call->args[1]).native;
+	*out = value_ref(call->args[0]);
+	return true;
+}
+
 static bool prelude_store_global(struct vm *vm, const struct builtin_call *call, struct value *out,
 				 struct err *err)
 {

@@ -585,16 +585,40 @@ static struct frame *bound_frame(struct vm *vm, struct function *fn, const struc
 	return f;
 }
 
+/* Where frames are captured each function is one of them. */
+static __attribute__((noinline)) bool call_as_op(struct vm *vm, const struct function *fn,
+						 const struct arguments *args, bool *known,
+						 struct value *out, struct err *err)
+{
+	struct vm_host *host;
+
+	*known = false;
+	if (!vm->host->as_op || vm->evaluator.evaluate)
+		return true;
+	host = vm_host_here(vm);
+	return host->as_op(host->self, fn->op, args, known, out, err);
+}
+
 /* The operands of f from `bottom` on are the call's; its result takes their
  * place, or its frame is the innermost. */
 static inline bool call_function(struct vm *vm, struct frame *f, struct function *fn,
 				 const struct arguments *args, struct value *bottom,
 				 struct err *err)
 {
-	struct frame *g = bound_frame(vm, fn, args, err);
+	struct frame *g;
 	struct value r;
 	bool done;
 
+	if (__builtin_expect(fn->op != NULL, 0)) {
+		if (!call_as_op(vm, fn, args, &done, &r, err))
+			return false;
+		if (done) {
+			drop(f, bottom);
+			*f->top++ = r;
+			return true;
+		}
+	}
+	g = bound_frame(vm, fn, args, err);
 	if (!g)
 		return false;
 	drop(f, bottom);

@@ -328,7 +328,7 @@ static bool order_bases(struct vm *vm, const struct class_parts *parts, struct v
 static void note_attribute(struct class *c, const char *name, struct value v)
 {
 	if (is_data_descriptor(v))
-		c->has_data = true;
+		c->data |= name_bit(name, strlen(name));
 	if (strcmp(name, "__call__") == 0 && is_module_call(v))
 		c->is_module = true;
 	if (strcmp(name, "__getattribute__") == 0)
@@ -349,7 +349,7 @@ static void note_all(struct class *c)
 	for (int i = 0; c->mro && i < c->mro->len; i++) {
 		const struct class *base = c->mro->at[i].class;
 
-		c->has_data = c->has_data || base->has_data;
+		c->data |= base->data;
 		c->has_getattr = c->has_getattr || base->has_getattr;
 		c->has_setattr = c->has_setattr || base->has_setattr;
 		c->has_getattribute = c->has_getattribute || base->has_getattribute;
@@ -373,7 +373,7 @@ void class_note(struct class *c)
 	struct class before = *c;
 
 	note_all(c);
-	if (c->has_data != before.has_data || c->has_getattr != before.has_getattr ||
+	if (c->data != before.data || c->has_getattr != before.has_getattr ||
 	    c->has_setattr != before.has_setattr || c->has_getattribute != before.has_getattribute)
 		note_derived(c);
 }

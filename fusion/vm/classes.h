@@ -52,6 +52,18 @@ static inline const char *module_call_name(struct value o)
 	return own && value_dict_find(own, "_hooks") ? "_call_impl" : "forward";
 }
 
+/* Whether a class may have a data descriptor of that name. */
+static inline bool class_data(const struct class *c, const char *name)
+{
+	return c->data && c->data & name_bit(name, strlen(name));
+}
+
+/* Whether the value may be a submodule, a parameter, a buffer or the place of one. */
+static inline bool class_may_hold_child(struct value v)
+{
+	return v.kind == VALUE_INSTANCE || v.kind == VALUE_TENSOR || v.kind == VALUE_NONE;
+}
+
 /* An attribute of the class or of its bases; NULL where there is none.  The
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);

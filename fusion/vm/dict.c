@@ -374,12 +374,6 @@ static bool grow(struct dict *dict, int cap)
 	return true;
 }
 
-/* One of 64 bits, by the text's length and the character in its middle. */
-static inline uint64_t text_bit(const char *text, size_t len)
-{
-	return UINT64_C(1) << (((unsigned char)text[len / 2] * 3 + len) & 63);
-}
-
 bool value_dict_set(struct dict *dict, struct value key, struct value v)
 {
 	int at = find(dict, key);
@@ -399,7 +393,7 @@ bool value_dict_set(struct dict *dict, struct value key, struct value v)
 	dict->keys[dict->len] = value_ref(key);
 	dict->values[dict->len] = value_ref(v);
 	if (key.kind == VALUE_STR)
-		dict->texts |= text_bit(key.str->text, key.str->len);
+		dict->texts |= name_bit(key.str->text, key.str->len);
 	dict->len++;
 	return true;
 }
@@ -443,7 +437,7 @@ struct value *value_dict_find(struct dict *dict, const char *text)
 {
 	size_t len = strlen(text);
 
-	if (!(dict->texts & text_bit(text, len)))
+	if (!(dict->texts & name_bit(text, len)))
 		return NULL;
 	if (__builtin_expect(dict->index != NULL, 0))
 		return find_by_hash(dict, text, len);

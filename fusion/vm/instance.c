@@ -282,7 +282,7 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	/* a module keeps its children apart, whatever the class has of that name */
 	if (i->class->is_module && v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))
 		return false;
-	if (i->class->has_data && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
+	if (class_data(i->class, name) && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
 		if (!ask_descriptor(vm, o, name, v, &ok, err))
 			return false;
 		if (ok)
@@ -448,7 +448,7 @@ bool instance_delete(struct vm *vm, struct value o, const char *name, struct err
 		return false;
 	if (o.instance->class->is_module && found)
 		return delete_named(o.instance->attributes, name);
-	if (o.instance->class->has_data && !ask_descriptor(vm, o, name, UNSET, &found, err))
+	if (class_data(o.instance->class, name) && !ask_descriptor(vm, o, name, UNSET, &found, err))
 		return false;
 	if (found || delete_named(o.instance->attributes, name))
 		return true;
@@ -758,7 +758,7 @@ static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 		return true;
 	if (!realize(vm, *place, err))
 		return false;
-	if (!i->class->is_module || !class_lookup(i->class, name))
+	if (!i->class->is_module || !class_may_hold_child(**place) || !class_lookup(i->class, name))
 		return true;
 	if (!is_child(vm, i, name, *place, &child, err))
 		return false;
@@ -775,7 +775,7 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	struct value *place = NULL;
 	bool found;
 
-	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
+	if (class_data(i->class, name) && !class_find(vm, i->class, name, &place, err))
 		return false;
 	if (place && is_data_descriptor(*place) &&
 	    (place->kind == VALUE_DESCRIPTOR || class_lookup(place->instance->class, "__get__")))

@@ -11,12 +11,15 @@
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
 
-static void *object_new(enum value_kind kind, size_t bytes)
+/* What was freed last is at hand for malloc() alone: glibc's calloc() looks for memory each time.
+ */
+static inline void *object_new(enum value_kind kind, size_t bytes)
 {
-	struct object *o = calloc(1, bytes);
+	struct object *o = malloc(bytes);
 
 	if (!o)
 		return NULL;
+	memset(o, 0, bytes);
 	o->refs = 1;
 	o->kind = kind;
 	return o;
@@ -282,6 +285,8 @@ static void visit_function(struct function *f, object_visit_fn *visit, void *con
 		visit(value_of(f->closure), context);
 	if (f->attributes)
 		visit(value_of(f->attributes), context);
+	if (f->op)
+		visit(value_of(f->op), context);
 }
 
 static void visit_object(void *o, object_visit_fn *visit, void *context)

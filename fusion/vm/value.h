@@ -131,6 +131,7 @@ struct function {
 	struct dict *attributes;    /* f.name = v; NULL: none */
 	enum disable_mark disabled; /* torch.compiler.disable: runs as written, never captured */
 	enum grad_mark grad;        /* torch.no_grad() and its kin decorate it */
+	struct native *op;          /* most calls are this one (vm_host.as_op); NULL: none */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
@@ -189,8 +190,8 @@ struct class
 	struct dict *attributes; /* by name; never NULL */
 	enum class_id builtin;
 	bool hidden;              /* of the prelude: stacks and guards leave it out */
-	bool has_data;            /* it or a base has a property, or an attribute with __set__
-				   * or __delete__: asked before the instance */
+	uint64_t data;            /* name_bit() of each property, and attribute with __set__ or
+				   * __delete__, of it and its bases: asked before the instance */
 	bool has_getattribute;    /* it or a base has __getattribute__ */
 	bool is_module;           /* nn.Module or derived: what its own attributes are */
 	bool has_getattr;         /* it or a base has __getattr__ */
@@ -275,6 +276,11 @@ bool value_list_push(struct list *list, struct value v);
 /* Where the entry of a key lies; NULL where there is none. */
 struct value *value_dict_place(struct dict *dict, struct value key);
 struct value *value_dict_find(struct dict *dict, const char *text); /* of the key `text` */
+/* One of 64 bits, by the text's length and the character in its middle. */
+static inline uint64_t name_bit(const char *text, size_t len)
+{
+	return UINT64_C(1) << (((unsigned char)text[len / 2] * 3 + len) & 63);
+}
 
 /* Drops an entry; false where there is none. */
 bool value_dict_remove(struct dict *dict, struct value key);

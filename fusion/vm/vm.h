@@ -58,6 +58,10 @@ struct vm_host {
 	/* A call of a VALUE_NATIVE that is not a builtin. */
 	bool (*call)(void *self, const struct native *f, const struct arguments *args,
 		     struct value *out, struct err *err);
+	/* A call of a function of the prelude that is `f` in most cases.  *known: this is one of
+	 * them, and was carried out; else the function runs.  NULL: it always does. */
+	bool (*as_op)(void *self, const struct native *f, const struct arguments *args, bool *known,
+		      struct value *out, struct err *err);
 	/* At least one operand is a TENSOR or a number of the host.  Where x is in place and
 	 * x->a a tensor, the result is x->a itself. */
 	bool (*binary)(void *self, const struct binary *x, struct value *out, struct err *err);

@@ -109,7 +109,7 @@ static struct report_aligned_side *fill_side(struct answering *s, const struct a
 	REPORT_SET(to, outside, (int64_t)side->outside);
 	REPORT_SET(to, on_host, side->on_host);
 	REPORT_SET_IF(to, device, side->devices > 1, side->device);
-	REPORT_SET(to, left_out, side->run->left_out);
+	REPORT_SET(to, left_out, side->run->events->left_out);
 	REPORT_SET(to, t0_ns, model_from(side) - side->first_ns);
 	REPORT_SET(to, t1_ns, u->to_ns - side->first_ns);
 	fill_apart(s, side, to);
@@ -118,9 +118,20 @@ static struct report_aligned_side *fill_side(struct answering *s, const struct a
 
 /* ---- which rows ---- */
 
+static const struct unit_change *time_of(const struct listed_row *l)
+{
+	return &l->row->change[l->part];
+}
+
+/* Whether it is more than noise, as far as is known. */
+static bool stands(const struct listed_row *l)
+{
+	return time_of(l)->changed || isnan(time_of(l)->low) || l->row->n_a != l->row->n_b;
+}
+
 static double size_of(const struct listed_row *l)
 {
-	return fabs(l->row->change[l->part].delta);
+	return fabs(time_of(l)->delta);
 }
 
 static int by_place(const struct listed_row *a, const struct listed_row *b)
@@ -130,15 +141,14 @@ static int by_place(const struct listed_row *a, const struct listed_row *b)
 		   : (int)a->part - (int)b->part;
 }
 
-/* What changed first, the largest first. */
+/* What changed first, then what stands, the largest first. */
 static int by_size(const void *x, const void *y)
 {
 	const struct listed_row *a = x, *b = y;
-	bool changed_a = a->row->change[a->part].changed,
-	     changed_b = b->row->change[b->part].changed;
+	int of_a = 2 * time_of(a)->changed + stands(a), of_b = 2 * time_of(b)->changed + stands(b);
 
-	if (changed_a != changed_b)
-		return changed_b - changed_a;
+	if (of_a != of_b)
+		return of_b - of_a;
 	if (size_of(a) != size_of(b))
 		return size_of(a) < size_of(b) ? 1 : -1;
 	return by_place(a, b);
@@ -148,10 +158,8 @@ static int by_size(const void *x, const void *y)
 static int by_part(const void *x, const void *y)
 {
 	const struct listed_row *a = x, *b = y;
-	bool changed_a = a->row->change[a->part].changed,
-	     changed_b = b->row->change[b->part].changed;
 
-	if (changed_a == changed_b && a->part != b->part)
+	if (time_of(a)->changed == time_of(b)->changed && a->part != b->part)
 		return (int)a->part - (int)b->part;
 	return by_size(x, y);
 }
@@ -356,6 +364,7 @@ static void fill_row(struct answering *s, const struct listed_row *l, struct rep
 	REPORT_SET(to, n_a, (int64_t)row->n_a);
 	REPORT_SET(to, n_b, (int64_t)row->n_b);
 	REPORT_SET(to, moved, row->any_moved);
+	REPORT_SET(to, stands, stands(l));
 	REPORT_SET(to, time, align_change(&s->wording, &row->change[l->part]));
 	REPORT_SET_IF(to, length, l->part == ROW_DEVICE,
 		      align_change(&s->wording, &row->change[ROW_LENGTH]));
@@ -376,7 +385,7 @@ static void fill_rows(struct answering *s)
 	for (size_t i = 0; rows && i < n; i++)
 		fill_row(s, &s->list[i], &rows[i]);
 	for (size_t i = n; i < s->n_listed; i++)
-		left[s->list[i].part] += s->list[i].row->change[s->list[i].part].delta;
+		left[s->list[i].part] += time_of(&s->list[i])->delta;
 	REPORT_SET(s->to, rows, (struct report_aligned_row_list){ rows, n });
 	if (!others)
 		return;
@@ -505,16 +514,19 @@ static struct report_aligned_change *fill_part(struct answering *s, enum row_par
 	return to;
 }
 
-/* What the rows that did not change differ by, together. */
+/* What the rows that do not stand differ by, together. */
 static void fill_noise(struct answering *s)
 {
 	double sum = 0;
+	int64_t n = 0;
 
 	for (size_t i = 0; i < s->n_listed; i++) {
-		const struct unit_change *c = &s->list[i].row->change[s->list[i].part];
-
-		sum += c->changed ? 0 : c->delta;
+		if (stands(&s->list[i]))
+			continue;
+		sum += time_of(&s->list[i])->delta;
+		n++;
 	}
+	REPORT_SET(s->to, noise_rows, n);
 	REPORT_SET(s->to, noise_us, sum / 1e3);
 	REPORT_SET(s->to, noise, align_signed(&s->wording, sum, NAN, NAN));
 }

@@ -21,21 +21,13 @@
 /* Of a side: later ones are left out, which the answer says. */
 enum { ALIGN_MOST_EVENTS = 1 << 20 };
 
-/* Events of a timeline as far as they are aligned; zeroed is empty. */
-struct align_events {
-	struct timeline_events all;
-	int64_t left_out;
-};
-
-/* Adds a block: a timeline_block_fn, `self` the struct above. */
-bool align_events_block(void *self, const void *block, size_t len, struct err *err);
-void align_events_finish(struct align_events *e);
+/* Events of a timeline as far as they are aligned; timeline_events_block() adds to them. */
+#define ALIGN_EVENTS ((struct timeline_events){ .spans = true, .most = ALIGN_MOST_EVENTS })
 
 struct align_run {
-	json_t *head; /* shown as it is: id or file, name */
-	const struct timeline_events *events;
-	int64_t left_out;
-	const char *mode; /* of a run: NULL: a compiled one, or the only one */
+	json_t *head;                         /* shown as it is: id or file, name */
+	const struct timeline_events *events; /* ALIGN_EVENTS, with its blocks */
+	const char *mode;                     /* of a run: NULL: a compiled one, or the only one */
 	bool has_n;
 	int64_t n; /* the point of a sweep; else the last */
 };

@@ -5,58 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- events ---- */
-
-static bool is_item_kind(uint32_t kind)
-{
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_LIBRARY || kind == TIMELINE_EAGER ||
-	       kind == TIMELINE_COPY || kind == TIMELINE_SET;
-}
-
-static bool is_kept(uint32_t kind)
-{
-	return kind != TIMELINE_MEMORY && kind != TIMELINE_COUNTER && kind != TIMELINE_FLOW;
-}
-
-static bool add_chunk(struct align_events *to, const struct timeline_chunk *chunk, struct err *err)
-{
-	for (int i = 0; i < chunk->n; i++) {
-		struct timeline_event e = timeline_chunk_event(chunk, i);
-
-		if (!is_kept(e.kind))
-			continue;
-		if (to->all.list.len >= ALIGN_MOST_EVENTS)
-			to->left_out++;
-		else if (!VEC_PUSH(&to->all.list, e))
-			return err_set(err, ERR_MEMORY, "out of memory for a timeline");
-	}
-	return true;
-}
-
-bool align_events_block(void *self, const void *block, size_t len, struct err *err)
-{
-	struct align_events *to = self;
-	struct timeline_chunk chunk = { 0 };
-	struct timeline_block head;
-	bool ok;
-
-	if (!timeline_block_read(block, len, &head, err))
-		return false;
-	if (head.kind == TIMELINE_TABLES)
-		return timeline_tables_read(&to->all.tables, &head, err);
-	if (head.kind != TIMELINE_CHUNK)
-		return true;
-	ok = timeline_chunk_create(&chunk, err) && timeline_chunk_read(&chunk, &head, err) &&
-	     add_chunk(to, &chunk, err);
-	timeline_chunk_destroy(&chunk);
-	return ok;
-}
-
-void align_events_finish(struct align_events *e)
-{
-	timeline_events_finish(&e->all);
-}
-
 /* ---- lanes ---- */
 
 /* The mode and the point that are looked at: those asked for; else a mode that compiles, and the
@@ -140,7 +88,7 @@ static void choose_device(struct align_side *s)
 		struct timeline_lane lane;
 		int at;
 
-		if (!is_wanted(s, e) || !is_item_kind(e->kind))
+		if (!is_wanted(s, e) || !timeline_kind_runs(e->kind))
 			continue;
 		lane = timeline_lane_at(&events->tables, e->lane);
 		at = device_of(uses, n, &lane);
@@ -218,7 +166,7 @@ static bool find_launches(const struct align_side *s, struct launches *l)
 		struct timeline_lane lane;
 		struct launch_seen row;
 
-		if (!is_wanted(s, e) || is_item_kind(e->kind))
+		if (!is_wanted(s, e) || timeline_kind_runs(e->kind))
 			continue;
 		row = (struct launch_seen){ e->correlation, 0, 0, e->start_ns };
 		ok = follow_ops(l, e, &row.op);
@@ -293,7 +241,7 @@ static int by_launch(const void *x, const void *y)
 
 static bool is_item(const struct align_side *s, const struct timeline_event *e)
 {
-	return s->on_host ? e->kind == TIMELINE_OP : is_item_kind(e->kind);
+	return s->on_host ? e->kind == TIMELINE_OP : timeline_kind_runs(e->kind);
 }
 
 static bool find_items(struct align_side *s, const struct launches *l)

@@ -360,21 +360,6 @@ void compiles_add_in(json_t *row, const char *object, const char *name, double n
 			    n == (double)(int64_t)n ? json_integer((json_int_t)n) : json_real(n));
 }
 
-void compiles_text(struct compiles *c, json_t *row, const char *field, const char *text, size_t len)
-{
-	bool bad = false;
-	char size[64];
-
-	if (!row)
-		return;
-	snprintf(size, sizeof(size), "%.50s_bytes", field);
-	json_object_set_new(row, size, json_integer((json_int_t)len));
-	if (c->text_bytes + len > COMPILES_TEXT_BYTES)
-		return;
-	c->text_bytes += len;
-	json_object_set_new(row, field, json_of_text(text, len, &bad));
-}
-
 /* ---- breaks ---- */
 
 static json_t *text_json(const char *text, size_t len)

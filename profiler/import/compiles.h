@@ -38,7 +38,7 @@ void torch_break_read(const char *text, struct torch_break *out);
 enum {
 	COMPILES_MAX = 20000,          /* compilations, and breaks */
 	COMPILES_LIST_MAX = 256,       /* rows of a list of a compilation */
-	COMPILES_TEXT_BYTES = 4 << 20, /* of graphs and code, in all */
+	COMPILES_TEXT_BYTES = 4 << 20, /* of errors, in all */
 };
 
 /* Zeroed needs compiles_init(). */
@@ -89,10 +89,6 @@ static inline void compiles_add(json_t *row, const char *field, int64_t n)
 
 /* The same in an object of a row, as "phases": {name: n}; up to COMPILES_LIST_MAX names. */
 void compiles_add_in(json_t *row, const char *object, const char *name, double n);
-
-/* A text to keep with a row, whole or not at all; then `field`_bytes alone says it. */
-void compiles_text(struct compiles *c, json_t *row, const char *field, const char *text,
-		   size_t len);
 
 /* A break that the log states, in the compilation `row` (NULL: of none). */
 void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b);

@@ -312,6 +312,22 @@ static void take_version(struct torch_item *item)
 	json_decref(version);
 }
 
+/* Why a compilation failed, whole or not at all: then its length alone. */
+static void take_error(struct torch_item *item)
+{
+	struct compiles *c = &item->t->m->compiles;
+	size_t len = item->record->payload_len;
+	bool bad = false;
+
+	if (!item->row)
+		return;
+	json_object_set_new(item->row, "error_bytes", json_integer((json_int_t)len));
+	if (c->text_bytes + len > COMPILES_TEXT_BYTES)
+		return;
+	c->text_bytes += len;
+	json_object_set_new(item->row, "error", json_of_text(item->record->payload, len, &bad));
+}
+
 /* A record of the kind "artifact": its name says what it is.  False with MEMORY. */
 static bool torch_artifact_take(struct torch_item *item, struct err *err)
 {
@@ -333,7 +349,7 @@ static bool torch_artifact_take(struct torch_item *item, struct err *err)
 	} else if (strcmp(name, "recompile_reasons") == 0) {
 		take_recompile_reasons(item);
 	} else if (strcmp(name, "dynamo_error") == 0) {
-		compiles_text(c, item->row, "error", payload, item->record->payload_len);
+		take_error(item);
 	} else if (strcmp(name, "triton_kernel_info") == 0) {
 		take_kernel_info(item);
 	} else if (strcmp(name, "inductor_collective_schedule") == 0) {
@@ -507,8 +523,6 @@ static bool take_output_graph(struct torch_item *item, struct err *err)
 							      item->record->payload_len));
 		if (item->row)
 			json_object_set_new(item->row, "graph_hash", json_string(hash));
-		compiles_text(&item->t->m->compiles, item->row, "graph", item->record->payload,
-			      item->record->payload_len);
 	}
 	return true;
 }
@@ -622,9 +636,6 @@ static bool take_output_code(struct torch_item *item, struct err *err)
 	compiles_add(item->row, "code_files", 1);
 	if (item->row && json_is_string(file))
 		json_object_set(item->row, "code_file", (json_t *)file);
-	if (item->record->payload)
-		compiles_text(&item->t->m->compiles, item->row, "code", item->record->payload,
-			      item->record->payload_len);
 	return true;
 }
 

@@ -130,7 +130,34 @@ struct report_kernel_mix_list rank_mix_rows(const int64_t mix[RANK_MIXES],
 	return (struct report_kernel_mix_list){ rows, n };
 }
 
-static void set_times(const int64_t mix[RANK_MIXES], struct report_rank *out)
+/* What a device ran as parts of `total`. */
+static struct report_rank_shares *shares_of(const int64_t mix[RANK_MIXES], int64_t total,
+					    struct report_draft *draft)
+{
+	struct report_rank_shares *to = report_new_rank_shares(1, &draft->arena);
+	int64_t computation = time_with(mix, 1 << RANK_COMPUTATION),
+		communication = time_with(mix, 1 << RANK_COMMUNICATION),
+		both = time_with(mix, 1 << RANK_COMPUTATION | 1 << RANK_COMMUNICATION);
+
+	if (!to)
+		return NULL;
+#define SHARE(field, ns)                                                                           \
+	REPORT_SET(to, field, total > 0 ? rank_rounded((double)(ns) / (double)total) : 0)
+	SHARE(busy, total - mix[0]);
+	SHARE(computation, computation);
+	SHARE(communication, communication);
+	SHARE(memory, time_with(mix, 1 << RANK_MEMORY));
+	SHARE(exposed, communication - both);
+	SHARE(idle, mix[0]);
+	SHARE(computation_alone, computation - both);
+	SHARE(both, both);
+	SHARE(memory_alone, mix[1 << RANK_MEMORY]);
+#undef SHARE
+	return to;
+}
+
+static void set_times(const int64_t mix[RANK_MIXES], struct report_draft *draft,
+		      struct report_rank *out)
 {
 	int64_t total = 0, busy, computation = time_with(mix, 1 << RANK_COMPUTATION),
 		communication = time_with(mix, 1 << RANK_COMMUNICATION),
@@ -149,6 +176,7 @@ static void set_times(const int64_t mix[RANK_MIXES], struct report_rank *out)
 	REPORT_SET(out, exposed_us, us(communication - overlap));
 	REPORT_SET(out, non_compute_us, us(busy - computation));
 	REPORT_SET(out, idle_us, us(mix[0]));
+	REPORT_SET(out, shares, shares_of(mix, total, draft));
 }
 
 /* ---- names ---- */
@@ -543,7 +571,7 @@ bool rank_figures(const struct rank_events *e, struct report_rank *out, int64_t 
 		}
 		s.from_ns = n ? e->rows.at[at[0]].start_ns : 0;
 		s.to_ns = s.from_ns + total;
-		set_times(own, out);
+		set_times(own, draft, out);
 		REPORT_SET(out, kernels, (int64_t)n);
 		REPORT_SET(out, mix, rank_mix_rows(own, draft));
 		set_copies(e, out, draft);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
+
 enum { TEXT_BYTES = 400 };
 
 /* ---- graphs ---- */
@@ -62,13 +64,6 @@ struct same_text {
 	int n;
 	int64_t first; /* rank */
 };
-
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
 
 static void say_graph(const json_t *row, char *out)
 {
@@ -126,14 +121,15 @@ static void say_guards(const json_t *row, char *out)
 
 static void say_outcome(const json_t *row, char *out)
 {
-	const char *why = text_of(row, "fail_reason");
+	const char *why = json_text(row, "fail_reason");
 
-	snprintf(out, TEXT_BYTES, "%.40s%s%.200s", text_of(row, "outcome"), *why ? ": " : "", why);
+	snprintf(out, TEXT_BYTES, "%.40s%s%.200s", json_text(row, "outcome"), *why ? ": " : "",
+		 why);
 }
 
 static void say_frame(const json_t *row, char *out)
 {
-	snprintf(out, TEXT_BYTES, "%.100s of line %lld", text_of(row, "frame"),
+	snprintf(out, TEXT_BYTES, "%.100s of line %lld", json_text(row, "frame"),
 		 (long long)json_integer_value(json_object_get(row, "line")));
 }
 
@@ -425,7 +421,7 @@ static bool gather(struct compilers *c, const json_t *compiles, const json_t *pr
 	json_array_foreach((json_t *)compiles, i, row)
 	{
 		size_t process = (size_t)json_integer_value(json_object_get(row, "process"));
-		struct row_of_rank of = { text_of(row, "compile"),
+		struct row_of_rank of = { json_text(row, "compile"),
 					  json_integer_value(json_object_get(row, "resets")),
 					  rank_place(c, json_array_get(processes, process)), row };
 

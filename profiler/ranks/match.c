@@ -469,7 +469,8 @@ static bool add_short(struct rank_match *m, const char *group, const int64_t *re
 	struct report_divergence *row;
 
 	for (size_t i = 0; ranks && i < m->n_rows; i++)
-		if (reached[i] >= 0 && reached[i] < most && !m->rows[i].is_cut) {
+		if (reached[i] >= 0 && reached[i] + m->rows[i].in_last_step < most &&
+		    !m->rows[i].is_cut) {
 			ranks[n++] = m->rows[i].report->rank;
 			at = reached[i];
 		}

@@ -19,6 +19,7 @@ struct rank_row {
 	int64_t begin_ns;         /* its first event on a device */
 
 	bool is_cut; /* past a bound events of it were left out: its last collectives may be */
+	int64_t in_last_step; /* so many collectives were left out with the last step */
 	bool has_offset;
 	int64_t offset_ns; /* its clock is ahead by so much */
 	int64_t error_ns;

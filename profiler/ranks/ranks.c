@@ -1,6 +1,8 @@
 /* profiler/ranks/ranks.c -- the traces and compile logs of the ranks of one job, together. */
 #include "profiler/ranks/ranks.h"
 
+#include <math.h>
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +207,7 @@ static bool keep_collectives(struct ranks *r, struct rank_row *row)
 static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 {
 	struct report_rank *out = row->report;
+	size_t collectives = r->events.collectives.len;
 	bool last;
 	int steps = rank_events_steps(&r->events, &last);
 
@@ -212,6 +215,7 @@ static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 		return false;
 	r->left_out += r->events.left_out;
 	row->is_cut = row->is_cut || r->events.left_out > 0;
+	row->in_last_step = (int64_t)(collectives - r->events.collectives.len);
 	if (!set_rank(r, head, out))
 		return false;
 	REPORT_SET(out, file, r->file);
@@ -370,11 +374,43 @@ static struct report_texts sentences(const struct ranks *r, const struct rank_ma
 	return report_draft_texts(draft, said, n);
 }
 
+/* How busy the devices were; NULL: none ran anything. */
+static const char *say_busy(const struct ranks *r, struct report_draft *draft)
+{
+	const struct report_rank *one = NULL;
+	double least = 1, most = 0;
+	char low[NUMBER_BYTES], high[NUMBER_BYTES], length[NUMBER_BYTES];
+	int n = 0;
+
+	for (size_t i = 0; i < r->rows.len; i++) {
+		const struct report_rank *x = r->rows.at[i].report;
+
+		if (!x->kernels || !x->shares)
+			continue;
+		one = x;
+		least = fmin(least, x->shares->busy);
+		most = fmax(most, x->shares->busy);
+		n++;
+	}
+	if (!n)
+		return NULL;
+	number_print(low, 100 * least, 0.1);
+	number_print(high, 100 * most, 0.1);
+	number_duration(length, one->total_us);
+	if (n == 1)
+		return arena_printf(&draft->arena, "The device was busy %s %% of %s", high, length);
+	return arena_printf(&draft->arena, "Devices of %d ranks were busy %s%s%s %% of their time",
+			    n, low, strcmp(low, high) ? " to " : "", strcmp(low, high) ? high : "");
+}
+
 static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
 {
 	struct report_rank_path *path = rank_critical(m, r->recorded);
+	const char *busy;
 
 	REPORT_SET_OR_NULL(out, world_size, r->world_size > 0, r->world_size);
+	busy = say_busy(r, m->draft);
+	REPORT_SET_OR_NULL(out, busy, busy, busy);
 	REPORT_SET(out, sentences, sentences(r, m, path));
 	REPORT_SET(out, ranks, rank_rows(r, m->draft));
 	REPORT_SET(out, mix, rank_mix_rows(r->mix, m->draft));

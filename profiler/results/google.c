@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/results/reading.h"
 
 /* What a row has that is no counter of the user's. */
@@ -43,22 +44,15 @@ static void common(struct results_reading *r, const json_t *context)
 	}
 }
 
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
-
 /* run_name is there since 1.5. */
 static const char *benchmark_of(const json_t *row)
 {
-	return *text_of(row, "run_name") ? text_of(row, "run_name") : text_of(row, "name");
+	return *json_text(row, "run_name") ? json_text(row, "run_name") : json_text(row, "name");
 }
 
 static bool is_aggregate(const json_t *row, const char *which)
 {
-	const char *name = text_of(row, "aggregate_name");
+	const char *name = json_text(row, "aggregate_name");
 
 	return *name && (!which || strcmp(name, which) == 0);
 }
@@ -70,7 +64,7 @@ static double microseconds(const json_t *row)
 		const char *unit;
 		double scale;
 	} units[] = { { "ns", 1e-3 }, { "us", 1 }, { "ms", 1e3 }, { "s", 1e6 } };
-	const char *unit = text_of(row, "time_unit");
+	const char *unit = json_text(row, "time_unit");
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(unit, units[i].unit) == 0)
@@ -82,9 +76,9 @@ static double microseconds(const json_t *row)
 static const char *failed(const json_t *row)
 {
 	if (json_is_true(json_object_get(row, "error_occurred")))
-		return text_of(row, "error_message");
-	return json_is_true(json_object_get(row, "skipped")) || *text_of(row, "skipped")
-		   ? text_of(row, "skip_message")
+		return json_text(row, "error_message");
+	return json_is_true(json_object_get(row, "skipped")) || *json_text(row, "skipped")
+		   ? json_text(row, "skip_message")
 		   : NULL;
 }
 

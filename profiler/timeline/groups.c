@@ -95,18 +95,12 @@ bool timeline_groups_range(struct timeline_groups *g, int64_t *t0_ns, int64_t *t
 	return true;
 }
 
-static bool is_of_device(uint32_t kind)
-{
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_LIBRARY || kind == TIMELINE_EAGER ||
-	       kind == TIMELINE_COPY || kind == TIMELINE_SET;
-}
-
 /* A counter's value and an arrow take no time; kernels are what devices run. */
 static bool counts(const struct timeline_groups *g, uint32_t kind)
 {
 	if (kind == TIMELINE_COUNTER || kind == TIMELINE_FLOW)
 		return false;
-	return g->how.by == TIMELINE_BY_NAME || is_of_device(kind) ||
+	return g->how.by == TIMELINE_BY_NAME || timeline_kind_runs(kind) ||
 	       (g->how.by == TIMELINE_BY_OP && kind == TIMELINE_OP);
 }
 

@@ -4,13 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_span(uint32_t kind)
+{
+	return kind != TIMELINE_MEMORY && kind != TIMELINE_COUNTER && kind != TIMELINE_FLOW;
+}
+
 static bool add_events(struct timeline_events *to, const struct timeline_chunk *chunk,
 		       struct err *err)
 {
 	for (int i = 0; i < chunk->n; i++) {
 		struct timeline_event e = timeline_chunk_event(chunk, i);
 
-		if (!VEC_PUSH(&to->list, e))
+		if (to->spans && !is_span(e.kind))
+			continue;
+		if (to->most && to->list.len >= to->most)
+			to->left_out++;
+		else if (!VEC_PUSH(&to->list, e))
 			return err_set(err, ERR_MEMORY, "out of memory for a timeline");
 	}
 	return true;
@@ -27,6 +36,8 @@ bool timeline_events_block(void *self, const void *block, size_t len, struct err
 		return false;
 	if (head.kind == TIMELINE_TABLES)
 		return timeline_tables_read(&to->tables, &head, err);
+	if (head.kind != TIMELINE_CHUNK)
+		return true;
 	ok = timeline_chunk_create(&chunk, err) && timeline_chunk_read(&chunk, &head, err) &&
 	     add_events(to, &chunk, err);
 	timeline_chunk_destroy(&chunk);

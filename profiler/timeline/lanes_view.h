@@ -9,9 +9,12 @@
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
 
-struct timeline_events {                 /* zeroed is empty */
+struct timeline_events {                 /* zeroed is empty, and keeps all */
 	VEC(struct timeline_event) list; /* in order of their starts */
 	struct timeline_tables tables;
+	bool spans;  /* samples of memory, counters and ends of arrows are not kept */
+	size_t most; /* of those that are kept; 0: any number */
+	int64_t left_out;
 };
 
 /* Adds a block: a timeline_block_fn, `self` the struct above. */

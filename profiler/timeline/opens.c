@@ -66,15 +66,9 @@ void opens_destroy(struct opens *o)
 	free(o);
 }
 
-static bool is_of_device(uint32_t kind)
-{
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_LIBRARY || kind == TIMELINE_EAGER ||
-	       kind == TIMELINE_COPY || kind == TIMELINE_SET;
-}
-
 void opens_add(struct opens *o, const struct timeline_event *e, int64_t from_ns, int64_t to_ns)
 {
-	struct busy *b = is_of_device(e->kind) ? &o->device : &o->host;
+	struct busy *b = timeline_kind_runs(e->kind) ? &o->device : &o->host;
 	int first = bin_of(o, from_ns), last = bin_of(o, to_ns);
 
 	if (e->kind == TIMELINE_CALL && (!o->has_call || e->start_ns >= o->call_ns)) {

@@ -64,6 +64,13 @@ enum timeline_kind {
 };
 const char *timeline_kind_name(enum timeline_kind kind);
 
+/* What devices run. */
+static inline bool timeline_kind_runs(uint32_t kind)
+{
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_LIBRARY || kind == TIMELINE_EAGER ||
+	       kind == TIMELINE_COPY || kind == TIMELINE_SET;
+}
+
 /* What an event is drawn and grouped as: "collective", "compile", "python"
  * (profiler/timeline/drawn.def) where its name, or that of its lane, says more than its kind, whose
  * name it is else.  Both may be NULL. */

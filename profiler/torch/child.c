@@ -116,17 +116,17 @@ static bool start(struct running *r, struct err *err)
 }
 
 /* One line; what is no JSON is left out. */
-static bool hear_line(struct running *r, const char *line, size_t len, struct err *err)
+static bool take_line(struct running *r, const char *line, size_t len, struct err *err)
 {
-	struct report_draft *heard = r->c->heard;
+	struct report_draft *messages = r->c->messages;
 	json_t *json = report_draft_value(
-	    heard, json_loadb(line, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
+	    messages, json_loadb(line, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
 	const struct report_torch_message *m;
 	struct err why = { 0 };
 
 	if (!json_is_object(json))
 		return true;
-	m = report_read_torch_message(json, &heard->arena, &why);
+	m = report_read_torch_message(json, &messages->arena, &why);
 	if (!m)
 		return err_set(err, ERR_WORKER, "torch's process said what it cannot: %.400s",
 			       why.message);
@@ -137,10 +137,10 @@ static bool hear_line(struct running *r, const char *line, size_t len, struct er
 				   : ERR_WORKER,
 			       "%.*s", ERR_MESSAGE_BYTES - 1, m->error->message);
 	r->done = r->done || m->done;
-	return r->c->hear(r->c->self, m, err);
+	return r->c->on_message(r->c->self, m, err);
 }
 
-/* Whole lines are heard, the rest waits.  False with *err; *over at the end. */
+/* Each whole line is a message, the rest waits.  False with *err; *over at the end. */
 static bool read_lines(struct running *r, bool *over, struct err *err)
 {
 	char bytes[READ_BYTES], *end;
@@ -157,7 +157,7 @@ static bool read_lines(struct running *r, bool *over, struct err *err)
 	while ((end = memchr(r->lines.data + taken, '\n', r->lines.len - taken))) {
 		size_t len = (size_t)(end - r->lines.data) - taken;
 
-		if (len && !hear_line(r, r->lines.data + taken, len, err))
+		if (len && !take_line(r, r->lines.data + taken, len, err))
 			return false;
 		taken += len + 1;
 	}

@@ -34,10 +34,10 @@ struct torch_child {
 	const struct scratch *folder; /* with experiment.py, but for the role probe */
 	const struct torch_limits *limits;
 	const char *role;
-	const json_t *options;      /* NULL: none */
-	struct report_draft *heard; /* has the messages */
+	const json_t *options;         /* NULL: none */
+	struct report_draft *messages; /* has the messages */
 	/* Takes each message; false (with *err) ends the job. */
-	bool (*hear)(void *self, const struct report_torch_message *message, struct err *err);
+	bool (*on_message)(void *self, const struct report_torch_message *message, struct err *err);
 	/* A few times a second; false: the run was cancelled.  May be NULL. */
 	bool (*tick)(void *self);
 	void *self;
@@ -45,7 +45,7 @@ struct torch_child {
 };
 
 /* Runs it to its end.  False with WORKER where a limit is reached, the process crashed, said
- * what failed or is not there, NO_DEVICE, CANCELLED, or hear()'s error. */
+ * what failed or is not there, NO_DEVICE, CANCELLED, or on_message()'s error. */
 bool torch_child_run(const struct torch_child *c, struct err *err);
 
 #endif

@@ -317,7 +317,7 @@ static bool tell(void *self)
 	       e->options->progress(e->options->self, fmin(share, 0.99), e->what, -1);
 }
 
-static void hear_hello(struct report_torch *to, const struct report_torch_hello *hello)
+static void note_hello(struct report_torch *to, const struct report_torch_hello *hello)
 {
 	SAME(to, hello, version);
 	SAME(to, hello, python);
@@ -328,12 +328,12 @@ static void hear_hello(struct report_torch *to, const struct report_torch_hello 
 	SAME(to, hello, build);
 }
 
-static bool hear(void *self, const struct report_torch_message *m, struct err *err)
+static bool on_message(void *self, const struct report_torch_message *m, struct err *err)
 {
 	struct engine *e = self;
 
 	if (m->hello)
-		hear_hello(e->report, m->hello);
+		note_hello(e->report, m->hello);
 	if (m->progress) {
 		e->share = m->progress->share;
 		snprintf(e->what, sizeof(e->what), "%s",
@@ -374,8 +374,8 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 		.limits = &e->limits,
 		.role = role,
 		.options = options,
-		.heard = e->draft,
-		.hear = hear,
+		.messages = e->draft,
+		.on_message = on_message,
 		.tick = tell,
 		.self = e,
 		.stderr_text = e->stderr_text,
@@ -862,7 +862,7 @@ struct report_run *profiler_run_engines(const struct workload *w,
 
 /* ---- is it there */
 
-static bool hear_probe(void *self, const struct report_torch_message *message, struct err *err)
+static bool take_probe(void *self, const struct report_torch_message *message, struct err *err)
 {
 	(void)err;
 	if (message->hello)
@@ -886,8 +886,8 @@ json_t *profiler_torch_probe(const char *python, bool confined, struct err *err)
 				     .folder = &folder,
 				     .limits = &limits,
 				     .role = "probe",
-				     .heard = &draft,
-				     .hear = hear_probe,
+				     .messages = &draft,
+				     .on_message = take_probe,
 				     .self = found };
 	bool ok = host != NULL;
 

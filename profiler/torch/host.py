@@ -153,7 +153,7 @@ class Host:
         poll, what = select.poll(), {0: None, LISTEN_FD: self.accept}
         for servant in self.servants:
             # In this order: a servant says that a job is done and may end then.
-            what[servant.channel.fileno()] = lambda s=servant: self.hear(s)
+            what[servant.channel.fileno()] = lambda s=servant: self.on_message(s)
             what[servant.ended] = lambda s=servant: self.bury(s)
             if servant.job:
                 what[servant.job.fileno()] = lambda s=servant: self.drop(s, "the job was given up")
@@ -190,7 +190,7 @@ class Host:
             self.made += 1
         free[0].begin(connection, order, out, errors)
 
-    def hear(self, servant):
+    def on_message(self, servant):
         word = servant.channel.recv(16)
         if word and servant.job:
             servant.finish()

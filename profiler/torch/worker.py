@@ -390,7 +390,7 @@ SETTINGS = ("get_default_dtype", "get_num_threads", "is_grad_enabled", "is_infer
 
 
 def settings(torch):
-    """What a program can leave behind for the next one."""
+    """What a program can leave for the next one."""
     functions = getattr(torch.nn, "functional", None)
     cudnn = [getattr(torch.backends.cudnn, name, None) for name in ("enabled", "benchmark", "deterministic")]
     return cudnn + [str(getattr(torch, name)()) for name in SETTINGS if hasattr(torch, name)], {

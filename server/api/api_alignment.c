@@ -64,7 +64,7 @@ static bool load(struct req *req, struct loaded_timeline t[2], struct err *err)
 
 static bool api_alignment(struct req *req, struct reply *reply, struct err *err)
 {
-	struct loaded_timeline t[2] = { 0 };
+	struct loaded_timeline t[2] = { LOADED_TIMELINE, LOADED_TIMELINE };
 	struct timelines_asked asked = { 0 };
 
 	if (read_lanes(req, &asked, err) && load(req, t, err))

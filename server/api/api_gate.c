@@ -19,7 +19,7 @@ struct gate_asked {
 	bool waiting; /* one of them has not ended */
 };
 
-static const char *text_of(const json_t *json, const char *key, const char *fallback)
+static const char *text_or(const json_t *json, const char *key, const char *fallback)
 {
 	const json_t *value = json_object_get(json, key);
 
@@ -31,7 +31,7 @@ static bool read_options(const json_t *json, struct gate_asked *asked, struct er
 	static const char *const known[] = { "workloads", "runs",     "baseline",
 					     "margin",    "fails_on", "format" };
 	const json_t *margin = json_object_get(json, "margin");
-	const char *fails_on = text_of(json, "fails_on", NULL), *key;
+	const char *fails_on = text_or(json, "fails_on", NULL), *key;
 	json_t *value;
 
 	json_object_foreach((json_t *)json, key, value) {
@@ -45,10 +45,10 @@ static bool read_options(const json_t *json, struct gate_asked *asked, struct er
 				       "fails_on, format are",
 				       key);
 	}
-	asked->options.baseline = text_of(json, "baseline", NULL);
+	asked->options.baseline = text_or(json, "baseline", NULL);
 	asked->options.fails_on = GATE_ALL;
 	asked->options.margin = json_number_value(margin) / 100;
-	asked->format = text_of(json, "format", "json");
+	asked->format = text_or(json, "format", "json");
 	if (!asked->options.baseline || !*asked->options.baseline)
 		return err_set(
 		    err, ERR_BAD_REQUEST,

@@ -3,7 +3,7 @@
 
 static bool give_block(void *self, const struct timeline_row *row, struct err *err)
 {
-	return align_events_block(self, row->data, row->len, err);
+	return timeline_events_block(self, row->data, row->len, err);
 }
 
 bool loaded_timeline_of_run(struct loaded_timeline *t, struct db *db, int64_t id, struct err *err)
@@ -19,7 +19,7 @@ bool loaded_timeline_of_run(struct loaded_timeline *t, struct db *db, int64_t id
 	ok = ok &&
 	     db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), give_block, &t->events, err) &&
 	     db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_CHUNK), give_block, &t->events, err);
-	if (ok && !t->events.all.list.len)
+	if (ok && !t->events.list.len)
 		ok = err_set(err, ERR_CONFLICT,
 			     "run %lld has no timeline: it was not recorded, or nothing ran",
 			     (long long)id);
@@ -36,8 +36,7 @@ json_t *loaded_timelines_align(const struct loaded_timeline t[2],
 
 	for (int i = 0; i < 2; i++)
 		runs[i] = (struct align_run){ .head = t[i].head,
-					      .events = &t[i].events.all,
-					      .left_out = t[i].events.left_out,
+					      .events = &t[i].events,
 					      .mode = asked->mode[i],
 					      .has_n = asked->has_n[i],
 					      .n = asked->n[i] };
@@ -46,7 +45,7 @@ json_t *loaded_timelines_align(const struct loaded_timeline t[2],
 
 void loaded_timeline_finish(struct loaded_timeline *t)
 {
-	align_events_finish(&t->events);
+	timeline_events_finish(&t->events);
 	json_decref(t->head);
 	*t = (struct loaded_timeline){ 0 };
 }

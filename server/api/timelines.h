@@ -5,10 +5,12 @@
 #include "db/db.h"
 #include "profiler/align/align.h"
 
-struct loaded_timeline { /* zeroed is empty */
-	struct align_events events;
+struct loaded_timeline { /* LOADED_TIMELINE is empty */
+	struct timeline_events events;
 	json_t *head; /* id and name, or file and name */
 };
+
+#define LOADED_TIMELINE ((struct loaded_timeline){ .events = ALIGN_EVENTS })
 
 /* A run that has ended.  CONFLICT where it has not or has no timeline, NOT_FOUND, STORAGE; finish
  * in any case. */

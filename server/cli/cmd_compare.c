@@ -586,7 +586,7 @@ static bool load_timeline(struct loaded_timeline *t, const char *text, const cha
 {
 	int64_t id = id_of(text);
 	struct db *db = id ? db_open_reading(store, err) : NULL;
-	struct import *im = id ? NULL : import_create(align_events_block, &t->events, 0, err);
+	struct import *im = id ? NULL : import_create(timeline_events_block, &t->events, 0, err);
 	json_t *report = NULL;
 	bool ok = false;
 
@@ -606,7 +606,7 @@ static bool load_timeline(struct loaded_timeline *t, const char *text, const cha
 
 static json_t *compare_timelines(const struct compare_flags *f, const char *db, struct err *err)
 {
-	struct loaded_timeline t[2] = { 0 };
+	struct loaded_timeline t[2] = { LOADED_TIMELINE, LOADED_TIMELINE };
 	json_t *aligned = NULL;
 
 	if (load_timeline(&t[0], f->runs[0], db, err) && load_timeline(&t[1], f->runs[1], db, err))
@@ -670,7 +670,7 @@ static void print_row(struct buf *out, const struct report_aligned_row *row)
 /* Rows within their noise are counted, not listed. */
 static void print_timelines(struct buf *out, const struct report_alignment *c)
 {
-	size_t same = 0;
+	int64_t quiet = 0;
 
 	sentence_say(out, &c->sentence);
 	buf_printf(out, "\n\n%-*s  %10s  %10s  %11s\n", NAME_WIDTH, "a unit", "A", "B", "B - A");
@@ -681,14 +681,17 @@ static void print_timelines(struct buf *out, const struct report_alignment *c)
 		print_change(out, "ops of the host", c->host);
 	buf_printf(out, "\n%11s  %-6s  %-8s  %4s  %4s\n", "B - A", "part", "change", "A", "B");
 	for (size_t i = 0; i < c->rows.n; i++) {
-		if (c->rows.at[i].time->changed || !c->rows.at[i].time->has.ci_us)
+		if (c->rows.at[i].stands)
 			print_row(out, &c->rows.at[i]);
 		else
-			same++;
+			quiet++;
 	}
-	if (same + (size_t)c->others->rows)
-		buf_printf(out, "%lld more within their noise, together %s: --json has them\n",
-			   (long long)same + (long long)c->others->rows, c->noise->text);
+	if (c->noise_rows)
+		buf_printf(out, "%lld more within their noise, together %s\n",
+			   (long long)c->noise_rows, c->noise->text);
+	if (c->others->rows > c->noise_rows - quiet)
+		buf_printf(out, "%lld smaller ones that are not listed\n",
+			   (long long)(c->others->rows - (c->noise_rows - quiet)));
 	for (size_t i = 0; i < c->host_rows.n; i++)
 		print_row(out, &c->host_rows.at[i]);
 	buf_puts(out, "\n");

@@ -131,20 +131,21 @@ static void print_ranks(const struct report_ranks *all, FILE *out)
 		"collectives, %", "overlap", "idle, %", "waits, ms", "late", "caused, ms");
 	for (size_t i = 0; i < all->ranks.n; i++) {
 		const struct report_rank *r = &all->ranks.at[i];
-		double percent = r->total_us > 0 ? 100 / r->total_us : 0;
 		char hidden[16] = "none";
 
 		if (r->has.overlap)
 			snprintf(hidden, sizeof(hidden), "%.1f%%", 100 * r->overlap);
 
 		fprintf(out, "%5lld %10.3f %12.1f %14.1f %7.7s %9.1f %9.3f %6lld %12.3f  %s\n",
-			(long long)r->rank, r->total_us / 1e3, r->computation_us * percent,
-			r->communication_us * percent, hidden, r->idle_us * percent,
+			(long long)r->rank, r->total_us / 1e3, 100 * r->shares->computation,
+			100 * r->shares->communication, hidden, 100 * r->shares->idle,
 			r->wait_us / 1e3, (long long)r->last, r->caused_us / 1e3,
 			report_text(r->late_name));
 	}
+	fprintf(out, "%s%s%s", all->busy ? "\n" : "", report_text(all->busy),
+		all->busy ? ".\n" : "");
 	for (size_t i = 0; i < all->sentences.n; i++)
-		fprintf(out, "%s%s\n", i ? "" : "\n", all->sentences.at[i]);
+		fprintf(out, "%s%s\n", i || all->busy ? "" : "\n", all->sentences.at[i]);
 	for (size_t i = 0; i < all->divergences.n; i++)
 		fprintf(out, "  %s\n", all->divergences.at[i].sentence);
 	if (!all->path)

@@ -200,3 +200,10 @@ bool page_docs(struct req *req, struct reply *reply, struct err *err)
 		return not_found(req, reply);
 	return page_index(req, reply, err);
 }
+
+bool page_client(struct req *req, struct reply *reply, struct err *err)
+{
+	(void)req;
+	reply->asset = asset_find("/assets/client.py");
+	return reply->asset || err_set(err, ERR_INTERNAL, "this build has no client.py");
+}

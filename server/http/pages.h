@@ -4,7 +4,7 @@
 
 #include "server/http/http.h"
 
-handler_fn page_index, page_docs; /* of routes.def */
+handler_fn page_index, page_docs, page_client; /* of routes.def */
 
 /* What no route answers: a file below /assets; or, where *err is NOT_FOUND, the page with that
  * status, for people (programs get the error as JSON). */

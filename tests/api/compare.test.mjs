@@ -240,8 +240,12 @@ test('the difference of two traces is laid to the kernel that is slower', async 
     assert.ok(Math.abs(sum - body.device.delta_us) < 1e-6);
     assert.ok(first.b.t0_ns > 0 && first.b.t1_ns > first.b.t0_ns);
     assert.equal(body.leads, 'device');
-    const noise = body.rows.filter((r) => !r.time.changed).reduce((n, r) => n + r.time.delta_us, 0);
-    assert.ok(Math.abs(noise - body.noise_us) < 1e-6);
+    const quiet = body.rows.filter((r) => !r.stands);
+    assert.equal(body.noise_rows, quiet.length);
+    assert.ok(quiet.length && quiet.every((r) => !r.time.changed && r.n_a === r.n_b && r.time.ci_us), JSON.stringify(quiet));
+    assert.ok(Math.abs(quiet.reduce((n, r) => n + r.time.delta_us, 0) - body.noise_us) < 1e-6);
+    const shown = spawnSync(binary, ['compare', '--timelines', String(a), String(b), '--db', `${server.home}/store.db`], { encoding: 'utf8' });
+    assert.ok(shown.stdout.includes(`\n${quiet.length} more within their noise, together `), shown.stdout + shown.stderr);
     assert.deepEqual(body.host_rows.map((r) => [r.part, r.change, r.name]), [['host', 'slower', 'aten::op0']]);
     assert.ok(Math.abs(body.host.delta_us - 1) < 1e-6, JSON.stringify(body.host));
     const same = (await timelines(`a=${a}&b=${a}`)).body;

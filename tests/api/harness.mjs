@@ -109,19 +109,37 @@ export const quietPort = () => until(async () => {
 export async function getJson(url, options) {
     const response = await fetch(url, options);
     const body = await response.json();
-    if (response.status === 200 && body.report && /\/api\/v1\/runs\/\d+$/.test(url)) await checkReport(url, body);
+    await checkAnswer(url, options?.method ?? 'GET', response.status, body);
     return { status: response.status, headers: response.headers, body };
 }
 
-const schemas = new Map();
+const documents = new Map();
 
-/** Every report that a test gets is as openapi.json says, and has no field that is not there. */
-async function checkReport(url, body) {
-    const [origin] = url.split('/api/v1/');
-    if (!schemas.has(origin)) schemas.set(origin, (await (await fetch(`${origin}/api/v1/openapi.json`)).json()).components.schemas);
-    assert.deepEqual(faults(body.report, { $ref: '#/components/schemas/ReportRun' }, schemas.get(origin)).slice(0, 5), [], url);
-    if (Object.keys(body.report.modes ?? {}).length || body.report.points?.length)
-        assert.deepEqual(faults(body.findings, { $ref: '#/components/schemas/ReportFindings' }, schemas.get(origin)).slice(0, 5), [], url);
+/** openapi.json of the server of an address, and how its paths begin. */
+async function documentOf(url) {
+    const [begin] = url.split(/\/(?:api\/v1|healthz|readyz)(?:\/|$|\?)/);
+    if (!documents.has(begin)) {
+        const response = await fetch(`${begin}/api/v1/openapi.json`);
+        documents.set(begin, response.ok ? await response.json() : null);
+    }
+    return { document: documents.get(begin), path: new URL(url).pathname.slice(new URL(begin).pathname.replace(/\/$/, '').length) };
+}
+
+/** The path of the document that a path is of, the one with the fewest names for anything first. */
+const templateOf = (document, path) => Object.keys(document.paths)
+    .filter((template) => new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path))
+    .sort((a, b) => a.split('{').length - b.split('{').length)[0];
+
+/** Every answer that a test gets is as openapi.json says, and has no field that is not there. */
+async function checkAnswer(url, method, status, body) {
+    const { document, path } = await documentOf(url);
+    if (!document) return;
+    const operation = document.paths[templateOf(document, path)]?.[method.toLowerCase()];
+    const responses = operation?.responses ?? { default: document.paths['/api/v1/runs'].get.responses.default };
+    const response = responses[status] ?? (status >= 400 ? responses.default : null);
+    assert.ok(response, `openapi.json does not say that ${method} ${path} answers status ${status}`);
+    const schema = response.content?.['application/json']?.schema;
+    if (schema) assert.deepEqual(faults(body, schema, document.components.schemas, 'answer').slice(0, 5), [], `${method} ${url}: ${status}`);
 }
 
 export const postRun = (server, workload, type = 'application/json') => getJson(`${server.url}/api/v1/runs`, {

@@ -61,7 +61,7 @@ def dump(path):
 
 
 def lost(before, after):
-    """What an upgraded store lacks of the older one.  Version 7 makes hashes of sources anew."""
+    """What an upgraded store lacks of the older one.  Version 7 makes hashes of sources again."""
     return [f"{table}.{column}" for table, columns in before.items() for column, values in columns.items()
             if column != "source_hash" and after.get(table, {}).get(column) != values]
 

@@ -22,6 +22,8 @@ const near = (found, wanted, what) =>
 
 /** What the tables of HolisticTraceAnalysis say of a file, and the report of its rank. */
 function sameTables(rank, table) {
+    for (const [share, us] of [['computation', 'computation_us'], ['communication', 'communication_us'], ['memory', 'memory_us'], ['exposed', 'exposed_us'], ['idle', 'idle_us']])
+        near(rank.shares[share], rank[us] / rank.total_us, share);
     assert.equal(rank.rank, table.rank);
     const pairs = { kernel_time: 'total_us', idle_time: 'idle_us', compute_time: 'computation_us', non_compute_time: 'non_compute_us',
         communication_time: 'communication_us', overlap_time: 'overlap_us' };

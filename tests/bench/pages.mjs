@@ -112,7 +112,7 @@ function frames(page, act) {
           last = at;
           const began = performance.now();
           each(i++);
-          // Behind the callbacks of this frame and its paint.
+          // After the callbacks of this frame and its paint.
           requestAnimationFrame(i < n ? frame : () => done({ between, work }));
           const after = new MessageChannel();
           after.port1.onmessage = () => work.push(performance.now() - began);

@@ -348,6 +348,35 @@ function readCounts(said, id, text, who) {
   for (const thing of COUNTED) said.add(id, `${thing}s`, count(text, new RegExp(`^${thing}s: ([\\d,]+)`, "m")) ?? count(text, new RegExp(`(?<![\\w.])([\\d,]+) ${thing}s?(?!\\w)`)), who);
 }
 
+/** The cells of a table of the page, by the row's head and the column's. @param {string} which */
+async function cellsOf(which) {
+  const rows = await page.locator(`${which} tbody tr`).evaluateAll((all) => all.map((r) => [...r.cells].map((c) => c.innerText.trim())));
+  const heads = await page.locator(`${which} thead th`).allInnerTexts();
+  return rows.map((r) => Object.fromEntries(r.map((text, i) => [heads[i]?.trim() || "bar", text])));
+}
+
+/** What devices did, where there are any: on the overview, on the page of ranks, in the sentence and in the command. */
+async function readDevices(said, id, command) {
+  if (!(await page.getByRole("region", { name: "Device time of the log", exact: true }).count())) return;
+  const add = (what, text, who) => said.add(id, what, text?.replace(/\s+/g, " "), who);
+  const rows = (cells, who) => {
+    for (const row of cells) for (const [what, text] of Object.entries(row)) add(`${row.Of ?? row.Rank}: ${what}`.replace("device:", "rank 0:"), text, who);
+  };
+  const busy = (text, who) => add("devices busy", text.match(/busy ([\d.]+(?: to [\d.]+)?\s%)/)?.[1], who);
+  rows(await cellsOf('[aria-label="Device time of the log"] table'), "overview");
+  busy(await page.locator(".answer").innerText(), "overview");
+  busy(command, "command");
+  await visit(`/runs/${id}/ranks`);
+  await page.locator("#rank-heat").waitFor();
+  rows(await cellsOf("#rank-heat"), "map of ranks");
+  rows(await cellsOf("#rank-bars"), "bars of ranks");
+  busy(await page.locator(".ranksaid").innerText(), "ranks");
+  for (const line of command.match(/^ranks .*\n((?: *\d+ .*\n)+)/m)?.[1].trim().split("\n") ?? []) {
+    const [rank, , computing, collectives, , idle] = line.trim().split(/\s+/);
+    for (const [what, text] of [["Computing", computing], ["Collectives", collectives], ["Idle", idle]]) add(`rank ${rank}: ${what}`, `${text} %`, "command");
+  }
+}
+
 /** All places that tell what a log holds. */
 async function readImport(said, id, command) {
   const flat = (/** @type {string} */ t) => t.replace(/[ \t\u00a0]+/g, " ");
@@ -376,6 +405,7 @@ async function readImport(said, id, command) {
     said.add(id, thing, sum(rows.map((r) => r[1])), `table of ${thing}`);
     said.add(id, `time of ${thing}`, String(rows.reduce((n, r) => n + Number(us(flat(r[2]))), 0)), `table of ${thing}`);
   }
+  await readDevices(said, id, command);
   await visit(`/runs/${id}/timeline`);
   await page.locator(".timeline:not([aria-busy])").waitFor();
   if (!(await page.locator(".tl canvas").count())) return;

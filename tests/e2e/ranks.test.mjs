@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FIGURES } from "../../web/js/model/ranks.js";
 import { binary, getJson, startServer } from "../api/harness.mjs";
 import { drawn, openPage, sideways, sound, startBrowser } from "./browser.mjs";
 
@@ -40,7 +41,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     assert.match(text, /Collectives that were matched are the same, in the same order, on all ranks\./);
     assert.equal(await page.locator("#rank-bars tbody tr").count(), 4);
     // The late rank stands out, by colour and by words.
-    const late = page.locator('#rank-heat tr[data-rank="2"] td').nth(11);
+    const late = page.locator('#rank-heat tr[data-rank="2"] td').nth(12);
     assert.ok(Number(await late.getAttribute("data-heat")) < 0);
     assert.match(await late.locator("button").getAttribute("aria-label"), /^rank 2, Caused .* ms: what the others waited for it, worse than the middle rank$/);
     // The keys go from figure to figure; one opens its rank.
@@ -50,6 +51,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     assert.match(await page.locator("#rank-tip").innerText(), /^rank 2, Computing/);
     await page.keyboard.press("Enter");
     assert.equal(await page.getByLabel("Rank", { exact: true }).inputValue(), "2");
+    assert.match(page.url(), /[?&]rank=2/);
     assert.match(await page.locator("#main").innerText(), /rank-2\.pt\.trace\.json: its head says the rank/);
     // Shares of the path are those of the report.
     const kinds = await page.locator("#path-kinds tbody tr").count();
@@ -65,9 +67,32 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     if (!(await page.locator(".panel .lanes").count())) await page.getByRole("button", { name: "Lanes", exact: true }).click();
     const lanes = page.locator(".panel .lanes li");
     await lanes.first().waitFor();
-    assert.deepEqual(await lanes.evaluateAll((all) => all.map((li) => /, Rank 3$/.test(li.querySelector("button").textContent))), [true, true, true]);
+    assert.deepEqual(await lanes.evaluateAll((all) => all.map((li) => /, Rank 3, its times .* too (late|early)$/.test(li.querySelector("button").textContent))), [true, true, true]);
     await context.close();
   });
+
+test("the page, the command and the API say the same of each rank", async () => {
+  const { ranks } = (await getJson(`${server.url}/api/v1/runs/1`)).body.report.import;
+  const command = (...more) => execFileSync(binary, ["import", join(folder, "late"), ...more], { encoding: "utf8", maxBuffer: 1 << 26 });
+  // A file's name is where it lay: the rest is the same to the last digit.
+  const bare = (all) => ({ ...all, ranks: all.ranks.map(({ file, ...rank }) => ({ ...rank, file: file.split("/").at(-1) })) });
+  assert.deepEqual(bare(JSON.parse(command("--json")).ranks), bare(ranks));
+  const lines = command().split("\n"), head = lines.findIndex((line) => line.startsWith("ranks "));
+  const printed = lines.slice(head + 1, head + 1 + ranks.ranks.length).map((line) => line.trim().split(/\s+/).slice(0, 9));
+  const ms = (us) => (us / 1e3).toFixed(3), percent = (us, r) => ((100 / r.total_us) * us).toFixed(1);
+  assert.deepEqual(printed, ranks.ranks.map((r) => [`${r.rank}`, ms(r.total_us), percent(r.computation_us, r), percent(r.communication_us, r),
+    `${(100 * r.overlap).toFixed(1)}%`, percent(r.idle_us, r), ms(r.wait_us), `${r.last}`, ms(r.caused_us)]));
+  for (const sentence of ranks.sentences) assert.ok(lines.includes(sentence), sentence);
+  const { page, complaints, context } = await openPage(browser);
+  await page.goto(`${server.url}/runs/1/ranks`);
+  await drawn(page);
+  const cells = await page.locator("#rank-heat tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
+  assert.deepEqual(cells, ranks.ranks.map((r) => [`rank ${r.rank}`, ...FIGURES.map((f) => f.text(f.of(r), r))]));
+  const idle = await page.locator("#rank-bars tbody tr").evaluateAll((rows) => rows.map((row) => parseFloat(row.cells[row.cells.length - 2].innerText)));
+  idle.forEach((shown, i) => assert.ok(Math.abs(shown - (100 * ranks.ranks[i].idle_us) / ranks.ranks[i].total_us) <= 0.5, `idle ${shown}`));
+  await sound(page, complaints);
+  await context.close();
+});
 
 test("a collective that one rank runs in another order is said first", async () => {
   const { page, complaints, context } = await openPage(browser);

@@ -36,15 +36,15 @@ static bool read_back(void *self, const void *block, size_t len, struct err *err
 	}
 	json_decref(rows);
 	buf_finish(&text);
-	return align_events_block(self, block, len, err);
+	return timeline_events_block(self, block, len, err);
 }
 
 /* Nothing differs from itself. */
-static void align(const struct align_events *events)
+static void align(const struct timeline_events *events)
 {
 	struct err err = { 0 };
 	json_t *head = json_object();
-	struct align_run run = { .head = head, .events = &events->all };
+	struct align_run run = { .head = head, .events = events };
 	json_t *aligned = align_timelines(&run, &run, &err);
 
 	if (aligned ? json_is_true(json_object_get(json_object_get(aligned, "wall"), "changed"))
@@ -87,7 +87,7 @@ static bool feed(struct import *im, size_t rank, struct slice file, size_t piece
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t piece = size ? 1 + data[0] * (size_t)97 : 1, at = size ? 1 : 0, rank = 0;
-	struct align_events events = { 0 };
+	struct timeline_events events = ALIGN_EVENTS;
 	struct import *im = import_create(read_back, &events, 1 << 21, NULL);
 	struct err err = { 0 };
 	json_t *report = NULL;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	json_decref(report);
 	import_destroy(im);
-	align_events_finish(&events);
+	timeline_events_finish(&events);
 	return 0;
 }
 

@@ -1,17 +1,12 @@
 // tests/web/align.test.mjs -- two timelines aligned: where bars, slices and lines lie, and addresses.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { counts, countsText, linesBetween, placeSlices, placeUrl, shortName, toneOf, waterfall } from "../../web/js/model/align.js";
+import { countsText, linesBetween, placeSlices, placeUrl, shortName, toneOf, waterfall } from "../../web/js/model/align.js";
 
-const row = (delta, more = {}) => ({ part: "device", n_a: 1, n_b: 1, time: { delta_us: delta, changed: true, ci_us: [delta - 1, delta + 1] }, ...more });
+const row = (delta, more = {}) => ({ part: "device", n_a: 1, n_b: 1, stands: true, time: { delta_us: delta, changed: true, ci_us: [delta - 1, delta + 1] }, ...more });
 
-test("a row counts where it is more than noise, where nothing tells, or where items came and went", () => {
-  assert.ok(counts(row(3)));
-  const quiet = { time: { delta_us: 3, changed: false, ci_us: [-1, 7] } };
-  assert.ok(!counts(row(3, quiet)));
-  assert.ok(counts(row(3, { time: { ...quiet.time, ci_us: null } })));
-  assert.ok(counts(row(3, { ...quiet, n_b: 2 })));
-  assert.deepEqual([toneOf(row(3)), toneOf(row(-3)), toneOf(row(3, quiet)), toneOf(row(0))], ["worse", "better", "same", "same"]);
+test("colours are those of rows that stand", () => {
+  assert.deepEqual([toneOf(row(3)), toneOf(row(-3)), toneOf(row(3, { stands: false })), toneOf(row(0))], ["worse", "better", "same", "same"]);
 });
 
 test("bars begin where the one before ends", () => {

@@ -1,13 +1,13 @@
 // tests/web/ranks.test.mjs -- what the map of ranks shows, and how a figure stands among the others.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../../web/js/model/ranks.js";
+import { FIGURES, MIXES, percent, queueShape, standing } from "../../web/js/model/ranks.js";
 
-const rank = (more) => ({ total_us: 1000, computation_us: 500, communication_us: 100, overlap: 0.5, exposed_us: 50, idle_us: 200, host_wait_us: 0, kernel_wait_us: 0, other_wait_us: 0, wait_us: 0, last: 0, caused_us: 0, peak_bytes: null, offset_us: null, offset_error_us: null, mix: [], ...more });
+const rank = ({ idle = 0.2, ...more }) => ({ total_us: 1000, shares: { busy: 1 - idle, computation: 0.5, communication: 0.1, memory: 0, exposed: 0.05, idle, computation_alone: 0.45, both: 0.05, memory_alone: 0 }, overlap: 0.5, host_wait_us: 0, kernel_wait_us: 0, other_wait_us: 0, wait_us: 0, last: 0, caused_us: 0, peak_bytes: null, offset_us: null, offset_error_us: null, ...more });
 const figure = (key) => FIGURES.find((f) => f.key === key);
 
 test("a figure is worse or better than the middle rank's, where one way is better", () => {
-  const all = [rank({}), rank({ idle_us: 400, overlap: 0.25, computation_us: 900 }), rank({}), rank({ idle_us: 100 })];
+  const all = [rank({}), rank({ idle: 0.4, overlap: 0.25 }), rank({}), rank({ idle: 0.1 })];
   assert.equal(standing(figure("idle"), all[0], all), 1);
   assert.equal(standing(figure("idle"), all[1], all), 0.5);
   assert.equal(standing(figure("idle"), all[3], all), 2);
@@ -26,14 +26,8 @@ test("what is next to nothing is no factor of another, and what is not there has
   assert.equal(figure("clock").text(12, rank({ offset_error_us: 1 })), "+12 µs ±1 µs");
 });
 
-test("the parts of a bar are those of the report and fill it", () => {
-  const r = rank({ mix: [
-    { kinds: ["computation"], share: 0.4 }, { kinds: ["communication"], share: 0.1 }, { kinds: ["computation", "communication"], share: 0.05 },
-    { kinds: ["memory"], share: 0.02 }, { kinds: ["computation", "memory"], share: 0.2 }, { kinds: ["computation", "communication", "memory"], share: 0.03 }] });
-  const mix = mixOf(r);
-  assert.equal(mix.length, MIXES.length);
-  assert.deepEqual(mix.map((x) => Math.round(1000 * x)), [600, 80, 100, 20, 200]);
-  assert.deepEqual(mixOf(rank({ total_us: 0 })), [0, 0, 0, 0, 0]);
+test("the parts of a bar are those of the report", () => {
+  assert.deepEqual(MIXES.map((m) => m.of(rank({}))), [0.45, 0.05, 0.05, 0, 0.2]);
 });
 
 test("a share has a tenth of a percent", () => {

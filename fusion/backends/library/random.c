@@ -286,6 +286,8 @@ static void draw_permutation(struct generators *g, enum dtype dtype, void *out, 
 
 /* ---- the ops */
 
+enum { FILLED = 256 }; /* words that are drawn at once */
+
 /* As many bits as the dtype's significand has. */
 static double uniform(struct twister *g, enum dtype dtype)
 {
@@ -310,11 +312,18 @@ static bool is_set(const struct library_call *call, const char *name)
 
 static void draw_numbers(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
-	if (dtype == DTYPE_F32) {
-		for (int64_t i = 0; i < n; i++)
-			((float *)out)[i] = (float)uniform(g, DTYPE_F32);
-		return;
+	uint32_t words[FILLED];
+
+	for (int64_t i = 0, some; dtype == DTYPE_F32 && i < n; i += some) {
+		float *to = (float *)out + i;
+
+		some = n - i < FILLED ? n - i : FILLED;
+		twister_fill(g, words, some);
+		for (int64_t k = 0; k < some; k++)
+			to[k] = (float)(int)(words[k] & 0xffffff) * 0x1p-24f;
 	}
+	if (dtype == DTYPE_F32)
+		return;
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_double(dtype, out, i, uniform(g, dtype));
 }
@@ -404,31 +413,61 @@ static void draw_order(struct twister *g, const struct library_call *call, void 
 	}
 }
 
-/* Kept where a number of 53 bits, as bernoulli_() draws it, is below 1 - p. */
-static void draw_kept(struct twister *g, const struct library_call *call, void *out)
+/* Elements from `first` on, at most FILLED / 2: where each is kept.  A number of 53 bits is drawn
+ * for each, as bernoulli_() does, and is below 1 - p. */
+static int draw_where(struct twister *g, const struct library_call *call, int64_t first,
+		      bool kept[FILLED / 2])
 {
-	double p = 1 - node_arg(call->node, "p")->f, kept = 1 / p;
-	int64_t n = call->out.numel;
+	uint64_t below = (uint64_t)ceil((1 - node_arg(call->node, "p")->f) * 0x1p53);
+	int64_t left = call->out.numel - first;
+	int n = left < FILLED / 2 ? (int)left : FILLED / 2;
+	uint32_t words[FILLED];
 
-	if (call->out.dtype == DTYPE_F32) {
-		for (int64_t i = 0; i < n; i++)
-			((float *)out)[i] = uniform(g, DTYPE_F64) < p ? (float)kept : 0;
-		return;
-	}
-	for (int64_t i = 0; i < n; i++)
-		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? kept : 0);
+	twister_fill(g, words, 2 * n);
+	for (int i = 0; i < n; i++)
+		kept[i] = ((uint64_t)(words[2 * i] & 0x1fffff) << 32 | words[2 * i + 1]) < below;
+	return n;
 }
 
-/* In place of the elements, which are copied there before. */
+static void draw_kept(struct twister *g, const struct library_call *call, void *out)
+{
+	const double of[2] = { 0, 1 / (1 - node_arg(call->node, "p")->f) };
+	const float narrow[2] = { 0, (float)of[1] };
+	enum dtype dtype = call->out.dtype;
+	bool kept[FILLED / 2];
+	int n;
+
+	for (int64_t first = 0; first < call->out.numel; first += n) {
+		float *to = (float *)out + first;
+
+		n = draw_where(g, call, first, kept);
+		for (int i = 0; dtype == DTYPE_F32 && i < n; i++)
+			to[i] = narrow[kept[i]];
+		for (int i = 0; dtype != DTYPE_F32 && i < n; i++)
+			dtype_put_double(dtype, out, first + i, of[kept[i]]);
+	}
+}
+
+/* In place of the elements, which are copied there before: a product with what draw_kept() makes.
+ */
 static void draw_dropped(struct twister *g, const struct library_call *call, void *out)
 {
-	double p = 1 - node_arg(call->node, "p")->f, kept = 1 / p;
 	enum dtype dtype = call->out.dtype;
+	const double of[2] = { 0, rounded(dtype, 1 / (1 - node_arg(call->node, "p")->f)) };
+	const float narrow[2] = { 0, (float)of[1] };
+	bool kept[FILLED / 2];
+	int n;
 
-	for (int64_t i = 0; i < call->out.numel; i++)
-		dtype_put_double(dtype, out, i,
-				 dtype_get_double(dtype, out, i) *
-				     (uniform(g, DTYPE_F64) < p ? kept : 0));
+	for (int64_t first = 0; first < call->out.numel; first += n) {
+		float *to = (float *)out + first;
+
+		n = draw_where(g, call, first, kept);
+		for (int i = 0; dtype == DTYPE_F32 && i < n; i++)
+			to[i] *= narrow[kept[i]];
+		for (int i = 0; dtype != DTYPE_F32 && i < n; i++)
+			dtype_put_double(dtype, out, first + i,
+					 dtype_get_double(dtype, out, first + i) * of[kept[i]]);
+	}
 }
 
 static void run(const struct library_call *call, void *const *buffers,

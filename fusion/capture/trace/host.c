@@ -443,12 +443,10 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct a
 	int own = f->self.kind == VALUE_TENSOR;
 	bool inplace = false, known;
 	struct torch_form form;
-	struct arguments rest;
 	struct op_call c;
 
 	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
-		rest = (struct arguments){ form.args, form.n, &form.kw };
-		args = &rest;
+		args = &form.args;
 		inplace = form.inplace;
 	}
 	if (torch_grad_wants(f->id))

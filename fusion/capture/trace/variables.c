@@ -484,7 +484,7 @@ static bool stand_in_class(struct trace *t, const struct class *real, int child,
 	c = out->class;
 	c->meta = real->meta ? meta.class : NULL;
 	c->name = real->name;
-	c->has_data = real->has_data;
+	c->data = real->data;
 	c->has_getattr = real->has_getattr;
 	c->has_getattribute = real->has_getattribute;
 	c->is_module = real->is_module;

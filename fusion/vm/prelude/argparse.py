@@ -332,7 +332,7 @@ class _Reading:
         self._seen = []
 
     def _option(self, word):
-        """(action, its name, the value behind =), or None where the word is none."""
+        """(action, its name, the value after =), or None where the word is none."""
         if len(word) < 2 or word[0] != "-":
             return None
         name, equals, value = word.partition("=")

@@ -1,6 +1,7 @@
 # torch.nn.functional: functions that draw numbers.  What begins with "One call" is one node to FX.
 import math
 
+import _prelude
 import _random_numbers
 import torch
 import torch.nn.functional as F
@@ -60,6 +61,9 @@ def dropout(input, p=0.5, training=True, inplace=False):
     elif not inplace and 0.0 <= p <= 1.0:
         return torch._C.alias(input)
     return torch._C.dropout(input, p, training, inplace)
+
+
+dropout = _prelude.mostly(dropout, torch._C.dropout)
 
 
 def _channels(input, p, training, dims, inplace):

@@ -133,7 +133,7 @@ def _held(v, size, padding_mode, align_corners):
 
 
 def _cubic_weights(t):
-    """Of the four neighbours of a place, t behind the second."""
+    """Of the four neighbours of a place, t after the second."""
 
     def near(x):
         return (1.25 * x - 2.25) * x * x + 1

@@ -426,7 +426,7 @@ def im2col_x(g, x_shape, kernel_size, dilation, padding, stride):
 
 
 def window_room(size, out, k, s, p, d):
-    """What has to stand behind the elements for the last window to fit."""
+    """What has to stand after the elements for the last window to fit."""
     return max(0, (out - 1) * s + d * (k - 1) + 1 - size - p)
 
 

@@ -365,14 +365,14 @@ def group_norm_all(g, needs, x, num_groups, weight, bias, eps):
     shape = x.shape
     per = shape[1] // num_groups
     grouped = (shape[0], num_groups, per) + tuple(shape[2:])
-    behind = tuple(range(2, len(grouped)))
-    y, scale = standardised(x.reshape(grouped), behind, eps)
+    after = tuple(range(2, len(grouped)))
+    y, scale = standardised(x.reshape(grouped), after, eps)
     g = g.reshape(grouped)
     h = g
     if weight is not None:
         h = g * weight.reshape((num_groups, per) + (1,) * (len(grouped) - 3))
-    given = standardise(h, y, scale, behind).reshape(shape) if needs[0] else None
-    dims = (0,) + behind[1:]
+    given = standardise(h, y, scale, after).reshape(shape) if needs[0] else None
+    dims = (0,) + after[1:]
     return given, (g * y).sum(dims).reshape(-1) if needs[1] else None, g.sum(dims).reshape(-1)
 
 

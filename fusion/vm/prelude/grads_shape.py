@@ -259,22 +259,22 @@ def flat_index(x_shape, dim, indices):
 
 
 def runs(x_shape, dim, used):
-    """How many elements stand before and behind the dims that are indexed."""
+    """How many elements stand before and after the dims that are indexed."""
     before = 1
     for size in x_shape[:dim]:
         before = before * size
-    behind = 1
+    after = 1
     for size in x_shape[dim + used :]:
-        behind = behind * size
-    return before, behind
+        after = after * size
+    return before, after
 
 
 def index_x(g, x_shape, dim, i, j, k):
     indices = [index for index in (i, j, k) if index is not None]
     flat, n = flat_index(x_shape, dim, indices)
-    before, behind = runs(x_shape, dim, len(indices))
-    z = torch.zeros((before, n, behind), dtype=g.dtype)
-    return z.index_add(1, flat, g.reshape(before, flat.shape[0], behind)).reshape(x_shape)
+    before, after = runs(x_shape, dim, len(indices))
+    z = torch.zeros((before, n, after), dtype=g.dtype)
+    return z.index_add(1, flat, g.reshape(before, flat.shape[0], after)).reshape(x_shape)
 
 
 def at_indices(dim, i, j, k):

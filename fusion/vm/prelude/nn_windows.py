@@ -79,7 +79,7 @@ class _ConvNd(Module):
         _random_numbers.draw_again(self, math.prod(self.weight.shape[1:]))
 
     def _sides(self):
-        """What has to stand before and behind each dim, last dim first, as F.pad has it."""
+        """What has to stand before and after each dim, last dim first, as F.pad has it."""
         sides = []
         for d in range(self.dims - 1, -1, -1):
             if self.padding == "same":

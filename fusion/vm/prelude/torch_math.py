@@ -169,7 +169,7 @@ def _scalar(kind, input):
 
 
 def _numbers(sorted_, dim):
-    """How many of each sorted row are no NaN; NaN is sorted behind them."""
+    """How many of each sorted row are no NaN; NaN is sorted after them."""
     if not sorted_.dtype.is_floating_point:
         return torch.full_like(sorted_.narrow(dim, 0, 1), sorted_.shape[dim], dtype=torch.int64)
     return (~torch.isnan(sorted_)).sum(dim, True)

@@ -1943,10 +1943,6 @@ export interface ReportCompilation {
   ddp_pieces?: number;
   /** us: time by phase */
   phases_us?: Record<string, number>;
-  /** bytes: the text of the graph */
-  graph_bytes?: number;
-  /** that text; none where texts are too many */
-  graph?: string | null;
   /** equal where ranks captured the same: of the text without comments, addresses and devices' numbers */
   graph_hash?: string;
   /** graphs of AOTAutograd by kind */
@@ -1955,10 +1951,6 @@ export interface ReportCompilation {
   code_files?: number;
   /** the last of them */
   code_file?: string | null;
-  /** bytes: its text */
-  code_bytes?: number;
-  /** that text */
-  code?: string | null;
   /** kernels that Triton compiled */
   generated_kernels?: ReportGeneratedKernel[];
   /** the collectives of its graphs in the order in which Inductor put them */
@@ -2051,8 +2043,8 @@ export interface ReportStackNode {
   file: string;
   /** the line */
   line: number;
-  /** that line, where the log has it */
-  code?: string;
+  /** that line, where the log has it; null in a redacted run */
+  code?: string | null;
   /** records of no compilation that came from here, by kind */
   records?: Record<string, number>;
 }
@@ -2355,6 +2347,8 @@ export interface ReportXlaModel {
 export interface ReportRanks {
   /** ranks of the job; null where no file says it */
   world_size: number | null;
+  /** how busy the devices were, as the begin of a sentence; null where no device ran anything */
+  busy: string | null;
   /** what they say first: for whom they wait and why, what the critical path is made of, how far the collectives are hidden */
   sentences: string[];
   /** the ranks that have a trace, by their numbers */
@@ -2417,6 +2411,8 @@ export interface ReportRank {
   non_compute_us: number;
   /** us: nothing runs */
   idle_us: number;
+  /** these as parts of total_us */
+  shares: ReportRankShares;
   /** us: gaps of its streams, added: the next launch came after the gap began */
   host_wait_us: number;
   /** us: others, shorter than 30 us */
@@ -2457,6 +2453,28 @@ export interface ReportRank {
   late_kind: string | null;
   /** the kernel, call or op with the most of that */
   late_name: string | null;
+}
+
+/** what of a rank's total_us its device ran: computation, communication and memory overlap; exposed, idle and the last three are each moment once */
+export interface ReportRankShares {
+  /** anything */
+  busy: number;
+  /** a kernel that computes, whatever ran beside it */
+  computation: number;
+  /** a collective, whatever ran beside it */
+  communication: number;
+  /** a copy or a set, whatever ran beside it */
+  memory: number;
+  /** a collective, and nothing computed */
+  exposed: number;
+  /** nothing */
+  idle: number;
+  /** a kernel that computes, and no collective */
+  computation_alone: number;
+  /** a kernel that computes and a collective */
+  both: number;
+  /** copies and sets, and nothing else */
+  memory_alone: number;
 }
 
 /** kinds of kernels that ran at once */
@@ -3671,7 +3689,9 @@ export interface ReportAlignment {
   rows: ReportAlignedRow[];
   /** rows that are not listed, together */
   others: ReportAlignedOthers;
-  /** us: the difference of all rows that did not change, together */
+  /** rows that do not stand, listed or not */
+  noise_rows: number;
+  /** us: the difference of these, together */
   noise_us: number;
   /** that as it is shown */
   noise: ReportFigure;
@@ -3783,6 +3803,8 @@ export interface ReportAlignedRow {
   n_b: number;
   /** whether some are launched at another place */
   moved: boolean;
+  /** whether it is more than noise: it changed, or nothing tells whether it did, or a side has more of these items */
+  stands: boolean;
   /** their time */
   time: ReportAlignedChange;
   /** of device: how long they take themselves, whatever runs beside them; of that `time` is their share */

@@ -5,11 +5,8 @@
 /** @typedef {import("../api/report.js").ReportAlignedSlice} Slice */
 /** @typedef {import("../api/report.js").ReportAlignedSide} Side */
 
-/** Whether a row is more than noise, or nothing tells. @param {Row} r */
-export const counts = (r) => r.time.changed || !r.time.ci_us || !r.n_a || !r.n_b || r.n_a !== r.n_b;
-
 /** Better, worse, or neither: for its colour. @param {Row} r */
-export const toneOf = (r) => (!counts(r) ? "same" : r.time.delta_us > 0 ? "worse" : r.time.delta_us < 0 ? "better" : "same");
+export const toneOf = (r) => (!r.stands ? "same" : r.time.delta_us > 0 ? "worse" : r.time.delta_us < 0 ? "better" : "same");
 
 /** Where each row's bar begins and ends, one after the other, from 0 to 1 of the axis; and where 0 is.
  * @param {readonly Row[]} rows

@@ -10,7 +10,6 @@ import { bytes, count, duration, toStep } from "./format.js";
 /** To a tenth, of what is there at all. @param {number | null} share */
 export const percent = (share) => (share === null ? "none" : share > 0 && share < 0.0005 ? "<0.1 %" : `${toStep(100 * share, 0.1)} %`);
 const time = (/** @type {number | null} */ us) => (us === null ? "not known" : duration(us));
-const share = (/** @type {number} */ us, /** @type {Rank} */ r) => (r.total_us > 0 ? us / r.total_us : 0);
 
 /**
  * What the map of ranks shows.  `better`: 1 where more is better, -1 where less is, 0 where neither.
@@ -18,11 +17,12 @@ const share = (/** @type {number} */ us, /** @type {Rank} */ r) => (r.total_us >
  */
 export const FIGURES = [
   { key: "total", label: "Total", says: "from the first kernel to the end of the last", of: (r) => r.total_us, text: time, better: -1 },
-  { key: "computing", label: "Computing", says: "a kernel computes", of: (r) => share(r.computation_us, r), text: percent, better: 0 },
-  { key: "collectives", label: "Collectives", says: "a collective runs", of: (r) => share(r.communication_us, r), text: percent, better: 0 },
+  { key: "computing", label: "Computing", says: "a kernel computes, whatever runs beside it", of: (r) => r.shares.computation, text: percent, better: 0 },
+  { key: "collectives", label: "Collectives", says: "a collective runs, whatever runs beside it", of: (r) => r.shares.communication, text: percent, better: 0 },
   { key: "overlap", label: "Hidden", says: "of the collectives' time, while something computes", of: (r) => r.overlap, text: percent, better: 1 },
-  { key: "exposed", label: "Exposed", says: "a collective runs and nothing computes", of: (r) => share(r.exposed_us, r), text: percent, better: -1 },
-  { key: "idle", label: "Idle", says: "nothing runs", of: (r) => share(r.idle_us, r), text: percent, better: -1 },
+  { key: "copies", label: "Copies", says: "a copy or a set runs, whatever runs beside it", of: (r) => r.shares.memory, text: percent, better: 0 },
+  { key: "exposed", label: "Exposed", says: "a collective runs and nothing computes", of: (r) => r.shares.exposed, text: percent, better: -1 },
+  { key: "idle", label: "Idle", says: "nothing runs", of: (r) => r.shares.idle, text: percent, better: -1 },
   { key: "host", label: "Host wait", says: "gaps of its streams: the next launch came later", of: (r) => r.host_wait_us, text: time, better: -1 },
   { key: "kernel", label: "Kernel wait", says: "gaps shorter than 30 µs", of: (r) => r.kernel_wait_us, text: time, better: -1 },
   { key: "other", label: "Other wait", says: "the other gaps of its streams", of: (r) => r.other_wait_us, text: time, better: -1 },
@@ -54,24 +54,14 @@ export function standing(figure, rank, all) {
   return figure.better > 0 ? ratio : 1 / ratio;
 }
 
-/** What a device ran, as a bar has it, and what is left of its time. */
-export const MIXES = /** @type {const} */ ([
-  { key: "comp", label: "computation alone" },
-  { key: "both", label: "computation and a collective" },
-  { key: "comm", label: "a collective alone" },
-  { key: "copy", label: "copies and sets alone" },
-  { key: "idle", label: "idle" },
-]);
-
-/** Shares of a rank's time, as MIXES. @param {Rank} r @returns {number[]} */
-export function mixOf(r) {
-  const parts = [0, 0, 0, 0];
-  for (const m of r.mix) {
-    const [comp, comm] = [m.kinds.includes("computation"), m.kinds.includes("communication")];
-    parts[comp && comm ? 1 : comp ? 0 : comm ? 2 : 3] += m.share;
-  }
-  return [...parts, share(r.idle_us, r)];
-}
+/** What a device ran, as a bar has it: each moment once. @type {readonly {key: string, label: string, of: (r: Rank) => number}[]} */
+export const MIXES = [
+  { key: "comp", label: "computing alone", of: (r) => r.shares.computation_alone },
+  { key: "both", label: "computing and a collective", of: (r) => r.shares.both },
+  { key: "comm", label: "a collective alone", of: (r) => r.shares.exposed },
+  { key: "copy", label: "copies and sets alone", of: (r) => r.shares.memory_alone },
+  { key: "idle", label: "idle", of: (r) => r.shares.idle },
+];
 
 /** A line of least and most lengths of a queue as points of a polygon, in a box. @param {readonly (readonly number[])[]} queue @param {number} width @param {number} height @param {number} most */
 export function queueShape(queue, width, height, most) {

@@ -2,7 +2,7 @@
 
 import { h, add, chip, ci, headRow, scroller, section, segmented, select, spoken, svg } from "./dom.js";
 import { go } from "./router.js";
-import { countsText, counts, linesBetween, placeSlices, placeUrl, shortName, toneOf, waterfall } from "../model/align.js";
+import { countsText, linesBetween, placeSlices, placeUrl, shortName, toneOf, waterfall } from "../model/align.js";
 import { compareUrl } from "../model/compare.js";
 import { plural } from "../model/format.js";
 import { intervalOf, unbroken } from "../model/sentence.js";
@@ -18,7 +18,7 @@ const BAR = 180, LANE = 14, BETWEEN = 56, SPAN = 1000;
  * @param {readonly {modes?: readonly string[] | null}[]} runs A, then B
  */
 export function timelines(ctx, of, ids, runs) {
-  const shown = of.rows.filter(counts);
+  const shown = of.rows.filter((r) => r.stands);
   const how = h("p", { class: "how" }, of.how.join(" "));
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, spoken(of.sentence)), how);
   return [verdict, unitPart(ctx, of, ids, runs), rowsPart(of, shown), hostPart(of), slicesPart(of), apartPart(of)].filter((x) => x !== null);
@@ -92,13 +92,14 @@ function rowsTable(of, rows, falls) {
 
 /** @param {Alignment} of @param {readonly Row[]} shown */
 function rowsPart(of, shown) {
-  const quiet = of.rows.filter((r) => !counts(r));
+  const quiet = of.rows.filter((r) => !r.stands);
   const note = shown.length ? `${plural(shown.length, "row")} that changed, one after the other; the rest is noise` : "";
   const box = section("Where the difference comes from", note, [], shown.length ? scroller("What makes the difference, table", rowsTable(of, shown, true)) : h("p", { class: "sub" }, "Nothing differs by more than noise."));
-  if (!quiet.length) return box;
-  const left = quiet.length + of.others.rows;
-  const more = h("details", {}, h("summary", {}, `${plural(left, "row")} within noise, together ${unbroken(of.noise.text)}`));
-  more.addEventListener("toggle", () => more.open && more.childElementCount === 1 && add(more, scroller("What differs by no more than noise, table", rowsTable(of, quiet, false)), of.others.rows ? h("p", { class: "small sub" }, `${plural(of.others.rows, "smaller row")} in the answer of the API alone.`) : null));
+  const unlisted = of.noise_rows - quiet.length;
+  if (of.others.rows > unlisted) add(box, h("p", { class: "small sub" }, `${plural(of.others.rows - unlisted, "smaller row")} not listed.`));
+  if (!of.noise_rows) return box;
+  const more = h("details", {}, h("summary", {}, `${plural(of.noise_rows, "row")} within noise, together ${unbroken(of.noise.text)}`));
+  more.addEventListener("toggle", () => more.open && more.childElementCount === 1 && add(more, scroller("What differs by no more than noise, table", rowsTable(of, quiet, false)), unlisted ? h("p", { class: "small sub" }, `${plural(unlisted, "smaller row")} not listed.`) : null));
   add(box, more);
   return box;
 }

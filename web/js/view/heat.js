@@ -4,6 +4,7 @@
 
 import { chartFiles, ofElement } from "./chart_files.js";
 import { h, press, scroller, section, segmented } from "./dom.js";
+import { heatKeys } from "./heat_keys.js";
 import { duration, ratio } from "../model/format.js";
 import { heatLevel } from "../model/heat.js";
 
@@ -39,16 +40,7 @@ export function heatSection(heat, workload) {
     press(metrics, m);
     fill(m);
   });
-  const views = segmented("Show the map as", { map: "Map", table: "Table" }, "map", (v) => {
-    press(views, v);
-    table.classList.toggle("plain", v === "table");
-  });
-  const tell = (/** @type {Event} */ e) => {
-    const a = e.target instanceof HTMLElement ? e.target.closest("td a") : null;
-    if (a) tip.textContent = a.getAttribute("aria-label");
-  };
-  for (const kind of ["focusin", "mouseover"]) table.addEventListener(kind, tell);
-  table.addEventListener("keydown", (e) => step(e, body));
+  const views = heatKeys(table, tip, "a");
   fill("speedup");
   const note = "green: faster than eager; red: slower; medians are compared with the oldest shown; a cell is the newest run of a commit, or of a day";
   return section("All workloads over commits", note, h("div", { class: "acts" }, metrics, views, chartFiles("all_workloads_over_commits", "All workloads over commits", ofElement(() => table))), scroller("Workloads over commits, table", table), tip);
@@ -59,18 +51,4 @@ function cell(name, column, c, metric) {
   if (!c) return h("td", { class: "none" }, h("span", { class: "vh" }, "not run"));
   const level = c.speedup === null && metric === "speedup" ? "wrong" : String(heatLevel(metric === "speedup" ? (c.speedup ?? 1) : 1 / c.median_of_first));
   return h("td", { class: "hot", data: { heat: level } }, h("a", { href: `/runs/${encodeURIComponent(c.run)}`, "aria-label": `${textOf(c, metric)}, ${said(name, column, c)}` }, textOf(c, metric)));
-}
-
-/** To the next cell that way that has a run. @param {KeyboardEvent} e @param {HTMLTableSectionElement} body */
-function step(e, body) {
-  const way = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[e.key];
-  const td = e.target instanceof HTMLElement ? e.target.closest("td") : null;
-  const tr = td?.closest("tr");
-  if (!way || !td || !tr) return;
-  e.preventDefault();
-  let [row, col] = [tr.sectionRowIndex + way[0], td.cellIndex + way[1]];
-  for (let to; (to = body.rows[row]?.cells[col]) && to.tagName === "TD"; row += way[0], col += way[1]) {
-    const a = to.querySelector("a");
-    if (a) return a.focus();
-  }
 }

@@ -1,11 +1,13 @@
 // js/view/ranks.js -- the ranks of a job: where they differ, for whom they wait, what each does, and the critical path.
 
-import { add, button, h, headRow, loadStyle, press, scroller, section, segmented, select, stateWell, svg } from "./dom.js";
+import { add, button, h, headRow, loadStyle, scroller, section, select, stateWell, svg } from "./dom.js";
 import { chartFiles, ofElement } from "./chart_files.js";
-import { bytes, count, duration, number, plural, shareText, shares } from "../model/format.js";
+import { bytes, count, duration, number, plural } from "../model/format.js";
 import { compileQuery } from "../model/compiles.js";
+import { heatKeys } from "./heat_keys.js";
+import { remember } from "./router.js";
 import { heatLevel } from "../model/heat.js";
-import { FIGURES, MIXES, mixOf, percent, queueShape, standing } from "../model/ranks.js";
+import { FIGURES, MIXES, percent, queueShape, standing } from "../model/ranks.js";
 
 /** @typedef {import("../api/report.js").ReportRank} Rank */
 /** @typedef {import("../api/report.js").ReportRanks} Ranks */
@@ -35,7 +37,7 @@ function findings(ranks) {
     ranks.left_out ? `${plural(ranks.left_out, "event")} past the bounds left out` : "",
   ];
   const differ = ranks.divergences.length ? h("li", {}, h("b", {}, `${plural(ranks.divergences.length, "difference")} between ranks`), " that should run the same.") : null;
-  const items = [differ, ...ranks.sentences.map((s) => h("li", {}, s))].filter((x) => x !== null);
+  const items = [differ, ...[ranks.busy ? `${ranks.busy}.` : "", ...ranks.sentences].filter(Boolean).map((s) => h("li", {}, s))].filter((x) => x !== null);
   return section("Ranks", facts.filter(Boolean).join(", "), h("a", { class: "btn", href: "/docs/ranks" }, "Definitions"), items.length ? h("ul", { class: "ranksaid" }, items) : null);
 }
 
@@ -67,9 +69,10 @@ function bar(r, most) {
   const el = svg("svg", { class: "rankbar", width: BAR, height: 14, viewBox: `0 0 ${BAR} 14`, preserveAspectRatio: "none", "aria-hidden": "true" });
   const all = (BAR * r.total_us) / most;
   let x = 0;
-  mixOf(r).forEach((part, i) => {
-    const width = Math.max(0, part * all);
-    if (width > 0.2) el.append(svg("rect", { class: `m-${MIXES[i].key}`, x, y: i === 4 ? 0.5 : 0, width: Math.max(0.5, width - 0.5), height: i === 4 ? 13 : 14 }));
+  MIXES.forEach((m) => {
+    const width = Math.max(0, m.of(r) * all);
+    const idle = m.key === "idle";
+    if (width > 0.2) el.append(svg("rect", { class: `m-${m.key}`, x, y: idle ? 0.5 : 0, width: Math.max(0.5, width - 0.5), height: idle ? 13 : 14 }));
     x += width;
   });
   return el;
@@ -78,11 +81,7 @@ function bar(r, most) {
 /** @param {Ranks} ranks */
 function bars(ranks) {
   const most = Math.max(...ranks.ranks.map((r) => r.total_us));
-  const rows = ranks.ranks.map((r) => {
-    const mix = mixOf(r);
-    const of = shares(mix, 1);
-    return h("tr", {}, h("th", { scope: "row" }, `rank ${r.rank}`), h("td", { class: "drawn" }, bar(r, most)), mix.map((part, i) => h("td", { class: "r" }, shareText(of[i], part))), h("td", { class: "r dim" }, duration(r.total_us)));
-  });
+  const rows = ranks.ranks.map((r) => h("tr", {}, h("th", { scope: "row" }, `rank ${r.rank}`), h("td", { class: "drawn" }, bar(r, most)), MIXES.map((m) => h("td", { class: "r" }, percent(m.of(r)))), h("td", { class: "r dim" }, duration(r.total_us))));
   const table = h("table", { id: "rank-bars" }, h("caption", { class: "vh" }, "What the devices of the ranks run"), headRow(["Rank", [null, "", "As a bar"], ...MIXES.map((m) => /** @type {[string, string]} */ ([`${m.label[0].toUpperCase()}${m.label.slice(1)}`, "r"])), ["Total", "r"]]), h("tbody", {}, rows));
   const legend = h("div", { class: "legend" }, MIXES.map((m) => h("span", { class: "key" }, h("i", { class: `m-${m.key}` }), m.label)));
   return section("What each device runs", "each moment once; bars are as long as the rank's time", h("div", { class: "acts" }, legend, chartFiles("ranks", "What each device runs", ofElement(() => table))), scroller("What each device runs, table", table));
@@ -109,27 +108,8 @@ function heatMap(ranks) {
   );
   const body = h("tbody", {}, rows);
   const table = h("table", { id: "rank-heat", class: "heat rankheat" }, h("caption", { class: "vh" }, "Ranks by figure"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Rank"), FIGURES.map((f) => h("th", { scope: "col", title: f.says }, f.label)))), body);
-  for (const kind of ["focusin", "mouseover"])
-    table.addEventListener(kind, (e) => {
-      const b = e.target instanceof HTMLElement ? e.target.closest("td button") : null;
-      if (b) tip.textContent = b.getAttribute("aria-label");
-    });
-  table.addEventListener("keydown", (e) => step(e, body));
-  const views = segmented("Show the map as", { map: "Map", table: "Table" }, "map", (v) => {
-    press(views, v);
-    table.classList.toggle("plain", v === "table");
-  });
+  const views = heatKeys(table, tip, "button");
   return section("Ranks by figure", "a figure opens its rank below", h("div", { class: "acts" }, views, chartFiles("ranks_by_figure", "Ranks by figure", ofElement(() => table))), scroller("Ranks by figure, table", table), tip);
-}
-
-/** To the next figure that way. @param {KeyboardEvent} e @param {HTMLTableSectionElement} body */
-function step(e, body) {
-  const way = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[e.key];
-  const td = e.target instanceof HTMLElement ? e.target.closest("td") : null;
-  const tr = td?.closest("tr");
-  if (!way || !td || !tr) return;
-  e.preventDefault();
-  /** @type {HTMLElement | null | undefined} */ (body.rows[tr.sectionRowIndex + way[0]]?.cells[td.cellIndex + way[1]]?.querySelector("button"))?.focus();
 }
 
 /* ---- collectives ---- */
@@ -245,15 +225,21 @@ function oneRank(ranks) {
   const body = h("div", { "aria-live": "polite" });
   const draw = (/** @type {string} */ rank) => {
     const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
-    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
+    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what was launched after the last one began is left out, since its kernels are cut off" : ""}` : "No ProfilerStep";
     const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
     body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), h("p", { class: "small sub" }, launched(r)), ...copies(r));
   };
-  const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(ranks.ranks[0].rank), { "aria-label": "Rank" }, draw);
+  const asked = new URL(location.href).searchParams.get("rank");
+  const first = ranks.ranks.find((r) => String(r.rank) === asked) ?? ranks.ranks[0];
+  const choose = (/** @type {string} */ rank) => {
+    remember({ rank });
+    draw(rank);
+  };
+  const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(first.rank), { "aria-label": "Rank" }, choose);
   const el = section("One rank", "", ranks.ranks.length > 1 ? pick : null, body);
   showRank = (rank) => {
     pick.value = rank;
-    draw(rank);
+    choose(rank);
     el.scrollIntoView({ block: "start" });
     pick.focus();
   };
