@@ -67,7 +67,7 @@ test('a run, its events and its exports; the command line posts below it', async
     const { body } = await fetch(`${server.url}/api/v1/runs/${id}/events`);
     let events = '';
     for await (const part of body) if ((events += Buffer.from(part)).includes('\n\n')) break;
-    assert.match(events, /^event: /);
+    assert.match(events, /^id: \d+\nevent: /);
     await until(async () => (await (await fetch(`${server.url}/api/v1/runs/${id}`)).json()).status === 'done', 'the end of the run');
     const html = await (await fetch(`${server.url}/api/v1/runs/${id}/export?format=html`)).text();
     for (const [, link] of html.matchAll(/(?:href|src)="(\/[^"]*)"/g)) assert.ok(link.startsWith('/perf/one/'), link);

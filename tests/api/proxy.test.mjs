@@ -106,7 +106,7 @@ for (const name of Object.keys(proxies)) for (const base of ['', '/breakeven']) 
     assert.ok(audit.includes('127.0.0.1') && !audit.includes('6.6.6.6'), audit);
     // Events come while the run goes on; large bodies arrive, and larger ones do not.
     const events = await proxy.ask(`/api/v1/runs/${id}/events`, { headers: session, each: (text) => text.includes('\n\n') });
-    assert.match(events.text, /^event: /);
+    assert.match(events.text, /^id: \d+\nevent: /);
     assert.equal((await post(JSON.stringify({ ...workload('    return x'), note: 'x'.repeat(7 << 20) }))).status, 400);
     const send = (bytes) => proxy.ask('/api/v1/imports', { method: 'POST', headers: { ...bearer, 'Content-Type': 'application/gzip' }, body: Buffer.alloc(bytes) });
     const most = await send(64 << 20);
