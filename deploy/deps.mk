@@ -21,6 +21,7 @@ APT_PROXY := nginx-light caddy openssl
 # Of `make deb`, and of trials of it on a bare Debian.
 APT_DEB := debhelper dpkg-dev
 APT_PACKAGE := lintian debootstrap systemd-container curl
+APT_IMAGE := debootstrap buildah runc curl
 
 HEADERS_NEEDED := microhttpd.h nettle/sha2.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h zip.h seccomp.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))

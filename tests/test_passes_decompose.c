@@ -362,6 +362,36 @@ static void an_odd_sum_on_a_gpu_is_an_even_one_and_the_rest(void **state)
 	assert_int_equal(products_of(*state, 37, true, &terms), 1);
 }
 
+/* The weight of a layer is an input, whose rows begin anywhere: even ones are a copy's.  What it
+ * adds is added once, and columns that are odd too are made even. */
+static void odd_rows_of_a_weight_are_copied(void **state)
+{
+	struct world *w = *state;
+	struct arg x = ADD(w, OP_relu, input(w, DTYPE_BF16, SIZES(2048, 1027)));
+	int copies = 0, biased = 0, products = 0;
+
+	w->g->calls = true;
+	RETURN(w, ADD(w, OP_biased, x, input(w, DTYPE_BF16, SIZES(515, 1027)),
+		      input(w, DTYPE_BF16, SIZES(515))));
+	RUN_PASS(w, pass_decompose);
+	for (int i = 0; i < w->g->n_nodes; i++) {
+		const struct node *n = w->g->nodes[i];
+		const struct shape *of = n->n_args > 1 && n->args[1].kind == ARG_NODE
+					     ? &w->g->nodes[n->args[1].node]->shape
+					     : NULL;
+
+		copies += n->op == OP_cat;
+		if (n->op == OP_biased && of->size[1]->value == 3)
+			biased++;
+		if (n->op == OP_matmul_nt && of->size[0]->value == 520 &&
+		    of->size[1]->value == 1024)
+			products++;
+	}
+	assert_int_equal(copies, 2); /* of the bias, and of the weight in both dims */
+	assert_int_equal(biased, 1);
+	assert_int_equal(products, 1);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, world_teardown)
@@ -381,6 +411,7 @@ int main(void)
 		CASE(symbolic_counts_stand_as_int_operands),
 		CASE(every_composite_expands_on_symbolic_sizes),
 		CASE(an_odd_sum_on_a_gpu_is_an_even_one_and_the_rest),
+		CASE(odd_rows_of_a_weight_are_copied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-package trial-walks trial-clients trial-import trial-ranks trial-proxy trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+.PHONY: trial-attribution trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
 trial-attribution trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
@@ -113,6 +113,10 @@ trial-package: deps-test
 	@sh deploy/install-deps.sh $(APT_DEB) $(APT_PACKAGE)
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh package 0 $B
+trial-image: deps-test
+	@sh deploy/install-deps.sh $(APT_DEB) $(APT_IMAGE)
+	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins
+	@bash tests/trial.sh image 0 $B
 trial-walks: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins $(WEB_MODULES)
 	@bash tests/trial.sh walks 0 $B

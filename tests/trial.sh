@@ -13,6 +13,7 @@ began=$SECONDS
 case $name in
 differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
 clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/clients.test.mjs ;;
+image) try python3 tests/package/image.py "$B" ;;
 package) try python3 tests/package/trial.py "$B" ;;
 kill-store) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/store.test.mjs ;;
 kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;
@@ -50,7 +51,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, kill-store, package, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, kill-store, package, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

@@ -206,9 +206,15 @@ static int repeat_some(struct rewrite *rw, const struct node *n, int x, int dim,
 	return some < 0 ? some : add_node(rw, n, OP_cat, args, 3, err);
 }
 
+/* Whether a weight's rows are what is summed along. */
+static bool sums_along_rows(const struct node *n)
+{
+	return n->op == OP_matmul_nt || n->op == OP_biased;
+}
+
 /* How many terms of a product's sums to add up first, so many that units for matrices load 16 bytes
- * at a time; 0: all at once, as where it is little work, or where rows are an input's, which begin
- * anywhere. */
+ * at a time; 0: all at once, as where it is little work, or where the rows of x are an input's,
+ * which begin anywhere. */
 static int64_t even_terms(const struct graph *g, const struct node *n)
 {
 	const struct node *x = n->n_args > 0 && n->args[0].kind == ARG_NODE
@@ -217,11 +223,10 @@ static int64_t even_terms(const struct graph *g, const struct node *n)
 	const struct sym *terms = x && x->shape.rank ? x->shape.size[x->shape.rank - 1] : NULL;
 	double work = 1;
 
-	if ((n->op != OP_matmul && n->op != OP_matmul_nt) || n->dtype == dtype_wide(n->dtype) ||
+	if ((n->op != OP_matmul && !sums_along_rows(n)) || n->dtype == dtype_wide(n->dtype) ||
 	    !terms || !sym_is_const(terms) || terms->value < LEAST_TERMS || x->dtype != n->dtype ||
 	    g->nodes[n->args[1].node]->shape.rank != 2 ||
-	    g->nodes[view_base(g, x->id)]->op == OP_input ||
-	    (n->op == OP_matmul_nt && g->nodes[view_base(g, n->args[1].node)]->op == OP_input))
+	    g->nodes[view_base(g, x->id)]->op == OP_input)
 		return 0;
 	for (int d = 0; d < n->shape.rank; d++)
 		work *= (double)sym_hint(g->syms, n->shape.size[d]);
@@ -233,39 +238,46 @@ static int64_t even_terms(const struct graph *g, const struct node *n)
 			 (ROW_BYTES / (int64_t)dtype_bytes(n->dtype));
 }
 
-/* The product of terms [begin, end), as float32. */
-static int some_terms(struct rewrite *rw, const struct node *n, int64_t begin, int64_t end,
+/* The product of x and `weight` of terms [begin, end), as float32; the last ones have the bias. */
+static int some_terms(struct rewrite *rw, const struct node *n, int weight, const int64_t terms[2],
 		      struct err *err)
 {
-	struct arg args[2];
+	const struct shape *x = &rw->g->nodes[n->args[0].node]->shape;
+	struct arg args[3] = { n->args[0], arg_node(weight), n->args[2] };
+	bool biased = n->op == OP_biased && terms[1] == x->size[x->rank - 1]->value;
+	enum op op = biased ? OP_biased : sums_along_rows(n) ? OP_matmul_nt : OP_matmul;
 	int id = 0;
 
 	for (int a = 0; a < 2 && id >= 0; a++) {
-		int dim = a == 0 ? rw->g->nodes[n->args[0].node]->shape.rank - 1
-				 : n->op == OP_matmul_nt;
+		int dim = a == 0 ? x->rank - 1 : sums_along_rows(n);
 
 		id = add_node(rw, n, OP_slice,
-			      (struct arg[]){ n->args[a], arg_int(rw->g, dim),
-					      arg_int(rw->g, begin), arg_int(rw->g, end) },
+			      (struct arg[]){ args[a], arg_int(rw->g, dim),
+					      arg_int(rw->g, terms[0]), arg_int(rw->g, terms[1]) },
 			      4, err);
 		args[a] = arg_node(id);
 	}
 	if (id >= 0)
-		id = add_node(rw, n, n->op, args, 2, err);
+		id = add_node(rw, n, op, args, biased ? 3 : 2, err);
 	return id < 0 ? id
 		      : add_node(rw, n, OP_to, (struct arg[]){ arg_node(id), arg_dtype(DTYPE_F32) },
 				 2, err);
 }
 
-/* The few last terms are a product of their own, which is added in the other one's call. */
+/* The few last terms are a product of their own, which is added in the other one's call.  The rows
+ * of a weight that is an input begin anywhere: it is copied, with a few columns more. */
 static int split_sum(struct rewrite *rw, struct node *n, int64_t even, struct err *err)
 {
 	const struct node *x = rw->g->nodes[n->args[0].node];
 	int64_t all = x->shape.size[x->shape.rank - 1]->value;
-	int rest = some_terms(rw, n, even, all, err), id = rest;
+	int64_t lanes = ROW_BYTES / (int64_t)dtype_bytes(n->dtype);
+	int weight = n->args[1].node, rest, id;
 
+	if (sums_along_rows(n) && rw->g->nodes[view_base(rw->g, weight)]->op == OP_input)
+		weight = repeat_some(rw, n, weight, 1, even + lanes - all, err);
+	rest = id = weight < 0 ? weight : some_terms(rw, n, weight, (int64_t[]){ even, all }, err);
 	if (id >= 0)
-		id = some_terms(rw, n, 0, even, err);
+		id = some_terms(rw, n, weight, (int64_t[]){ 0, even }, err);
 	if (id >= 0)
 		id = add_node(rw, n, OP_add, (struct arg[]){ arg_node(id), arg_node(rest) }, 2,
 			      err);
@@ -292,6 +304,9 @@ static int widen_product(struct rewrite *rw, struct node *n, struct err *err)
 	}
 	if (id >= 0)
 		id = add_node(rw, n, n->op, args, operands, err);
+	even = id >= 0 ? even_terms(rw->g, rw->g->nodes[id]) : 0;
+	if (even > 0)
+		id = split_sum(rw, rw->g->nodes[id], even, err);
 	if (id >= 0)
 		id = slice_to(rw, n, id, last, n->shape.size[last]->value, err);
 	if (id < 0)

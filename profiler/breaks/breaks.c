@@ -233,7 +233,8 @@ static bool counterfactual_find(struct counterfactual *c, const struct candidate
 	int n;
 
 	*c = (struct counterfactual){ 0 };
-	if (rewrites_again(&again, candidate, &quick, p) &&
+	/* Nothing that can be changed: the calls of a large model would take a minute. */
+	if (find_wanted(candidate, list) > 0 && rewrites_again(&again, candidate, &quick, p) &&
 	    text_create(&t, source, strlen(source))) {
 		n = find_wanted(&again, list);
 		ok = n > 0 && make(&t, list, n, &again, &quick, &c->left);

@@ -155,6 +155,7 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	}
 	events_publish(req->app->events, s.run);
 	reply->status = 201;
+	reply->location = req_location(req, "runs", s.run);
 	reply->json = json_pack("{s:I}", "id", (json_int_t)s.run);
 	return true;
 }

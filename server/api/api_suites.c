@@ -45,6 +45,7 @@ static bool api_suites_post(struct req *req, struct reply *reply, struct err *er
 	if (ok) {
 		jobs_wake(req->app->jobs);
 		reply->status = 202;
+		reply->location = req_location(req, "suites", id);
 		reply->json = json_pack("{s:I, s:i, s:i}", "id", (json_int_t)id, "workloads",
 					plan.n_workloads, "runs", plan.n_jobs);
 	}

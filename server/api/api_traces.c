@@ -56,6 +56,7 @@ static bool api_traces_post(struct req *req, struct reply *reply, struct err *er
 		return false;
 	events_publish(req->app->events, id);
 	reply->status = 201;
+	reply->location = req_location(req, "runs", id);
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }

@@ -174,7 +174,7 @@ static json_t *shape_json(const char *shape)
 /* Parameters that are whole numbers; others are texts. */
 static bool is_whole(const char *name, size_t len)
 {
-	static const char numbers[] = " limit cursor offset hours px from bytes base ";
+	static const char numbers[] = " limit cursor offset hours px from bytes base wait ";
 	const char *at = memmem(numbers, sizeof(numbers) - 1, name, len);
 
 	return at && at[-1] == ' ' && at[len] == ' ';

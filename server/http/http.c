@@ -20,17 +20,11 @@
 #include "fusion/base/hash.h"
 #include "fusion/base/log.h"
 #include "fusion/base/refused.h"
-#include "server/http/answers.h"
+#include "server/http/exchange.h"
 #include "server/http/listen.h"
 #include "server/http/metrics.h"
+#include "server/http/once.h"
 #include "server/http/pages.h"
-#include "server/http/patience.h"
-#include "server/http/response.h"
-#include "server/http/route.h"
-#include "server/http/sites.h"
-#include "server/http/slow_pool.h"
-#include "server/queue/queue.h"
-#include "server/text/text.h"
 
 enum {
 	THREADS = 4,
@@ -38,241 +32,8 @@ enum {
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
-	REQUEST_ID_CHARS = 64,
 	REQUEST_ID_LEAST = 4,
 };
-
-struct http {
-	struct app *app;
-	const struct route_table *routes;
-	struct MHD_Daemon *daemon;
-	struct slow_pool *slow_pool;
-	struct sites sites;
-	struct access_desk *access;
-	struct patience *patience;
-	struct answers *answers;
-	const char *user_header; /* of access's options */
-	char url[128 + BASE_PATH_CHARS];
-};
-
-/* ---- answers ---- */
-
-/* One request on its way. */
-struct exchange {
-	struct arena arena;
-	const struct route *route;
-	struct req req;
-	struct buf body;
-	struct err err;               /* found before the body was read */
-	const char *allow;            /* with METHOD: what the path takes */
-	bool head;                    /* asked for without its body */
-	bool unframed;                /* where its body ends is in doubt */
-	unsigned long long announced; /* Content-Length */
-	size_t received;              /* of the body so far */
-	size_t query_bytes;           /* of names and values, as far as they were looked at */
-	struct slow_task task;        /* of a slow route */
-	struct reply reply;           /* what its handler left ... */
-	bool handled, ok;             /* ... once it has run; else err */
-	bool begun;                   /* its headers are there */
-	const char *method;
-	struct answers_version version; /* before it was looked at */
-	struct kept_answer *kept;       /* what is sent; NULL: the reply */
-	enum coding coding;             /* of that */
-	bool squeezed;                  /* it need not be any more */
-	struct answers *answers;
-	int64_t began_ns;              /* its head was there */
-	char id[REQUEST_ID_CHARS + 1]; /* of the log and of the header X-Request-Id */
-	char address[];                /* as it was asked for, with its query */
-};
-
-static void reply_finish(struct reply *reply)
-{
-	json_decref(reply->json);
-	free(reply->text);
-	if (reply->file)
-		close(reply->file);
-	*reply = (struct reply){ 0 };
-}
-
-static enum MHD_Result send_response(const struct exchange *x, struct MHD_Response *r, int status,
-				     const char *type)
-{
-	enum MHD_Result ok;
-
-	if (!r)
-		return MHD_NO;
-	response_dress(r, type);
-	response_add(r, "X-Request-Id", x->id);
-	if (status == MHD_HTTP_TOO_MANY_REQUESTS) /* the minute that was counted has passed */
-		response_add(r, "Retry-After", "60");
-	else if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		response_add(r, "Retry-After", "10");
-	ok = MHD_queue_response(x->req.connection, (unsigned)status, r);
-	MHD_destroy_response(r);
-	return ok;
-}
-
-static struct MHD_Response *json_response(json_t *json)
-{
-	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
-	struct MHD_Response *r = NULL;
-
-	json_decref(json);
-	if (text)
-		r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
-	response_add(r, "Cache-Control", "no-store");
-	if (!r)
-		free(text);
-	return r;
-}
-
-static enum MHD_Result send_json(const struct exchange *x, struct reply *reply, int status)
-{
-	struct MHD_Response *r = json_response(reply->json);
-
-	if (r && reply->cookie)
-		response_add(r, "Set-Cookie", reply->cookie);
-	return send_response(x, r, status, "application/json");
-}
-
-static enum MHD_Result send_error(const struct exchange *x)
-{
-	struct MHD_Response *r = json_response(error_json(&x->err));
-
-	if (r && x->allow)
-		response_add(r, "Allow", x->allow);
-	if (r && x->err.code == ERR_UNAUTHORIZED)
-		response_add(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
-	return send_response(x, r, err_status(x->err.code), "application/json");
-}
-
-static const char *header(struct MHD_Connection *c, const char *name)
-{
-	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
-}
-
-static bool header_has(struct MHD_Connection *c, const char *name, const char *part)
-{
-	const char *value = header(c, name);
-
-	return value && strstr(value, part);
-}
-
-static enum MHD_Result send_asset(const struct exchange *x, const struct reply *reply, int status)
-{
-	struct MHD_Connection *c = x->req.connection;
-	const struct asset *a = reply->asset;
-	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
-	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
-	struct MHD_Response *r;
-
-	if (same)
-		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
-	else
-		r = MHD_create_response_from_buffer(gzip ? a->gzip_len : a->len,
-						    (void *)(gzip ? a->gzip_data : a->data),
-						    MHD_RESPMEM_PERSISTENT);
-	if (!r)
-		return MHD_NO;
-	if (gzip && !same)
-		response_add(r, "Content-Encoding", "gzip");
-	if (reply->link)
-		response_add(r, "Link", reply->link);
-	response_add(r, "ETag", a->etag);
-	response_add(r, "Vary", "Accept-Encoding");
-	/* Asked again each time, answered by 304: a new version shows at once. */
-	response_add(r, "Cache-Control", "no-cache");
-	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
-}
-
-/* The library reads the file and closes it. */
-static enum MHD_Result send_file(const struct exchange *x, struct reply *reply, int status)
-{
-	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
-
-	if (!r) {
-		close(reply->file);
-		return MHD_NO;
-	}
-	response_name_file(r, reply->filename);
-	response_add(r, "Cache-Control", "no-store");
-	return send_response(x, r, status, reply->content_type);
-}
-
-static enum MHD_Result send_text(const struct exchange *x, struct reply *reply, int status)
-{
-	const char *type = reply->content_type ? reply->content_type : "application/json";
-	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
-	    reply->text_len, reply->text, free);
-
-	response_name_file(r, reply->filename);
-	response_add(r, "Cache-Control", "no-store");
-	if (!r)
-		free(reply->text);
-	return send_response(x, r, status, type);
-}
-
-static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c, int64_t run)
-{
-	struct MHD_Response *r = events_open(x->req.app->events, c, run, caller_key(&x->req.caller),
-					     &x->err);
-
-	if (!r)
-		return send_error(x);
-	response_add(r, "Cache-Control", "no-store");
-	response_add(r, "X-Accel-Buffering", "no");
-	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
-}
-
-/* What is kept, or its head alone where who asks has it. */
-static enum MHD_Result send_kept(const struct http *http, struct exchange *x,
-				 struct MHD_Connection *c)
-{
-	const char *tags = header(c, "If-None-Match");
-	bool same = tags && (strcmp(tags, "*") == 0 || strstr(tags, x->kept->etag));
-	struct MHD_Response *r = answer_response(http->answers, x->kept, x->coding, same);
-
-	return r ? MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r) : MHD_NO;
-}
-
-/* Has an answer that may be kept be so; false without memory. */
-static bool keep(const struct http *http, struct exchange *x)
-{
-	struct reply *reply = &x->reply;
-	const struct answer_made made = { .address = x->address,
-					  .route = x->route,
-					  .version = x->version,
-					  .keep = reply->keep,
-					  .table = !*x->req.caller.project };
-
-	if (!reply->text && reply->json) {
-		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
-		reply->text_len = reply->text ? strlen(reply->text) : 0;
-	}
-	if (!reply->text)
-		return memory_refused_error(&x->err, "the answer");
-	x->kept = answers_keep(http->answers, &made, reply, &x->err);
-	return x->kept != NULL;
-}
-
-static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
-{
-	int status = reply->status ? reply->status : MHD_HTTP_OK;
-
-	if (reply->stream_run && x->head) /* a stream without its body is no stream */
-		return send_response(
-		    x, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
-		    status, "text/event-stream");
-	if (reply->stream_run)
-		return send_stream(x, c, reply->stream_run);
-	if (reply->asset)
-		return send_asset(x, reply, status);
-	if (reply->file)
-		return send_file(x, reply, status);
-	if (reply->text)
-		return send_text(x, reply, status);
-	return send_json(x, reply, status);
-}
 
 struct framing {
 	int lengths, codings, hosts; /* headers of each kind */
@@ -343,11 +104,12 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (x->announced > body_limit(x))
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, body_limit(x));
-	else if (x->route->body_limit && !has_type(c, route_types(x->route)))
+	else if (x->route->body_limit && !has_type(c, route_types(x->route))) {
 		/* A form of another site cannot send these types without being asked. */
+		x->wrong_type = true;
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
 			route_types(x->route)[0]);
-	else if (x->route->body_limit)
+	} else if (x->route->body_limit)
 		x->body.limit = body_limit(x);
 }
 
@@ -603,12 +365,55 @@ static void handle(struct exchange *x)
 
 	x->req.body = x->body.data ? x->body.data : "";
 	x->req.body_len = x->body.len;
+	x->seen = events_count(x->req.app->events);
 	x->ok = (*x->route->handler)(&x->req, &x->reply, &x->err);
 	x->handled = true;
 	if (x->ok)
 		audit(x);
 	if (x->ok && memory_refused_here() != refused)
 		x->ok = memory_refused_error(&x->err, "the answer");
+	once_end(x);
+}
+
+/* Whether who asks would wait on for the run that was answered. */
+static bool is_to_wait(struct exchange *x, struct MHD_Connection *c)
+{
+	const struct reply *reply = &x->reply;
+	const struct app *app = x->req.app;
+
+	if (!x->ok || !reply->wait_run || app->stopping || app->draining)
+		return false;
+	if (!x->waits)
+		x->wait = (struct event_wait){ .connection = c,
+					       .run = reply->wait_run,
+					       .until_ns = clock_ns() + reply->wait_ns };
+	x->waits = true;
+	return clock_ns() < x->wait.until_ns;
+}
+
+/* Looks at the run again; after a post, where the run is. */
+static void handle_again(struct http *http, struct exchange *x)
+{
+	struct arena *arena = &x->arena;
+	bool posted = !reads(x->method);
+
+	reply_finish(&x->reply);
+	x->version = (struct answers_version){ db_version(x->req.app->db),
+					       events_count(x->req.app->events) };
+	if (posted && !x->waited)
+		x->route = route_find(
+		    http->routes, "GET",
+		    arena_printf(arena, "/api/v1/runs/%lld", (long long)x->wait.run), arena,
+		    x->req.path_args, &x->err);
+	x->waited = true;
+	if (!x->route)
+		return;
+	handle(x);
+	if (!posted || !x->ok)
+		return;
+	x->reply.keep = KEEP_NOT; /* at this address there is another answer */
+	x->reply.status = x->reply.wait_run ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK;
+	x->reply.location = x->reply.wait_run ? req_location(&x->req, "runs", x->wait.run) : NULL;
 }
 
 static void handle_slowly(struct slow_task *task)
@@ -617,50 +422,6 @@ static void handle_slowly(struct slow_task *task)
 
 	handle(x);
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
-}
-
-/* Squeezes what is kept; send_kept() will find it. */
-static void squeeze_slowly(struct slow_task *task)
-{
-	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
-
-	answer_response(x->answers, x->kept, x->coding, false);
-	MHD_resume_connection(x->req.connection);
-}
-
-/* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */
-static bool run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
-		       void (*fn)(struct slow_task *task))
-{
-	x->task.fn = fn;
-	MHD_suspend_connection(c); /* before it can be resumed */
-	if (slow_pool_run(http->slow_pool, &x->task, &x->err))
-		return true;
-	MHD_resume_connection(c);
-	return false;
-}
-
-/* Closes the connection where memory for the answer is refused. */
-static enum MHD_Result send_handled(struct http *http, struct exchange *x, struct MHD_Connection *c)
-{
-	uint64_t refused = memory_refused_here();
-	enum MHD_Result sent;
-
-	if (x->ok && x->reply.keep && !x->kept)
-		x->ok = keep(http, x);
-	if (x->ok && x->kept && !x->squeezed) {
-		x->coding = coding_of(header(c, "Accept-Encoding"));
-		x->squeezed = true;
-		if (!answer_is_quick(x->kept, x->coding) && run_slowly(http, x, c, squeeze_slowly))
-			return MHD_YES;
-	}
-	if (x->ok && x->kept)
-		sent = send_kept(http, x, c);
-	else
-		sent = x->ok ? send_reply(x, c, &x->reply) : send_error(x);
-	if (x->ok && !x->kept)
-		x->reply = (struct reply){ 0 }; /* taken over */
-	return memory_refused_here() == refused ? sent : MHD_NO;
 }
 
 /* What patience.h knows of a connection. */
@@ -679,11 +440,35 @@ static bool begins_work(const struct exchange *x)
 	       !x->req.path_args[0];
 }
 
+static enum MHD_Result finish_handled(struct http *http, struct exchange *x,
+				      struct MHD_Connection *c)
+{
+	enum wait_result waits = WAIT_NEWS;
+
+	while (waits == WAIT_NEWS && is_to_wait(x, c)) {
+		waits = events_wait(x->req.app->events, &x->wait, x->seen);
+		if (waits == WAIT_BEGUN)
+			jobs_wake(x->req.app->jobs); /* whose thread looks at the clock */
+		if (waits == WAIT_BEGUN)
+			return MHD_YES;
+		if (waits == WAIT_NEWS)
+			handle_again(http, x);
+	}
+	if (x->ok && x->reply.wait_run)
+		x->reply.keep = KEEP_NOT; /* the next one waits again */
+	x->waited_out = x->waits;
+	return exchange_send(http, x, c);
+}
+
 /* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
+	if (x->waits && !x->waited_out) {
+		handle_again(http, x);
+		return finish_handled(http, x, c);
+	}
 	if (x->handled)
-		return send_handled(http, x, c);
+		return exchange_send(http, x, c);
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
@@ -697,18 +482,22 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return send_error(x);
+		return exchange_refuse(x);
 	if (x->kept)
 		x->ok = x->handled = true;
 	else if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
+	else if (!once_begin(x, c))
+		;
 	else if (!x->route->slow)
 		handle(x);
 	else {
-		x->handled = !run_slowly(http, x, c, handle_slowly);
+		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
+		if (x->handled) /* it will not be done */
+			once_end(x);
 		return MHD_YES;
 	}
-	return send_handled(http, x, c);
+	return finish_handled(http, x, c);
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,

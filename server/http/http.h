@@ -91,8 +91,11 @@ struct reply {
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
-	enum keep keep;       /* of json or text with status 200 */
-	const char *cookie;   /* the header Set-Cookie, in the request's arena; NULL: none */
+	const char *location; /* of what was made, in the request's arena; NULL: nothing */
+	int64_t wait_run;     /* the answer is another once this run has ended; 0: it is not ... */
+	int64_t wait_ns; /* ... and who asks would wait so long for it, from the first answer on */
+	enum keep keep;  /* of json or text with status 200 */
+	const char *cookie; /* the header Set-Cookie, in the request's arena; NULL: none */
 };
 
 typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);
@@ -117,6 +120,12 @@ bool req_query_int(struct req *req, const char *name, struct req_range range, in
 
 /* The cookie of a browser that signed in; NULL: it did not. */
 const char *req_session_cookie(struct req *req);
+
+/* wait=: how long who asks would wait for a run, in ns; 0: not at all. */
+bool req_wait(struct req *req, int64_t *ns, struct err *err);
+
+/* Where what was made is: "/api/v1/runs/12" below the base path, in the request's arena. */
+const char *req_location(struct req *req, const char *path, int64_t id);
 
 /* The body as JSON; JSON error with line and column. */
 json_t *req_json(struct req *req, struct err *err);

@@ -36,6 +36,22 @@ bool req_query_int(struct req *req, const char *name, struct req_range range, in
 		       name, text, (long long)range.low, (long long)range.high);
 }
 
+enum { WAIT_MOST_S = 600 };
+
+bool req_wait(struct req *req, int64_t *ns, struct err *err)
+{
+	bool ok = req_query_int(req, "wait", (struct req_range){ 0, WAIT_MOST_S, 0 }, ns, err);
+
+	*ns *= 1000000000;
+	return ok;
+}
+
+const char *req_location(struct req *req, const char *path, int64_t id)
+{
+	return arena_printf(req->arena, "%s/api/v1/%s/%lld", req->app->base_path, path,
+			    (long long)id);
+}
+
 json_t *req_json(struct req *req, struct err *err)
 {
 	json_error_t at;

@@ -34,6 +34,8 @@ struct event_stream {
 struct events {
 	pthread_mutex_t lock;
 	struct event_stream *streams;
+	struct event_wait *waits;
+	int n_waits;
 	int n_streams;
 	bool stopping;
 	_Atomic uint64_t published;
@@ -74,6 +76,13 @@ static ssize_t give_text(struct event_stream *s, char *out, size_t max)
 	return (ssize_t)n;
 }
 
+/* "id: 1764519000123": when it was said, so that ids grow, also from server to server.  Each event
+ * is the run's state as it is, so who comes again with the last id misses nothing. */
+static size_t name_event(char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "id: %lld\n", (long long)(clock_wall_ns() / 1000000));
+}
+
 /* MHD asks for bytes; with none to give the connection is suspended, under the
  * lock, so that a publisher cannot slip in between. */
 static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
@@ -106,7 +115,9 @@ static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
 		strcpy(s->text, ": still there\n\n");
 		s->len = strlen(s->text);
 	} else {
-		s->len = e->describe(e->self, s->run, s->text, sizeof(s->text), &s->ended);
+		s->len = name_event(s->text, sizeof(s->text));
+		s->len += e->describe(e->self, s->run, s->text + s->len, sizeof(s->text) - s->len,
+				      &s->ended);
 	}
 	return give_text(s, out, max);
 }
@@ -204,19 +215,6 @@ uint64_t events_count(const struct events *e)
 	return e->published;
 }
 
-void events_publish(struct events *e, int64_t run)
-{
-	e->published++;
-	pthread_mutex_lock(&e->lock);
-	for (struct event_stream *s = e->streams; s; s = s->next) {
-		if (s->run == run) {
-			s->due = true;
-			wake(s);
-		}
-	}
-	pthread_mutex_unlock(&e->lock);
-}
-
 /* Nothing polls a suspended connection, so whether its peer has closed must be
  * asked.  Where bytes wait to be read a failing write tells. */
 bool peer_is_gone(struct MHD_Connection *connection)
@@ -227,6 +225,71 @@ bool peer_is_gone(struct MHD_Connection *connection)
 	ssize_t n = info ? recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
 
 	return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+/* Resumes those that wait for the run, and, where a time is given, those whose time is over or
+ * whose peer has gone.  The caller has the lock. */
+static void resume_waits(struct events *e, int64_t run, int64_t now_ns)
+{
+	struct event_wait **at = &e->waits;
+
+	while (*at) {
+		struct event_wait *w = *at;
+
+		if (w->run == run || e->stopping ||
+		    (now_ns && (now_ns >= w->until_ns || peer_is_gone(w->connection)))) {
+			*at = w->next;
+			e->n_waits--;
+			MHD_resume_connection(w->connection); /* w is its owner's again */
+		} else {
+			at = &w->next;
+		}
+	}
+}
+
+enum wait_result events_wait(struct events *e, struct event_wait *w, uint64_t seen)
+{
+	enum wait_result result = WAIT_BEGUN;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->stopping || e->n_waits >= e->most) {
+		result = WAIT_NOT;
+	} else if (e->published != seen) {
+		result = WAIT_NEWS;
+	} else {
+		w->next = e->waits;
+		e->waits = w;
+		e->n_waits++;
+		MHD_suspend_connection(w->connection);
+	}
+	pthread_mutex_unlock(&e->lock);
+	return result;
+}
+
+int events_due_ms(struct events *e, int most)
+{
+	int64_t now = clock_ns();
+
+	pthread_mutex_lock(&e->lock);
+	for (const struct event_wait *w = e->waits; w; w = w->next)
+		if (w->until_ns - now < most * INT64_C(1000000))
+			most = w->until_ns > now ? (int)((w->until_ns - now) / 1000000) + 1 : 0;
+	pthread_mutex_unlock(&e->lock);
+	return most;
+}
+
+void events_publish(struct events *e, int64_t run)
+{
+	pthread_mutex_lock(&e->lock);
+	e->published++;
+	resume_waits(e, run, 0);
+	for (struct event_stream *s = e->streams; s; s = s->next) {
+		if (s->run == run) {
+			s->due = true;
+			wake(s);
+		}
+	}
+	pthread_mutex_unlock(&e->lock);
 }
 
 void events_keep_alive(struct events *e)
@@ -242,6 +305,7 @@ void events_keep_alive(struct events *e)
 		if (s->ended || now - s->last_write_ns > SILENCE_NS)
 			wake(s);
 	}
+	resume_waits(e, 0, now);
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -249,6 +313,7 @@ void events_stop(struct events *e)
 {
 	pthread_mutex_lock(&e->lock);
 	e->stopping = true;
+	resume_waits(e, 0, 0);
 	for (struct event_stream *s = e->streams; s; s = s->next)
 		wake(s);
 	pthread_mutex_unlock(&e->lock);

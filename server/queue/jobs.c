@@ -612,7 +612,8 @@ static void *run_queue(void *self)
 			begin_next(j);
 		if (j->current != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
-		if (poll(fds, (nfds_t)n, j->current ? RETRY_MS : KEEP_ALIVE_MS) < 0 &&
+		if (poll(fds, (nfds_t)n,
+			 events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)) < 0 &&
 		    errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)

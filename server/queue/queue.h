@@ -223,6 +223,25 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 /* Wakes the streams of a run.  Thread-safe, as is the next. */
 void events_publish(struct events *e, int64_t run);
 
+/* A connection that waits for a run; the waiter's, which stays where it is until it is resumed. */
+struct event_wait {
+	struct event_wait *next; /* events.c's */
+	struct MHD_Connection *connection;
+	int64_t run;
+	int64_t until_ns; /* of clock_ns() */
+};
+
+enum wait_result {
+	WAIT_BEGUN, /* the connection is suspended until something is published of the run, or its
+		     * time is over (events_keep_alive() looks), or its peer has gone */
+	WAIT_NEWS,  /* something was published after events_count() was `seen` */
+	WAIT_NOT    /* as many wait as may, or streams have been stopped */
+};
+enum wait_result events_wait(struct events *e, struct event_wait *w, uint64_t seen);
+
+/* Milliseconds until the next of these times; `most` where none comes before that. */
+int events_due_ms(struct events *e, int most);
+
 /* How often something was published. */
 uint64_t events_count(const struct events *e);
 

@@ -1,26 +1,31 @@
 """tests/bench/limit.py [BINARY] -- kernels beside PyTorch's at sizes that nobody tuned for: gradients, sums of rows, sums by index.
 
-    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,unseen,...] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--json FILE]
+    python3 tests/bench/limit.py build/breakeven [--before OLD] [--hidden] [--blocks odd,unseen,...] [--only a,b] [--without graphs] [--seconds 0.08] [--wall 360] [--lanes 6] [--json FILE]
     python3 tests/bench/limit.py build/breakeven --errors
 
 On a GPU.  A block has a source, what PyTorch runs for the same values where that differs, and two lists
 of inputs: --hidden takes the second one, at sizes that were written before anything was measured at
-the first; --blocks takes those of odd.py instead.  Both sides in one run, each block under a time limit: ours is the better one of static and
-graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
+the first; --blocks takes those of odd.py, unseen.py and blocks.py (tuned) instead.  Both sides in one run, each block
+under a time limit: ours is the better one of static and graphs, PyTorch's the best of eager, torch.compile and its reduce-overhead.  Of PyTorch a figure is the
 median of 5 batches between two events.  --errors compares both sides' results of small inputs with
 float64.  No block begins after --wall seconds.  A line a block is printed, and written to --json.
+--lanes: so many processes on each GPU prepare blocks side by side (PyTorch compiles in each); once all are ready, one at a time measures.
 """
 import argparse
+import contextlib
+import fcntl
 import json
 import math
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import blocks
 import odd
 import unseen
 from blocks import PREFIX, filled, h, index, sample_us, t
@@ -115,7 +120,8 @@ ERRORS = {
 }
 
 
-ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED, "trained": unseen.TRAINED}
+ODD = {"odd": odd.OPEN, "kept": odd.KEPT, "folds": odd.FOLDS, "folds-kept": odd.FOLDS_KEPT, "unseen": unseen.UNSEEN, "sealed": unseen.SEALED, "trained": unseen.TRAINED,
+       "tuned": {name: (source, None, gpu) for name, (source, gpu, _, _) in blocks.BLOCKS.items()}}
 
 
 class Late(Exception):
@@ -134,7 +140,8 @@ def sides_of(name, arguments):
     """PyTorch's modes as functions without arguments; each has run."""
     import torch
 
-    torch._dynamo.reset()
+    if not arguments.lock:
+        torch._dynamo.reset()
     space = {}
     exec(PREFIX + (BLOCKS[name][1] or BLOCKS[name][0]), space)
     args = [filled(s, "cuda") for s in inputs(name, arguments)]
@@ -181,12 +188,29 @@ def run_ours(binary, name, arguments):
     return found, kernels
 
 
-def measure(name, arguments):
-    sides = sides_of(name, arguments)
-    theirs = {mode: sample_us(call, "cuda") for mode, call in sides.items()}
-    ours, kernels = run_ours(arguments.binary, name, arguments)
-    again = {mode: sample_us(call, "cuda") for mode, call in sides.items()}  # after ours: the spread
-    before = run_ours(arguments.before, name, arguments)[0] if arguments.before else {}
+@contextlib.contextmanager
+def alone(arguments):
+    """The GPU is this process's among all lanes."""
+    with open(arguments.lock or os.devnull, "w") as file:
+        if arguments.lock:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def all_ready(arguments, until):
+    """Says that this lane has prepared its blocks, and waits for the others."""
+    count, folder = arguments.ready.split(",", 1)
+    tempfile.NamedTemporaryFile(dir=folder, delete=False).close()
+    while len(os.listdir(folder)) < int(count) and time.time() < until:
+        time.sleep(0.1)
+
+
+def measure(name, arguments, sides):
+    with alone(arguments):
+        theirs = {mode: sample_us(call, "cuda") for mode, call in sides.items()}
+        ours, kernels = run_ours(arguments.binary, name, arguments)
+        again = {mode: sample_us(call, "cuda") for mode, call in sides.items()}  # after ours: the spread
+        before = run_ours(arguments.before, name, arguments)[0] if arguments.before else {}
     row = {"name": name, "ours": ours, "theirs": theirs, "again": again, "before": before, "kernels": kernels}
     if ours and theirs:
         row["ratio"] = [min(ours.values()) / min(x.values()) for x in (theirs, again)]
@@ -255,6 +279,28 @@ def compile_all(names):
             process.kill()
 
 
+def in_lanes(names, arguments):
+    """The rows of so many processes on each GPU, of which one measures at a time."""
+    import torch
+
+    count = torch.cuda.device_count()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as ready:
+        started, lanes = [], min(len(names), arguments.lanes * count)
+        for lane in range(lanes):
+            gpu = lane % count
+            own = [*sys.argv[1:], "--lanes", "1", "--compiled", "--lock", os.path.join(folder, "gpu%d" % gpu), "--json", os.path.join(folder, "lane%d" % lane), "--ready", "%d,%s" % (lanes, ready)]
+            environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+            started.append(subprocess.Popen([sys.executable, os.path.abspath(__file__), *own, "--only", ",".join(names[lane::lanes])], env=environment))
+        for process in started:
+            process.wait()
+        rows = []
+        for lane in range(lanes):
+            if os.path.exists(os.path.join(folder, "lane%d" % lane)):
+                with open(os.path.join(folder, "lane%d" % lane), encoding="utf-8") as file:
+                    rows += [json.loads(line) for line in file]
+        return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary", nargs="?", default="build/breakeven")
@@ -268,7 +314,10 @@ def main():
     parser.add_argument("--wall", type=float, default=360)
     parser.add_argument("--json")
     parser.add_argument("--compiled", action="store_true", help="PyTorch's kernels are in its cache already")
+    parser.add_argument("--lanes", type=int, default=1, help="processes that prepare blocks side by side, on each GPU")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--lock", help=argparse.SUPPRESS)
+    parser.add_argument("--ready", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     import torch
 
@@ -279,27 +328,38 @@ def main():
         BLOCKS.clear()
         for part in arguments.blocks.split(","):
             BLOCKS.update(ODD[part])
-    names = [n for n in (ERRORS if arguments.errors else BLOCKS) if not arguments.only or n in arguments.only.split(",")]
+    known = ERRORS if arguments.errors else BLOCKS
+    names = [n for n in arguments.only.split(",") if n in known] if arguments.only else list(known)
     if arguments.compile:
         for name in names:
             sides_of(name, arguments)
         return
-    if not arguments.errors and not arguments.compiled:
+    if not arguments.errors and not arguments.compiled and arguments.lanes == 1:
         compile_all(names)
         print("compiled after %.0f s" % (time.time() - begin), flush=True)
-    rows = []
-    for name in names:
-        if time.time() - begin > arguments.wall:
+    rows = in_lanes(names, arguments) if arguments.lanes > 1 else []
+    for row in rows if arguments.json else []:
+        with open(arguments.json, "a") as file:
+            file.write(json.dumps(row) + "\n")
+    prepared = {}
+    if arguments.lock:
+        torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10000  # all blocks stay compiled
+        for name in names:
+            if time.time() - begin < arguments.wall / 2:
+                prepared[name] = sides_of(name, arguments)
+        all_ready(arguments, begin + arguments.wall / 2)
+    for name in names if arguments.lanes == 1 else []:
+        if time.time() - begin > arguments.wall or (arguments.lock and name not in prepared):
             print("no time for", name, flush=True)
             continue
-        row = error_of(name, arguments) if arguments.errors else measure(name, arguments)
+        row = error_of(name, arguments) if arguments.errors else measure(name, arguments, prepared.get(name) or sides_of(name, arguments))
         if row:
             rows.append(row)
         if arguments.json and row:
             with open(arguments.json, "a") as file:
                 file.write(json.dumps(row) + "\n")
     found = [r["ratio"][0] for r in rows if r.get("ratio")]
-    if found:
+    if found and not arguments.lock:
         print("%d blocks: geometric mean %.3f, the worst %.2f, ahead in %d; %.0f s" % (
             len(found), math.exp(sum(map(math.log, found)) / len(found)), max(found), sum(r < 1 for r in found), time.time() - begin))
 

@@ -36,6 +36,12 @@ PROGRAMS = {
                           "a.long().index_add(0, b[:70, 0], (c[:70] * 5).long()), torch.zeros_like(a).index_put((b[:70, 0],), c[:70], accumulate=True), torch.scatter_add(a, 0, b[:0], c[:0]), torch.zeros(90, device=a.device).index_add(0, b[:, 0], c[:, 0]), torch.zeros(5, device=a.device).index_add(0, b[:, 0] % 5, c[:, 0]), "
                           "torch.bincount(b[:, 0] % 7), torch.scatter_add(a[:, :1].expand(90, 16) + 0, 0, b[:300, :1].expand(300, 16), c[:300])",
                           [tensor(90, 16), ints(9000, 16, high=90), tensor(9000, 16, seed=3)]),
+    # Rows that lanes do not divide, with memory after each: found of, computed and stored, folded after it, with a vector of the last dim; gradients of scores.
+    "rows_padded": ("F.cross_entropy(F.linear(a, b, b[:, 0]), c), F.linear(a, b).amax(-1), F.linear(a, b).float().softmax(-1).amax(-1), F.linear(a, b).float().sum(-1), F.linear(F.gelu(F.linear(a, b, b[:, 1])), b.t().contiguous()).float() / 100 + 20, "
+                    "F.linear((torch.relu(F.linear(a, b)) * b[:, 2] + torch.arange(515, device=a.device) * 0.01).bfloat16(), b.t().contiguous()).float() / 100 + 20, gradients(a, b, b, c, loss=class_scores)",
+                    [tensor(131, 64, dtype="bfloat16"), tensor(515, 64, dtype="bfloat16", seed=2), ints(131, high=515)]),
+    # Elements that no vector holds, of which a thread has several: of one, two and four bytes, some of the last ones not there.
+    "points_apart": ("a[:, 1:] * b[:, 1:] + 1, (a[:, 1:].half() + 1)[:, 1:] * b[:, 2:].half(), (a > 0)[:, 2:] & (b > 0)[:, 1:-1], a[:, 1:].double() - b[:, :-1]", [tensor(517, 520), tensor(517, 520, seed=2), tensor(1)]),
     "lookups": ("a[b], a[:, b], a.t()[b], torch.gather(a, 1, c), torch.index_select(a.t(), 0, c[0]), a[b, b], a.half()[b], a[-b - 1], a[b[:, :0]]",
                 [tensor(9, 12), ints(2, 3, high=9), ints(9, 4, high=9)]),
     "lookups_wide": ("F.embedding(b, a), F.embedding(b, a[:, 1:]), a[1:][b], a.double()[b], F.one_hot(b, 64)",
@@ -283,11 +289,18 @@ PROGRAMS["attention_of_few_rows"] = (
     "F.scaled_dot_product_attention(a[:, :2], b[:, :, :599], c[:, :, :599]), F.scaled_dot_product_attention(a[:, :2].repeat(1, 1, 7, 1), b, c), F.scaled_dot_product_attention(a[:, :2].repeat(1, 1, 7, 1), b, c, (b[..., :1] > 1).transpose(2, 3)), "
     "F.scaled_dot_product_attention(a[:, :2], b, c, (b[..., :1] > 2.5).transpose(2, 3)), F.scaled_dot_product_attention(a[:, :2, :, 1:].half(), b[..., 1:].half(), c[..., 1:].half()).float()",
     [tensor(1, 6, 3, 24, dtype="bfloat16"), tensor(1, 2, 1300, 24, dtype="bfloat16", seed=2), tensor(1, 2, 1300, 24, dtype="bfloat16", seed=3)])
+# Keys of several tiles, each number of rows a warp may have; few keys, which are one tile (a count that 8 divides, and one that it does not).
+PROGRAMS["attention_of_tiles"] = (
+    "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c), F.scaled_dot_product_attention(a, b, c, is_causal=True), F.scaled_dot_product_attention(a, b, c, (b[..., 0] > -1).unsqueeze(-2)), "
+    "F.scaled_dot_product_attention(a.repeat(24, 1, 1, 1), b.repeat(24, 1, 1, 1), c.repeat(24, 1, 1, 1))[::9], F.scaled_dot_product_attention(a, b[:, :, :88], c[:, :, :88]), "
+    "F.scaled_dot_product_attention(a.repeat(1, 3, 1, 1), b, c, is_causal=True, enable_gqa=True), F.scaled_dot_product_attention(a.repeat(1, 2, 1, 1), b[:, :1], c[:, :1], is_causal=True, enable_gqa=True), "
+    "F.scaled_dot_product_attention(a.repeat(24, 1, 1, 1), b[:, :, :77].repeat(24, 1, 1, 1), c[:, :, :77].repeat(24, 1, 1, 1))[::9], F.scaled_dot_product_attention(a[..., :23], b[:, :, :3, :23], c[:, :, :3, :23], (c[:, :, :3, 0] > 0).unsqueeze(-2))",
+    [tensor(2, 2, 150, 24, dtype="bfloat16", seed=seed) for seed in (1, 2, 3)])
 SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "channels_last": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02}
+TOLERANCES = {"sums_in_any_order": 2e-4, "narrow_rows": 0.01, "own_narrow_filters": 0.008, "sums_in_parts": 5e-5, "sums_apart": 5e-5, "sums_of_rows": 2e-4, "sums_of_rows_wide": 2e-4, "linears_tried": 1e-2, "linears_narrow": 0.03, "channels_last": 0.03, "linears_summed": 0.03, "odd_rows": 0.01, "attention_gradients": 0.05, "attention_bfloat16": 0.04, "attention_float16": 0.005, "attention_of_few_rows": 0.02, "attention_of_tiles": 0.02, "rows_padded": 0.02}
 EQUAL = ("torch.softmax(a, 1), torch.softmax(b, 1), torch.softmax(c, 1), F.layer_norm(b, (133,)), F.layer_norm(c - a, (133,)), F.layer_norm(a - b, (133,)), F.layer_norm(a, (133,)), torch.cumsum(a, 0), torch.cumsum(b, 0), "
          "(a - b).exp().sum(0), (b - c).exp().sum(0), (c - a).exp().sum(0), a.t().contiguous(), b.t().contiguous()")
 TUNED = ("torch.softmax(a, 1), F.layer_norm(a, (133,), b, b + 1), a.sum(0), c.max(1), c.argmin(2), (a * 2).square().sum(1), c.sum((0, 2)), torch.relu(c) * 2, a.sum(), c.permute(2, 0, 1) + 1, torch.cumsum(a * 0.1, 1), "

@@ -317,17 +317,33 @@ def scaled_dot_product_attention(
     whole = grouped and query.shape[-3] % key.shape[-3] == 0 and value.shape[-3] == key.shape[-3]
     if whole and dropout_p == 0 and not is_causal and _masks_all_rows(attn_mask):
         return _grouped_attention(query, key, value, attn_mask, scale)
+    if whole and dropout_p == 0 and is_causal and attn_mask is None and not _taped(query, key, value):
+        return _grouped_causal(query, key, value, scale)
     if grouped:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
-    taped = dropout_p > 0 and torch.is_grad_enabled()
-    if taped:
-        taped = query.requires_grad or key.requires_grad or value.requires_grad
-    if taped or by_gpu:
+    if (dropout_p > 0 and _taped(query, key, value)) or by_gpu:
         return _dropped_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, fused)
     return torch._C.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
     )
+
+
+def _taped(query, key, value):
+    if not torch.is_grad_enabled():
+        return False
+    return query.requires_grad or key.requires_grad or value.requires_grad
+
+
+def _grouped_causal(query, key, value, scale):
+    """The heads that share keys are a dim through which these stay."""
+    heads, rows, width = query.shape[-3], query.shape[-2], query.shape[-1]
+    shared = key.shape[-3]
+    lead = list(query.shape[:-3])
+    query = query.reshape(lead + [shared, heads // shared, rows, width])
+    key, value = key.unsqueeze(-3), value.unsqueeze(-3)
+    made = torch._C.scaled_dot_product_attention(query, key, value, None, 0.0, True, scale=scale)
+    return made.reshape(lead + [heads, rows, value.shape[-1]])
 
 
 def _masks_all_rows(mask):

@@ -17,19 +17,19 @@ static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *
 
 /* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
 static void text_coordinates(struct emit_text *t, const struct sym *const *extent, int first,
-			     int last, const char *flat, const char *name)
+			     int last, const char *flat)
 {
 	if (last <= first)
 		return;
 	if (last - first == 1) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s;\n", name, first, flat);
+		buf_printf(t->out, "\tconst u32 x%d = %s;\n", first, flat);
 		return;
 	}
-	buf_printf(t->out, "\tu32 %s%d = %s;\n", name, first, flat);
+	buf_printf(t->out, "\tu32 x%d = %s;\n", first, flat);
 	for (int d = last - 1; d > first; d--) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s%d %% (u32)", name, d, name, first);
+		buf_printf(t->out, "\tconst u32 x%d = x%d %% (u32)", d, first);
 		text_number(t, extent[d]);
-		buf_printf(t->out, ";\n\t%s%d /= (u32)", name, first);
+		buf_printf(t->out, ";\n\tx%d /= (u32)", first);
 		text_number(t, extent[d]);
 		buf_puts(t->out, ";\n");
 	}
@@ -82,12 +82,6 @@ static void text_steps(struct emit_text *t, const struct stage *stage)
 	}
 }
 
-/* Of a search. */
-static const char *largest(const struct inst *inst)
-{
-	return inst->op == OP_argmax ? "true" : "false";
-}
-
 /* What the reductions of a stage begin with, */
 static void text_accumulators(struct emit_text *t, const struct stage *stage)
 {
@@ -98,7 +92,8 @@ static void text_accumulators(struct emit_text *t, const struct stage *stage)
 			continue;
 		text_joiner(t, inst);
 		if (op_is_search(inst->op)) {
-			buf_printf(t->out, "\tsearch<%s> c%d[%d];\n", largest(inst), inst->dst,
+			buf_printf(t->out, "\tsearch<%s> c%d[%d];\n",
+				   inst->op == OP_argmax ? "true" : "false", inst->dst,
 				   t->c->lanes);
 			continue;
 		}
@@ -207,6 +202,7 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
 }
 
+enum { FEW_STEPS_BODY = 48, FEW_STEPS_BYTES = 8 };
 enum { MOST_COMPARED = 1 << 16 }; /* elements of a constant that are looked at */
 
 /* Whether a constant has the same element in each run of lanes, as a mask of halves has. */
@@ -226,17 +222,19 @@ static bool has_even_runs(const struct emit_text *t, const struct access *at)
 	return true;
 }
 
-/* The element of an access that lane j has. */
+/* The element of an access that lane j has; the first lane's after the end of an open one. */
 static void put_element(struct emit_text *t, const struct access *at, int j)
 {
 	int n = t->c->kernel->n_dims;
+	bool open = cuda_is_open(t->c, at);
 
 	buf_puts(t->out, "(");
 	text_address(t, at, n, "x");
 	buf_printf(t->out, ")[%d", j);
 	if (j > 0) {
-		buf_puts(t->out, " * ");
-		text_number(t, at->stride[n - 1]);
+		buf_printf(t->out, open ? " * (x%d + %d < " : " * ", n - 1, j);
+		text_number(t, open ? t->c->kernel->extent[n - 1] : at->stride[n - 1]);
+		buf_puts(t->out, open ? ")" : "");
 	}
 	buf_puts(t->out, "]");
 }
@@ -248,9 +246,9 @@ static void put_fresh_load(struct emit_text *t, const struct access *at, const c
 	enum lane_step step = lane_step(k, at);
 	int lanes = t->c->lanes;
 
-	if (step == LANE_NEXT && has_even_runs(t, at))
+	if (step == LANE_NEXT && has_even_runs(t, at) && !t->c->padded)
 		step = LANE_SAME;
-	if (step == LANE_NEXT) {
+	if (step == LANE_NEXT && !cuda_is_open(t->c, at)) {
 		buf_printf(t->out, "\tget(%s, ", to);
 		text_address(t, at, k->n_dims, "x");
 		buf_puts(t->out, ");\n");
@@ -372,6 +370,7 @@ static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 			buf_printf(out, "\tconst f32 r%d = (f32)v[j];\n", inst->dst);
 		break;
 	case INST_REDUCE:
+		buf_puts(out, t->c->padded ? "\tif (p + j < points)\n" : "");
 		if (op_is_search(inst->op)) {
 			buf_printf(out, "\tc%d[j].look(r%d, p + j);\n", inst->dst, inst->src[0]);
 			break;
@@ -450,14 +449,63 @@ static const char *block_index(const struct cuda_kernel *c)
 	return c->turns ? "(back ? gridDim.x - 1 - blockIdx.x : blockIdx.x)" : "blockIdx.x";
 }
 
+/* Points that lie apart: all loads, then the rest of each; the last point of all where there is
+ * none. */
+static void put_apart(struct emit_text *t)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
+	const struct stage *stage = &k->stages[0];
+
+	buf_printf(t->out,
+		   "\tfor (u32 first = blockIdx.x * %du + threadIdx.x; first < points; "
+		   "first += gridDim.x * %du) {\n",
+		   c->threads * c->each, c->threads * c->each);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD || stage->body[i].kind == INST_STORE)
+			buf_printf(t->out, "\t%s %c%d[%d];\n", text_element(stage->body[i].dtype),
+				   stage->body[i].kind == INST_LOAD ? 'l' : 'o', i, c->each);
+	for (int after = 0; after < 2; after++) {
+		buf_printf(t->out,
+			   "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n"
+			   "\tconst u32 p = min(first + j * %du, points - 1);\n",
+			   c->each, c->threads);
+		text_coordinates(t, k->extent, 0, k->n_dims, "p");
+		for (int i = 0; i < stage->n_body; i++) {
+			const struct inst *inst = &stage->body[i];
+
+			if (after)
+				put_lane(t, inst, i);
+			if (inst->kind != (after ? INST_STORE : INST_LOAD))
+				continue;
+			if (after)
+				buf_printf(t->out, "\tif (first + j * %du < points) ", c->threads);
+			else
+				buf_printf(t->out, "\tl%d[j] = ", i);
+			put_element(t, &inst->at, 0);
+			buf_printf(t->out, after ? " = o%d[j];\n" : ";\n", i);
+		}
+		buf_puts(t->out, "\t}\n");
+	}
+	buf_puts(t->out, "\t}\n");
+}
+
 static void put_map(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
+	const struct sym *extent[MAX_RANK];
 
+	memcpy(extent, k->extent, sizeof(extent));
+	if (c->padded)
+		extent[k->n_dims - 1] = c->padded;
 	buf_puts(t->out, "\tconst u32 points = ");
-	put_product(t, k->extent, 0, k->n_dims);
+	put_product(t, extent, 0, k->n_dims);
 	buf_puts(t->out, ";\n");
+	if (c->each > 1) {
+		put_apart(t);
+		return;
+	}
 	if (cuda_kernel_strides(c))
 		buf_printf(t->out,
 			   "\tfor (u32 p = blockIdx.x * %du + threadIdx.x; p < points; "
@@ -467,7 +515,7 @@ static void put_map(struct emit_text *t)
 		buf_printf(t->out, "\tconst u32 p = (%s * %du + threadIdx.x) * %du;\n\t%s{\n",
 			   block_index(c), c->threads, c->lanes,
 			   c->whole ? "" : "if (p < points) ");
-	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
+	text_coordinates(t, extent, 0, k->n_dims, "p");
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n");
 	text_sites_end(t);
@@ -610,7 +658,7 @@ static void put_step(struct emit_text *t, const struct stage *stage, const char 
 
 	buf_printf(t->out, "\tconst u32 p = (%s%s) * %du;\n\t%s\n", step, thread, t->c->lanes,
 		   if_there(t->c, stage));
-	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p");
 }
 
 /* For each step of a thread in registers; what is loaded of a column first of all (`stage` NULL) is
@@ -627,7 +675,7 @@ static void put_unrolled(struct emit_text *t, const struct stage *stage, const c
 		return;
 	}
 	buf_printf(t->out, "\tconst u32 p = min(%s%s, points - 1);\n\t{\n", step, thread);
-	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p");
 }
 
 /* All loads that stages share are under way before the first of them waits. */
@@ -663,7 +711,7 @@ static void put_scanned(struct emit_text *t, const struct stage *stage, const ch
 	    "\tconst u32 p = (it * %du + %s) * %du;\n\tconst bool here = live && p < "
 	    "points;\n\tf64 v[%d];\n\tfor (int j = 0; j < %d; j++) v[j] = 0;\n\tif (here) {\n",
 	    c->threads, thread, c->lanes, c->lanes, c->lanes);
-	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p");
 	put_body_before(t, stage);
 	buf_printf(t->out,
 		   "\t}\n\tfor (int j = 1; j < %d; j++) v[j] += v[j - 1];\n"
@@ -671,11 +719,24 @@ static void put_scanned(struct emit_text *t, const struct stage *stage, const ch
 		   "\tfor (int j = 0; j < %d; j++) v[j] += ahead;\n\tcarry += all;\n"
 		   "\tif (here) {\n",
 		   c->lanes, c->threads, c->rows_a_block, c->lanes - 1, c->lanes);
-	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p");
 	put_body(t, stage);
 	text_steps(t, stage);
 	buf_puts(t->out, "\t}\n\t}\n");
 	text_sites_end(t);
+}
+
+/* Whether a step down a column loads so little that several of them are to be under way at once,
+ * and is short enough to be compiled as often. */
+static bool has_few_bytes(const struct emit_text *t, const struct stage *stage)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD)
+			bytes += dtype_bytes(stage->body[i].dtype);
+	return t->c->kernel->form == FORM_COLS && stage->n_body <= FEW_STEPS_BODY && bytes > 0 &&
+	       bytes <= FEW_STEPS_BYTES;
 }
 
 /* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
@@ -699,10 +760,11 @@ static void put_points(struct emit_text *t, const struct stage *stage, const cha
 				   c->lanes, if_there(c, stage));
 		else
 			buf_printf(t->out,
-				   "\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   "%s\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   has_few_bytes(t, stage) ? "#pragma unroll 4\n" : "",
 				   c->splits ? "begin + " : "", thread, c->lanes,
 				   c->all_live ? "" : "live && ", c->threads * c->lanes);
-		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p");
 	}
 	put_body(t, stage);
 	text_steps(t, stage);
@@ -745,7 +807,7 @@ static void put_slots(struct emit_text *t)
 	for (int s = 0; s < k->n_slots; s++)
 		buf_printf(out,
 			   "\t%s *const k%d = (%s *)slot;\n\tslot += ((i64)points * %d * "
-			   "sizeof(%s) + 15) / 16 * 16;\n",
+			   "sizeof(%s) + 63) / 64 * 64;\n",
 			   text_element(k->slot_dtype[s]), s, text_element(k->slot_dtype[s]),
 			   k->form == FORM_COLS ? t->c->columns : 1,
 			   text_element(k->slot_dtype[s]));
@@ -813,7 +875,7 @@ static void put_which_row(struct emit_text *t, const char *step)
 		   "\tconst bool live = %s;\n\tconst u32 row = live ? group : 0;\n",
 		   block_index(c), c->rows_each, step, c->rows_a_block,
 		   c->all_live ? "true" : "group < rows");
-	text_coordinates(t, k->extent, 0, k->n_outer, "row", "x");
+	text_coordinates(t, k->extent, 0, k->n_outer, "row");
 }
 
 /* All loads of several rows, then each row. */
@@ -867,7 +929,7 @@ static void put_cols(struct emit_text *t)
 	    "\tconst u32 x%d = live ? column : 0;\n",
 	    t->c->columns - 1, t->c->columns, t->c->columns,
 	    t->c->all_live ? "true" : "column < width", d);
-	text_coordinates(t, k->extent, 0, d, "row", "x");
+	text_coordinates(t, k->extent, 0, d, "row");
 	put_stages(t, "threadIdx.y");
 }
 

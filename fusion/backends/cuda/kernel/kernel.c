@@ -83,6 +83,84 @@ static void check_access(void *self, const struct inst *inst, bool body)
 		a->fails |= d != along && sym_eval(inst->at.stride[d], a->vars) % a->lanes != 0;
 }
 
+/* ---- rows that lanes do not divide, where memory has room after each */
+
+/* From one row of a buffer to the next where a store's rows begin with them and what is after each
+ * is nobody's; 0: not so. */
+static int64_t row_room(const struct cuda_kernel *c, const struct inst *store)
+{
+	const struct kernel *k = c->kernel;
+	const struct access *at = &store->at;
+	const struct buffer *b = &c->lowered->buffers[at->buffer];
+	const struct node *n = b->kind == BUFFER_TEMP ? c->lowered->graph->nodes[b->node] : NULL;
+	const struct node *made = store->node >= 0 ? c->lowered->graph->nodes[store->node] : NULL;
+	const struct sym *last = n && n->shape.rank ? n->shape.size[n->shape.rank - 1] : NULL;
+	int64_t room;
+
+	if (!last || !made || !sym_is_const(last) || n->channels_last || !sym_is_const(at->offset))
+		return 0;
+	room = n->pitch ? n->pitch : last->value;
+	if (room == 0 || made->pitch != room || at->offset->value % room != 0 ||
+	    made->shape.size[made->shape.rank - 1] != k->extent[k->n_dims - 1])
+		return 0;
+	for (int d = 0; d < k->n_dims - 1; d++)
+		if (!sym_is_const(at->stride[d]) || at->stride[d]->value % room != 0)
+			return 0;
+	return room;
+}
+
+static bool stays(const struct kernel *k, const struct access *at)
+{
+	for (int d = 0; d < k->n_dims - 1; d++)
+		if (!sym_is(at->stride[d], 0))
+			return false;
+	return true;
+}
+
+bool cuda_is_open(const struct cuda_kernel *c, const struct access *at)
+{
+	return c->padded && stays(c->kernel, at) &&
+	       c->lowered->buffers[at->buffer].kind != BUFFER_TEMP;
+}
+
+struct row_ends {
+	const struct cuda_kernel *c;
+	int64_t points;
+	bool fails, helps;
+};
+
+/* A run that is loaded lies in one aligned vector, which memory has whole where it has a part. */
+static void check_padding(void *self, const struct inst *inst, bool body)
+{
+	struct row_ends *p = self;
+	const struct kernel *k = p->c->kernel;
+	bool stored = inst->kind == INST_STORE;
+
+	p->fails |= inst->join || inst->lookup || inst->kind == INST_SCAN;
+	if (!body || p->fails || (!inst_loads(inst) && !stored) ||
+	    sym_is(inst->at.stride[k->n_dims - 1], 0))
+		return;
+	p->fails |= !sym_is(inst->at.stride[k->n_dims - 1], 1) ||
+		    (stored && row_room(p->c, inst) < p->points);
+	p->helps |= stored || !stays(k, &inst->at);
+}
+
+/* The last dim's points up to whole runs of lanes, if each row has memory for them; 0: it has not.
+ */
+static int64_t padded_points(const struct cuda_kernel *c, int lanes)
+{
+	const struct kernel *k = c->kernel;
+	int last = k->n_dims - 1;
+	struct row_ends p = { .c = c };
+
+	if (c->turned_dim >= 0 || last < 1 || !sym_is_const(k->extent[last]) ||
+	    (k->form == FORM_ROWS && k->n_outer != last) || k->form == FORM_COLS)
+		return 0;
+	p.points = (k->extent[last]->value + lanes - 1) / lanes * lanes;
+	each_inst(k, check_padding, &p);
+	return p.fails || !p.helps ? 0 : p.points;
+}
+
 /* Whether all its accesses may be made `lanes` at a time under these symbols;
  * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */
 static bool is_aligned(const struct cuda_kernel *c, int lanes, const int64_t *vars)
@@ -92,7 +170,8 @@ static bool is_aligned(const struct cuda_kernel *c, int lanes, const int64_t *va
 
 	if (lanes == 1)
 		return true;
-	if (sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0 ||
+	if ((sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0 &&
+	     padded_points(c, lanes) == 0) ||
 	    (c->turned_dim >= 0 && sym_eval(k->extent[c->turned_dim], vars) % lanes != 0))
 		return false;
 	each_inst(k, check_access, &a);
@@ -354,6 +433,8 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 	c->lanes = c->lanes > most ? most : c->lanes;
 	while (c->lanes > 1 && !is_aligned(c, c->lanes, vars))
 		c->lanes /= 2;
+	if (c->lanes > 1 && sym_eval(k->extent[k->n_dims - 1], vars) % c->lanes != 0)
+		c->padded = sym_const(c->lowered->graph->syms, padded_points(c, c->lanes));
 }
 
 /* A square of pairs has each of their rows in shared memory. */
@@ -426,8 +507,29 @@ static void choose_turned(struct cuda_kernel *c, const struct census *n, int mos
 	while (lanes > 1 && !is_aligned(c, lanes, vars))
 		lanes /= 2;
 	c->lanes = lanes;
+	c->padded = NULL;
 	c->threads = CUDA_TURN_THREADS;
 	c->rows_a_block = CUDA_TURN_WARPS;
+}
+
+/* Elements that no vector holds are few bytes each: a thread has several under way. */
+static void choose_apart(struct cuda_kernel *c, const struct census *n)
+{
+	const struct kernel *k = c->kernel;
+	int bytes = 0;
+
+	if (k->form != FORM_MAP || c->lanes > 1 || c->turned_dim >= 0 || k->library || n->joins ||
+	    n->points < CUDA_APART_POINTS)
+		return;
+	for (int i = 0; i < k->stages[0].n_body; i++) {
+		const struct inst *inst = &k->stages[0].body[i];
+
+		if (inst->lookup || inst->join)
+			return;
+		bytes += inst->kind == INST_LOAD ? (int)dtype_bytes(inst->dtype) : 0;
+	}
+	while (bytes > 0 && c->each < CUDA_MOST_APART && c->each * bytes < CUDA_APART_BYTES)
+		c->each *= 2;
 }
 
 /* The product of the extents of dims [first, last); -1: one of them is a symbol. */
@@ -588,7 +690,8 @@ static void choose_questions(struct cuda_kernel *c, bool early)
 	else
 		c->all_live = is_multiple(known_points(k, k->n_outer - 1, k->n_outer), c->columns);
 	c->whole = is_multiple(known_points(k, k->form == FORM_MAP ? 0 : k->n_outer, k->n_dims),
-			       step);
+			       step) &&
+		   !c->padded;
 }
 
 /* Whether some access is too large for the cache: what was written last of it is there. */
@@ -658,6 +761,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 				   .index = index,
 				   .rows_a_block = 1,
 				   .rows_each = 1,
+				   .each = 1,
 				   .turned_dim = -1,
 				   .narrow = true };
 	c->places = calloc((size_t)l->n_buffers + 1, sizeof(int));
@@ -677,6 +781,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	choose_pairs(c);
 	n.points = e.points * e.rows;
 	choose_turned(c, &n, lanes, vars);
+	choose_apart(c, &n);
 	choose_staged(c, &n, choice == CHOICE_OTHER_ROWS, lanes, &e);
 	change_threads(c, choice);
 	if (k->n_stages > 0 && k->form != FORM_MAP)

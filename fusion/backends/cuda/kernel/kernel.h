@@ -1,9 +1,10 @@
 /* fusion/backends/cuda/kernel/kernel.h -- a kernel of the tile program as CUDA C.
  *
  * A point of a kernel is a thread's work:
- *   MAP   threads stride over the points, `lanes` of them side by side at a time; where
- *         operands lie along another dim than the walk's last, a block has a square of
- *         both dims, which such operands pass turned, through shared memory
+ *   MAP   threads stride over the points, `lanes` of them side by side at a time, or `each` of
+ *         them a block's threads apart, whose loads are under way at once; where operands lie
+ *         along another dim than the walk's last, a block has a square of both dims, which such
+ *         operands pass turned, through shared memory
  *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them at a time,
  *         and `rows_each` times as many where rows are short: their loads are under way at once;
  *         rows that no vector divides are `staged`: a block's, which are one piece of memory,
@@ -74,6 +75,10 @@ enum {
 	/* So many shorter rows have a warp each, of up to four loads: on an H200 blocks of two
 	 * warps with a row each came and went too often to keep memory busy. */
 	CUDA_MANY_ROWS = 8192,
+	/* So many elements that are loaded one by one, and so much of them by a thread. */
+	CUDA_APART_POINTS = 1 << 18,
+	CUDA_APART_BYTES = 16,
+	CUDA_MOST_APART = 4,
 	/* Elements that are loaded one by one are small: of so many rows a thread has so many. */
 	CUDA_SOME_ROWS = 1024,
 	CUDA_SINGLE_LOADS = 8,
@@ -109,7 +114,11 @@ struct cuda_kernel {
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* in the graph */
 	int threads, rows_a_block, rows_each, columns;
-	int lanes;     /* of a thread, side by side; 1: any alignment will do */
+	int lanes; /* of a thread, side by side; 1: any alignment will do */
+	int each;  /* MAP: points of a thread that lie apart, where lanes are 1 */
+	/* Lanes end after the last dim does: so many points it would have if they did not; what
+	 * they have there lies between rows, and is nobody's.  NULL: they divide it. */
+	const struct sym *padded;
 	bool splits;   /* several blocks may share a row or columns */
 	int n_reduces; /* of its first stage */
 	/* No thread is without a row or column, for any symbols, nor, in any of its steps,
@@ -188,6 +197,10 @@ void cuda_kernel_words(struct buf *out, const struct kernel *kernels, int n);
 
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
+
+/* Whether a run of lanes of an access ends after its row does, in memory that is not the row's: of
+ * a kernel whose lanes do not divide its rows, a load that stays from row to row. */
+bool cuda_is_open(const struct cuda_kernel *c, const struct access *at);
 
 /* Which of these accesses it is; -1: none. */
 int cuda_find(const struct kernel *k, const struct access *const *list, int n,

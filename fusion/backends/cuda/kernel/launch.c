@@ -112,13 +112,19 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 		     const int64_t *vars)
 {
 	const struct cuda_kernel *k = l->kernel;
-	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
+	int64_t step = (int64_t)k->threads * k->lanes * k->each, resident, groups, split = 1;
 
 	resident = (int64_t)d->multiprocessors * l->resident;
 	if (k->turned_dim >= 0 || k->pairs) {
 		groups = count_squares(k, vars);
 	} else if (k->kernel->form == FORM_MAP) {
-		groups = ceil_div(e->points * e->rows, step);
+		int64_t points = e->points * e->rows, last;
+
+		if (k->padded && points > 0) {
+			last = sym_eval(k->kernel->extent[k->kernel->n_dims - 1], vars);
+			points = points / last * k->padded->value;
+		}
+		groups = ceil_div(points, step);
 		/* Blocks that come when others have gone leave less idle at the end than those
 		 * that stride; where a thread has little to do, their coming is most of it. */
 		if (cuda_kernel_strides(k))
@@ -166,8 +172,8 @@ static int64_t slot_bytes(const struct cuda_kernel *c, const struct cuda_extent 
 	for (int s = 0; s < k->n_slots; s++)
 		bytes += ((int64_t)dtype_bytes(k->slot_dtype[s]) * e->points *
 			      (k->form == FORM_COLS ? c->columns : 1) +
-			  15) &
-			 ~(int64_t)15;
+			  63) &
+			 ~(int64_t)63;
 	return bytes;
 }
 

@@ -3,6 +3,7 @@
  * them were written out, too. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fusion/backends/cuda/library/dnn.h"
 
@@ -23,6 +24,10 @@ enum {
 	SPLIT_AT_ONCE = 4, /* blocks of a multiprocessor */
 	SPLIT_ROWS = 16    /* that four warps share */
 };
+
+/* So few keys are one tile of our own: cuDNN's has 128 or 256 of them.  A warp has many rows where
+ * their scores and sums fit into registers. */
+enum { FEW_KEYS = 96, FEW_KEYS_WIDTH = 128, FEW_KEYS_MANY = 144 };
 
 /* Products of elements from which cuDNN's kernel makes up for its longer launch. */
 static const double MUCH_WORK = 1 << 27;
@@ -58,6 +63,18 @@ static int tile_rows(enum dtype dtype, int many)
 	return by_tensor_cores(dtype) ? 64 * many : ATTEND_THREADS / 16 * 2 * many;
 }
 
+/* The keys where these are known to be few; else 0. */
+static int few_keys(const struct graph *g, const struct node *n)
+{
+	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
+	const struct sym *keys = k->size[k->rank - 2];
+
+	return by_tensor_cores(n->dtype) && sym_is_const(keys) && keys->value > 0 &&
+		       keys->value <= FEW_KEYS && width_of(g, n) <= FEW_KEYS_WIDTH
+		   ? (int)keys->value
+		   : 0;
+}
+
 /* By the sizes of the capture, since the text has it. */
 static int rows_of_warps(const struct graph *g, const struct node *n)
 {
@@ -67,6 +84,8 @@ static int rows_of_warps(const struct graph *g, const struct node *n)
 	for (int d = 0; d < q->rank - 2; d++)
 		matrices *= sym_hint(g->syms, q->size[d]);
 	tiles = (rows + tile_rows(n->dtype, MANY_ROWS) - 1) / tile_rows(n->dtype, MANY_ROWS);
+	if (few_keys(g, n) + width_of(g, n) > FEW_KEYS_MANY && few_keys(g, n) > 0)
+		return FEW_ROWS;
 	return rows > tile_rows(n->dtype, FEW_ROWS) && tiles * matrices >= ENOUGH_BLOCKS ? MANY_ROWS
 											 : FEW_ROWS;
 }
@@ -116,10 +135,10 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		   "l%d_attend(const __grid_constant__ attention_args a)\n{\n\t",
 		   ATTEND_THREADS, many == SHARED_ROWS ? SPLIT_AT_ONCE : 2, kernel);
 	if (by_tensor_cores(n->dtype))
-		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s>(a);\n}\n",
+		buf_printf(out, "attend_tiles<%s, %d, %d, %s, %s, %s, %s, %s, %d>(a);\n}\n",
 			   cuda_element(n->dtype), (int)width, many, mask_of(g, n), causal,
 			   how & ATTENTION_ROUNDS ? "true" : "false", empty,
-			   splits(g, n) ? "true" : "false");
+			   splits(g, n) ? "true" : "false", few_keys(g, n));
 	else
 		buf_printf(out, "attend_rows<%d, %d, %s, %s, %s>(a);\n}\n", (int)width, 2 * many,
 			   mask_of(g, n), causal, empty);
@@ -157,26 +176,30 @@ static struct attention_operand matrix_of(const struct operand *x, int row)
 					   .column = x->stride[x->rank - 1] };
 }
 
-/* Whether rows of all matrices are multiples of 16 bytes apart. */
-static bool even_rows(const struct attend *s, const struct library_call *call)
+/* Whether its rows are multiples of 16 bytes apart. */
+static bool has_even_rows(const struct operand *x)
 {
-	const struct attention_args *a = &s->args;
-	const struct operand *q = &call->arg[ARG_Q];
-	int64_t bytes = (int64_t)dtype_bytes(q->dtype), side = 16 / bytes, all;
+	int64_t all = x->size[x->rank - 1];
 
-	all = a->q.row | a->k.row | a->v.row | a->out.row | q->size[q->rank - 1];
-	for (int d = 0; d < a->batch.rank; d++)
-		for (int i = 0; i < 5; i++)
-			all |= i == 3 ? 0 : a->batch.stride[i][d];
-	return all % side == 0 && a->q.column == 1 && a->k.column == 1 && a->v.column == 1;
+	for (int d = 0; d < x->rank - 1; d++)
+		all |= x->size[d] == 1 ? 0 : x->stride[d];
+	return all % (16 / (int64_t)dtype_bytes(x->dtype)) == 0 && x->stride[x->rank - 1] == 1;
 }
 
-static unsigned room_of(const struct library_call *call, int rows)
+/* Those of q, k, v and another one. */
+static bool have_even_rows(const struct library_call *call, const struct operand *other)
+{
+	return has_even_rows(&call->arg[ARG_Q]) && has_even_rows(&call->arg[ARG_K]) &&
+	       has_even_rows(&call->arg[ARG_V]) && has_even_rows(other);
+}
+
+/* Shared memory of a tile with so many keys. */
+static unsigned room_of(const struct library_call *call, int rows, int keys)
 {
 	const struct operand *q = &call->arg[ARG_Q];
 	unsigned bytes = (unsigned)dtype_bytes(q->dtype);
 	unsigned columns = ((unsigned)q->size[q->rank - 1] + 15) / 16 * 16 + 16 / bytes;
-	unsigned lines = (unsigned)rows + 2 * ATTEND_KEYS;
+	unsigned lines = (unsigned)(rows + 2 * keys);
 
 	return columns * lines * bytes +
 	       (by_tensor_cores(q->dtype) ? 0 : (unsigned)rows * (ATTEND_KEYS + 4) * bytes);
@@ -226,22 +249,53 @@ static bool is_masked_whole(const struct library_call *call)
 		mask->offset % 8 == 0);
 }
 
-/* Whether cuDNN will take it, by the sizes of the capture. */
-static bool is_for_dnn(const struct graph *g, const struct node *n)
+/* Of [batch, group, head, row, column], where the heads of a group share keys, one head after the
+ * other: [batch, head, row, column], with fewer heads of keys. */
+static void fold_groups(struct library_call *call)
+{
+	struct operand *const all[] = { &call->arg[ARG_Q], &call->arg[ARG_K], &call->arg[ARG_V],
+					&call->out };
+
+	if (all[0]->rank != 5 || all[1]->size[2] != 1 || all[2]->size[2] != 1 ||
+	    call->arg[ARG_MASK].buffer >= 0 || call->number[ARG_HOW] & ATTENTION_TURNED)
+		return;
+	for (int i = 0; i < 4; i += 3)
+		if (all[i]->stride[1] != all[i]->size[2] * all[i]->stride[2])
+			return;
+	for (int i = 0; i < 4; i++) {
+		struct operand *x = all[i];
+
+		x->size[1] *= x->size[2];
+		x->stride[1] = i == 0 || i == 3 ? x->stride[2] : x->stride[1];
+		memmove(x->size + 2, x->size + 3, 2 * sizeof(*x->size));
+		memmove(x->stride + 2, x->stride + 3, 2 * sizeof(*x->stride));
+		x->rank = 4;
+	}
+}
+
+/* Whether cuDNN will take it, by the sizes of the capture; `grouped`: heads may share keys. */
+static bool is_for_dnn(const struct graph *g, const struct node *n, bool grouped)
 {
 	const struct shape *q = &g->nodes[n->args[ARG_Q].node]->shape;
 	const struct shape *k = &g->nodes[n->args[ARG_K].node]->shape;
 	double work = (double)sym_hint(g->syms, k->size[k->rank - 2]);
-	bool alike = q->rank == k->rank && (q->rank == 3 || q->rank == 4);
+	bool alike = q->rank == k->rank && q->rank >= 3 && q->rank <= 4 + grouped;
 
 	for (int d = 0; d < q->rank; d++)
 		work *= (double)sym_hint(g->syms, q->size[d]);
 	for (int d = 0; alike && d < q->rank - 2; d++)
-		alike = sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
+		alike = q->rank == 5 && d == 2
+			    ? sym_is(k->size[d], 1)
+			    : sym_hint(g->syms, q->size[d]) == sym_hint(g->syms, k->size[d]);
 	return alike && by_tensor_cores(n->dtype) && work >= MUCH_WORK && width_of(g, n) % 8 == 0 &&
 	       rows_of_blocks(g, n) != SHARED_ROWS &&
 	       (n->args[ARG_MASK].kind != ARG_NODE ||
 		g->nodes[n->args[ARG_MASK].node]->dtype == n->dtype);
+}
+
+static bool is_ahead_for_dnn(const struct graph *g, const struct node *n)
+{
+	return few_keys(g, n) == 0 && is_for_dnn(g, n, true);
 }
 
 static bool suits_dnn(const struct library_call *call)
@@ -263,7 +317,9 @@ static bool suits_dnn(const struct library_call *call)
 			    call->arg[a].offset % 8 != 0)
 				return false;
 	for (int d = 0; d < last - 1; d++)
-		if (k->size[d] != q->size[d] || v->size[d] != q->size[d])
+		if (v->size[d] != k->size[d] ||
+		    (k->size[d] != q->size[d] &&
+		     (d != 1 || k->size[d] == 0 || q->size[d] % k->size[d] != 0)))
 			return false;
 	return true;
 }
@@ -280,14 +336,35 @@ static dnn_item between(const struct scores *s, const struct dnn_shape *shape, e
 	return dnn_add_tensor(s->g, type, shape, DNN_BETWEEN, 0);
 }
 
-/* A new tensor, of the scores' shape. */
-static dnn_item compute(const struct scores *s, enum dnn_mode mode, dnn_item x, dnn_item b)
+static void point(const struct scores *s, enum dnn_mode mode, dnn_item x, dnn_item b, dnn_item y)
 {
-	dnn_item y = between(s, &s->all, DNN_FLOAT);
-
 	dnn_add_op(s->g,
 		   &(struct dnn_op){ .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
+}
+
+static void fold(const struct scores *s, enum dnn_mode mode, dnn_item x, dnn_item y)
+{
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_REDUCTION, .mode = mode, .x = x, .y = y });
+}
+
+static void multiply(const struct scores *s, dnn_item x, dnn_item b, dnn_item y)
+{
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_PRODUCT, .x = x, .b = b, .y = y });
+}
+
+/* A new tensor; of the scores' shape. */
+static dnn_item compute_as(const struct scores *s, const struct dnn_shape *shape,
+			   enum dnn_mode mode, dnn_item x, dnn_item b)
+{
+	dnn_item y = between(s, shape, DNN_FLOAT);
+
+	point(s, mode, x, b, y);
 	return y;
+}
+
+static dnn_item compute(const struct scores *s, enum dnn_mode mode, dnn_item x, dnn_item b)
+{
+	return compute_as(s, &s->all, mode, x, b);
 }
 
 /* -inf where the key comes after the row. */
@@ -321,24 +398,16 @@ static dnn_item add_softmax(const struct scores *s, dnn_item x, enum dnn_type ty
 {
 	dnn_item most = between(s, &s->row, DNN_FLOAT), sum = between(s, &s->row, DNN_FLOAT), y;
 
-	dnn_add_op(s->g, &(struct dnn_op){
-			     .kind = DNN_REDUCTION, .mode = DNN_MAX_ALL, .x = x, .y = most });
+	fold(s, DNN_MAX_ALL, x, most);
 	x = compute(s, DNN_EXP, compute(s, DNN_SUB, x, most), NULL);
-	dnn_add_op(
-	    s->g, &(struct dnn_op){ .kind = DNN_REDUCTION, .mode = DNN_SUM_ALL, .x = x, .y = sum });
+	fold(s, DNN_SUM_ALL, x, sum);
 	/* The log of the row's sum, which cuDNN's engines know a softmax by. */
-	y = between(s, &s->row, DNN_FLOAT);
-	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_LOG, .math = DNN_FLOAT, .x = sum, .y = y });
-	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_ADD,
-					   .math = DNN_FLOAT,
-					   .x = most,
-					   .b = y,
-					   .y = s->leaves ? dnn_add_tensor(s->g, DNN_FLOAT, &s->row,
-									   DNN_IN_MEMORY, ID_ROWS)
-							  : between(s, &s->row, DNN_FLOAT) });
+	y = compute_as(s, &s->row, DNN_LOG, sum, NULL);
+	point(s, DNN_ADD, most, y,
+	      s->leaves ? dnn_add_tensor(s->g, DNN_FLOAT, &s->row, DNN_IN_MEMORY, ID_ROWS)
+			: between(s, &s->row, DNN_FLOAT));
 	y = between(s, &s->all, type);
-	dnn_add_op(
-	    s->g, &(struct dnn_op){ .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });
+	point(s, DNN_DIV, x, sum, y);
 	return y;
 }
 
@@ -349,7 +418,7 @@ static dnn_item add_scores(const struct scores *s, const struct library_call *ca
 	const struct operand *mask = &call->arg[ARG_MASK];
 	dnn_item x = between(s, &s->all, DNN_FLOAT);
 
-	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_PRODUCT, .x = q, .b = k, .y = x });
+	multiply(s, q, k, x);
 	x = compute(s, DNN_MUL, x, dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_SCALE));
 	if (mask->buffer >= 0) {
 		struct dnn_shape m = { .rank = 4, .size = { 1, 1, 1, 1 } };
@@ -410,26 +479,34 @@ static struct dnn_graph *finish_scores(const struct scores *s)
 	return NULL;
 }
 
-/* The result lies as `out` says. */
-static struct dnn_graph *attention_graph(const struct cuda_call *c, const struct dnn_shape *out,
-					 bool leaves)
+/* The result lies as `out` says; NULL: as the call's does. */
+static struct dnn_graph *attention_graph(const struct cuda_call *original,
+					 const struct dnn_shape *out, bool leaves)
 {
-	const struct library_call *call = c->call;
+	struct library_call folded = *original->call;
+	struct cuda_call with_folded = *original;
+	const struct cuda_call *c = &with_folded;
+	const struct library_call *call = &folded;
+	int rank;
+	struct dnn_shape own;
 	enum dnn_type type = dnn_type_of(call->arg[ARG_Q].dtype);
 	struct scores s = { .leaves = leaves };
 	dnn_item q, k, v, y;
 
+	fold_groups(&folded);
+	with_folded.call = &folded;
+	rank = folded.arg[ARG_Q].rank;
+	own = folded.number[ARG_HOW] & ATTENTION_TURNED
+		  ? shape_of(&folded.out, 2, 1, false)
+		  : shape_of(&folded.out, rank == 4 ? 1 : -1, rank - 2, false);
 	begin_scores(c, &s);
 	if (!s.g)
 		return NULL;
 	q = add_matrix(&s, call, ARG_Q, false, ID_Q);
 	k = add_matrix(&s, call, ARG_K, true, ID_K);
 	v = add_matrix(&s, call, ARG_V, false, ID_V);
-	y = dnn_add_tensor(s.g, type, out, DNN_IN_MEMORY, ID_OUT);
-	dnn_add_op(s.g, &(struct dnn_op){ .kind = DNN_PRODUCT,
-					  .x = add_softmax(&s, add_scores(&s, call, q, k), type),
-					  .b = v,
-					  .y = y });
+	y = dnn_add_tensor(s.g, type, out ? out : &own, DNN_IN_MEMORY, ID_OUT);
+	multiply(&s, add_softmax(&s, add_scores(&s, call, q, k), type), v, y);
 	return finish_scores(&s);
 }
 
@@ -491,24 +568,59 @@ static bool plan_parts(const struct cuda_call *c, struct attend *s, int64_t rows
 	return true;
 }
 
+static bool share(const struct cuda_call *c, CUfunction f, unsigned bytes)
+{
+	return cuda_check(c->device,
+			  c->device->api.cuFuncSetAttribute(
+			      f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+			  "cuFuncSetAttribute");
+}
+
+/* How both walk, and what of their operands both read. */
+static void fill_matrices(struct attention_args *a, const struct library_call *call, int rows)
+{
+	const struct operand *q = &call->arg[ARG_Q], *mask = &call->arg[ARG_MASK];
+	int last = q->rank - 1;
+
+	fill_batch(&a->batch, call);
+	a->q = matrix_of(q, last - 1);
+	a->k = matrix_of(&call->arg[ARG_K], last - 1);
+	a->v = matrix_of(&call->arg[ARG_V], last - 1);
+	a->mask_row = mask_step(mask, 1);
+	a->mask_column = mask_step(mask, 0);
+	a->rows = q->size[last - 1];
+	a->keys = call->arg[ARG_K].size[last - 1];
+	a->tiles = (unsigned)((a->rows + rows - 1) / rows);
+	a->scale = (float)call->node->args[ARG_SCALE].f;
+}
+
+/* Where they are: all bits of the addresses of matrices. */
+static uintptr_t place_matrices(struct attention_args *a, const struct library_call *call,
+				void *const *buffers)
+{
+	a->q.at = operand_start(&call->arg[ARG_Q], buffers);
+	a->k.at = operand_start(&call->arg[ARG_K], buffers);
+	a->v.at = operand_start(&call->arg[ARG_V], buffers);
+	a->mask = call->arg[ARG_MASK].buffer < 0 ? NULL
+						 : operand_start(&call->arg[ARG_MASK], buffers);
+	a->out.at = operand_start(&call->out, buffers);
+	return (uintptr_t)a->q.at | (uintptr_t)a->k.at | (uintptr_t)a->v.at;
+}
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
-	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
-	const struct operand *mask = &call->arg[ARG_MASK];
+	const struct operand *q = &call->arg[ARG_Q];
 	int rows = tile_rows(q->dtype, rows_of_blocks(call->graph, call->node)), last = q->rank - 1;
+	int few = few_keys(call->graph, call->node);
 	struct attend *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
-	struct dnn_shape out;
 
 	*state = s;
 	if (!s)
 		return NOWHERE;
 	s->args.scale = (float)call->node->args[ARG_SCALE].f;
-	out = call->number[ARG_HOW] & ATTENTION_TURNED
-		  ? shape_of(&call->out, 2, 1, false)
-		  : shape_of(&call->out, q->rank == 4 ? 1 : -1, last - 1, false);
-	s->graph = attention_graph(c, &out, false);
+	s->graph = few > 0 ? NULL : attention_graph(c, NULL, false);
 	if (s->graph)
 		return ON_DEVICE;
 	if (!c->module)
@@ -516,28 +628,15 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	if (!cuda_function(c, "attend", &s->function, err))
 		return NOWHERE;
 	a = &s->args;
-	fill_batch(&a->batch, call);
-	a->q = matrix_of(q, last - 1);
-	a->k = matrix_of(k, last - 1);
-	a->v = matrix_of(&call->arg[ARG_V], last - 1);
+	fill_matrices(a, call, rows);
 	a->out = matrix_of(&call->out, call->number[ARG_HOW] & ATTENTION_TURNED ? 1 : last - 1);
-	a->mask_row = mask_step(mask, 1);
-	a->mask_column = mask_step(mask, 0);
-	a->rows = q->size[last - 1];
-	a->keys = k->size[last - 1];
-	a->tiles = (unsigned)((a->rows + rows - 1) / rows);
 	a->fill = rounded(q->dtype, call->node->args[ARG_FILL].f);
-	a->wide = even_rows(s, call);
+	a->wide = have_even_rows(call, &call->out);
 	s->blocks = a->batch.points * a->tiles;
 	if (splits(call->graph, call->node) && !plan_parts(c, s, rows, err))
 		return NOWHERE;
-	s->shared_bytes = room_of(call, rows);
-	return cuda_check(c->device,
-			  c->device->api.cuFuncSetAttribute(
-			      s->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-			      (int)s->shared_bytes),
-			  "cuFuncSetAttribute") ||
-		       cuda_device_fault(c->device, err)
+	s->shared_bytes = room_of(call, rows, few > 0 ? (few + 15) / 16 * 16 : ATTEND_KEYS);
+	return share(c, s->function, s->shared_bytes) || cuda_device_fault(c->device, err)
 		   ? ON_DEVICE
 		   : NOWHERE;
 }
@@ -553,13 +652,7 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 		run_graph(c, s, buffers);
 		return;
 	}
-	a.q.at = operand_start(&call->arg[ARG_Q], buffers);
-	a.k.at = operand_start(&call->arg[ARG_K], buffers);
-	a.v.at = operand_start(&call->arg[ARG_V], buffers);
-	a.mask = call->arg[ARG_MASK].buffer < 0 ? NULL
-						: operand_start(&call->arg[ARG_MASK], buffers);
-	a.out.at = operand_start(&call->out, buffers);
-	all = (uintptr_t)a.q.at | (uintptr_t)a.k.at | (uintptr_t)a.v.at | (uintptr_t)a.out.at;
+	all = place_matrices(&a, call, buffers) | (uintptr_t)a.out.at;
 	a.wide = a.wide && all % 16 == 0;
 	cuda_start_shared(c, s->function, s->blocks, ATTEND_THREADS, s->shared_bytes, &a);
 }
@@ -579,7 +672,7 @@ static void drop(struct device *d, void *state)
 }
 
 const struct cuda_library cuda_attention = { .part = PART_ATTENTION,
-					     .late_for = is_for_dnn,
+					     .late_for = is_ahead_for_dnn,
 					     .emit = emit,
 					     .bind = bind,
 					     .run = run,
@@ -609,7 +702,7 @@ enum { ID_G = ID_ROWS + 1, ID_SLOPE, ID_ONE, ID_SUM, ID_DQ, ID_DK, ID_DV };
 static bool is_back_for_dnn(const struct graph *g, const struct node *n)
 {
 	return !g->ordered && n->args[ARG_MASK].kind != ARG_NODE && width_of(g, n) <= DNN_WIDTH &&
-	       is_for_dnn(g, n);
+	       is_for_dnn(g, n, false);
 }
 
 static bool suits_back(const struct library_call *call)
@@ -642,16 +735,6 @@ static struct dnn_shape part_of(const struct library_call *call, int part)
 	return s;
 }
 
-static dnn_item compute_as(const struct scores *s, const struct dnn_shape *shape,
-			   enum dnn_mode mode, dnn_item x, dnn_item b)
-{
-	dnn_item y = between(s, shape, DNN_FLOAT);
-
-	dnn_add_op(s->g,
-		   &(struct dnn_op){ .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
-	return y;
-}
-
 static dnn_item reorder(const struct scores *s, dnn_item x, const struct dnn_shape *shape,
 			enum dnn_type type)
 {
@@ -661,11 +744,6 @@ static dnn_item reorder(const struct scores *s, dnn_item x, const struct dnn_sha
 	return y;
 }
 
-static void multiply(const struct scores *s, dnn_item x, dnn_item b, dnn_item y)
-{
-	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_PRODUCT, .x = x, .b = b, .y = y });
-}
-
 /* Of each row the sum of gradient times result. */
 static dnn_item add_slope(const struct scores *s, dnn_item g, dnn_item o,
 			  const struct dnn_shape *rows)
@@ -673,16 +751,8 @@ static dnn_item add_slope(const struct scores *s, dnn_item g, dnn_item o,
 	dnn_item sum = between(s, &s->row, DNN_FLOAT);
 	dnn_item y = dnn_add_tensor(s->g, DNN_FLOAT, &s->row, DNN_IN_MEMORY, ID_SLOPE);
 
-	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_REDUCTION,
-					   .mode = DNN_SUM_ALL,
-					   .x = compute_as(s, rows, DNN_MUL, g, o),
-					   .y = sum });
-	dnn_add_op(s->g, &(struct dnn_op){
-			     .mode = DNN_MUL,
-			     .math = DNN_FLOAT,
-			     .x = sum,
-			     .b = dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_ONE),
-			     .y = y });
+	fold(s, DNN_SUM_ALL, compute_as(s, rows, DNN_MUL, g, o), sum);
+	point(s, DNN_MUL, sum, dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_ONE), y);
 	return y;
 }
 
@@ -735,11 +805,8 @@ static struct dnn_graph *gradients_graph(const struct cuda_call *c)
 		 dnn_add_tensor(s.g, type, &part[1], DNN_IN_MEMORY, ID_DK));
 	sum = dnn_add_tensor(s.g, DNN_FLOAT, &rows, DNN_IN_MEMORY, ID_SUM);
 	multiply(&s, x, reorder(&s, k, &key, DNN_FLOAT), sum);
-	dnn_add_op(s.g, &(struct dnn_op){
-			    .mode = DNN_IDENTITY,
-			    .math = DNN_FLOAT,
-			    .x = sum,
-			    .y = dnn_add_tensor(s.g, type, &part[0], DNN_IN_MEMORY, ID_DQ) });
+	point(&s, DNN_IDENTITY, sum, NULL,
+	      dnn_add_tensor(s.g, type, &part[0], DNN_IN_MEMORY, ID_DQ));
 	return finish_scores(&s);
 }
 
@@ -792,20 +859,11 @@ static void run_dnn_back(const struct cuda_call *c, const struct dnn_back *s, vo
 	char *rows = s->room, *slope = rows + s->row_bytes, *sum = slope + s->row_bytes;
 	int64_t ids[] = { ID_Q,     ID_K,   ID_V,   ID_OUT, ID_ROWS, ID_SCALE, ID_G,
 			  ID_SLOPE, ID_ONE, ID_SUM, ID_DQ,  ID_DK,   ID_DV,    ID_LOWEST };
-	void *at[] = { operand_start(&call->arg[ARG_Q], buffers),
-		       operand_start(&call->arg[ARG_K], buffers),
-		       operand_start(&call->arg[ARG_V], buffers),
-		       dq,
-		       rows,
-		       &scale,
-		       &lowest,
-		       slope,
-		       &one,
-		       sum,
-		       dq,
-		       dk,
-		       dv,
-		       &lowest };
+	void *q_at = operand_start(&call->arg[ARG_Q], buffers);
+	void *k_at = operand_start(&call->arg[ARG_K], buffers);
+	void *v_at = operand_start(&call->arg[ARG_V], buffers);
+	void *at[] = { q_at,  k_at, v_at, dq, rows, &scale, &lowest,
+		       slope, &one, sum,  dq, dk,   dv,     &lowest };
 	bool ok;
 
 	ids[6] = ID_LOWEST;
@@ -847,24 +905,6 @@ static void fill_more(struct walk_args *w, const struct library_call *call)
 	cuda_walk_fold(w, 2);
 }
 
-/* Rows of the operands of the tiles, and where each matrix begins. */
-static bool reads_wide(const struct library_call *call)
-{
-	const struct operand *q = &call->arg[ARG_Q];
-	int64_t side = 16 / (int64_t)dtype_bytes(q->dtype), all = q->size[q->rank - 1];
-	const int args[] = { ARG_Q, ARG_K, ARG_V, ARG_G };
-
-	for (int i = 0; i < 4; i++) {
-		const struct operand *x = &call->arg[args[i]];
-
-		if (x->stride[x->rank - 1] != 1)
-			return false;
-		for (int d = 0; d < x->rank - 1; d++)
-			all |= x->stride[d];
-	}
-	return all % side == 0;
-}
-
 static bool take_left(const struct cuda_call *c, struct attend_back *s, struct err *err)
 {
 	struct attention_back_args *b = &s->args;
@@ -882,19 +922,10 @@ static bool take_left(const struct cuda_call *c, struct attend_back *s, struct e
 	return true;
 }
 
-static bool share(const struct cuda_call *c, CUfunction f, unsigned bytes)
-{
-	return cuda_check(c->device,
-			  c->device->api.cuFuncSetAttribute(
-			      f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
-			  "cuFuncSetAttribute");
-}
-
 static enum placing bind_back(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
-	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
-	const struct operand *mask = &call->arg[ARG_MASK];
+	const struct operand *q = &call->arg[ARG_Q];
 	int last = q->rank - 1, rows = tile_rows(q->dtype, FEW_ROWS);
 	struct attend_back *s = cuda_state(sizeof(*s), err);
 	struct attention_args *a;
@@ -908,26 +939,17 @@ static enum placing bind_back(const struct cuda_call *c, void **state, struct er
 	    !cuda_function(c, "attend_back_keys", &s->keys, err))
 		return NOWHERE;
 	a = &s->args.a;
-	fill_batch(&a->batch, call);
+	fill_matrices(a, call, rows);
 	fill_more(&s->args.more, call);
-	a->q = matrix_of(q, last - 1);
-	a->k = matrix_of(k, last - 1);
-	a->v = matrix_of(&call->arg[ARG_V], last - 1);
 	s->args.g = matrix_of(&call->arg[ARG_G], last - 1);
 	s->args.o = matrix_of(&call->arg[ARG_OUT], last - 1);
-	a->mask_row = mask_step(mask, 1);
-	a->mask_column = mask_step(mask, 0);
-	a->rows = q->size[last - 1];
-	a->keys = k->size[last - 1];
-	a->tiles = (unsigned)((a->rows + rows - 1) / rows);
 	s->args.key_tiles = (unsigned)((a->keys + ATTEND_KEYS - 1) / ATTEND_KEYS);
-	a->scale = (float)call->node->args[ARG_SCALE].f;
 	a->fill = -INFINITY;
-	a->wide = reads_wide(call);
+	a->wide = have_even_rows(call, &call->arg[ARG_G]);
 	s->args.out_wide = q->size[last] * (int64_t)dtype_bytes(q->dtype) % 16 == 0;
 	s->row_blocks = a->batch.points * a->tiles;
 	s->key_blocks = a->batch.points * s->args.key_tiles;
-	s->shared_bytes = room_of(call, 2 * rows);
+	s->shared_bytes = room_of(call, 2 * rows, ATTEND_KEYS);
 	return take_left(c, s, err) && share(c, s->rows, s->shared_bytes) &&
 		       share(c, s->keys, s->shared_bytes)
 		   ? ON_DEVICE
@@ -945,15 +967,10 @@ static void run_back(const struct cuda_call *c, void *state, void *const *buffer
 		run_dnn_back(c, &s->dnn, buffers);
 		return;
 	}
-	b.a.q.at = operand_start(&call->arg[ARG_Q], buffers);
-	b.a.k.at = operand_start(&call->arg[ARG_K], buffers);
-	b.a.v.at = operand_start(&call->arg[ARG_V], buffers);
-	b.a.mask = call->arg[ARG_MASK].buffer < 0 ? NULL
-						  : operand_start(&call->arg[ARG_MASK], buffers);
+	all = place_matrices(&b.a, call, buffers);
 	b.g.at = operand_start(&call->arg[ARG_G], buffers);
 	b.o.at = operand_start(&call->arg[ARG_OUT], buffers);
-	b.a.out.at = operand_start(&call->out, buffers);
-	all = (uintptr_t)b.a.q.at | (uintptr_t)b.a.k.at | (uintptr_t)b.a.v.at | (uintptr_t)b.g.at;
+	all |= (uintptr_t)b.g.at;
 	b.a.wide = b.a.wide && all % 16 == 0;
 	b.out_wide = b.out_wide && (uintptr_t)b.a.out.at % 16 == 0;
 	if (s->row_blocks > 0)

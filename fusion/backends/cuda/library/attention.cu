@@ -232,15 +232,16 @@ WORD void join_warps(const f32 *near, f32 *left, int held, int rows)
 }
 // float16 and bfloat16, by tensor cores: four warps, each with MT times 16 rows.  K of the
 // next keys comes while the powers are summed, V while the scores are made.  MT 0: of 16 rows a warp
-// has each fourth 16 keys.  SPLIT: keys are shared by blocks.
-template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY, bool SPLIT>
+// has each fourth 16 keys.  SPLIT: keys are shared by blocks.  COUNT: there are so few keys, all of
+// which are one tile; 0: any number.
+template <class E, int D, int MT, int MASK, bool CAUSAL, bool ROUNDS, bool EMPTY, bool SPLIT, int COUNT>
 WORD void attend_tiles(const attention_args &a)
 {
 	typedef typename E::mem mem;
 	constexpr int COLUMNS = (D + 15) / 16 * 16, PITCH = COLUMNS + 8, ROWS = MT ? 64 * MT : 16;
-	constexpr int GROUPS = MT ? MT : 1, OWN_KEYS = MT ? ATTEND_KEYS : 16;
-	constexpr int KEYS = ATTEND_KEYS, SCORES = OWN_KEYS / 8, SUMS = COLUMNS / 8;
-	constexpr bool PLAIN = MASK == ATTEND_NO_MASK && !ROUNDS;
+	constexpr int GROUPS = MT ? MT : 1, KEYS = COUNT ? (COUNT + 15) / 16 * 16 : ATTEND_KEYS;
+	constexpr int OWN_KEYS = MT ? KEYS : 16, SCORES = OWN_KEYS / 8, SUMS = COLUMNS / 8;
+	constexpr bool PLAIN = MASK == ATTEND_NO_MASK && !ROUNDS, WHOLE = COUNT && PLAIN && !CAUSAL;
 	extern __shared__ __align__(16) char attended[];
 	mem *const q = (mem *)attended, *const k = q + ROWS * PITCH, *const v = k + KEYS * PITCH;
 	const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, own = warp * 16 * MT;
@@ -301,7 +302,7 @@ WORD void attend_tiles(const attention_args &a)
 								a.keys - key - KEYS, a.wide);
 		if (!busy)
 			continue;
-		const bool cut = !PLAIN || key + KEYS > a.keys || (CAUSAL && key + KEYS > first);
+		const bool cut = !WHOLE && (!PLAIN || key + KEYS > a.keys || (CAUSAL && key + KEYS > first));
 #pragma unroll
 		for (int t = 0; t < GROUPS; t++) {
 			if (ROUNDS) {
@@ -317,6 +318,14 @@ WORD void attend_tiles(const attention_args &a)
 						score[t][n][i] = E::get((mem)both);
 						score[t][n][i + 1] = E::get((mem)(both >> 16));
 					}
+			}
+			if (WHOLE) {
+#pragma unroll
+				for (int n = COUNT / 8; n < SCORES; n++)
+#pragma unroll
+					for (int i = 0; i < 4; i++)
+						if (8 * n + lane % 4 * 2 + i % 2 >= COUNT)
+							score[t][n][i] = -INF_f32;
 			}
 			if (cut) {
 #pragma unroll

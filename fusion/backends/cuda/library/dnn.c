@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 
 /* cudnnBackendDescriptorType_t */
 enum {
@@ -186,9 +187,45 @@ struct dnn_graph *dnn_begin(const struct cuda_dnn *dnn, struct device *d)
 	return g;
 }
 
+static void add_to_key(struct dnn_graph *g, const void *bytes, size_t len)
+{
+	for (int i = 0; i < 2; i++)
+		g->key[i] = hash_bytes(bytes, len, g->key[i] + (uint64_t)i);
+}
+
+/* What is set says what a graph computes: the items of a value by when they were made. */
+static void note(struct dnn_graph *g, dnn_item item, int name, int type, int64_t n,
+		 const void *value)
+{
+	static const size_t bytes[] = { [IS_BOOL] = sizeof(bool),
+					[IS_INT64] = sizeof(int64_t),
+					[IS_FLOAT] = sizeof(float),
+					[IS_DOUBLE] = sizeof(double) };
+	int what[] = { name, type, (int)n, 0 };
+
+	if (type == IS_HANDLE)
+		return;
+	while (what[3] < g->n_items && g->items[what[3]] != item)
+		what[3]++;
+	add_to_key(g, what, sizeof(what));
+	for (int64_t i = 0; type == IS_ITEM && i < n; i++) {
+		int at = 0;
+
+		while (at < g->n_items && g->items[at] != ((const dnn_item *)value)[i])
+			at++;
+		add_to_key(g, &at, sizeof(at));
+	}
+	if (type != IS_ITEM)
+		add_to_key(g, value,
+			   (size_t)n *
+			       (type <= IS_DOUBLE && bytes[type] ? bytes[type] : sizeof(int)));
+}
+
 static dnn_item create(struct dnn_graph *g, int type)
 {
 	dnn_item item = NULL;
+
+	add_to_key(g, &type, sizeof(type));
 
 	if (!g->failed && g->n_items < DNN_ITEMS &&
 	    g->dnn->cudnnBackendCreateDescriptor(type, &item) == DNN_DONE)
@@ -201,6 +238,7 @@ static dnn_item create(struct dnn_graph *g, int type)
 static void set(struct dnn_graph *g, dnn_item item, int name, int type, int64_t n,
 		const void *value)
 {
+	note(g, item, name, type, n, value);
 	if (!g->failed)
 		g->failed = g->dnn->cudnnBackendSetAttribute(item, name, type, n, value) !=
 			    DNN_DONE;
@@ -613,15 +651,64 @@ static bool choose(struct dnn_graph *g, dnn_item graph, int mode, const struct d
 	return g->plan.item != NULL;
 }
 
+static void destroy(const struct cuda_dnn *dnn, dnn_item *items, int n)
+{
+	for (int i = n - 1; i >= 0; i--)
+		dnn->cudnnBackendDestroyDescriptor(items[i]);
+}
+
+static struct dnn_shared *find_shared(const struct dnn_graph *g)
+{
+	struct dnn_shared *s = g->dnn->shared;
+
+	while (s && memcmp(s->key, g->key, sizeof(s->key)) != 0)
+		s = s->next;
+	return s;
+}
+
+/* The plan of a graph that has been made is there for others of its content. */
+static void share_plan(struct dnn_graph *g, const uint64_t key[2])
+{
+	struct dnn_shared *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return;
+	memcpy(s->key, key, sizeof(s->key));
+	s->graphs = 1;
+	s->plan = g->plan;
+	memcpy(s->items, g->items, sizeof(s->items));
+	s->n_items = g->n_items;
+	g->n_items = 0;
+	s->next = g->device->dnn->shared;
+	g->device->dnn->shared = s;
+	g->shared = s;
+}
+
 bool dnn_finish(struct dnn_graph *g, const struct dnn_trial *trial)
 {
-	dnn_item graph = create(g, ITEM_GRAPH);
+	const unsigned char how[] = { g->exact, g->varies, trial != NULL };
+	uint64_t key[2];
+	dnn_item graph;
 
+	add_to_key(g, how, sizeof(how));
+	if (trial)
+		add_to_key(g, &trial->key, sizeof(trial->key));
+	memcpy(key, g->key, sizeof(key));
+	g->shared = g->failed ? NULL : find_shared(g);
+	if (g->shared) {
+		g->shared->graphs++;
+		g->plan = g->shared->plan;
+		return true;
+	}
+	graph = create(g, ITEM_GRAPH);
 	set(g, graph, GRAPH_HANDLE, IS_HANDLE, 1, &g->dnn->handle);
 	set(g, graph, GRAPH_OPS, IS_ITEM, g->n_ops, g->ops);
 	finish(g, graph);
-	return !g->failed && (choose(g, graph, BY_HEURISTICS, trial) ||
-			      (!g->failed && choose(g, graph, BY_FALLBACK, trial)));
+	if (g->failed || !(choose(g, graph, BY_HEURISTICS, trial) ||
+			   (!g->failed && choose(g, graph, BY_FALLBACK, trial))))
+		return false;
+	share_plan(g, key);
+	return true;
 }
 
 bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int n)
@@ -629,12 +716,27 @@ bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int
 	return run_plan(g, &g->plan, ids, at, n);
 }
 
+/* The last graph that has it goes. */
+static void drop_shared(struct dnn_graph *g)
+{
+	struct dnn_shared **at = &g->device->dnn->shared, *s = g->shared;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	drop_plan(g, &s->plan);
+	destroy(g->dnn, s->items, s->n_items);
+	free(s);
+}
+
 void dnn_drop(struct dnn_graph *g)
 {
 	if (!g)
 		return;
-	drop_plan(g, &g->plan);
-	for (int i = g->n_items - 1; i >= 0; i--)
-		g->dnn->cudnnBackendDestroyDescriptor(g->items[i]);
+	if (!g->shared)
+		drop_plan(g, &g->plan);
+	else if (--g->shared->graphs == 0)
+		drop_shared(g);
+	destroy(g->dnn, g->items, g->n_items);
 	free(g);
 }

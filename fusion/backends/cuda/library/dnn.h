@@ -51,6 +51,7 @@ struct cuda_dnn {
 	struct dnn_kept kept[DNN_MOST_KEPT];
 	unsigned n_kept;
 	int64_t tried_ns;
+	struct dnn_shared *shared; /* plans of graphs that are alive */
 #define DNN(name, ...) int (*name)(__VA_ARGS__);
 #include "fusion/backends/cuda/library/dnn.def"
 #undef DNN
@@ -95,6 +96,17 @@ struct dnn_plan {
 	size_t room_bytes;
 };
 
+/* The plan of all graphs with one content, as the layers of a model have: cuDNN compiles it for a
+ * third of a second.  Its engine's memory is one too, since all calls run in order. */
+struct dnn_shared {
+	uint64_t key[2];
+	int graphs; /* that have it */
+	struct dnn_plan plan;
+	dnn_item items[DNN_ITEMS]; /* what it was made of */
+	int n_items;
+	struct dnn_shared *next;
+};
+
 struct dnn_graph {
 	const struct cuda_dnn *dnn;
 	struct device *device;
@@ -105,6 +117,8 @@ struct dnn_graph {
 	 * come in another order each time. */
 	bool exact, varies;
 	struct dnn_plan plan;
+	struct dnn_shared *shared; /* whose plan it is; NULL: its own */
+	uint64_t key[2];           /* of all that was set */
 };
 
 /* On a device's cuDNN (NULL: there is none).  NULL: that, or no memory. */

@@ -207,12 +207,13 @@ static size_t room_for(int64_t lead, int64_t lines, size_t element_bytes)
  * of a program are. */
 static bool fill_with_numbers(struct device *d, uint64_t memory, size_t bytes, cudaDataType_t type)
 {
-	unsigned char *numbers = malloc(NUMBERS);
+	const size_t len = bytes < NUMBERS ? bytes : NUMBERS; /* a multiple of 256 */
+	unsigned char *numbers = malloc(len);
 	uint32_t state = 1;
 
 	if (!numbers)
 		return false;
-	for (size_t i = 0; i < NUMBERS / 4; i++) {
+	for (size_t i = 0; i < len / 4; i++) {
 		uint32_t bits, half;
 		float f;
 
@@ -223,9 +224,9 @@ static bool fill_with_numbers(struct device *d, uint64_t memory, size_t bytes, c
 		bits = type == CUDA_R_32F ? bits : half << 16 | (half ^ 0x8001);
 		memcpy(numbers + 4 * i, &bits, sizeof(bits));
 	}
-	for (size_t done = 0; done < bytes; done += NUMBERS)
+	for (size_t done = 0; done < bytes; done += len)
 		d->memory.write(d, (void *)(memory + done), numbers,
-				bytes - done < NUMBERS ? bytes - done : NUMBERS);
+				bytes - done < len ? bytes - done : len);
 	free(numbers);
 	return true;
 }

@@ -1,0 +1,101 @@
+/* server/http/exchange.h -- one request on its way, which http.c receives and send.c answers.
+ */
+#ifndef SERVER_HTTP_EXCHANGE_H
+#define SERVER_HTTP_EXCHANGE_H
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/base/buf.h"
+#include "server/http/answers.h"
+#include "server/http/listen.h"
+#include "server/http/patience.h"
+#include "server/http/route.h"
+#include "server/http/sites.h"
+#include "server/http/slow_pool.h"
+#include "server/queue/queue.h"
+
+enum { REQUEST_ID_CHARS = 64 };
+
+struct http {
+	struct app *app;
+	const struct route_table *routes;
+	struct MHD_Daemon *daemon;
+	struct slow_pool *slow_pool;
+	struct sites sites;
+	struct access_desk *access;
+	struct patience *patience;
+	struct answers *answers;
+	const char *user_header; /* of access's options */
+	char url[128 + BASE_PATH_CHARS];
+};
+
+/* One request on its way. */
+struct exchange {
+	struct arena arena;
+	const struct route *route;
+	struct req req;
+	struct buf body;
+	struct err err;               /* found before the body was read */
+	const char *allow;            /* with METHOD: what the path takes */
+	bool head;                    /* asked for without its body */
+	bool unframed;                /* where its body ends is in doubt */
+	unsigned long long announced; /* Content-Length */
+	size_t received;              /* of the body so far */
+	size_t query_bytes;           /* of names and values, as far as they were looked at */
+	struct slow_task task;        /* of a slow route */
+	struct reply reply;           /* what its handler left ... */
+	struct event_wait wait;       /* for the run that it is about ... */
+	uint64_t seen;                /* ... of events before it was looked at */
+	bool waits, waited, waited_out;
+	struct request_key key; /* of once.h; taken for it: `once` */
+	bool once, replayed;
+	bool wrong_type;  /* of the body: status 415 */
+	bool handled, ok; /* ... once it has run; else err */
+	bool begun;       /* its headers are there */
+	const char *method;
+	struct answers_version version; /* before it was looked at */
+	struct kept_answer *kept;       /* what is sent; NULL: the reply */
+	enum coding coding;             /* of that */
+	bool squeezed;                  /* it need not be any more */
+	struct answers *answers;
+	int64_t began_ns;              /* its head was there */
+	char id[REQUEST_ID_CHARS + 1]; /* of the log and of the header X-Request-Id */
+	char address[];                /* as it was asked for, with its query */
+};
+
+static inline void reply_finish(struct reply *reply)
+{
+	json_decref(reply->json);
+	free(reply->text);
+	if (reply->file)
+		close(reply->file);
+	*reply = (struct reply){ 0 };
+}
+
+/* NULL: there is none. */
+static inline const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+static inline bool header_has(struct MHD_Connection *c, const char *name, const char *part)
+{
+	const char *value = header(c, name);
+
+	return value && strstr(value, part);
+}
+
+/* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */
+bool exchange_run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
+			 void (*fn)(struct slow_task *task));
+
+/* Sends what was found wrong. */
+enum MHD_Result exchange_refuse(const struct exchange *x);
+
+/* Sends what was handled; closes the connection where memory for the answer is refused. */
+enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_Connection *c);
+
+#endif
