@@ -469,10 +469,10 @@ struct heat_cell {
 };
 enum { HEAT_COLUMNS = 30, HEAT_ROWS = 60 };
 struct heat {
-	struct heat_cell *at; /* by workload, the one that ran last first; then by when its column
-			       * came first, oldest first */
+	struct heat_cell *at; /* by workload, the one that ran last first */
 	int n;
-	const char **columns; /* oldest first: the newest of all */
+	const char **columns; /* those that came last, oldest first: by commits where their parents
+			       * are known, else as they came */
 	int n_columns;
 };
 bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
@@ -756,6 +756,23 @@ struct audit_row {
 bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err);
 bool db_audit_list(struct db *db, int limit, struct arena *arena, struct audit_row **out, int *n,
 		   struct err *err); /* newest first */
+
+/* ---- posts that make nothing twice (keys.c) ---- */
+
+struct request_key {
+	const char *who, *key;
+	const char *request; /* a hash of what is asked */
+	int64_t status;      /* of the answer; 0: it is under way */
+	const char *answer, *location;
+};
+
+/* Takes a key for a day; *added: it was not there.  Else the request, the status and the answer of
+ * the first time are read into *k. */
+bool db_key_take(struct db *db, struct request_key *k, struct arena *arena, bool *added,
+		 struct err *err);
+
+/* Keeps the answer; status 0: the key can be taken again. */
+bool db_key_answer(struct db *db, const struct request_key *k, struct err *err);
 
 /* Gives a part of the space of what was deleted back to the disk, a little is kept for what comes
  * next unless it is to give `all`; *more: there may be more to give.  It holds the writer's turn

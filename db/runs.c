@@ -330,6 +330,10 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 		    "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
 		"fail lost runs", err);
 	*n = ok ? sqlite3_changes(db->writer) : 0;
+	ok = ok && db_step_once(
+		       db->writer,
+		       db_prepare(db->writer, err, "DELETE FROM request_key WHERE status = 0", ""),
+		       "forget requests that were under way", err);
 	ok = ok && db_step_once(db->writer,
 				db_prepare(db->writer, err,
 					   "UPDATE run_row SET status = 'queued', started_ns = "

@@ -3,6 +3,9 @@
  * job.tar was written by GNU tar, job.zip by Python's zipfile: two logs, one of them by gzip and
  * with a name that has no room in the head of a .tar, and a file that is no log.
  */
+#include <zlib.h>
+
+#include "fusion/base/buf.h"
 #include "tests/import_file.h"
 
 static char *whole(const char *path, size_t *len)
@@ -76,6 +79,110 @@ static void test_archives(void **state)
 	}
 }
 
+static void put16(struct buf *b, unsigned x)
+{
+	char bytes[2] = { (char)x, (char)(x >> 8) };
+
+	buf_add(b, bytes, 2);
+}
+
+static void put32(struct buf *b, uint32_t x)
+{
+	put16(b, x & 0xffff);
+	put16(b, x >> 16);
+}
+
+/* A member that is stored as it is, with its length after it: 4 bytes of it or 8 (is_long), with a
+ * mark or without. */
+static void put_stored(struct buf *b, const char *name, const struct buf *data, bool marked,
+		       bool is_long)
+{
+	uint32_t size = is_long ? UINT32_MAX : 0;
+
+	buf_add(b, "PK\3\4", 4);
+	put16(b, 45);
+	put16(b, 8);
+	put16(b, 0);
+	put32(b, 0);
+	put32(b, 0);
+	put32(b, size);
+	put32(b, size);
+	put16(b, (unsigned)strlen(name));
+	put16(b, is_long ? 20 : 0);
+	buf_puts(b, name);
+	if (is_long) {
+		put16(b, 1);
+		put16(b, 16);
+		for (int i = 0; i < 4; i++)
+			put32(b, 0);
+	}
+	buf_add(b, data->data, data->len);
+	if (marked)
+		buf_add(b, "PK\7\10", 4);
+	put32(b, (uint32_t)crc32(0, (const Bytef *)data->data, (uInt)data->len));
+	for (int i = 0; i < 2; i++) {
+		put32(b, (uint32_t)data->len);
+		if (is_long)
+			put32(b, 0);
+	}
+}
+
+/* What looks like its end within a member is none: its length is right, but not its sum. */
+static void put_notes(struct buf *notes)
+{
+	buf_puts(notes, "notes PPK PK\3\4 ");
+	for (int i = 0; i < 300; i++) {
+		uint32_t at = (uint32_t)notes->len;
+
+		buf_add(notes, "PK\7\10", 4);
+		put32(notes, 7);
+		put32(notes, at);
+		put32(notes, at);
+		put32(notes, 7);
+		put32(notes, at + 16);
+		put32(notes, at + 16);
+		buf_add(notes, i % 2 ? "PK\3\4" : "PK\1\2", 4);
+	}
+	buf_puts(notes, "PK\7");
+}
+
+static void test_stored_without_a_length(void **state)
+{
+	static const size_t pieces[] = { 1, 13, 4096, 1 << 20 };
+
+	(void)state;
+	for (int form = 0; form < 4; form++) {
+		struct buf zip = { 0 }, notes = { 0 }, log = { 0 }, none = { 0 };
+		struct err err = { 0 };
+		size_t len;
+		char *bytes = whole("tests/import/torch_trace_2.6_rank_0.log", &len);
+
+		buf_add(&log, bytes, len);
+		put_notes(&notes);
+		put_stored(&zip, "notes.bin", &notes, form & 1, form & 2);
+		put_stored(&zip, "rank_0.log", &log, form & 1, form & 2);
+		put_stored(&zip, "empty", &none, form & 1, form & 2);
+		buf_add(&zip, "PK\1\2 the list of its files", 30);
+		for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+			json_t *r = read_in_pieces(zip.data, zip.len, pieces[i], &err), *alone;
+
+			assert_non_null(r);
+			assert_string_equal(text_at(r, "files.1.name"), "rank_0.log");
+			assert_count(r, "files.0.bytes", (int)notes.len);
+			assert_count(r, "files.1.bytes", (int)log.len);
+			assert_count(r, "ledger.dropped.cut_off", 0);
+			alone = read_in_pieces(log.data, log.len, log.len, &err);
+			assert_true(json_equal(at_path(r, "compiles"), at_path(alone, "compiles")));
+			json_decref(r);
+			json_decref(alone);
+		}
+		buf_finish(&zip);
+		buf_finish(&notes);
+		buf_finish(&log);
+		free(bytes);
+	}
+}
+
 /* Cut anywhere, or with a byte changed: what was there, or why not. */
 static void test_damaged_archives(void **state)
 {
@@ -114,7 +221,7 @@ static void test_nothing_to_read(void **state)
 	bytes[6] |= 1; /* encrypted */
 	assert_null(read_in_pieces(bytes, len, len, &err));
 	assert_int_equal(err.code, ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.message, "encrypted"));
+	assert_non_null(strstr(err.message, "are.log.gz\" in it is encrypted"));
 	free(bytes);
 	/* All of it but the notes is cut away. */
 	bytes = whole("tests/import/job.tar", &len);
@@ -132,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_archives),
+		cmocka_unit_test(test_stored_without_a_length),
 		cmocka_unit_test(test_damaged_archives),
 		cmocka_unit_test(test_nothing_to_read),
 	};

@@ -21,6 +21,7 @@ enum archive_state {
 	IN_MEMBER,     /* `left` bytes of it, as they are */
 	IN_LONG_NAME,  /* of the next member of a .tar: `left` bytes */
 	IN_DEFLATE,    /* to the end of the stream */
+	IN_STORED,     /* as it is, to the descriptor that says how long it was */
 	AT_DESCRIPTOR, /* of a .zip's member, after its stream */
 	PASSING,       /* `left` bytes that say nothing */
 	AT_END,        /* all that follows is passed over */
@@ -36,6 +37,9 @@ struct log_archive {
 	bool is_pax;
 	z_stream z;
 	char out[OUT_BYTES];
+	size_t held;     /* IN_STORED: bytes of `out` that are not given on */
+	uint64_t stored; /* those of the member that are */
+	uint32_t crc;
 };
 
 static uint32_t u16(const char *at)
@@ -93,6 +97,12 @@ static bool archive_recognises(const char *bytes, size_t len)
 static bool damaged(struct err *err, const char *what)
 {
 	return err_set(err, ERR_UNSUPPORTED, "the archive cannot be read: %s", what);
+}
+
+static bool damaged_member(const struct log_archive *a, struct err *err, const char *what)
+{
+	return err_set(err, ERR_UNSUPPORTED, "the archive cannot be read: \"%.200s\" in it %s",
+		       a->name, what);
 }
 
 /* Into PASSING where there is something to pass. */
@@ -207,19 +217,20 @@ static bool zip_member(struct log_archive *a, struct err *err)
 	a->padding = 0;
 	a->left = packed;
 	if (flags & 1)
-		return damaged(err, "a file in the .zip is encrypted");
+		return damaged_member(a, err, "is encrypted");
 	if (name && a->head[ZIP_HEAD + name - 1] == '/' && (method == 0 || !a->has_descriptor)) {
 		go(a, a->has_descriptor ? AT_DESCRIPTOR : AT_HEAD, packed); /* a folder */
 		return true;
 	}
-	if (method == 0 && !a->has_descriptor) {
-		a->state = IN_MEMBER;
+	if (method == 0) {
+		a->state = a->has_descriptor ? IN_STORED : IN_MEMBER;
+		a->held = 0;
+		a->stored = 0;
+		a->crc = 0;
 		return begin_member(a, err);
 	}
 	if (method != 8)
-		return damaged(err, method == 0 ? "a file in the .zip does not say its size"
-						: "a file in the .zip is packed by other than "
-						  "deflate");
+		return damaged_member(a, err, "is packed by other than deflate");
 	a->z = (z_stream){ 0 };
 	a->inflating = inflateInit2(&a->z, -15) == Z_OK;
 	if (!a->inflating)
@@ -278,11 +289,108 @@ static bool inflate_some(struct log_archive *a, const char **bytes, size_t *len,
 		*bytes += before - a->z.avail_in;
 		*len -= before - a->z.avail_in;
 		if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-			return damaged(err, "a file in the .zip is damaged");
+			return damaged_member(a, err, "is damaged");
 		if (n && !a->sink.feed(a->sink.self, a->out, n, err))
 			return false;
 	} while (code == Z_OK && (a->z.avail_in > 0 || a->z.avail_out == 0));
 	return code != Z_STREAM_END || end_deflate(a, err);
+}
+
+/* ---- .zip: what is stored as it is, and says its length after it ---- */
+
+/* Gives on out[from, to), which are summed up. */
+static bool give_stored(struct log_archive *a, size_t from, size_t to, struct err *err)
+{
+	const char *bytes = a->out + from;
+
+	a->crc = (uint32_t)crc32(a->crc, (const Bytef *)bytes, (uInt)(to - from));
+	a->stored += to - from;
+	return to == from || a->sink.feed(a->sink.self, bytes, to - from, err);
+}
+
+/* A mark that may end the member: of its descriptor, or of what comes after one that has none. */
+struct stored_end {
+	size_t at, end; /* of the mark; of the member */
+	bool marked;
+	const char *descriptor; /* sum, length, length again */
+};
+
+/* The next such from *at on, or where one may begin: then false. */
+static bool find_mark(const struct log_archive *a, size_t from, size_t *at, struct stored_end *out)
+{
+	size_t tail = a->is_long ? 20 : 12;
+	const char *hit;
+
+	for (; (hit = memchr(a->out + *at, 'P', a->held - *at)); ++*at) {
+		size_t have;
+
+		*at = (size_t)(hit - a->out);
+		have = a->held - *at;
+		*out = (struct stored_end){ *at, *at, true, hit + 4 };
+		if (have < 4 || memcmp(hit, "PK\7\10", 4) == 0) {
+			if (have < 4 + tail && memcmp(hit, "PK\7\10", have < 4 ? have : 4) == 0)
+				return false;
+			if (have >= 4 + tail)
+				return true;
+		}
+		if (have < 4 && memcmp(hit, "PK", have < 2 ? have : 2) == 0)
+			return false;
+		if (have < 4 || *at - from < tail ||
+		    (memcmp(hit, "PK\3\4", 4) != 0 && memcmp(hit, "PK\1\2", 4) != 0))
+			continue;
+		*out = (struct stored_end){ *at, *at - tail, false, hit - tail };
+		return true;
+	}
+	*at = a->held;
+	return false;
+}
+
+static bool end_stored(struct log_archive *a, const struct stored_end *e, struct err *err)
+{
+	if (!a->sink.end(a->sink.self, err))
+		return false;
+	go(a, AT_HEAD, 0);
+	if (e->marked)
+		return true;
+	memcpy(a->head, a->out + e->at, 4); /* the mark is that of the next head */
+	a->have = 4;
+	return zip_head(a, err);
+}
+
+/* A length in the data says nothing unless it is right, and then the sum decides: so each byte is
+ * summed once. */
+static bool stored_some(struct log_archive *a, const char **bytes, size_t *len, struct err *err)
+{
+	size_t n = OUT_BYTES - a->held < *len ? OUT_BYTES - a->held : *len, from = 0, at = 0, keep;
+	size_t tail = a->is_long ? 20 : 12;
+	struct stored_end e;
+
+	memcpy(a->out + a->held, *bytes, n);
+	a->held += n;
+	*bytes += n;
+	*len -= n;
+	for (; find_mark(a, from, &at, &e); at++) {
+		uint64_t size = a->is_long ? u64(e.descriptor + 4) : u32(e.descriptor + 4);
+		uint64_t was = a->stored + e.end - from;
+
+		if (size != (a->is_long ? was : (uint32_t)was))
+			continue;
+		if (!give_stored(a, from, e.end, err))
+			return false;
+		from = e.end;
+		if (a->crc != u32(e.descriptor))
+			continue;
+		n = a->held - (e.at + 4 + (e.marked ? tail : 0)); /* came with these bytes */
+		*bytes -= n;
+		*len += n;
+		return end_stored(a, &e, err);
+	}
+	keep = at > from + tail ? at - tail : from;
+	if (!give_stored(a, from, keep, err))
+		return false;
+	memmove(a->out, a->out + keep, a->held - keep);
+	a->held -= keep;
+	return true;
 }
 
 /* ---- both ---- */
@@ -352,6 +460,8 @@ static bool archive_feed(struct log_archive *a, const char *bytes, size_t len, s
 			ok = gather(a, &bytes, &len, err);
 		else if (a->state == IN_DEFLATE)
 			ok = inflate_some(a, &bytes, &len, err);
+		else if (a->state == IN_STORED)
+			ok = stored_some(a, &bytes, &len, err);
 		else
 			ok = take_bytes(a, &bytes, &len, err);
 	}

@@ -23,6 +23,7 @@
 #include "server/http/exchange.h"
 #include "server/http/listen.h"
 #include "server/http/metrics.h"
+#include "server/http/once.h"
 #include "server/http/pages.h"
 
 enum {
@@ -103,11 +104,12 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (x->announced > body_limit(x))
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, body_limit(x));
-	else if (x->route->body_limit && !has_type(c, route_types(x->route)))
+	else if (x->route->body_limit && !has_type(c, route_types(x->route))) {
 		/* A form of another site cannot send these types without being asked. */
+		x->wrong_type = true;
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
 			route_types(x->route)[0]);
-	else if (x->route->body_limit)
+	} else if (x->route->body_limit)
 		x->body.limit = body_limit(x);
 }
 
@@ -370,6 +372,7 @@ static void handle(struct exchange *x)
 		audit(x);
 	if (x->ok && memory_refused_here() != refused)
 		x->ok = memory_refused_error(&x->err, "the answer");
+	once_end(x);
 }
 
 /* Whether who asks would wait on for the run that was answered. */
@@ -484,10 +487,14 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		x->ok = x->handled = true;
 	else if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
+	else if (!once_begin(x, c))
+		;
 	else if (!x->route->slow)
 		handle(x);
 	else {
 		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
+		if (x->handled) /* it will not be done */
+			once_end(x);
 		return MHD_YES;
 	}
 	return finish_handled(http, x, c);

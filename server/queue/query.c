@@ -329,8 +329,10 @@ static bool load_report(struct loading *l, const json_t *report, struct err *err
 
 /* ---- the answer ---- */
 
+/* What cut the rows is a last line of its own: "# cut by bytes". */
 static bool put_csv(const json_t *answer, export_put_fn *put, void *self, struct err *err)
 {
+	const char *cut = json_string_value(json_object_get(answer, "cut"));
 	struct buf text = { 0 };
 	const json_t *row;
 	size_t i;
@@ -339,6 +341,8 @@ static bool put_csv(const json_t *answer, export_put_fn *put, void *self, struct
 	csv_row(&text, json_object_get(answer, "columns"));
 	json_array_foreach(json_object_get(answer, "rows"), i, row)
 		csv_row(&text, row);
+	if (cut)
+		buf_printf(&text, "# cut by %s\r\n", cut);
 	ok = !text.failed ? put(self, text.data, text.len, err)
 			  : err_set(err, ERR_MEMORY, "out of memory for the answer");
 	buf_finish(&text);

@@ -96,6 +96,8 @@ test('an answer is cut at its limits and says so; texts of any bytes come back',
 test('rows are a table too, from the server and from the command', async () => {
     const r = await fetch(`${server.url}/api/v1/runs/${long}/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ sql: "SELECT 'a,b' AS t, 1.5 AS x, NULL AS none, '=1' AS f", format: 'csv' }) });
     assert.match(r.headers.get('content-type'), /text\/csv/);
+    const cut = await fetch(`${server.url}/api/v1/runs/${long}/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ sql: 'SELECT name FROM events', format: 'csv', limit: 2 }) });
+    assert.match(await cut.text(), /^name\r\n[^#]*\r\n# cut by rows\r\n$/);
     assert.equal(await r.text(), `t,x,none,f\r\n"a,b",1.5,,"'=1"\r\n`);
     const command = (...args) => spawnSync(binary, ['query', String(long), ...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
     const told = command('SELECT count(*) AS n FROM kernels');

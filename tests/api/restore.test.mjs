@@ -61,6 +61,14 @@ test('without its source, a file that does not say that it is redacted is no run
     }
 });
 
+test('a redacted compile log has no line of its stacks, as its schema says, and comes back', async () => {
+    const { body } = await getJson(`${server.url}/api/v1/imports`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: readFileSync('tests/import/torch_trace_2.14.log') });
+    const was = await runOf(body.id); // held against openapi.json, as all answers are
+    assert.ok(was.report.import.stacks.some((f) => f.code), JSON.stringify(was.report.import.stacks));
+    const is = await again(body.id, '&redact=1');
+    assert.deepEqual(is.report.import.stacks.map((f) => [f.parent, f.line, f.code ?? null]), was.report.import.stacks.map((f) => [f.parent, f.line, null]));
+});
+
 test('a failed run is failed again, with its error and its place', async () => {
     const was = await ran(workload('    return x.reshape(3, 7)', { backend: 'interp', name: 'fails', project: 'p' }));
     assert.equal(was.status, 'failed');

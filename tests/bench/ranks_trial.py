@@ -40,6 +40,12 @@ def wait_for(url):
     raise SystemExit("the server does not answer")
 
 
+def processor_s():
+    """Of the children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("breakeven")
@@ -57,9 +63,9 @@ def main():
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             wait_for(url)
-            began = time.monotonic()
-            subprocess.run([args.breakeven, "import", job, "--post", url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            took = time.monotonic() - began
+            began, before = time.monotonic(), processor_s()
+            subprocess.run([args.breakeven, "import", job, "--post", url], check=True, stdout=subprocess.DEVNULL)
+            took, worked = time.monotonic() - began, processor_s() - before
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             body, opened = get(f"{url}/api/v1/runs/1")
             page, _ = get(f"{url}/runs/1/ranks")
@@ -72,7 +78,7 @@ def main():
     last = max(ranks["ranks"], key=lambda r: r["caused_us"])
     # The generator is a child too, a small one.
     mb = used.ru_maxrss / 1024
-    print(f"{args.ranks} ranks of {made['bytes'] / args.ranks / 1e6:.0f} MB: imported in {took:.1f} s, at most {mb:.0f} MB resident, "
+    print(f"{args.ranks} ranks of {made['bytes'] / args.ranks / 1e6:.0f} MB: imported in {took:.1f} s, {worked:.1f} s of them of processor time, at most {mb:.0f} MB resident, "
           f"{stored / 1e6:.0f} MB stored; the run opens in {opened:.2f} s ({len(body) / 1e3:.0f} kB), its whole timeline in {drawn:.1f} s "
           f"({len(whole) / 1e6:.1f} MB)")
     wrong = [text for text, holds in [

@@ -33,7 +33,7 @@ test("a compile log and its trace are one run: breaks with their costs, compilat
   await page.waitForURL(/\/runs\/1\/log/);
   await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor();
   assert.deepEqual(await page.locator(".tabs a").evaluateAll((all) => all.map((a) => a.textContent)), ["Overview", "Timeline", "Compiles", "Ranks"]);
-  assert.match(await page.locator(".answer").innerText(), /^The device was busy 1\.4 % of .*; 7 compilations took .*; graphs break at 4 places\.$/);
+  assert.match(await page.locator(".answer").innerText(), /^The device was busy 1\.4\s% of .*; 7 compilations took .*; graphs break at 4 places\.$/);
   assert.equal((await rows(page, "Device time")).length, 1);
   assert.deepEqual((await rows(page, "Compiling and running")).map((r) => r[0]).slice(0, 1), ["Compiling"]);
   const breaks = await rows(page, "Breaks");

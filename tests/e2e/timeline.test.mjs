@@ -284,7 +284,16 @@ test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; 
   await afterTimers(page);
   assert.match(page.url(), /lanes=stream\+8/);
   assert.equal(await lanes.count(), 1);
+  // What is left out is said, in an address that was sent too, and all come back.
+  await page.reload();
+  await afterTimers(page);
+  await page.getByText("Lanes that have “stream 8” alone.").waitFor();
   await sound(page, complaints);
+  await page.getByRole("button", { name: "Lanes", exact: true }).click();
+  await page.getByRole("button", { name: "Show all lanes" }).click();
+  assert.doesNotMatch(page.url(), /lanes=/);
+  assert.ok((await lanes.count()) > 1);
+  assert.equal(await page.getByRole("searchbox", { name: "Filter lanes" }).inputValue(), "");
   await page.getByRole("button", { name: "As they came" }).click();
   assert.equal(await stored(), null);
   assert.deepEqual(await refusals(page), []);

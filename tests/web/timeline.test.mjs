@@ -1,8 +1,9 @@
 // tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
 import test from "node:test";
 import assert from "node:assert/strict";
+import { AS_THEY_CAME, inOrder, processOf } from "../../web/js/model/lanes.js";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sayClocks, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, as: kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -40,6 +41,14 @@ test("of a job, a rank's compile log stands under it, and what says no rank unde
   const head = { span_ns: 1, t0_ns: 0, t1_ns: 1, events: 0, sampled: false, rows: 0, lanes, names: {}, shapes: {}, totals: [], kinds: [], facts: null, columns: [], opens: { of: "whole", t0_ns: 0, t1_ns: 1, percent: 0 } };
   assert.deepEqual(decodeTimeline(answer(head, [])).lanes.map((l) => l.pid), [0, 1, 1, 80]);
   assert.deepEqual(decodeTimeline(answer({ ...head, lanes: [lanes[3]] }, [])).lanes.map((l) => l.pid), [80]);
+  // Below what ran, whichever file came first.
+  const first = [{ id: 0, name: "compiling, process 70", pid: 70, rank: 1 }, { id: 1, name: "main", rank: 1 }, { id: 2, name: "main", rank: 2 }];
+  assert.deepEqual(inOrder(decodeTimeline(answer({ ...head, lanes: first }, [])).lanes, AS_THEY_CAME).map((l) => l.id), [1, 0, 2]);
+});
+
+test("a rank whose clock is apart says by how much its lanes are", () => {
+  const view = sayClocks({ lanes: [{ id: 0, rank: 0, pid: 0 }, { id: 1, rank: 1, pid: 1 }, { id: 2, rank: 2, pid: 2 }, { id: 3, pid: 7, process: "" }] }, [{ rank: 0, offset_us: 0 }, { rank: 1, offset_us: 10.9 }, { rank: 2, offset_us: -1341.4 }]);
+  assert.deepEqual(view.lanes.map(processOf), ["Rank 0", "Rank 1, its times 10.9 µs too late", "Rank 2, its times 1,340 µs too early", "Process 7"]);
 });
 
 test("an answer's columns become slices, in order", () => {

@@ -2043,8 +2043,8 @@ export interface ReportStackNode {
   file: string;
   /** the line */
   line: number;
-  /** that line, where the log has it */
-  code?: string;
+  /** that line, where the log has it; null in a redacted run */
+  code?: string | null;
   /** records of no compilation that came from here, by kind */
   records?: Record<string, number>;
 }

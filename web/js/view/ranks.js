@@ -5,6 +5,7 @@ import { chartFiles, ofElement } from "./chart_files.js";
 import { bytes, count, duration, number, plural } from "../model/format.js";
 import { compileQuery } from "../model/compiles.js";
 import { heatKeys } from "./heat_keys.js";
+import { remember } from "./router.js";
 import { heatLevel } from "../model/heat.js";
 import { FIGURES, MIXES, percent, queueShape, standing } from "../model/ranks.js";
 
@@ -224,15 +225,21 @@ function oneRank(ranks) {
   const body = h("div", { "aria-live": "polite" });
   const draw = (/** @type {string} */ rank) => {
     const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
-    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
+    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what was launched after the last one began is left out, since its kernels are cut off" : ""}` : "No ProfilerStep";
     const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
     body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), h("p", { class: "small sub" }, launched(r)), ...copies(r));
   };
-  const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(ranks.ranks[0].rank), { "aria-label": "Rank" }, draw);
+  const asked = new URL(location.href).searchParams.get("rank");
+  const first = ranks.ranks.find((r) => String(r.rank) === asked) ?? ranks.ranks[0];
+  const choose = (/** @type {string} */ rank) => {
+    remember({ rank });
+    draw(rank);
+  };
+  const pick = select(ranks.ranks.map((r) => ({ value: String(r.rank), label: `rank ${r.rank}` })), String(first.rank), { "aria-label": "Rank" }, choose);
   const el = section("One rank", "", ranks.ranks.length > 1 ? pick : null, body);
   showRank = (rank) => {
     pick.value = rank;
-    draw(rank);
+    choose(rank);
     el.scrollIntoView({ block: "start" });
     pick.focus();
   };

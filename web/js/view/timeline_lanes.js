@@ -58,6 +58,10 @@ export function lanesPanel(place, line, lanes, q) {
     line.filter(field.value);
     fill(line.arrangement);
   });
+  field.addEventListener("cleared", () => {
+    field.value = "";
+    fill(line.arrangement);
+  });
   const processes = /** @type {number[]} */ ([...new Set(lanes.map((l) => l.pid))].filter((pid) => pid !== undefined));
   const closeAll = button("Fold all processes", () => line.arrange({ ...line.arrangement, closed: processes }));
   place.replaceChildren(

@@ -2,7 +2,7 @@
 // selected or in sight.  The canvas is drawn first; window, selection, search and the slice that is
 // pointed at are in the address.
 
-import { h, say } from "./dom.js";
+import { button, h, say } from "./dom.js";
 import { onKeys } from "./frame.js";
 import { markLines } from "./joined.js";
 import { pick, picked } from "./pick.js";
@@ -18,7 +18,7 @@ import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
 import { marksOf, marksText } from "../model/timeline_marks.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, isSame, lanesIn, partner, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, partner, sayClocks, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -43,8 +43,8 @@ const MOST_ASKED = 400;
 const PART_PX = 100;
 
 /** @param {Asked} asked @param {Record<string, string | number>} params */
-export const ask = ({ run, mode, n, signal }, params) =>
-  getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal);
+export const ask = async ({ run, mode, n, signal }, params) =>
+  sayClocks(await getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal), run.report?.import?.ranks?.ranks ?? []);
 
 export class TimelinePage {
   #asked;
@@ -70,6 +70,7 @@ export class TimelinePage {
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
   #panel = h("div", { class: "panel", hidden: true });
+  #few = h("p", { class: "bar small", role: "status", hidden: true });
   #sql = h("div", { class: "panel", hidden: true });
   #marks = h("div", { class: "below", hidden: true });
   /** @type {((how: import("../model/lanes.js").Arrangement) => void) | null} the panel of lanes, once it is there */
@@ -99,6 +100,8 @@ export class TimelinePage {
     this.line.stick.append(this.#tip);
     this.line.arrange(kept(stored(), this.#key()), false);
     this.line.filter(query.get("lanes") ?? "");
+    addEventListener("addresschange", () => this.#narrowed(), { signal });
+    this.#narrowed();
     this.line.mark(marksOf(query.get("marks") ?? "", whole.span), false);
     this.find = new Finder(this.#looking(), signal);
     this.#mark = markLines(signal, this.#parts.kernels);
@@ -133,6 +136,7 @@ export class TimelinePage {
       }),
       tools(this.#asked, this.find.el, acts),
       this.#panel,
+      this.#few,
       this.#sql,
       this.line.el,
       h("p", { class: "vh", id: "tl-keys" }, keys),
@@ -240,6 +244,19 @@ export class TimelinePage {
     if (this.#marks.hidden && !this.line.marks.length) return;
     const { fillMarks } = await import("./timeline_marks.js");
     if (!this.#asked.signal.aborted) fillMarks(this.#marks, this.line, this.#whole.span);
+  }
+
+  /** That lanes are left out, and the way to all of them. */
+  #narrowed() {
+    const q = new URL(location.href).searchParams.get("lanes") ?? "";
+    const all = button("Show all lanes", () => {
+      this.line.filter("");
+      remember({ lanes: "" });
+      if (this.#told) this.#panel.querySelector("input")?.dispatchEvent(new Event("cleared"));
+      this.#canvas.focus();
+    });
+    this.#few.hidden = !q;
+    this.#few.replaceChildren(...(q ? [`Lanes that have \u201c${q}\u201d alone. `, all] : []));
   }
 
   /** The list of lanes, whose script comes when it is opened. @param {boolean} on */

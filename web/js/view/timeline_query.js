@@ -49,7 +49,8 @@ export function queryPanel(place, asked, selection) {
   const run = /** @type {HTMLButtonElement} */ (button("Run", () => ask("json", fill), { class: "btn primary", title: "Ctrl and Enter" }));
   const csv = /** @type {HTMLButtonElement} */ (button("CSV", () => ask("csv", (answer) => {
     save(`run_${asked.run.id}_query.csv`, new Blob([answer], { type: "text/csv" }));
-    told.textContent = "Saved.";
+    const cut = String(answer).match(/\n# cut by (rows|bytes)\r?\n$/)?.[1];
+    told.textContent = cut ? `Saved, but not whole: ${cut === "rows" ? "100,000 rows are the most that an answer has" : "an answer holds no more bytes"}; the last line says so.` : "Saved.";
   })));
   /** @param {import("../api/client.js").QueryAnswer} answer */
   const fill = (answer) => {
