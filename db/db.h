@@ -469,10 +469,10 @@ struct heat_cell {
 };
 enum { HEAT_COLUMNS = 30, HEAT_ROWS = 60 };
 struct heat {
-	struct heat_cell *at; /* by workload, the one that ran last first; then by when its column
-			       * came first, oldest first */
+	struct heat_cell *at; /* by workload, the one that ran last first */
 	int n;
-	const char **columns; /* oldest first: the newest of all */
+	const char **columns; /* those that came last, oldest first: by commits where their parents
+			       * are known, else as they came */
 	int n_columns;
 };
 bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,

@@ -222,31 +222,33 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 	" names AS (SELECT name, max(id) AS newest FROM cells"                                     \
 	" WHERE place IN (SELECT place FROM places) GROUP BY name ORDER BY newest DESC LIMIT ?3) "
 
-/* The column of a cell, which is new or known. */
-static bool add_place(struct heat *out, const char *place)
-{
-	for (int i = 0; i < out->n_columns; i++)
-		if (strcmp(out->columns[i], place) == 0)
-			return true;
-	if (out->n_columns == HEAT_COLUMNS)
-		return false;
-	out->columns[out->n_columns++] = place;
-	return true;
-}
-
+/* Columns in the order of their commits, where that is known, else as they came. */
 static bool read_places(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
 			struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, HEAT "SELECT place FROM places ORDER BY came", "tii",
-				     project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
-	int code = SQLITE_ERROR;
+	sqlite3_stmt *s = db_prepare(h, err,
+				     HEAT "SELECT place, came, run.project, run.commit_id FROM"
+					  " places JOIN run ON run.id = came ORDER BY came",
+				     "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
+	struct placed_run of[HEAT_COLUMNS];
+	const char *names[HEAT_COLUMNS];
+	int code = SQLITE_ERROR, n = 0;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		add_place(out, text_at(s, 0, arena));
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW && n < HEAT_COLUMNS) {
+		names[n] = text_at(s, 0, arena);
+		of[n++] = (struct placed_run){ .run = sqlite3_column_int64(s, 1),
+					       .project = text_at(s, 2, arena),
+					       .commit = text_at(s, 3, arena) };
+	}
 	if (s && code != SQLITE_DONE)
 		db_fail(h, "list commits", err);
 	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	if (code != SQLITE_DONE || !db_place_runs(h, of, n, err))
+		return false;
+	for (int i = 0; i < n; i++)
+		out->columns[of[i].place] = names[i];
+	out->n_columns = n;
+	return true;
 }
 
 static bool heat_with(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
@@ -265,7 +267,7 @@ static bool heat_with(sqlite3 *h, const char *project, struct arena *arena, stru
 		       HEAT
 		       "SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi,"
 		       " median_us FROM cells JOIN places USING (place) JOIN names USING (name)"
-		       " JOIN run_summary ON run_summary.run = id ORDER BY newest DESC, came",
+		       " JOIN run_summary ON run_summary.run = id ORDER BY newest DESC",
 		       "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
 	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),

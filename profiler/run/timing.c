@@ -32,8 +32,9 @@ static const int64_t most_held_bytes = INT64_C(1) << 30;
  * much as `most_for_one` of the time for samples. */
 static const double ready_share = 0.15, most_for_one = 0.25;
 /* On a GPU processes differ more, by where the pages of its memory lie, and each starts the device
- * again: two where one takes at most this part of the time for samples. */
-static const double most_for_each_gpu = 0.35;
+ * again: two where one takes at most this part of the time for samples, one where it takes as long
+ * as that: what it took then, which is less than what the first did, says whether more fit. */
+static const double most_for_each_gpu = 0.35, most_for_one_gpu = 1;
 /* To start one that has nothing to make ready: a fork, an exec, a sandbox. */
 static const double start_s = 0.03;
 enum { MOST_OTHERS = 2, OTHERS_ROUNDS = 3, OTHERS_LEAST_ROUNDS = 24 };
@@ -77,8 +78,8 @@ static int others_of(struct run *r, const struct candidate *candidates,
 	else if (held_too_much(r, candidates))
 		r->one_process = "the modes hold more than 1 GiB, which a second process would "
 				 "hold again";
-	else if (workload_on_device(r->w) && each_s <= most_for_each_gpu * budget_s)
-		return MOST_OTHERS;
+	else if (workload_on_device(r->w) && each_s <= most_for_one_gpu * budget_s)
+		return each_s <= most_for_each_gpu * budget_s ? MOST_OTHERS : 1;
 	else if (fit < 1 && each_s > most_for_one * budget_s)
 		r->one_process = "to make a second process ready takes too long beside the samples";
 	else

@@ -508,26 +508,35 @@ static json_t *cell_json(const struct heat_cell *cell, double first_us)
 			 first_us > 0 ? m->median_us / first_us : 1.0);
 }
 
+/* That of a column, among those from `from` to `end`; NULL: there is none. */
+static const struct heat_cell *cell_of(const struct heat *heat, int from, int end,
+				       const char *column)
+{
+	for (int i = from; i < end; i++)
+		if (strcmp(heat->at[i].column, column) == 0)
+			return &heat->at[i];
+	return NULL;
+}
+
 /* The row of the workload whose cells begin at `from`; returns where the next begins. */
 static int put_row(const struct heat *heat, int from, json_t *rows)
 {
 	const char *name = heat->at[from].name;
 	json_t *cells = json_array();
-	int i = from;
+	double first_us = 0;
+	int end = from;
 
+	while (end < heat->n && strcmp(heat->at[end].name, name) == 0)
+		end++;
 	for (int c = 0; c < heat->n_columns; c++) {
-		bool is = i < heat->n && strcmp(heat->at[i].name, name) == 0 &&
-			  strcmp(heat->at[i].column, heat->columns[c]) == 0;
+		const struct heat_cell *cell = cell_of(heat, from, end, heat->columns[c]);
 
-		json_array_append_new(cells,
-				      is ? cell_json(&heat->at[i], heat->at[from].summary.median_us)
-					 : json_null());
-		i += is;
+		if (cell && first_us == 0)
+			first_us = cell->summary.median_us;
+		json_array_append_new(cells, cell ? cell_json(cell, first_us) : json_null());
 	}
 	json_array_append_new(rows, json_pack("{s:s, s:o}", "name", name, "cells", cells));
-	while (i < heat->n && strcmp(heat->at[i].name, name) == 0)
-		i++;
-	return i;
+	return end;
 }
 
 static bool api_heat(struct req *req, struct reply *reply, struct err *err)

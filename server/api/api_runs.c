@@ -239,13 +239,59 @@ bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_
 	return true;
 }
 
+enum { BULK_MOST = 200 };
+
+/* {"id"} of a workload that is queued, or {"error"}. */
+static json_t *post_one(struct req *req, json_t *json)
+{
+	struct err err = { 0 };
+	struct workload *w = req_take_project(req, json, &err)
+				 ? workload_parse_in(json, req->app->registry, &err)
+				 : NULL;
+	int64_t id = 0;
+	bool ok = w && run_enqueue(req, json, w, &id, &err);
+
+	workload_destroy(w);
+	return ok ? json_pack("{s:I}", "id", (json_int_t)id) : error_json(&err);
+}
+
+/* Each of a list is answered in its place, whatever becomes of the others. */
+static bool post_all(struct req *req, json_t *list, struct reply *reply, struct err *err)
+{
+	json_t *answers = json_array(), *one;
+	size_t n = json_array_size(list), i;
+
+	bool ok = n >= 1 && n <= BULK_MOST;
+
+	if (!ok)
+		err_set(err, ERR_WORKLOAD, "a list must have 1 to %d workloads", BULK_MOST);
+	else if (reply->wait_ns)
+		ok = err_set(err, ERR_BAD_REQUEST, "wait= is for one workload, not for a list");
+	if (!ok) {
+		json_decref(answers);
+		return false;
+	}
+	json_array_foreach(list, i, one) {
+		json_array_append_new(answers, post_one(req, one));
+	}
+	reply->status = 202;
+	reply->json = json_pack("{s:o}", "runs", answers);
+	return true;
+}
+
 static bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_wait(req, &reply->wait_ns, err) ? req_workload(req, err) : NULL;
-	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
+	struct workload *w;
 	int64_t id = 0;
 	bool ok;
 
+	if (json_is_array(json)) {
+		ok = post_all(req, json, reply, err);
+		json_decref(json);
+		return ok;
+	}
+	w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	if (json && !w) {
 		ok = refuse(json, req->app->registry, reply, err);
 		json_decref(json);
@@ -501,6 +547,7 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 }, findings = { 0 };
+	const char *view = req_query(req, "view");
 	struct run_row run;
 	int64_t id;
 	bool ok;
@@ -509,6 +556,14 @@ static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	    !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	reply->wait_run = reply->wait_ns && run.status <= RUN_RUNNING ? id : 0;
+	if (view && strcmp(view, "summary") != 0)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "view=%.40s: summary, as a list has it, or left out for all", view);
+	if (view) {
+		reply->json = run_list_json(req->app, &run);
+		reply->keep = keep_of(&run);
+		return true;
+	}
 	ok = (run.status != RUN_DONE && !run.points_kept) ||
 	     (db_report_get(req->app->db, id, &report, &environment, err) &&
 	      outcome_findings(req->app->db, id, &report, &findings, err));

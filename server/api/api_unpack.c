@@ -62,7 +62,7 @@ json_t *req_workload(struct req *req, struct err *err)
 {
 	json_t *json = is_zip(req) ? workload_of_zip(req, err) : req_json(req, err);
 
-	if (json && !req_take_project(req, json, err)) {
+	if (json && !json_is_array(json) && !req_take_project(req, json, err)) {
 		json_decref(json);
 		return NULL;
 	}

@@ -132,8 +132,9 @@ bool store_has_room(const struct app *app, struct err *err);
 
 /* api_unpack.c */
 
-/* The body as a workload: JSON, or a .zip whose settings are in the query (entry=, name=, input=
- * for each, modes=).  New; NULL with JSON, BAD_REQUEST, WORKLOAD or BOUND. */
+/* The body as a workload, or a list of such (whose projects are not taken yet): JSON, or a .zip
+ * whose settings are in the query (entry=, name=, input= for each, modes=).  New; NULL with JSON,
+ * BAD_REQUEST, WORKLOAD or BOUND. */
 json_t *req_workload(struct req *req, struct err *err);
 
 /* api_session.c */

@@ -282,6 +282,8 @@ static void dress(struct MHD_Response *r, const struct kept_answer *a, enum codi
 	response_dress(r, a->type);
 	response_name_file(r, a->filename);
 	response_add(r, "ETag", tag);
+	if (coding == CODING_PLAIN)
+		response_add(r, "Accept-Ranges", "bytes");
 	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
 	/* Asked again each time, answered by 304 where it is the same. */
 	response_add(r, "Cache-Control", "private, no-cache");

@@ -52,6 +52,7 @@ struct exchange {
 	bool waits, waited, waited_out;
 	struct request_key key; /* of once.h; taken for it: `once` */
 	bool once, replayed;
+	bool wrong_type;  /* of the body: status 415 */
 	bool handled, ok; /* ... once it has run; else err */
 	bool begun;       /* its headers are there */
 	const char *method;

@@ -104,11 +104,12 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (x->announced > body_limit(x))
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, body_limit(x));
-	else if (x->route->body_limit && !has_type(c, route_types(x->route)))
+	else if (x->route->body_limit && !has_type(c, route_types(x->route))) {
 		/* A form of another site cannot send these types without being asked. */
+		x->wrong_type = true;
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
 			route_types(x->route)[0]);
-	else if (x->route->body_limit)
+	} else if (x->route->body_limit)
 		x->body.limit = body_limit(x);
 }
 

@@ -60,7 +60,11 @@ enum MHD_Result exchange_refuse(const struct exchange *x)
 		response_add(r, "Allow", x->allow);
 	if (r && x->err.code == ERR_UNAUTHORIZED)
 		response_add(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
-	return send_response(x, r, err_status(x->err.code), "application/json");
+	return send_response(x, r,
+			     x->wrong_type && x->err.code == ERR_BAD_REQUEST
+				 ? MHD_HTTP_UNSUPPORTED_MEDIA_TYPE
+				 : err_status(x->err.code),
+			     "application/json");
 }
 
 static enum MHD_Result send_asset(const struct exchange *x, const struct reply *reply, int status)
@@ -129,15 +133,92 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
 }
 
+enum asked_part { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
+
+/* "bytes=100-199", "bytes=100-" or "bytes=-100" of so many; what is none, or has several, is not
+ * looked at. */
+static enum asked_part read_range(const char *text, size_t len, size_t *first, size_t *last)
+{
+	unsigned long long from = 0, to = len;
+	const char *at = text + 6;
+	bool suffix;
+	char *end;
+
+	if (strncmp(text, "bytes=", 6) != 0 || at[strspn(at, "0123456789-")] || strlen(at) > 40)
+		return RANGE_NONE;
+	suffix = *at == '-';
+	if (!suffix)
+		from = strtoull(at, &end, 10);
+	else
+		end = (char *)at;
+	if (*end++ != '-')
+		return RANGE_NONE;
+	if (*end)
+		to = strtoull(end, &end, 10);
+	else if (suffix)
+		return RANGE_NONE;
+	if (*end || (!suffix && to < from))
+		return RANGE_NONE;
+	if (suffix ? to == 0 : from >= len)
+		return RANGE_OUTSIDE;
+	*first = !suffix ? from : to < len ? len - to : 0;
+	*last = suffix || to >= len ? len - 1 : to;
+	return len ? RANGE_PART : RANGE_OUTSIDE;
+}
+
+/* The bytes first to last of what is kept; none of it where `first` is past its end.  New. */
+static struct MHD_Response *kept_part(const struct kept_answer *a, size_t first, size_t last)
+{
+	size_t len = first < a->len ? last - first + 1 : 0;
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+	    len, (void *)(a->text + (len ? first : 0)), MHD_RESPMEM_MUST_COPY);
+	char range[96], tag[64];
+
+	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", first, last, a->len);
+	if (!len)
+		snprintf(range, sizeof(range), "bytes */%zu", a->len);
+	snprintf(tag, sizeof(tag), "\"%s\"", a->etag);
+	response_dress(r, a->type);
+	response_name_file(r, a->filename);
+	response_add(r, "ETag", tag);
+	response_add(r, "Cache-Control", "private, no-cache");
+	response_add(r, "Content-Range", range);
+	return r;
+}
+
+/* A part of what is kept, where one is asked for of this very text; NULL: send all. */
+static struct MHD_Response *part_of_kept(const struct exchange *x, struct MHD_Connection *c,
+					 unsigned *status)
+{
+	const char *asked = header(c, "Range"), *only = header(c, "If-Range");
+	const struct kept_answer *a = x->kept;
+	size_t first = a->len, last = 0;
+	enum asked_part part;
+
+	if (!asked || x->head || (only && !strstr(only, a->etag)))
+		return NULL;
+	part = read_range(asked, a->len, &first, &last);
+	if (part == RANGE_NONE)
+		return NULL;
+	*status = part == RANGE_PART ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_RANGE_NOT_SATISFIABLE;
+	return kept_part(a, first, last);
+}
+
 /* What is kept, or its head alone where who asks has it. */
 static enum MHD_Result send_kept(const struct http *http, struct exchange *x,
 				 struct MHD_Connection *c)
 {
 	const char *tags = header(c, "If-None-Match");
 	bool same = tags && (strcmp(tags, "*") == 0 || strstr(tags, x->kept->etag));
-	struct MHD_Response *r = answer_response(http->answers, x->kept, x->coding, same);
+	unsigned status = same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK;
+	struct MHD_Response *part = same ? NULL : part_of_kept(x, c, &status);
+	struct MHD_Response *r = part ? part
+				      : answer_response(http->answers, x->kept, x->coding, same);
+	enum MHD_Result sent = r ? MHD_queue_response(c, status, r) : MHD_NO;
 
-	return r ? MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r) : MHD_NO;
+	if (part)
+		MHD_destroy_response(part);
+	return sent;
 }
 
 /* Has an answer that may be kept be so; false without memory. */

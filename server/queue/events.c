@@ -76,6 +76,13 @@ static ssize_t give_text(struct event_stream *s, char *out, size_t max)
 	return (ssize_t)n;
 }
 
+/* "id: 1764519000123": when it was said, so that ids grow, also from server to server.  Each event
+ * is the run's state as it is, so who comes again with the last id misses nothing. */
+static size_t name_event(char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "id: %lld\n", (long long)(clock_wall_ns() / 1000000));
+}
+
 /* MHD asks for bytes; with none to give the connection is suspended, under the
  * lock, so that a publisher cannot slip in between. */
 static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
@@ -108,7 +115,9 @@ static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
 		strcpy(s->text, ": still there\n\n");
 		s->len = strlen(s->text);
 	} else {
-		s->len = e->describe(e->self, s->run, s->text, sizeof(s->text), &s->ended);
+		s->len = name_event(s->text, sizeof(s->text));
+		s->len += e->describe(e->self, s->run, s->text + s->len, sizeof(s->text) - s->len,
+				      &s->ended);
 	}
 	return give_text(s, out, max);
 }

@@ -13,7 +13,7 @@ const source = (text) => ({ ...workload(''), source: text });
 /** [name, body, code, message, line] */
 const refused = [
     ['not JSON', '{"name": ', 'json', /not JSON/],
-    ['a list', '[]', 'workload', /object/],
+    ['an empty list', '[]', 'workload', /1 to 200/],
     ['no source', { name: 'x', calls: [[]] }, 'workload', /source/],
     ['a syntax error', source('import torch\n\ndef model(x)\n    return x\n'), 'syntax', /':'|colon/, 3],
     ['an unknown name', source('import torch\n\ndef model(x):\n    return y\n'), 'unknown-name', /y/, 4],
@@ -82,10 +82,10 @@ test('refuses a source over its own limit', async () => {
 
 test('refuses other content types, methods, paths and ids', async () => {
     const form = await getJson(`${server.url}/api/v1/runs`, { method: 'POST', body: 'a=b' });
-    assert.equal(form.status, 400);
+    assert.equal(form.status, 415);
     // A type that a page of another site may send unasked stays one, whatever follows it.
     const dressed = await postRun(server, workload('    return x'), 'text/plain; application/json');
-    assert.equal(dressed.status, 400);
+    assert.equal(dressed.status, 415);
     assert.match(dressed.body.error.message, /Content-Type: application\/json/);
     assert.equal((await postRun(server, '{', 'Application/JSON; charset=utf-8')).body.error.code, 'json');
     assert.equal((await getJson(`${server.url}/api/v1/runs`, { method: 'PUT' })).status, 405);

@@ -38,3 +38,16 @@ test('runs without a commit are by day, and a project is apart', async () => {
     assert.deepEqual([columns, rows.map((r) => r.name)], [[new Date().toISOString().slice(0, 10)], ['c']]);
     assert.equal((await heat()).columns.length, 3);
 });
+
+test('an old commit that is measured later stands before those that come from it', async () => {
+    const id = (k) => `${k}`.repeat(40);
+    await run('late', id(2), { eager: 30, static: 10 }, { project: 'q' });
+    await run('late', id(1), { eager: 20, static: 5 }, { project: 'q' });
+    assert.deepEqual((await heat('?project=q')).columns, [id(2), id(1)], 'as they came: nothing says which is older');
+    const commits = [1, 2].map((k) => ({ id: id(k), parents: k > 1 ? [id(k - 1)] : [], subject: 's', author: 'a', committed_ns: k }));
+    const headers = { 'Content-Type': 'application/json' };
+    assert.equal((await getJson(`${server.url}/api/v1/commits`, { method: 'POST', headers, body: JSON.stringify({ project: 'q', commits }) })).body.added, 2);
+    const { columns, rows } = await heat('?project=q');
+    assert.deepEqual(columns, [id(1), id(2)]);
+    assert.deepEqual(rows[0].cells.map((c) => [c.median_us, c.median_of_first]), [[5, 1], [10, 2]]);
+});

@@ -206,7 +206,7 @@ test('what is no log is refused, and leaves no run', async () => {
         assert.equal(bad.status, 400);
         assert.match(bad.body.error.message, /not a log of a known kind/);
         assert.match((await postLog(server, '{}', '', 'application/json')).body.error.message, /: it has no list of "traceEvents"/);
-        assert.equal((await postLog(server, readFileSync(trace), '', 'text/plain')).status, 400);
+        assert.equal((await postLog(server, readFileSync(trace), '', 'text/plain')).status, 415);
         assert.deepEqual((await getJson(`${server.url}/api/v1/runs`)).body.runs, []);
     } finally {
         await server.stop();

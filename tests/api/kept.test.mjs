@@ -66,6 +66,12 @@ test('a tag that is still right is answered by its head, in each coding another'
     assert.equal(+head.headers['content-length'], (await raw(path)).bytes.length);
 });
 
+test('a summary is the row of a list', async () => {
+    const summary = (await getJson(`${server.url}/api/v1/runs/${id}?view=summary`)).body;
+    assert.deepEqual({ ...summary, recent: null }, { ...(await getJson(`${server.url}/api/v1/runs?q=${encodeURIComponent('#' + id)}`)).body.runs[0], recent: null });
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${id}?view=all`)).status, 400);
+});
+
 test('squeezed it is the same text, whatever its size', async () => {
     for (const path of [`/api/v1/runs/${id}`, '/api/v1/openapi.json', '/api/v1/ops']) {
         const plain = await raw(path), gzip = await raw(path, { 'accept-encoding': 'gzip' });
@@ -75,6 +81,23 @@ test('squeezed it is the same text, whatever its size', async () => {
         assert.equal((await raw(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'], undefined);
     }
     assert.equal((await raw('/api/v1/formats', { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined); // it fits one packet
+});
+
+test('a part of it is answered where one is asked for', async () => {
+    const path = `/api/v1/runs/${id}/report.json`, whole = await raw(path), n = whole.bytes.length;
+    assert.equal(whole.headers['accept-ranges'], 'bytes');
+    for (const [range, from, to] of [['0-99', 0, 99], ['100-', 100, n - 1], ['-50', n - 50, n - 1], [`10-${n + 5}`, 10, n - 1], [`-${n + 5}`, 0, n - 1]]) {
+        const part = await raw(path, { range: `bytes=${range}`, 'if-range': whole.headers.etag });
+        assert.deepEqual([part.status, part.headers['content-range']], [206, `bytes ${from}-${to}/${n}`], range);
+        assert.ok(part.bytes.equals(whole.bytes.subarray(from, to + 1)), range);
+    }
+    for (const range of [`bytes=${n}-`, 'bytes=-0']) {
+        const none = await raw(path, { range });
+        assert.deepEqual([none.status, none.headers['content-range']], [416, `bytes */${n}`], range);
+    }
+    for (const range of ['bytes=5-2', 'bytes=0-1,3-4', 'lines=0-1', 'bytes=', 'bytes=-', 'bytes=a-b', 'bytes=99999999999999999999999-'])
+        assert.ok([200, 416].includes((await raw(path, { range })).status), range);
+    assert.equal((await raw(path, { range: 'bytes=0-1', 'if-range': '"another"' })).status, 200);
 });
 
 test('who may not see it does not, though it is kept', async () => {

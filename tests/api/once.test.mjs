@@ -67,3 +67,24 @@ test('what is no key is refused, and nothing is made', async () => {
     assert.equal(await total(), before);
     assert.equal((await post('x'.repeat(200))).status, 202);
 });
+
+test('each of a list is answered in its place', async () => {
+    const list = [work, workload('    return x +'), { ...work, name: 'second' }, 7];
+    const { status, body: { runs } } = await post('list', list), again = await post('list', list);
+    assert.equal(status, 202);
+    assert.deepEqual(runs.map((one) => Object.keys(one)[0]), ['id', 'error', 'id', 'error']);
+    assert.ok(runs[1].error.line > 0);
+    assert.deepEqual(again.body.runs, runs);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${runs[2].id}`)).body.name, 'second');
+    for (const wrong of [[], Array(201).fill(work)]) assert.equal((await post(`wrong${wrong.length}`, wrong)).status, 400);
+    assert.equal((await post('waits', [work], '/api/v1/runs?wait=1')).status, 400);
+});
+
+test('events have ids that grow, and who comes again hears of the end', async () => {
+    const { body: { id } } = await post('events');
+    const listen = async (headers) => (await (await fetch(`${server.url}/api/v1/runs/${id}/events`, { headers })).text());
+    const text = await listen({}), ids = [...text.matchAll(/^id: (\d+)$/gm)].map((found) => +found[1]);
+    assert.equal(ids.length, [...text.matchAll(/^event: /gm)].length);
+    assert.deepEqual(ids, [...ids].sort((a, b) => a - b));
+    assert.match(await listen({ 'Last-Event-ID': String(ids[0]) }), /event: end/);
+});

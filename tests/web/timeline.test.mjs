@@ -1,7 +1,7 @@
 // tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { processOf } from "../../web/js/model/lanes.js";
+import { AS_THEY_CAME, inOrder, processOf } from "../../web/js/model/lanes.js";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
 import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sayClocks, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
 
@@ -41,6 +41,9 @@ test("of a job, a rank's compile log stands under it, and what says no rank unde
   const head = { span_ns: 1, t0_ns: 0, t1_ns: 1, events: 0, sampled: false, rows: 0, lanes, names: {}, shapes: {}, totals: [], kinds: [], facts: null, columns: [], opens: { of: "whole", t0_ns: 0, t1_ns: 1, percent: 0 } };
   assert.deepEqual(decodeTimeline(answer(head, [])).lanes.map((l) => l.pid), [0, 1, 1, 80]);
   assert.deepEqual(decodeTimeline(answer({ ...head, lanes: [lanes[3]] }, [])).lanes.map((l) => l.pid), [80]);
+  // Below what ran, whichever file came first.
+  const first = [{ id: 0, name: "compiling, process 70", pid: 70, rank: 1 }, { id: 1, name: "main", rank: 1 }, { id: 2, name: "main", rank: 2 }];
+  assert.deepEqual(inOrder(decodeTimeline(answer({ ...head, lanes: first }, [])).lanes, AS_THEY_CAME).map((l) => l.id), [1, 0, 2]);
 });
 
 test("a rank whose clock is apart says by how much its lanes are", () => {

@@ -215,18 +215,22 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
     return made.requires_grad_() if requires_grad else made
 
 
-def normal(mean, std=1.0, size=None, *, generator=None):
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
     if generator is not None:
-        return _random_numbers.by(generator, normal, mean, std, size)
+        return _random_numbers.by(generator, normal, mean, std, size, dtype=dtype, device=device, requires_grad=requires_grad)
+    if size is None and (dtype is not None or requires_grad):
+        raise TypeError("normal() takes dtype= and requires_grad= with a size alone")
     if isinstance(std, (int, float)) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std)}")
     if isinstance(std, torch.Tensor) and not torch._C._is_traced() and bool((std < 0).any()):
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    if size is not None and _random_numbers.by_gpu(None):
-        return torch._C.normal(tuple(size), torch.get_default_dtype(), False, "gpu", float(mean), float(std))
+    if size is not None and _random_numbers.by_gpu(device):
+        made = torch._C.normal(tuple(size), torch.get_default_dtype() if dtype is None else dtype, False, "gpu", float(mean), float(std))
+        return made.requires_grad_() if requires_grad else made
     if size is not None:
-        return torch.randn(size) * std + mean
+        made = torch.randn(size, dtype=dtype) * std + mean
+        return made.requires_grad_() if requires_grad else made
     like = mean if isinstance(mean, torch.Tensor) else std
     if like is mean and not isinstance(std, torch.Tensor) and _random_numbers.by_gpu(like):
         return torch._C.normal(tuple(like.shape), like.dtype, False, "gpu", 0.0, float(std)) + mean

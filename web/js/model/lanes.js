@@ -52,7 +52,7 @@ export const processOf = (lane) => (lane.rank !== undefined && lane.rank === lan
  * @param {readonly LaneInfo[]} lanes @param {Arrangement} how */
 export function inOrder(lanes, how) {
   const order = [...new Set(lanes.map((l) => l.pid))];
-  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : ["kernels", "counter"].indexOf(l.role ?? "") + 1, l.device ?? -1, l.stream ?? -1];
+  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), Number(l.compiling ?? false), l.pid === undefined ? 0 : ["kernels", "counter"].indexOf(l.role ?? "") + 1, l.device ?? -1, l.stream ?? -1];
   const below = (/** @type {LaneInfo} */ l) => Number(l.role === "counter");
   const one = order.length === 1 && order[0] === undefined;
   const sorted = [...lanes].sort((a, b) => {

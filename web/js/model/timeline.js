@@ -8,6 +8,7 @@
  * @property {string} name
  * @property {string} [role] calls, host, kernels, counter, async
  * @property {number} [rank] of a job, of an imported trace
+ * @property {boolean} [compiling] of a rank: its compile log
  * @property {string} [clock] how far its rank's clock is from the first rank's: lanes have times as the file has them
  * @property {number} [pid] of a trace, as the next three
  * @property {number} [file] of a log
@@ -185,7 +186,7 @@ export function deviceSpans(whole, hidden) {
 }
 
 /** Of a job each rank's lanes are together, as those of a process of one program are. @param {LaneInfo[]} lanes */
-const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "" })) : lanes);
+const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "", compiling: l.pid !== undefined })) : lanes);
 
 /** Says at the lanes of each rank how far its clock is from the first rank's. @param {View} view @param {readonly import("../api/report.js").ReportRank[]} ranks */
 export function sayClocks(view, ranks) {

@@ -225,7 +225,7 @@ function oneRank(ranks) {
   const body = h("div", { "aria-live": "polite" });
   const draw = (/** @type {string} */ rank) => {
     const r = ranks.ranks.find((x) => String(x.rank) === rank) ?? ranks.ranks[0];
-    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what the last one launched is left out, since its kernels are cut off" : ""}` : "no ProfilerStep";
+    const steps = r.steps ? `${plural(r.steps, "ProfilerStep")}${r.last_step_left_out ? "; what was launched after the last one began is left out, since its kernels are cut off" : ""}` : "No ProfilerStep";
     const from = { header: "its head says the rank", name: "its name says the rank", order: "numbered in the order of the files" }[r.rank_from] ?? "";
     body.replaceChildren(h("p", { class: "small sub" }, `${r.file}: ${from}. ${steps}.`), ...kernels(r), ...streams(r), h("p", { class: "small sub" }, launched(r)), ...copies(r));
   };
