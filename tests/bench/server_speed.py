@@ -1,6 +1,6 @@
 """tests/bench/server_speed.py BINARY -- how many requests a second the server answers, beside nginx with the same bytes.
 
-    python3 tests/bench/server_speed.py build/breakeven [--rounds 3] [--seconds 4] [--only list]
+    python3 tests/bench/server_speed.py build/breakeven [--rounds 3] [--seconds 4] [--only list]     (make trial-server)
 
 A store of 10,000 runs: six are measured here, the others are their rows again.  The load is wrk's (Debian has it, as
 nginx-light): 2 threads, 64 connections, and each round asks the server and nginx in turn, so that both see the machine as it
@@ -141,7 +141,7 @@ def row(name, ours, theirs, size):
 
 def busy(server, paths, o):
     """Rates while two jobs run, and what that does to them."""
-    print(f"\nWhile two jobs run, p99 in ms of the worst round:\n\n| answer | requests a second | p99 |\n| --- | ---: | ---: |")
+    print(f"\nWhile two jobs run, p99 in ms of the worst round:\n\n| answer | bytes | requests a second | p99, ms | | |\n| --- | ---: | ---: | ---: | --- | --- |")
     jobs = [server.run(workload(f"busy {i}", list(range(1, 65)))) for i in range(2)]
     time.sleep(2)
     for name, path in paths:
@@ -206,7 +206,10 @@ def main():
         nginx.stop()
         server.stop()
         shutil.rmtree(nginx_at)
-        print(f"store: {folder}") if o.keep or o.store else shutil.rmtree(folder)
+        if not o.keep and not o.store:
+            shutil.rmtree(folder)
+        else:
+            print(f"store: {folder}")
 
 
 if __name__ == "__main__":
