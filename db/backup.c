@@ -173,7 +173,8 @@ static bool put_file(sqlite3 *to, int fd, const char *name, json_t *files, struc
 		ok = err_set(err, ERR_STORAGE,
 			     "the file sha256:%s beside the store is damaged: its SHA-256 is %s",
 			     name, hex);
-	json_object_set_new(files, name, json_integer(bytes));
+	if (json_object_set_new(files, name, json_integer(bytes)) != 0 && ok)
+		ok = err_set(err, ERR_MEMORY, "out of memory while copying a file");
 	return ok;
 }
 
@@ -230,10 +231,11 @@ static json_t *check_copy(sqlite3 *from, const char *path, struct err *err)
 		char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", name);
 		sqlite3_stmt *s = ok && sql ? db_prepare(from, err, sql, "") : NULL;
 
-		ok = ok && s && sqlite3_step(s) == SQLITE_ROW &&
-		     (sqlite3_column_int64(s, 0) == json_integer_value(rows) ||
-		      err_set(err, ERR_STORAGE, "the copy has other rows of %s than the store",
-			      name));
+		if (ok && (!s || sqlite3_step(s) != SQLITE_ROW))
+			ok = db_fail(from, "count rows", err);
+		else if (ok && sqlite3_column_int64(s, 0) != json_integer_value(rows))
+			ok = err_set(err, ERR_STORAGE,
+				     "the copy has other rows of %s than the store", name);
 		sqlite3_finalize(s);
 		sqlite3_free(sql);
 	}

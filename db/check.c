@@ -22,6 +22,7 @@ struct checked {
 	sqlite3 *h;
 	json_t *problems;
 	int64_t more; /* problems that are not listed */
+	bool failed;  /* something could not be looked at: without a problem that is an error */
 };
 
 static void problem(struct checked *c, const char *format, ...)
@@ -36,61 +37,78 @@ static void problem(struct checked *c, const char *format, ...)
 		return;
 	}
 	va_start(args, format);
-	json_array_append_new(c->problems, json_vsprintf(format, args));
+	c->failed |= json_array_append_new(c->problems, json_vsprintf(format, args)) != 0;
 	va_end(args);
 }
 
-/* The first column of each row of a PRAGMA that finds faults. */
-static bool pragma_finds(struct checked *c, const char *pragma, const char *fine, struct err *err)
-{
-	sqlite3_stmt *s = db_prepare(c->h, err, pragma, "");
-	int code;
-
-	if (!s)
-		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		if (!fine || strcmp(db_text(s, 0), fine) != 0)
-			problem(c, "%s: %s%s%s", pragma + strlen("PRAGMA "), db_text(s, 0),
-				fine ? "" : " refers to no row of ", fine ? "" : db_text(s, 2));
-	sqlite3_finalize(s);
-	/* A page that cannot be read ends the search, and is a fault itself. */
-	if (code != SQLITE_DONE)
-		problem(c, "%s: %s", pragma + strlen("PRAGMA "), sqlite3_errmsg(c->h));
-	return true;
-}
-
-static int64_t number_of(sqlite3 *h, const char *sql)
+static sqlite3_stmt *prepare(struct checked *c, const char *sql)
 {
 	struct err ignored = { 0 };
-	sqlite3_stmt *s = db_prepare(h, &ignored, sql, "");
-	int64_t n = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
+	sqlite3_stmt *s = db_prepare(c->h, &ignored, sql, "");
 
+	c->failed |= !s;
+	return s;
+}
+
+static bool next(struct checked *c, sqlite3_stmt *s)
+{
+	int code = s ? sqlite3_step(s) : SQLITE_DONE;
+
+	c->failed |= code != SQLITE_ROW && code != SQLITE_DONE;
+	return code == SQLITE_ROW;
+}
+
+/* The first column of each row of a PRAGMA that finds faults. */
+static void pragma_finds(struct checked *c, const char *pragma, const char *fine)
+{
+	sqlite3_stmt *s = prepare(c, pragma);
+	const char *name = pragma + strlen("PRAGMA ");
+
+	while (next(c, s))
+		if (!fine || strcmp(db_text(s, 0), fine) != 0)
+			problem(c, "%s: %s%s%s", name, db_text(s, 0),
+				fine ? "" : " refers to no row of ", fine ? "" : db_text(s, 2));
+	/* A page that cannot be read ends the search, and is a fault itself. */
+	if ((sqlite3_errcode(c->h) & 0xff) == SQLITE_CORRUPT)
+		problem(c, "%s: %s", name, sqlite3_errmsg(c->h));
+	sqlite3_finalize(s);
+}
+
+static int64_t number_of(struct checked *c, const char *sql)
+{
+	sqlite3_stmt *s = prepare(c, sql);
+	int64_t n = next(c, s) ? sqlite3_column_int64(s, 0) : -1;
+
+	c->failed |= n < 0;
 	sqlite3_finalize(s);
 	return n;
 }
 
+static int64_t rows_of(struct checked *c, const char *table)
+{
+	char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", table);
+	int64_t n = sql ? number_of(c, sql) : -1;
+
+	c->failed |= !sql;
+	sqlite3_free(sql);
+	return n;
+}
+
 /* Rows of each table. */
-static json_t *count_rows(struct checked *c, struct err *err)
+static json_t *count_rows(struct checked *c)
 {
 	json_t *counts = json_object();
-	sqlite3_stmt *s = db_prepare(c->h, err,
-				     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
-				     "NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-				     "");
+	sqlite3_stmt *s = prepare(c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
+				     "NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
 
-	while (s && sqlite3_step(s) == SQLITE_ROW) {
-		char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", db_text(s, 0));
-
-		if (sql)
-			json_object_set_new(counts, db_text(s, 0),
-					    json_integer(number_of(c->h, sql)));
-		sqlite3_free(sql);
-	}
+	while (next(c, s))
+		c->failed |= json_object_set_new(counts, db_text(s, 0),
+						 json_integer(rows_of(c, db_text(s, 0)))) != 0;
 	sqlite3_finalize(s);
 	return counts;
 }
 
-/* What is packed comes out as long as it was. */
+/* What is packed comes out as long as it was; a store of an earlier version may not have it. */
 static void check_packed(struct checked *c, const char *table)
 {
 	char sql[128];
@@ -98,9 +116,12 @@ static void check_packed(struct checked *c, const char *table)
 	struct buf out = { 0 };
 	sqlite3_stmt *s;
 
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_schema WHERE name = '%s'", table);
+	if (number_of(c, sql) <= 0)
+		return;
 	snprintf(sql, sizeof(sql), "SELECT run, codec, bytes, data FROM %s ORDER BY run", table);
-	s = db_prepare(c->h, &err, sql, "");
-	while (s && sqlite3_step(s) == SQLITE_ROW) {
+	s = prepare(c, sql);
+	while (next(c, s)) {
 		err = (struct err){ 0 };
 		if (!packed_read(s, 1, &out, &err))
 			problem(c, "%s of run %lld: %s", table,
@@ -112,10 +133,9 @@ static void check_packed(struct checked *c, const char *table)
 
 static void check_environments(struct checked *c)
 {
-	struct err err = { 0 };
-	sqlite3_stmt *s = db_prepare(c->h, &err, "SELECT id, hash, json FROM environment", "");
+	sqlite3_stmt *s = prepare(c, "SELECT id, hash, json FROM environment");
 
-	while (s && sqlite3_step(s) == SQLITE_ROW) {
+	while (next(c, s)) {
 		const char *json = db_text(s, 2);
 		char hash[HASH_HEX_BYTES];
 
@@ -145,7 +165,7 @@ static void check_file(struct checked *c, int folder, const char *name, json_t *
 		piece_hex(&sha, hex);
 		if (strcmp(hex, name) != 0)
 			problem(c, "file sha256:%s: its SHA-256 is %s", name, hex);
-		json_object_set_new(files, name, json_integer(at.st_size));
+		c->failed |= json_object_set_new(files, name, json_integer(at.st_size)) != 0;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -174,21 +194,28 @@ static json_t *check_files(struct checked *c, const char *path)
 
 static json_t *describe(struct checked *c, const char *path, struct err *err)
 {
-	int64_t page = number_of(c->h, "PRAGMA page_size");
-	int64_t pages = number_of(c->h, "PRAGMA page_count");
-	int64_t unused = number_of(c->h, "PRAGMA freelist_count");
-	json_t *tables = count_rows(c, err), *files = check_files(c, path), *out;
+	int64_t page = number_of(c, "PRAGMA page_size");
+	int64_t pages = number_of(c, "PRAGMA page_count");
+	int64_t unused = number_of(c, "PRAGMA freelist_count");
+	int64_t version = number_of(c, "PRAGMA user_version");
+	json_t *tables = count_rows(c), *files = check_files(c, path), *out;
 
 	if (c->more > 0)
 		json_array_append_new(c->problems,
 				      json_sprintf("and %lld more", (long long)c->more));
 	out = json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:O}", "store", path, "ok",
-			json_array_size(c->problems) == 0, "version",
-			(json_int_t)number_of(c->h, "PRAGMA user_version"), "bytes",
+			json_array_size(c->problems) == 0, "version", (json_int_t)version, "bytes",
 			(json_int_t)(page * pages), "free_bytes", (json_int_t)(page * unused),
 			"tables", tables, "files", files, "problems", c->problems);
 	if (!out)
 		err_set(err, ERR_MEMORY, "out of memory while checking %.200s", path);
+	if (out && c->failed && json_array_size(c->problems) == 0) {
+		err_set(err, ERR_STORAGE, "%.200s could not be looked at whole: %s", path,
+			sqlite3_errcode(c->h) == SQLITE_OK ? "out of memory"
+							   : sqlite3_errmsg(c->h));
+		json_decref(out);
+		out = NULL;
+	}
 	return out;
 }
 
@@ -199,15 +226,17 @@ static json_t *check(struct checked *c, const char *path, struct err *err)
 
 	if (sqlite3_exec(c->h, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return db_fail(c->h, "begin", err), NULL;
-	if (number_of(c->h, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'run%'") <= 0) {
+	if (number_of(c, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'run%'") <= 0) {
+		int code = sqlite3_errcode(c->h);
+
 		err_set(err, ERR_STORAGE, "%.300s is no store of Breakeven: %s", path,
-			sqlite3_errcode(c->h) == SQLITE_NOTADB ? "it is no database"
-							       : "it has no runs");
+			code == SQLITE_NOTADB ? "it is no database"
+			: c->failed           ? sqlite3_errmsg(c->h)
+					      : "it has no runs");
 		return NULL;
 	}
-	if (!pragma_finds(c, "PRAGMA integrity_check", "ok", err) ||
-	    !pragma_finds(c, "PRAGMA foreign_key_check", NULL, err))
-		return NULL;
+	pragma_finds(c, "PRAGMA integrity_check", "ok");
+	pragma_finds(c, "PRAGMA foreign_key_check", NULL);
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
 		check_packed(c, packed[i]);
 	check_environments(c);
@@ -222,6 +251,7 @@ json_t *db_check(const char *path, struct err *err)
 	if (!c.h)
 		return NULL;
 	c.problems = json_array();
+	c.failed = !c.problems;
 	out = check(&c, path, err);
 	json_decref(c.problems);
 	sqlite3_close(c.h);

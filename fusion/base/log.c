@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 8192, TEXT_BYTES = 1024, FIELDS_MOST = 16 };
+enum { TEXT_BYTES = 1024, PART_BYTES = 1500, FIELDS_MOST = 16, LINE_BYTES = 32 << 10 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool as_json; /* set once, before the first line */
@@ -53,16 +53,17 @@ static size_t character(const unsigned char *c)
 	return n;
 }
 
-/* What others named must not begin a line of its own, nor end a text of JSON. */
-static void put_text(struct log_text *l, const char *text)
+/* What others named must not begin a line of its own, nor end what is quoted. */
+static void put_text(struct log_text *l, const char *text, bool quoted)
 {
+	const size_t end = l->len + PART_BYTES; /* the rest is left out */
 	char escape[8];
 
-	for (const unsigned char *c = (const unsigned char *)text; *c;) {
+	for (const unsigned char *c = (const unsigned char *)text; *c && l->len < end;) {
 		size_t n = character(c);
 		bool control = *c < 0x20 || *c == 0x7f;
 
-		if (as_json && n == 1 && (control || *c == '"' || *c == '\\')) {
+		if (n == 1 && ((as_json && control) || (quoted && (*c == '"' || *c == '\\')))) {
 			snprintf(escape, sizeof(escape), control ? "\\u%04x" : "\\%c", *c);
 			put(l, escape, strlen(escape));
 		} else if (control || (as_json && n == 0)) {
@@ -90,7 +91,7 @@ static void begin(struct log_text *l, enum log_level level, const char *message)
 				  as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\""
 					  : "%s %s ",
 				  when, names[level]);
-	put_text(l, message);
+	put_text(l, message, as_json);
 	if (as_json)
 		put(l, "\"", 1);
 }
@@ -102,9 +103,11 @@ static void put_field(struct log_text *l, const struct log_field *f)
 	snprintf(part, sizeof(part), as_json ? ",\"%s\":" : " %s=", f->name);
 	put(l, part, strlen(part));
 	if (f->text) {
-		put(l, "\"", as_json);
-		put_text(l, f->text);
-		put(l, "\"", as_json);
+		bool quoted = as_json || !*f->text || strpbrk(f->text, " =\"");
+
+		put(l, "\"", quoted);
+		put_text(l, f->text, quoted);
+		put(l, "\"", quoted);
 	} else {
 		snprintf(part, sizeof(part), "%.6g", f->number);
 		put(l, part, strlen(part));

@@ -22,8 +22,8 @@ struct log_field {
 	double number;
 };
 
-/* The same with up to 16 facts: "... info message name=text name=3\n", of JSON members of the
- * object. */
+/* The same with up to 16 facts: "... info message name=text name=\"a b\" name=3\n", of JSON members
+ * of the object.  Texts with a blank, = or " are quoted. */
 void log_event(enum log_level level, const char *message, const struct log_field *fields, int n);
 
 #endif

@@ -5,6 +5,7 @@ A first run finds the points (a call and its callers); then one run for each tha
 with --share N at so many of them, chosen by the seed.  What comes must be an error or what comes without a fault.
 """
 import argparse
+import hashlib
 import os
 import random
 import re
@@ -77,10 +78,10 @@ def run(options, faults, words, folder, environment):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def command(part, words, folder, process=None, also=(), **environment):
+def command(part, words, folder, process=None, also=(), after=None, **environment):
     """A command that ends by itself, with each of its calls failing; or those of a process that it starts, by its first word.
 
-    A failure may have a status of `also`, beside 1."""
+    A failure may have a status of `also`, beside 1.  after(): what is wrong with what it left; it takes that away."""
     options = part.options
 
     def once(**more):
@@ -89,7 +90,7 @@ def command(part, words, folder, process=None, also=(), **environment):
         return faults, run(options, faults, words, folder, environment)
 
     faults, whole = once()
-    if whole is None or whole[0] != 0:
+    if whole is None or whole[0] != 0 or (after and after()):
         sys.exit(f"{' '.join(words)}: without a fault: {whole}")
     points = faults.points()
     print(f"{part.name}: {' '.join(os.path.basename(w) for w in words)}: {len(points)} points of {sum(p[2] for p in points)} calls")
@@ -97,6 +98,9 @@ def command(part, words, folder, process=None, also=(), **environment):
         for skip, goes_on_ms in part.ways(target, kind, calls, 1000000):
             faults, got = once(kinds=(kind,), target=target, innermost=innermost, skip=skip, goes_on_ms=goes_on_ms)
             part.tried += 1
+            left = after() if after else None
+            if left:
+                part.note(faults, left)
             judge(part, faults, got, whole, also, f"{kind}{' from then on' if goes_on_ms else ''}")
 
 
@@ -227,11 +231,42 @@ def commands(part):
         command(part, ["history", "quick", *store], folder)
         command(part, ["history", *store], folder)
         command(part, ["audit", *store], folder)
+        command(part, ["check", *store], folder)
+        command(part, ["check", "--json", *store], folder)
         for words in (["ops", "add"], ["ops", "--json"], ["backends"], ["passes", "--json"]):
             command(part, words, folder)
 
 
-PARTS = {"engine": engine, "files": files, "suites": suites, "torch": torch, "traces": traces, "commands": commands, "read": serve.reads, "write": serve.writes, "runs": serve.runs, "worker": serve.worker}
+def copies(part):
+    """Backups, and stores that are made of one: what is there afterwards is whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        serve.prepared(part.options, folder)
+        store, kept, fresh = (os.path.join(folder, name) for name in ("store.db", "kept", "fresh"))
+        os.makedirs(f"{store}.files", exist_ok=True)
+        text = os.urandom(3 << 20)
+        with open(os.path.join(f"{store}.files", hashlib.sha256(text).hexdigest()), "wb") as file:
+            file.write(text)
+        subprocess.run([part.options.binary, "backup", kept, "--db", store], check=True, stdout=subprocess.DEVNULL)
+
+        def looked_at(words):
+            """What a fault must not leave: a file of that name which is not whole."""
+            if os.path.exists(fresh) and subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                return "it left what is not whole"
+            for name in os.listdir(folder):
+                if name.startswith(("fresh", "back")):
+                    path = os.path.join(folder, name)
+                    (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
+            return None
+
+        back = os.path.join(folder, "back")
+        command(part, ["backup", fresh, "--db", store], folder, after=lambda: looked_at([part.options.binary, "restore", fresh, "--db", back]))
+        command(part, ["restore", kept, "--db", fresh], folder, after=lambda: looked_at([part.options.binary, "check", "--db", fresh]))
+        command(part, ["vacuum", "--db", store], folder)
+        if subprocess.run([part.options.binary, "check", "--db", store], stdout=subprocess.DEVNULL).returncode:
+            sys.exit("copies: the store is not whole any more")
+
+
+PARTS = {"copies": copies, "engine": engine, "files": files, "suites": suites, "torch": torch, "traces": traces, "commands": commands, "read": serve.reads, "write": serve.writes, "runs": serve.runs, "worker": serve.worker}
 
 
 def main():

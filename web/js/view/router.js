@@ -66,7 +66,7 @@ function onClick(e) {
   const a = e.target instanceof Element ? e.target.closest("a") : null;
   if (!a || a.target || a.hasAttribute("download") || a.origin !== location.origin) return;
   const path = pathOf(a.pathname);
-  if (path === null || /^\/(api\/|assets\/|metrics$|healthz$)/.test(path) || (a.hash && a.pathname === location.pathname)) return;
+  if (path === null || /^\/(api\/|assets\/|metrics$|healthz$|livez$|readyz$)/.test(path) || (a.hash && a.pathname === location.pathname)) return;
   e.preventDefault();
   a.closest("details")?.removeAttribute("open");
   go(path + a.search + a.hash);
