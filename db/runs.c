@@ -521,7 +521,9 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT status, count(*) FROM run GROUP BY status",
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT status, count(*) FROM run_row INDEXED BY run_here"
+				     " WHERE removed_ns IS NULL GROUP BY status",
 				     "");
 	enum run_status status;
 	int code = SQLITE_ERROR;

@@ -17,6 +17,8 @@ APT_COUNT := valgrind
 
 # Of `make trial-proxy` alone.
 APT_PROXY := nginx-light caddy openssl
+# Of `make trial-server` alone.
+APT_SPEED_OF_SERVER := nginx-light wrk
 
 # Of `make deb`, and of trials of it on a bare Debian.
 APT_DEB := debhelper dpkg-dev

@@ -101,7 +101,7 @@ PUBLIC = {
     "profiler/report": "passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format idle lanes_view",
-    "server/api": "timelines",
+    "server/api": "texts timelines",
     "server/queue": "bounds cgroup outgoing query sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",

@@ -484,6 +484,48 @@ static void threads_of_a_row_load_before_they_wait(void **state)
 	}
 }
 
+/* A convolution has its channels last; what comes after it writes them where they were. */
+static void what_is_after_a_convolution_is_turned_in_shared_memory(void **state)
+{
+	struct engine e;
+	struct value args[2];
+
+	(void)state;
+	stand_in_open();
+	e = engine_open("cuda", FUSION_STATIC,
+			"import torch\nimport torch.nn.functional as F\n"
+			"def model(x, w):\n    return F.silu(F.conv2d(x, w, None, 2, 1))\n");
+	args[0] = engine_tensor(&e, DTYPE_BF16, 4, (int64_t[]){ 4, 16, 64, 64 });
+	args[1] = engine_tensor(&e, DTYPE_BF16, 4, (int64_t[]){ 64, 16, 3, 3 });
+	value_unref(engine_call(&e, args, 2));
+	assert_non_null(strstr(source_of(&e), "s0[k][threadIdx.x * 2 + j]"));
+	engine_drop(args, 2);
+	engine_close(&e);
+}
+
+/* Steps of an optimiser, one for each size of its parameters: their size is a number of the launch.
+ */
+static void flat_kernels_of_all_sizes_are_one_function(void **state)
+{
+	struct engine e;
+	struct value args[2];
+	const char *function;
+
+	(void)state;
+	stand_in_open();
+	e = engine_open("cuda", FUSION_STATIC,
+			"import torch\ndef model(x, y):\n"
+			"    return torch.exp(x) * 2 + 1, torch.exp(y) * 2 + 1\n");
+	args[0] = engine_tensor(&e, DTYPE_F32, 2, (int64_t[]){ 40, 7 });
+	args[1] = engine_tensor(&e, DTYPE_F32, 1, (int64_t[]){ 300 });
+	value_unref(engine_call(&e, args, 2));
+	function = strstr(source_of(&e), "extern \"C\" __global__");
+	assert_non_null(function);
+	assert_null(strstr(function + 1, "extern \"C\" __global__"));
+	engine_drop(args, 2);
+	engine_close(&e);
+}
+
 /* ---- numbers */
 
 static const char OPTIMISER[] =
@@ -666,6 +708,8 @@ int main(void)
 		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
 		cmocka_unit_test(large_kernels_go_each_the_other_way_round),
 		cmocka_unit_test(threads_of_a_row_load_before_they_wait),
+		cmocka_unit_test(what_is_after_a_convolution_is_turned_in_shared_memory),
+		cmocka_unit_test(flat_kernels_of_all_sizes_are_one_function),
 		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_count_that_the_host_knows_is_counted_there),

@@ -100,7 +100,7 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+.PHONY: trial-attribution trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
 trial-attribution trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
@@ -108,6 +108,10 @@ trial-proxy: deps-test
 	@sh deploy/install-deps.sh $(APT_PROXY)
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh proxy 0 $B
+trial-server: deps-test
+	@sh deploy/install-deps.sh $(APT_SPEED_OF_SERVER)
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@bash tests/trial.sh server 0 $B
 # On a bare Debian 12 that is booted in namespaces; as root.
 trial-package: deps-test
 	@sh deploy/install-deps.sh $(APT_DEB) $(APT_PACKAGE)

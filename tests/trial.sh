@@ -20,6 +20,7 @@ kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.tes
 soak) SOAK_SECONDS=$seconds BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/soak.test.mjs ;;
 attribution) try python3 tests/bench/attribution.py "$B/breakeven" $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) --tries 100 ;;
 verdicts) try python3 tests/bench/verdicts.py "$B/breakeven" --seconds-limit "$seconds" ;;
+server) try python3 tests/bench/server_speed.py "$B/breakeven" ;;
 proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
 import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
 ranks) try python3 tests/bench/ranks_trial.py "$B/breakeven" --ranks 64 ;;
@@ -51,7 +52,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, kill, kill-store, package, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, server, kill, kill-store, package, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

@@ -497,9 +497,9 @@ def _bars(n, rows):
     shown = [(mode, r["median_us"], r["ci_us"]) for mode, r in rows.items() if r["median_us"] is not None]
     if not shown:
         return ""
-    left, width, step = 90, 320, 20
+    left, width, step = (90, 260, 20) if n is None else (150, 200, 20)
     most = max(max([us] + list(ci or [])) for _, us, ci in shown) or 1
-    drawn = []
+    drawn = [] if n is None else [f'<text x="0" y="14">n = {n:,}</text>']
     for i, (mode, us, ci) in enumerate(shown):
         y, at = i * step, lambda v: left + width * v / most
         drawn.append(f'<text x="{left - 6}" y="{y + 14}" text-anchor="end">{_x(mode)}</text>'

@@ -547,6 +547,7 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 }, findings = { 0 };
+	const char *view = req_query(req, "view");
 	struct run_row run;
 	int64_t id;
 	bool ok;
@@ -555,6 +556,14 @@ static bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	    !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	reply->wait_run = reply->wait_ns && run.status <= RUN_RUNNING ? id : 0;
+	if (view && strcmp(view, "summary") != 0)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "view=%.40s: summary, as a list has it, or left out for all", view);
+	if (view) {
+		reply->json = run_list_json(req->app, &run);
+		reply->keep = keep_of(&run);
+		return true;
+	}
 	ok = (run.status != RUN_DONE && !run.points_kept) ||
 	     (db_report_get(req->app->db, id, &report, &environment, err) &&
 	      outcome_findings(req->app->db, id, &report, &findings, err));

@@ -227,7 +227,7 @@ static bool run_post_send(struct run_post *p, const struct report_run *run, int6
 struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
-	const char *engines, *torch_python, *commit, *branch, *url, *autotune;
+	const char *engines, *torch_python, *commit, *branch, *project, *url, *autotune;
 	bool json, no_timing, brief, poison;
 	long long at_point;    /* what `at` says */
 	struct run_post *post; /* to `url`; NULL: it stays here */
@@ -254,6 +254,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--commit", .value = &f->commit },
 		{ "--branch", .value = &f->branch },
+		{ "--project", .value = &f->project },
 		{ "--post", .value = &f->url },
 		{ "--json", .on = &f->json },
 		{ "--no-timing", .on = &f->no_timing },
@@ -376,6 +377,8 @@ static json_t *flag_fields(const struct run_flags *f)
 		json_object_set_new(fields, "commit", json_string(f->commit));
 	if (f->branch)
 		json_object_set_new(fields, "branch", json_string(f->branch));
+	if (f->project)
+		json_object_set_new(fields, "project", json_string(f->project));
 	return fields;
 }
 
@@ -581,9 +584,11 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 		run = execute(&f, json, w, &draft, &err);
 	if (proposed)
 		status = EXIT_FAILED;
-	else if (!run)
+	else if (!run && err.code == ERR_CANCELLED)
+		status = EXIT_INTERRUPTED;
+	if (!proposed && !run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
-	else
+	else if (!proposed)
 		status = finish(&f, json, run);
 	report_draft_finish(&draft);
 	workload_destroy(w);

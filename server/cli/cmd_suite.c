@@ -815,6 +815,10 @@ static int suite_command(const struct suite_flags *f, const struct registry *reg
 		scratch_destroy(&folder);
 	}
 	suite_source_finish(&g);
+	if (*interrupted && !f->post) {
+		fputs("breakeven suite: interrupted; what had not ended was cancelled\n", stderr);
+		status = EXIT_INTERRUPTED;
+	}
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven suite: %s\n", err.message);
 	json_decref(request);

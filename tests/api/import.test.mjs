@@ -130,6 +130,22 @@ test('the texts of a log are listed, read and searched', async () => {
         assert.equal(cli.status, 0, cli.stderr);
         const posted = Number(/run (\d+)/.exec(cli.stderr)[1]);
         assert.deepEqual((await getJson(`${server.url}/api/v1/runs/${posted}/artifacts`)).body.artifacts, all);
+        // The same by the command, from the store.
+        const show = (...words) => spawnSync(binary, ['show', ...words.map(String), '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+        assert.deepEqual(JSON.parse(show(id, '--texts', '--json').stdout).artifacts, all);
+        const rows = show(id, '--compile', '0/0').stdout.trim().split('\n');
+        assert.deepEqual(rows.map((r) => Number(r.trim().split(' ')[0])), all.filter((a) => a.compile === '0/0').map((a) => a.n));
+        assert.match(show(id, '--find', 'tensor_match').stdout, /dynamo_cpp_guards_str .*\n +6:8: \| \| \+- TENSOR_MATCH: check_tensor/);
+        const [code] = of;
+        assert.equal(show(id, '--text', code.n).stdout, await read(code));
+        for (const [words, status, says] of [
+            [[id, '--text', 9999], 1, /has no text 9999/], [[id, '--text', 'x'], 2, /--text/], [[id, '--text', 1, '--texts'], 2, /--text prints one text/],
+            [[99, '--texts'], 1, /run 99/], [[id, '--find', 'nowhere to be found'], 0, /has no such text/], [[id, '--find', 'x'.repeat(300)], 1, /at most 200/], [['--texts'], 2, /a run is missing/],
+        ]) {
+            const { status: is, stderr } = show(...words);
+            assert.equal(is, status, `${words}: ${stderr}`);
+            assert.match(stderr, says, String(words));
+        }
     } finally {
         await server.stop();
     }

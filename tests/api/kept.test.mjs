@@ -66,6 +66,12 @@ test('a tag that is still right is answered by its head, in each coding another'
     assert.equal(+head.headers['content-length'], (await raw(path)).bytes.length);
 });
 
+test('a summary is the row of a list', async () => {
+    const summary = (await getJson(`${server.url}/api/v1/runs/${id}?view=summary`)).body;
+    assert.deepEqual({ ...summary, recent: null }, { ...(await getJson(`${server.url}/api/v1/runs?q=${encodeURIComponent('#' + id)}`)).body.runs[0], recent: null });
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${id}?view=all`)).status, 400);
+});
+
 test('squeezed it is the same text, whatever its size', async () => {
     for (const path of [`/api/v1/runs/${id}`, '/api/v1/openapi.json', '/api/v1/ops']) {
         const plain = await raw(path), gzip = await raw(path, { 'accept-encoding': 'gzip' });

@@ -73,7 +73,17 @@ static bool can_try(const struct tune *u, int kernel)
 		k->read_bytes + k->written_bytes >= LEAST_BYTES);
 }
 
-/* The trial of a kernel with this text; -1. */
+static bool same_size(const struct tune *u, int a, int b)
+{
+	const struct kernel *x = &u->exe->lowered->kernels[a], *y = &u->exe->lowered->kernels[b];
+	bool same = x->n_dims == y->n_dims;
+
+	for (int d = 0; d < x->n_dims && same; d++)
+		same = x->extent[d] == y->extent[d];
+	return same;
+}
+
+/* The trial of a kernel with this text and size; -1. */
 static int find_trial(const struct tune *u, int kernel)
 {
 	const struct cuda_text *text = &u->t->kernels[kernel];
@@ -81,7 +91,8 @@ static int find_trial(const struct tune *u, int kernel)
 	for (int i = 0; i < u->n; i++) {
 		const struct cuda_text *own = &u->t->kernels[u->trials[i].kernel];
 
-		if (own->block == text->block && own->text.len == text->text.len &&
+		if (same_size(u, kernel, u->trials[i].kernel) && own->block == text->block &&
+		    own->text.len == text->text.len &&
 		    memcmp(own->text.data, text->text.data, text->text.len) == 0)
 			return i;
 	}
@@ -102,6 +113,7 @@ static bool make_key(const struct tune *u, struct tuning *r)
 {
 	struct device *d = u->exe->device;
 	const struct cuda_text *text = &u->t->kernels[r->kernel];
+	const struct kernel *k = &u->exe->lowered->kernels[r->kernel];
 	int version = 0;
 	struct buf all;
 	bool ok;
@@ -112,6 +124,8 @@ static bool make_key(const struct tune *u, struct tuning *r)
 		   u->exe->autotune, text->block);
 	for (int i = 0; i < sym_var_count(u->exe->lowered->graph->syms); i++)
 		buf_printf(&all, " %lld", (long long)u->vars[i]);
+	for (int i = 0; i < k->n_dims; i++)
+		buf_printf(&all, " of %lld", (long long)sym_eval(k->extent[i], u->vars));
 	buf_add(&all, text->text.data, text->text.len);
 	ok = !all.failed && cuda_text_key(u->exe, &all, r->key);
 	buf_finish(&all);

@@ -202,8 +202,8 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
 }
 
-enum { FEW_STEPS_BODY = 48, FEW_STEPS_BYTES = 8 };
-enum { MOST_COMPARED = 1 << 16 }; /* elements of a constant that are looked at */
+/* MOST_COMPARED: elements of a constant that are looked at. */
+enum { FEW_STEPS_BODY = 48, FEW_STEPS_BYTES = 8, MOST_COMPARED = 1 << 16 };
 
 /* Whether a constant has the same element in each run of lanes, as a mask of halves has. */
 static bool has_even_runs(const struct emit_text *t, const struct access *at)
@@ -454,8 +454,7 @@ static const char *block_index(const struct cuda_kernel *c)
 static void put_apart(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
-	const struct kernel *k = c->kernel;
-	const struct stage *stage = &k->stages[0];
+	const struct stage *stage = &c->kernel->stages[0];
 
 	buf_printf(t->out,
 		   "\tfor (u32 first = blockIdx.x * %du + threadIdx.x; first < points; "
@@ -470,7 +469,7 @@ static void put_apart(struct emit_text *t)
 			   "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n"
 			   "\tconst u32 p = min(first + j * %du, points - 1);\n",
 			   c->each, c->threads);
-		text_coordinates(t, k->extent, 0, k->n_dims, "p");
+		text_coordinates(t, c->kernel->extent, 0, c->kernel->n_dims, "p");
 		for (int i = 0; i < stage->n_body; i++) {
 			const struct inst *inst = &stage->body[i];
 
@@ -478,10 +477,9 @@ static void put_apart(struct emit_text *t)
 				put_lane(t, inst, i);
 			if (inst->kind != (after ? INST_STORE : INST_LOAD))
 				continue;
-			if (after)
-				buf_printf(t->out, "\tif (first + j * %du < points) ", c->threads);
-			else
-				buf_printf(t->out, "\tl%d[j] = ", i);
+			buf_printf(t->out,
+				   after ? "\tif (first + j * %du < points) " : "\tl%d[j] = ",
+				   after ? c->threads : i);
 			put_element(t, &inst->at, 0);
 			buf_printf(t->out, after ? " = o%d[j];\n" : ";\n", i);
 		}
@@ -500,7 +498,10 @@ static void put_map(struct emit_text *t)
 	if (c->padded)
 		extent[k->n_dims - 1] = c->padded;
 	buf_puts(t->out, "\tconst u32 points = ");
+	/* Flat walks of all sizes are one function. */
+	t->any_size = k->n_dims == 1;
 	put_product(t, extent, 0, k->n_dims);
+	t->any_size = false;
 	buf_puts(t->out, ";\n");
 	if (c->each > 1) {
 		put_apart(t);

@@ -467,7 +467,7 @@ static int find_turned(const struct cuda_kernel *c, const int64_t *vars)
 	const struct kernel *k = c->kernel;
 	int last = k->n_dims - 1, dim = -1, n = 0;
 
-	if (k->form != FORM_MAP || k->n_dims < 2 || k->library ||
+	if (k->form != FORM_MAP || k->n_dims < 2 ||
 	    sym_eval(k->extent[last], vars) < CUDA_TURN_LEAST)
 		return -1;
 	for (int i = 0; i < k->stages[0].n_body; i++) {

@@ -41,7 +41,7 @@ void text_number(struct emit_text *t, const struct sym *s)
 {
 	size_t i = 0;
 
-	if (sym_is_const(s)) {
+	if (sym_is_const(s) && !t->any_size) {
 		buf_printf(t->out, "%" PRId64, s->value);
 		if (s->value > INT32_MAX || s->value < INT32_MIN)
 			buf_puts(t->out, "LL");

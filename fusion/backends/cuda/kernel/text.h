@@ -13,6 +13,7 @@ struct emit_text {
 	struct cuda_kernel *c;
 	bool before_scan; /* of a body what its scan is of */
 	int told;         /* sites of faults that text_sites_end() has asked */
+	bool any_size;    /* text_number() makes known numbers parameters too */
 };
 
 /* An element in memory, as a type; what intrinsics.cu has a short name for is called so. */
