@@ -163,7 +163,8 @@ static bool number_conjugate(struct vm *vm, const struct builtin_call *call, str
 			     struct err *err)
 {
 	(void)vm, (void)err;
-	*out = value_ref(call->self);
+	*out = call->self.kind == VALUE_BOOL ? value_int(value_as_int(call->self))
+					     : value_ref(call->self);
 	return true;
 }
 
@@ -181,7 +182,7 @@ static bool number_ratio(struct vm *vm, const struct builtin_call *call, struct 
 		return vm_keep(vm, value_tuple(two, 2), out, err);
 	}
 	if (!isfinite(v.f))
-		return vm_raise(vm, isnan(v.f) ? CLASS_VALUE_ERROR : CLASS_RUNTIME_ERROR, err,
+		return vm_raise(vm, isnan(v.f) ? CLASS_VALUE_ERROR : CLASS_OVERFLOW_ERROR, err,
 				"cannot convert %s to integer ratio",
 				isnan(v.f) ? "NaN" : "Infinity");
 	m = frexp(v.f, &exponent);

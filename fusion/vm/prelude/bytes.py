@@ -83,6 +83,9 @@ def _decoded(items, encoding, errors):
 
 
 def _items(source, encoding, errors):
+    for word, value in (("encoding", encoding), ("errors", errors)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"argument '{word}' must be str, not {type(value).__name__}")
     if isinstance(source, str):
         if encoding is None:
             raise TypeError("string argument without an encoding")
@@ -393,6 +396,9 @@ def Dir(*of):
     if not of:
         return sorted(_prelude.locals())
     names = set(getattr(of[0], "__dict__", {}))
-    for cls in (of[0] if isinstance(of[0], type) else type(of[0])).__mro__:
+    of_class = of[0] if isinstance(of[0], type) else type(of[0])
+    if not hasattr(of_class, "__mro__"):
+        raise TypeError(f"dir(): the names of {of_class.__name__} are not listed here; hasattr() tells of one")
+    for cls in of_class.__mro__:
         names.update(getattr(cls, "__dict__", {}))
     return sorted(names)

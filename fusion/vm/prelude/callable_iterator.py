@@ -3,6 +3,8 @@
 
 class callable_iterator:
     def __init__(self, function, sentinel):
+        if not callable(function):
+            raise TypeError("iter(v, w): v must be callable")
         self._function = function
         self._sentinel = sentinel
 
