@@ -103,6 +103,7 @@ class Row:
         self.tol = how.get("tol", 1)
         self.wrap = how.get("wrap")
         self.why = how.get("why")  # why there is nothing to call
+        self.differs = how.get("differs", False)  # from mode to mode
         self.property = how.get("property")  # a check of the result instead of numbers
 
 
@@ -111,9 +112,10 @@ def row(name, ref, *calls, **how):
     ROWS[name] = Row(ref, calls, how)
 
 
-def untried(name, why):
-    """A row that no program can call: passes make it, or it is the test's own machinery."""
-    ROWS[name] = Row(None, (), {"why": why})
+def untried(name, why, differs=False):
+    """A row that no program can call: passes make it, or it is the test's own machinery; or, with `differs`, one
+    whose answer is another in each mode."""
+    ROWS[name] = Row(None, (), {"why": why, "differs": differs})
 
 
 SHAPES = [(2, 3), (), (1,), (0, 3), (37,), (2, 1, 3)]
