@@ -189,24 +189,11 @@ static void add_parameter(json_t *list, const char *name, size_t len, const char
 					      is_whole(name, len) ? "integer" : "string"));
 }
 
-/* "/runs/{id}/artifacts/{id}" with the second as {artifact}: each has a name of its own. */
-static const char *path_named(const char *path, struct arena *arena)
-{
-	const char *first = strchr(path, '{'), *second = first ? strchr(first + 1, '{') : NULL;
-	const char *of = second ? second - 1 : NULL;
-
-	if (!second || strncmp(second, "{id}", 4) != 0)
-		return path;
-	while (of[-1] != '/')
-		of--;
-	return arena_printf(arena, "%.*s{%.*s}%s", (int)(second - path), path,
-			    (int)(second - of) - 2, of, second + 4);
-}
-
 /* The {segments} of a path and what its query takes, as OpenAPI parameters. */
-static json_t *parameters_json(const struct route *r, const char *path)
+static json_t *parameters_json(const struct route *r)
 {
 	json_t *list = json_array();
+	const char *path = r->path;
 	const char *query = strcmp(r->query, "*") == 0 ? "" : r->query;
 
 	while ((path = strchr(path, '{')) != NULL) {
@@ -281,11 +268,11 @@ static json_t *operation_id(const struct route *r, const struct described *of)
 	return id;
 }
 
-static json_t *operation_json(const struct route *r, const struct described *of, const char *path)
+static json_t *operation_json(const struct route *r, const struct described *of)
 {
 	json_t *operation = json_pack("{s:o, s:s, s:[s], s:o, s:o, s:s}", "operationId",
 				      operation_id(r, of), "summary", r->summary, "tags", of->tag,
-				      "parameters", parameters_json(r, path), "responses",
+				      "parameters", parameters_json(r), "responses",
 				      responses_json(r, of), "x-scope", scope_name(r->scope));
 
 	if (r->body_limit)
@@ -306,17 +293,16 @@ static bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		json_object_set_new(schemas, shapes[i].name, shape_json(shapes[i].shape));
 	for (int i = 0; i < routes.n; i++) {
 		const struct route *r = &routes.rows[i];
-		const char *named = path_named(r->path, req->arena);
-		json_t *path = json_object_get(paths, named);
+		json_t *path = json_object_get(paths, r->path);
 		char method[8] = "";
 
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
 		if (!path) {
 			path = json_object();
-			json_object_set_new(paths, named, path);
+			json_object_set_new(paths, r->path, path);
 		}
-		json_object_set_new(path, method, operation_json(r, &described[i], named));
+		json_object_set_new(path, method, operation_json(r, &described[i]));
 	}
 	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:[{s:s}], s:o, s:{s:o}}", "openapi", "3.1.0",
 				"info", "title", "Breakeven", "version", breakeven_version(),

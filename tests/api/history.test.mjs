@@ -121,7 +121,7 @@ test('what cannot be said of a run is refused', async () => {
     }
     assert.equal((await patch(999, { note: 'x' })).status, 404);
     const form = await getJson(`${server.url}/api/v1/runs/${ids[0]}`, { method: 'PATCH', body: 'note=x' });
-    assert.equal(form.status, 400, 'another site cannot send it');
+    assert.equal(form.status, 415, 'another site cannot send it');
 });
 
 test('a comparison counts the runs that repeat each side', async () => {

@@ -39,6 +39,7 @@ const commands = [
     ['query', '1', 'SELECT 1', ...store], ['query', '1', 'SELECT 1', '--json', ...store],
     ['history', ...store], ['history', 'workload', ...store], ['history', 'workload', '--json', ...store],
     ['bisect', '--resume', '--repo', repository],
+    ...['bash', 'zsh', 'fish'].map((shell) => ['completion', shell]),
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
     ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store],

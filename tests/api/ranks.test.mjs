@@ -127,9 +127,9 @@ function sameAnswers(rank, said) {
     of(rank.computation_us, temporal['compute_time(ns)'], 'compute time');
     of(rank.non_compute_us, temporal['non_compute_time(ns)'], 'non-compute time');
     equal(rank.overlap, said.get_comm_comp_overlap.comp_comm_overlap_ratio, 0, 'overlap');
-    const mix = new Map(rank.mix.map((m) => [m.kinds.toSorted().join(), m.us]));
+    const mix = new Map(rank.mix.map((m) => [[...m.kinds].sort().join(), m.us]));
     for (const { kernel_type: type, sum } of said.get_gpu_kernel_breakdown.types)
-        of(mix.get(type.toLowerCase().split(' overlapping ').toSorted().join()) ?? 0, sum, type);
+        of(mix.get(type.toLowerCase().split(' overlapping ').sort().join()) ?? 0, sum, type);
     for (const k of said.get_gpu_kernel_breakdown.kernels) {
         const own = rank.top.find((x) => x.name === k.name && k.name !== 'others');
         for (const [ours, theirs] of own ? [['sum_us', 'sum (ns)'], ['min_us', 'min (ns)'], ['max_us', 'max (ns)'], ['stddev_us', 'stddev']] : [])

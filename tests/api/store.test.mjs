@@ -165,12 +165,11 @@ test('check names what is wrong: a page, a reference, what is packed, a hash, a 
 });
 
 test('vacuum gives space back while the server goes on', async () => {
-    const { bytes } = works('check', '--db', storeOf(server));
     // Less than a server gives back by itself.
     python('db = sqlite3.connect(sys.argv[1], timeout=60); db.execute("CREATE TABLE t AS SELECT zeroblob(3000000)"); db.execute("DROP TABLE t"); db.commit()', storeOf(server));
     assert.ok(works('check', '--db', storeOf(server)).free_bytes > 2.9e6);
     const said = works('vacuum', '--db', storeOf(server));
-    assert.ok(said.bytes_before > 2.9e6 && said.bytes <= bytes, JSON.stringify(said));
+    assert.ok(said.bytes_before - said.bytes > 2.9e6, JSON.stringify(said));
     assert.equal(works('check', '--db', storeOf(server)).free_bytes, 0);
     assert.equal((await postRun(server, quick)).status, 202);
     // One that another program wrote as a whole, without it.

@@ -174,7 +174,7 @@ test('blocks are checked, come in order, and only to a trace; a restart fails wh
     assert.equal(begun.status, 201);
     const { id } = begun.body;
     assert.equal((await post(`/traces/${id}/blocks`, 'no block at all, but long enough to be the head of one')).status, 422);
-    assert.equal((await post(`/traces/${id}/blocks`, '{}', 'application/json')).status, 400);
+    assert.equal((await post(`/traces/${id}/blocks`, '{}', 'application/json')).status, 415);
     assert.equal((await post(`/traces/${id}/blocks?at=3`, '')).status, 409);
     assert.equal((await post(`/traces/${id}/blocks`, '')).status, 200);
     assert.equal((await post('/traces/999/blocks', '')).status, 409);

@@ -2,7 +2,7 @@
 
 /** @typedef {import("../api/types.js").Imported} Imported */
 /** @typedef {import("../api/types.js").ImportedCompile} Compile */
-/** @typedef {{function: string, file: string, line: number, code?: string}} Frame */
+/** @typedef {{function: string, file: string, line: number, code?: string | null}} Frame */
 /** @typedef {{frames: Frame[], compiles: Compile[], records: Record<string, number>, below: Branch[]}} Branch frames that have one way on are one */
 
 /** As PyTorch writes it. @param {Pick<Compile, "compile" | "resets">} c */
