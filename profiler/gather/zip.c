@@ -40,7 +40,8 @@ static bool load(struct libzip *lib, struct err *err)
 {
 	bool ok;
 
-	lib->library = dlopen("libzip.so.4", RTLD_NOW | RTLD_LOCAL);
+	/* It stays where it is: what looks for leaks names whose they are. */
+	lib->library = dlopen("libzip.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	ok = lib->library != NULL;
 #define CALL(name)                                                                                 \
 	lib->name = ok ? (typeof(lib->name))dlsym(lib->library, "zip_" #name) : NULL;              \

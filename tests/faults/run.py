@@ -281,8 +281,9 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
+    leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
     # ASan may be a library that comes after ours
-    options.environment = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+    options.environment = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0", "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
     options.failed = set() # the hashes of the points that failed
     failed = tried = 0
     for name in options.parts or PARTS:

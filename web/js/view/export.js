@@ -125,8 +125,8 @@ export function exportMenu(run) {
     }
   };
   box.addEventListener("change", draw);
-  menu.addEventListener("toggle", () => {
-    if (menu.open && !links.length) load();
+  menu.addEventListener("toggle", async () => {
+    if (menu.open && !links.length) await load(); // what is under way is called by their titles
     if (menu.open) watch();
   });
   list.addEventListener("click", (e) => {
