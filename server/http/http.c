@@ -548,7 +548,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	return finish(http, x, c);
 }
 
-/* A failure of ours is a line of the log, and where that is wanted each request. */
+/* What fails in the server is a line of the log; with --log-requests so is each request. */
 static void log_request(const struct exchange *x, int status, int64_t ns)
 {
 	const struct caller *who = &x->req.caller;
