@@ -26,10 +26,8 @@
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
-#include "server/queue/outcome.h"
+#include "server/queue/job.h"
 
-/* A timeline of one run: what is past this is left out, whole blocks. */
-enum { TIMELINE_BYTES = 64 << 20, LOOK_AT = 20 };
 enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
 static const int64_t silent_trace_ns = 120LL * 1000 * 1000 * 1000;
 
@@ -51,27 +49,16 @@ struct jobs {
 	/* The thread's own. */
 	struct worker worker;
 	struct message_reader reader;
-	char *environment, *report; /* texts of the worker; malloc */
-	struct outcome outcome;     /* of the report, which is read once */
-	VEC(char *) kept;           /* what MESSAGE_KEEP said, should no report come */
-	size_t kept_bytes;
-	char *part;                        /* the report that this makes; malloc */
-	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
-	size_t timeline_bytes;
-	struct err failure; /* what the worker said, or what we found */
+	struct job job; /* in hand, with the lock below */
 	int64_t deadline_ns;
 	bool store_down; /* the store refused the last write, and the log has it */
 	int tries;       /* to write down the end of the current run */
 
-	/* Held while a row and `current` change together, so that a cancel finds
+	/* Held while a row and the job change together, so that a cancel finds
 	 * the run waiting, in hand or ended, and never in between. */
 	pthread_mutex_t turn;
 
 	pthread_mutex_t lock; /* guards what follows; taken within `turn` */
-	int64_t current;      /* run in hand; 0: none */
-	bool cancel;          /* of the current run */
-	struct job_state state;
-	json_t *points; /* of its sweep */
 	int64_t ends[JOB_ENDS];
 	struct import_in_hand {
 		int64_t run; /* 0: none */
@@ -79,17 +66,6 @@ struct jobs {
 		struct job_state state;
 	} imports[JOBS_MOST_IMPORTS];
 };
-
-static void set_current(struct jobs *j, int64_t id)
-{
-	pthread_mutex_lock(&j->lock);
-	j->current = id;
-	j->cancel = false;
-	j->state = (struct job_state){ .left_s = -1, .what = "starting a worker" };
-	json_decref(j->points);
-	j->points = NULL;
-	pthread_mutex_unlock(&j->lock);
-}
 
 /* The caller has the lock; NULL: it is not being read. */
 static struct import_in_hand *find_import(struct jobs *j, int64_t id)
@@ -107,9 +83,9 @@ bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
 
 	pthread_mutex_lock(&j->lock);
 	import = find_import(j, id);
-	found = import || j->current == id;
+	found = import || j->job.run == id;
 	if (found)
-		*out = import ? import->state : j->state;
+		*out = import ? import->state : j->job.state;
 	pthread_mutex_unlock(&j->lock);
 	return found;
 }
@@ -119,17 +95,11 @@ json_t *jobs_points(struct jobs *j, int64_t id)
 	json_t *points;
 
 	pthread_mutex_lock(&j->lock);
-	points = j->current != id ? NULL : j->points ? json_deep_copy(j->points) : json_array();
+	points = j->job.run != id ? NULL
+		 : j->job.points  ? json_deep_copy(j->job.points)
+				  : json_array();
 	pthread_mutex_unlock(&j->lock);
 	return points;
-}
-
-static struct job_state state_of(const struct report_progress *p)
-{
-	struct job_state state = { .share = p->share, .left_s = p->left_s };
-
-	snprintf(state.what, sizeof(state.what), "%s", p->what);
-	return state;
 }
 
 void jobs_import_begin(struct jobs *j, int64_t id)
@@ -155,7 +125,7 @@ bool jobs_import_at(struct jobs *j, int64_t id, const struct report_progress *p)
 	import = find_import(j, id);
 	goes_on = import && !import->cancel;
 	if (goes_on && p)
-		import->state = state_of(p);
+		import->state = job_state_of(p);
 	pthread_mutex_unlock(&j->lock);
 	if (goes_on && p)
 		events_publish(j->events, id);
@@ -216,10 +186,9 @@ static void begin_next(struct jobs *j)
 	pthread_mutex_lock(&j->turn);
 	note_store(j, db_run_claim(j->db, j->suite, &arena, &run, &found, &err), &err);
 	if (found)
-		set_current(j, run.id);
+		job_begin(&j->job, run.id);
 	pthread_mutex_unlock(&j->turn);
 	if (found) {
-		j->failure = (struct err){ 0 };
 		j->tries = 0;
 		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
 		if (!j->quiet)
@@ -232,7 +201,7 @@ static void begin_next(struct jobs *j)
 							   .files_folder = j->files_folder,
 							   .torch_python = j->torch_python,
 							   .torch_host = torch_socket(j) },
-				 MESSAGE_WORKLOAD, run.workload, &j->failure))
+				 MESSAGE_WORKLOAD, run.workload, &j->job.failure))
 			events_publish(j->events, run.id);
 		else
 			end_current(j, false);
@@ -240,135 +209,9 @@ static void begin_next(struct jobs *j)
 	arena_finish(&arena);
 }
 
-static void read_progress(struct jobs *j, const char *text)
-{
-	json_t *json = json_loads(text, 0, NULL);
-	struct arena arena = { 0 };
-	const struct report_progress *p = json ? report_read_progress(json, &arena, NULL) : NULL;
-
-	if (p) {
-		pthread_mutex_lock(&j->lock);
-		j->state = state_of(p);
-		j->state.n_points = (int)json_array_size(j->points);
-		pthread_mutex_unlock(&j->lock);
-		events_publish(j->events, j->current);
-	}
-	json_decref(json);
-	arena_finish(&arena);
-}
-
-enum { MOST_POINTS = 64 }; /* of a sweep: bounds.def */
-
-/* A point that is measured: shown while others are not. */
-static void read_point(struct jobs *j, const char *text)
-{
-	json_t *json = json_loads(text, 0, NULL);
-	struct arena arena = { 0 };
-
-	if (json && report_read_measured_point(json, &arena, NULL)) {
-		pthread_mutex_lock(&j->lock);
-		if (!j->points)
-			j->points = json_array();
-		if (json_array_size(j->points) < MOST_POINTS)
-			json_array_append(j->points, json);
-		j->state.n_points = (int)json_array_size(j->points);
-		pthread_mutex_unlock(&j->lock);
-		events_publish(j->events, j->current);
-	}
-	json_decref(json);
-	arena_finish(&arena);
-}
-
-static void replace(char **text, const char *with)
-{
-	free(*text);
-	*text = strdup(with);
-}
-
-/* The worker is this program, but what it runs is not: its blocks are checked. */
-static void read_block(struct jobs *j, const char *bytes, size_t len)
-{
-	struct timeline_row row = { .len = len };
-	struct timeline_block block;
-	struct err err = { 0 };
-	void *copy;
-
-	if (!timeline_block_read(bytes, len, &block, &err)) {
-		log_line(LOG_WARN, "run %lld: %s", (long long)j->current, err.message);
-		return;
-	}
-	if (block.kind == TIMELINE_CHUNK && j->timeline_bytes + len > TIMELINE_BYTES)
-		return;
-	copy = malloc(len);
-	if (!copy)
-		return;
-	memcpy(copy, bytes, len);
-	row.kind = block.kind;
-	row.events = block.events;
-	row.t0_ns = block.t0_ns;
-	row.t1_ns = block.t1_ns;
-	row.data = copy;
-	j->timeline_bytes += len;
-	if (!VEC_PUSH(&j->timeline, row))
-		free(copy);
-}
-
-static void drop_timeline(struct jobs *j)
-{
-	for (size_t i = 0; i < j->timeline.len; i++)
-		free((void *)j->timeline.at[i].data);
-	VEC_FREE(&j->timeline);
-	j->timeline_bytes = 0;
-}
-
-/* The head, or a point of its sweep.  After one for which there is no room there is none. */
-static void keep(struct jobs *j, const char *text, size_t len)
-{
-	char *copy = j->kept_bytes + len <= MESSAGE_MAX_BYTES ? strdup(text) : NULL;
-
-	j->kept_bytes = copy ? j->kept_bytes + len : MESSAGE_MAX_BYTES;
-	if (copy && !VEC_PUSH(&j->kept, copy))
-		free(copy);
-}
-
-/* The report of what was measured, as JSON text, new; NULL: no point was, or no memory. */
-static char *partial_report(const struct jobs *j)
-{
-	json_t *report = j->kept.len > 1 ? json_loads(j->kept.at[0], 0, NULL) : NULL;
-	json_t *points = json_array();
-	char *text = NULL;
-
-	for (size_t i = 1; i < j->kept.len; i++)
-		json_array_append_new(points, json_loads(j->kept.at[i], 0, NULL));
-	json_object_set_new(json_object_get(report, "partial"), "measured",
-			    json_integer((json_int_t)json_array_size(points)));
-	json_object_set(report, "points", points);
-	if (report && json_array_size(points))
-		text = json_dumps(report, JSON_COMPACT);
-	json_decref(points);
-	json_decref(report);
-	return text;
-}
-
-/* All that the worker of a run sent. */
-static void drop_sent(struct jobs *j)
-{
-	for (size_t i = 0; i < j->kept.len; i++)
-		free(j->kept.at[i]);
-	VEC_FREE(&j->kept);
-	j->kept_bytes = 0;
-	outcome_finish(&j->outcome);
-	free(j->report);
-	free(j->part);
-	free(j->environment);
-	j->report = j->part = j->environment = NULL;
-	drop_timeline(j);
-}
-
 /* Takes in what the worker sent; false when it will send no more. */
 static bool read_messages(struct jobs *j)
 {
-	uint64_t refused = memory_refused_here();
 	long n = message_fill(&j->reader, j->worker.fd);
 	enum message_type type;
 	char *text;
@@ -377,139 +220,45 @@ static bool read_messages(struct jobs *j)
 
 	if (n == -2)
 		return true;
-	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
-		if (type == MESSAGE_PROGRESS)
-			read_progress(j, text);
-		else if (type == MESSAGE_POINT)
-			read_point(j, text);
-		else if (type == MESSAGE_KEEP)
-			keep(j, text, len);
-		else if (type == MESSAGE_TIMELINE)
-			read_block(j, text, len);
-		else if (type == MESSAGE_ENVIRONMENT)
-			replace(&j->environment, text);
-		else if (type == MESSAGE_REPORT)
-			replace(&j->report, text);
-		else if (type == MESSAGE_ERROR)
-			message_error(text, &j->failure);
-	}
-	if (memory_refused_here() != refused && j->failure.code == ERR_NONE)
-		memory_refused_error(&j->failure, "what the worker sent");
+	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad))
+		job_take(&j->job, type, text, len);
 	if (n > 0 && bad) {
 		kill(-j->worker.pid, SIGKILL); /* else the wait for its end could be long */
-		err_set(&j->failure, ERR_WORKER,
+		err_set(&j->job.failure, ERR_WORKER,
 			"the worker sent a message over the limit of %d bytes", MESSAGE_MAX_BYTES);
 	}
 	return n > 0 && !bad;
-}
-
-/* All of it or nothing. */
-static bool store_outcome(struct jobs *j, struct err *err)
-{
-	struct run_outcome *o = &j->outcome.stored;
-
-	if (!outcome_read(&j->outcome, j->report, strlen(j->report), err))
-		return false;
-	o->environment = j->environment ? j->environment : "{}";
-	o->blocks = j->timeline.at;
-	o->n_blocks = j->timeline.len;
-	return db_run_finish(j->db, j->current, o, err);
-}
-
-/* Ends the current run before it is done; the points of its sweep that are measured stay. */
-static bool store_part(struct jobs *j, enum run_status status, const struct err *why,
-		       struct err *err)
-{
-	struct run_outcome *o = &j->outcome.stored;
-	const json_t *partial;
-
-	if (!j->part && !j->report)
-		j->part = partial_report(j);
-	if (!j->part)
-		return db_run_end(j->db, j->current, status, why, NULL, err);
-	if (!outcome_read(&j->outcome, j->part, strlen(j->part), err))
-		return false;
-	partial = json_object_get(j->outcome.report, "partial");
-	o->points_kept = (int)json_integer_value(json_object_get(partial, "measured"));
-	o->points_of = (int)json_integer_value(json_object_get(partial, "of"));
-	o->environment = j->environment ? j->environment : "{}";
-	return db_run_end(j->db, j->current, status, why, o, err);
-}
-
-/* How the current run ended, for the log and the counters. */
-struct ending {
-	const char *how;
-	enum job_end end;
-};
-
-/* Writes it down. */
-static bool write_end(struct jobs *j, struct ending *e, struct err *err)
-{
-	bool cancelled;
-
-	pthread_mutex_lock(&j->lock);
-	cancelled = j->cancel;
-	pthread_mutex_unlock(&j->lock);
-	if (cancelled) {
-		*e = (struct ending){ "cancelled", JOB_CANCELLED };
-		return store_part(j, RUN_CANCELLED, NULL, err);
-	}
-	if (atomic_load(&j->stopping) && !j->report) {
-		*e = (struct ending){ "back in the queue", JOB_REQUEUED };
-		return db_run_requeue(j->db, j->current, err);
-	}
-	if (j->report && j->failure.code == ERR_NONE) {
-		*e = (struct ending){ "done", JOB_DONE };
-		return store_outcome(j, err);
-	}
-	*e = (struct ending){ j->failure.message,
-			      j->failure.code == ERR_WORKER ? JOB_CRASHED : JOB_FAILED };
-	return store_part(j, RUN_FAILED, &j->failure, err);
-}
-
-/* Its figures beside those of the runs before it.  What fails here is made up for when the history
- * is asked for. */
-static void look_for_changes(struct jobs *j, int64_t id)
-{
-	struct arena arena = { 0 };
-	struct err err = { 0 };
-	struct run_row run;
-	bool left;
-
-	if (!db_run_get(j->db, id, &arena, &run, &err) || run.status != RUN_DONE ||
-	    !changes_catch_up(j->db, run.name, LOOK_AT, &left, &err))
-		if (err.code != ERR_NONE)
-			log_line(LOG_WARN, "run %lld: changes: %s", (long long)id, err.message);
-	arena_finish(&arena);
 }
 
 /* A run stays the current one until the store has its end: what it measured is
  * not given up for a disk that is full for a while. */
 static void finish_run(struct jobs *j)
 {
-	int64_t id = j->current;
-	struct ending e = { .how = "" };
+	int64_t id = j->job.run;
+	struct job_ending e = { .how = "" };
 	struct err err = { 0 };
 	bool settled;
 
 	pthread_mutex_lock(&j->turn);
-	settled = write_end(j, &e, &err) || err.code == ERR_CONFLICT;
+	settled = job_write_end(&j->job, atomic_load(&j->stopping), &e, &err) ||
+		  err.code == ERR_CONFLICT;
 	note_store(j, settled, &err);
-	if (!settled && ++j->tries == STORE_TRIES && j->report && j->failure.code == ERR_NONE)
-		j->failure = err; /* perhaps it is this report that does not go in */
+	if (!settled && ++j->tries == STORE_TRIES && j->job.report &&
+	    j->job.failure.code == ERR_NONE)
+		j->job.failure = err; /* perhaps it is this report that does not go in */
 	if (settled) {
 		if (!j->quiet)
 			log_line(LOG_INFO, "run %lld: %s", (long long)id,
 				 err.code == ERR_NONE ? e.how : err.message);
-		drop_sent(j);
-		set_current(j, 0);
+		job_drop(&j->job);
+		job_begin(&j->job, 0);
 		pthread_mutex_lock(&j->lock);
 		j->ends[e.end]++;
 		pthread_mutex_unlock(&j->lock);
 	}
 	pthread_mutex_unlock(&j->turn);
 	if (settled) {
-		look_for_changes(j, id);
+		job_look_for_changes(j->db, id);
 		events_publish(j->events, id);
 	}
 }
@@ -522,10 +271,10 @@ static void end_current(struct jobs *j, bool kill_first)
 
 	worker_reap(&j->worker, kill_first, &clean, &end);
 	message_reader_finish(&j->reader);
-	if (j->failure.code == ERR_NONE && !j->report)
-		j->failure = end;
-	if (j->failure.code == ERR_NONE && !j->report)
-		err_set(&j->failure, ERR_WORKER, "the worker ended without a report");
+	if (j->job.failure.code == ERR_NONE && !j->job.report)
+		j->job.failure = end;
+	if (j->job.failure.code == ERR_NONE && !j->job.report)
+		err_set(&j->job.failure, ERR_WORKER, "the worker ended without a report");
 	finish_run(j);
 }
 
@@ -534,7 +283,7 @@ static bool wants_cancel(struct jobs *j)
 	bool cancel;
 
 	pthread_mutex_lock(&j->lock);
-	cancel = j->cancel;
+	cancel = j->job.cancel;
 	pthread_mutex_unlock(&j->lock);
 	return cancel;
 }
@@ -546,7 +295,7 @@ static void poll_worker(struct jobs *j, bool readable)
 	} else if (wants_cancel(j)) {
 		end_current(j, true);
 	} else if (clock_ns() > j->deadline_ns) {
-		err_set(&j->failure, ERR_WORKER,
+		err_set(&j->job.failure, ERR_WORKER,
 			"the run took over %d s, the limit of one run; measure fewer points or "
 			"smaller inputs, or start the server with a larger --run-seconds",
 			j->run_seconds);
@@ -608,17 +357,17 @@ static void *run_queue(void *self)
 		uint64_t count;
 		int n = 1;
 
-		if (j->current == 0 && !atomic_load(&j->draining))
+		if (j->job.run == 0 && !atomic_load(&j->draining))
 			begin_next(j);
-		if (j->current != 0)
+		if (j->job.run != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
 		if (poll(fds, (nfds_t)n,
-			 events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)) < 0 &&
+			 events_due_ms(j->events, j->job.run ? RETRY_MS : KEEP_ALIVE_MS)) < 0 &&
 		    errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
 			log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
-		if (j->current != 0)
+		if (j->job.run != 0)
 			poll_worker(j, n > 1 && fds[1].revents != 0);
 		events_keep_alive(j->events);
 		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
@@ -628,12 +377,12 @@ static void *run_queue(void *self)
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
-		if (j->current == 0) {
+		if (j->job.run == 0) {
 			purge(j);
 			give_back(j);
 		}
 	}
-	if (j->current != 0)
+	if (j->job.run != 0)
 		end_current(j, true);
 	torch_host_stop(j->torch_host); /* it ends with the thread that started it */
 	j->torch_host = NULL;
@@ -661,6 +410,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->suite = o->suite;
 	j->quiet = o->quiet;
 	j->worker.fd = -1;
+	j->job = (struct job){ .db = db, .events = events, .lock = &j->lock };
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_mutex_init(&j->turn, NULL);
 	if (!db_run_recover(db, &recovered, err))
@@ -687,8 +437,8 @@ void jobs_stop(struct jobs *j)
 	atomic_store(&j->stopping, true);
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
-	drop_sent(j); /* of a run whose end the store did not take */
-	json_decref(j->points);
+	job_drop(&j->job); /* of a run whose end the store did not take */
+	json_decref(j->job.points);
 	pthread_mutex_destroy(&j->lock);
 	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);
@@ -705,7 +455,7 @@ int64_t jobs_in_hand(struct jobs *j)
 	int64_t id;
 
 	pthread_mutex_lock(&j->lock);
-	id = j->current;
+	id = j->job.run;
 	for (int i = 0; id == 0 && i < JOBS_MOST_IMPORTS; i++)
 		id = j->imports[i].run;
 	pthread_mutex_unlock(&j->lock);
@@ -742,9 +492,9 @@ bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 
 	pthread_mutex_lock(&j->turn);
 	pthread_mutex_lock(&j->lock);
-	is_current = j->current == id;
+	is_current = j->job.run == id;
 	if (is_current)
-		j->cancel = true;
+		j->job.cancel = true;
 	import = find_import(j, id);
 	if (import)
 		import->cancel = true; /* and the store has it at once, as of a trace */
