@@ -23,7 +23,8 @@
 	X(device, "device", TEXT, "")                                                              \
 	X(modes, "modes", TEXT, "")                                                                \
 	X(commit, "commit_id", TEXT, "")                                                           \
-	X(branch, "branch", TEXT, "")
+	X(branch, "branch", TEXT, "")                                                              \
+	X(host, "host", TEXT, "")
 
 /* What becomes of it; read alone, as each is written by a statement of its own. */
 #define RUN_KEPT_COLUMNS(X)                                                                        \

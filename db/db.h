@@ -65,6 +65,7 @@ enum { RUN_RECENT = 12 };
 struct run_row {
 	int64_t id;
 	const char *name, *project, *device, *workload, *modes, *commit, *branch;
+	const char *host; /* the machine that runs it, by its name; "": the server's */
 	const char *tags; /* joined by '\n'; "" for none */
 	enum run_status status;
 	bool trace; /* posted by another process while it records: no job */
@@ -91,7 +92,7 @@ struct run_row {
 };
 
 /* Queues a run; a trace is running at once.  Reads name, project, device, workload,
- * modes, commit, branch, trace and tags of *run; NULL texts are stored as ''. */
+ * modes, commit, branch, host, trace and tags of *run; NULL texts are stored as ''. */
 bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err);
 
 bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
@@ -196,8 +197,8 @@ enum { RUN_MAX_FACETS = 400 };
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err); /* project NULL or "": of all */
 
-/* Takes the oldest queued run (of `suite` alone, where that is not 0) and marks it running;
- * *found is false when the queue has none. */
+/* Takes the oldest queued run of this machine (of `suite` alone, where that is not 0) and marks it
+ * running; *found is false when the queue has none. */
 bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_row *out,
 		  bool *found, struct err *err);
 
@@ -281,7 +282,7 @@ bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct 
 /* Puts a running run back into the queue (the server stops, not the run). */
 bool db_run_requeue(struct db *db, int64_t id, struct err *err);
 
-/* After a start: runs that were under way when the last server went are queued
+/* After a start: runs that were under way here when the last server went are queued
  * again, or failed where that was their third attempt.  *n counts them. */
 bool db_run_recover(struct db *db, int *n, struct err *err);
 
@@ -854,5 +855,62 @@ bool query_add(struct query *q, enum query_table table, const struct query_cell 
  * "bytes"}.  Once, after all rows.  NULL with BAD_REQUEST, and line and column where they are
  * known, for what the statement does wrong.  The caller owns it. */
 json_t *query_run(struct query *q, const char *sql, struct err *err);
+
+/* ---- placements.c: runs that other machines take ---- */
+
+/* A run of another machine that waits, or that an executor was handed, until it is dropped. */
+struct placement {
+	int64_t run, suite; /* suite 0: it is part of none */
+	const char *host;
+	enum run_status status; /* of the run */
+	int attempts;           /* times that it was taken */
+	const char *job;        /* the executor's name of it; "": none yet */
+	const char *said;       /* what the executor says of it */
+	int64_t lost_ns;        /* since when the executor does not have it; 0: it has */
+	bool handed;            /* it is being handed over, or was */
+	bool taken;             /* a process has it */
+};
+
+/* The oldest `limit`, by run.  Rows live in the arena. */
+bool db_placement_list(struct db *db, int limit, struct arena *arena, struct placement **out,
+		       int *n, struct err *err);
+
+/* The token of what is handed over together. */
+struct placement_secret {
+	uint8_t hash[SECRET_HASH_BYTES];
+	int64_t expires_ns; /* since 1970 */
+};
+
+/* Before an executor is handed queued runs: who has the token may take them. */
+bool db_placement_begin(struct db *db, const int64_t *runs, int n,
+			const struct placement_secret *secret, struct err *err);
+
+/* The executor calls it so. */
+bool db_placement_handed(struct db *db, int64_t run, const char *job, struct err *err);
+
+/* What the executor says of it, and since when it has it no more (0: it has it). */
+bool db_placement_say(struct db *db, int64_t run, const char *said, int64_t lost_ns,
+		      struct err *err);
+
+/* Nobody may post of the run any more.  `again`: it waits to be handed over once more, if it has
+ * not ended. */
+bool db_placement_drop(struct db *db, int64_t run, bool again, struct err *err);
+
+/* After a start: what was being handed over when the last server went waits again; who was handed
+ * it all the same may not post. */
+bool db_placement_forget_unknown(struct db *db, struct err *err);
+
+/* Whether a token is that of a run that was handed over (run 0: of any). */
+bool db_placement_counts(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], int64_t run,
+			 bool *counts, struct err *err);
+
+/* The process `attempt` (a name that it made up) has the run from now on; *taken is false where the
+ * run has ended or was taken three times before. */
+bool db_placement_take(struct db *db, int64_t run, const char *attempt, bool *taken,
+		       struct err *err);
+
+/* Runs of workloads that this machine is to do, by status: of those that have ended none is
+ * counted. */
+bool db_run_counts_here(struct db *db, int64_t counts[RUN_STATUS_COUNT], struct err *err);
 
 #endif

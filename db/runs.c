@@ -222,7 +222,7 @@ bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_
 	s = db_prepare(
 	    db->writer, err,
 	    "UPDATE run_row SET status = 'running', attempts = attempts + 1, started_ns = ?1"
-	    " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued' AND"
+	    " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued' AND host = '' AND"
 	    " (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2)))"
 	    " RETURNING id",
 	    "ii", clock_wall_ns(), suite);
@@ -326,7 +326,7 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 		    " error_message = 'the server ended three times while this ran; it is not "
 		    "tried again',"
 		    " error_line = 0, error_column = 0"
-		    " WHERE status = 'running' AND attempts >= ?2",
+		    " WHERE status = 'running' AND host = '' AND attempts >= ?2",
 		    "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
 		"fail lost runs", err);
 	*n = ok ? sqlite3_changes(db->writer) : 0;
@@ -337,7 +337,7 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 	ok = ok && db_step_once(db->writer,
 				db_prepare(db->writer, err,
 					   "UPDATE run_row SET status = 'queued', started_ns = "
-					   "NULL WHERE status = 'running'",
+					   "NULL WHERE status = 'running' AND host = ''",
 					   ""),
 				"queue lost runs", err);
 	*n += ok ? sqlite3_changes(db->writer) : 0;

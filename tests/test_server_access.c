@@ -60,7 +60,7 @@ static void whoever_asks_is_known_by_what_the_store_has(void **state)
 	struct caller who = ask(f, &none, (struct credentials){ .peer = "::1" }, ERR_NONE);
 
 	assert_int_equal(who.scope, SCOPE_ADMIN); /* no accounts */
-	assert_true(secret_make(token, &err));
+	assert_true(secret_make(SECRET_TOKEN, token, &err));
 	secret_hash(token, hash);
 	assert_true(db_token_add(f->db, &row, hash, &err));
 	who = ask(f, &none, (struct credentials){ .peer = "::1" }, ERR_NONE);

@@ -38,7 +38,8 @@ static void wait_for(pid_t pid, const struct timed_program *p, int64_t begin_ns,
 		ended = wait4(pid, &status, WNOHANG, &used);
 	}
 	end->wall_s = (double)(clock_ns() - begin_ns) / 1e9;
-	kill(-pid, SIGKILL); /* and what it started, where that still runs */
+	if (ended == 0 || !p->leaves)
+		kill(-pid, SIGKILL); /* and what it started, where that still runs */
 	if (ended == 0)
 		wait4(pid, &status, 0, &used);
 	if (fd.fd >= 0)

@@ -1,4 +1,5 @@
-/* profiler/measure/program.h -- a program, run once and timed: of bisections and records.
+/* profiler/measure/program.h -- a program, run once and timed: of bisections, records and
+ * executors.
  *
  * Safe in several threads at once.
  */
@@ -11,13 +12,15 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 
-/* A program, to be run in a folder; it and what it starts are killed after timeout_s, and when
+/* A program, to be run in a folder; it and what it started are killed after timeout_s, and when
  * *stop is set. */
 struct timed_program {
 	const char *const *argv;
 	const char *folder;
 	double timeout_s;
 	const volatile sig_atomic_t *stop; /* NULL: nothing stops it */
+	bool leaves;     /* what it started goes on after it, where it ends by itself; else that is
+			  * killed */
 	bool errors_too; /* its standard error is kept with its output; else it goes
 			  * where ours goes */
 };

@@ -292,11 +292,11 @@ static bool read_modes(struct workload *w, struct err *err)
 	return true;
 }
 
-/* project, tags, commit and branch are stored, not used; they are bounded all
+/* project, tags, commit, branch and host are stored, not used; they are bounded all
  * the same. */
 static bool check_labels(struct workload *w, struct err *err)
 {
-	static const char *const fields[] = { "project", "commit", "branch" };
+	static const char *const fields[] = { "project", "commit", "branch", "host" };
 	const json_t *tags = json_object_get(w->json, "tags");
 	const char *text;
 	size_t i;

@@ -187,7 +187,7 @@ static bool api_hooks_post(struct req *req, struct reply *reply, struct err *err
 	int64_t id;
 	bool ok = json && req_take_project(req, json, err) && read_hook(req, json, &row, err);
 
-	if (ok && !row.secret && (ok = secret_make(secret, err)))
+	if (ok && !row.secret && (ok = secret_make(SECRET_TOKEN, secret, err)))
 		row.secret = secret;
 	ok = ok && db_hook_add(req->app->db, &row, &id, err);
 	if (ok) {

@@ -12,6 +12,7 @@
 #include "profiler/profiler.h"
 #include "server/api/api.h"
 #include "server/api/routes.h"
+#include "server/queue/hosts.h"
 #include "server/queue/queue.h"
 
 /* ---- runs as JSON ---- */
@@ -77,6 +78,8 @@ static json_t *state_json(struct app *app, const struct run_row *run)
 
 	if (run->status == RUN_DONE)
 		state.share = 1;
+	else if (run->status == RUN_QUEUED && *run->host)
+		snprintf(state.what, sizeof(state.what), "waiting for host %.64s", run->host);
 	else if (run->status == RUN_QUEUED)
 		strcpy(state.what, "waiting for its turn");
 	else if (run->status == RUN_RUNNING && !jobs_state(app->jobs, run->id, &state) &&
@@ -127,6 +130,7 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	json_object_set_new(json, "about",
 			    run->about && *run->about ? json_loads(run->about, 0, NULL)
 						      : json_null());
+	json_object_set_new(json, "host", json_string(run->host));
 	json_object_set_new(json, "author", json_string(run->author));
 	json_object_set_new(json, "note_by", json_string(run->note_by));
 	for (int i = run->n_recent; i-- > 0;)
@@ -231,8 +235,12 @@ static bool refuse(const json_t *json, const struct registry *registry, struct r
 bool run_enqueue(struct req *req, const json_t *json, struct workload *w, int64_t *id,
 		 struct err *err)
 {
+	const char *host = json_string_value(json_object_get(json, "host"));
+	bool elsewhere = host && *host && strcmp(host, "local") != 0;
+
 	if (!workload_weights_in(w, req->app->files_folder, err) ||
-	    !has_engines(req->app, w, err) || !store_has_room(req->app, err) ||
+	    !hosts_take_workload(req->app->hosts, host, workload_weights_bytes(w) > 0, err) ||
+	    (!elsewhere && !has_engines(req->app, w, err)) || !store_has_room(req->app, err) ||
 	    !queue_has_room(req, err) || !enqueue(req->app->db, json, w, req->caller.name, id, err))
 		return false;
 	jobs_wake(req->app->jobs);

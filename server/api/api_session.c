@@ -39,7 +39,7 @@ static bool api_session_begin(struct req *req, struct reply *reply, struct err *
 	if (!who->token)
 		return err_set(err, ERR_UNAUTHORIZED,
 			       "to sign in, send a token: Authorization: Bearer TOKEN");
-	if (!secret_make(cookie, err))
+	if (!secret_make(SECRET_TOKEN, cookie, err))
 		return false;
 	secret_hash(cookie, hash);
 	if (!db_session_add(req->app->db, hash, who->token, clock_wall_ns() + SESSION_S * NS, err))

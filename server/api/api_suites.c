@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/suite/suite.h"
+#include "server/queue/hosts.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
@@ -27,7 +28,10 @@ static bool has_engines(const struct app *app, const struct suite_plan *plan, st
 {
 	const struct report_texts *engines = &plan->asked->engines;
 
-	return !app->no_torch || report_key(engines->at, engines->n, "torch") == engines->n ||
+	const char *host = report_text(plan->asked->host);
+
+	return (*host && strcmp(host, "local") != 0) || !app->no_torch ||
+	       report_key(engines->at, engines->n, "torch") == engines->n ||
 	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
@@ -38,6 +42,7 @@ static bool api_suites_post(struct req *req, struct reply *reply, struct err *er
 	int64_t id = 0;
 	bool ok = json && req_take_project(req, json, err) &&
 		  suite_plan_make(&plan, json, req->app->registry, err) &&
+		  hosts_take_workload(req->app->hosts, plan.asked->host, false, err) &&
 		  has_engines(req->app, &plan, err) && store_has_room(req->app, err) &&
 		  queue_takes(req->app, plan.n_jobs, err) &&
 		  suite_store_plan(req->app->db, &plan, req->caller.name, &id, err);

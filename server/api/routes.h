@@ -50,6 +50,9 @@ enum route_id {
 #ifndef HANDLER_hooks
 #define HANDLER_hooks(name) NULL
 #endif
+#ifndef HANDLER_hosts
+#define HANDLER_hosts(name) NULL
+#endif
 #ifndef HANDLER_imports
 #define HANDLER_imports(name) NULL
 #endif
@@ -96,6 +99,7 @@ extern handler_fn *const gate_handlers[ROUTE_COUNT];
 extern handler_fn *const groups_handlers[ROUTE_COUNT];
 extern handler_fn *const history_handlers[ROUTE_COUNT];
 extern handler_fn *const hooks_handlers[ROUTE_COUNT];
+extern handler_fn *const hosts_handlers[ROUTE_COUNT];
 extern handler_fn *const imports_handlers[ROUTE_COUNT];
 extern handler_fn *const layout_handlers[ROUTE_COUNT];
 extern handler_fn *const meta_handlers[ROUTE_COUNT];

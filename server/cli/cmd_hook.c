@@ -50,7 +50,7 @@ static int add(struct db *db, const struct hook_flags *f, struct arena *arena)
 		flags_refuse("hook", err.message, "");
 		return EXIT_USAGE;
 	}
-	if (!secret_make(secret, &err) || !db_hook_add(db, &row, &id, &err))
+	if (!secret_make(SECRET_TOKEN, secret, &err) || !db_hook_add(db, &row, &id, &err))
 		return failed(&err);
 	printf("%s\n", secret);
 	fprintf(stderr,

@@ -22,6 +22,7 @@
 #include "server/http/listen.h"
 #include "server/http/metrics.h"
 #include "server/queue/cgroup.h"
+#include "server/queue/hosts.h"
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 #include "server/text/text.h"
@@ -301,13 +302,13 @@ static const struct bound {
 
 enum {
 	N_BOUNDS = sizeof(bound_rows) / sizeof(bound_rows[0]),
-	N_FLAGS = 15,
+	N_FLAGS = 16,
 	NUMBER_CHARS = 24,
 };
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config,
-	    *log_format;
+	    *log_format, *hosts;
 	struct flag_texts allow_hosts, proxies, admin_users, hook_hosts;
 	const char *allow_host_texts[MOST_NAMES], *proxy_texts[MOST_NAMES],
 	    *admin_user_texts[MOST_NAMES], *hook_host_texts[MOST_NAMES];
@@ -334,6 +335,7 @@ static void fill_table(struct serve_options *o)
 		{ "--user-header", .value = &o->user_header },
 		{ "--admin-user", .many = &o->admin_users },
 		{ "--hook-host", .many = &o->hook_hosts },
+		{ "--hosts", .value = &o->hosts },
 		{ "--log-format", .value = &o->log_format },
 		{ "--log-requests", .on = &o->log_requests },
 		{ "--insecure", .on = &o->insecure },
@@ -613,11 +615,18 @@ static bool start_queue(const struct serve_options *o, struct app *app, struct a
 		return err_set(err, ERR_MEMORY, "out of memory while starting");
 	if (!find_torch(o, app, arena, err) || (o->first_run && !queue_first_run(app->db, err)))
 		return false;
+	app->hosts = hosts_start(
+	    app->db, app->events,
+	    &(struct hosts_options){ .file = o->hosts, .run_seconds = (int)o->bounds.run_seconds },
+	    err);
+	if (!app->hosts)
+		return false;
 	app->jobs = jobs_start(app->db, app->events,
 			       &(struct jobs_options){ .cache_dir = o->cache,
 						       .registry = app->registry,
 						       .torch_python = o->torch_python,
 						       .files_folder = app->files_folder,
+						       .hosts = app->hosts,
 						       .run_seconds = (int)o->bounds.run_seconds },
 			       err);
 	if (app->jobs)
@@ -673,6 +682,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	http_stop(http);
 	hooks_stop(app.hooks);
 	jobs_stop(app.jobs);
+	hosts_stop(app.hosts);
 	events_destroy(app.events);
 	exports_destroy(app.exports);
 	metrics_destroy(app.metrics);

@@ -82,7 +82,7 @@ static int add(struct db *db, const struct token_flags *f)
 	scope_from_name(f->scope, &row.scope);
 	if (!read_expires(f->expires, &row.expires_ns))
 		return EXIT_USAGE;
-	if (!secret_make(token, &err))
+	if (!secret_make(SECRET_TOKEN, token, &err))
 		return failed("token", &err);
 	secret_hash(token, hash);
 	if (!db_token_add(db, &row, hash, &err))

@@ -1,13 +1,11 @@
 /* server/http/access.c -- see access.h: secrets, addresses, attempts that failed. */
 #include "server/http/access.h"
 
-#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
@@ -36,40 +34,6 @@ struct access_desk {
 	struct attempts failures[ADDRESSES]; /* by address */
 	struct attempts requests[ADDRESSES]; /* by token or user */
 };
-
-/* ---- secrets ---- */
-
-static void write_hex(const uint8_t *bytes, size_t n, char *out)
-{
-	for (size_t i = 0; i < n; i++)
-		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
-bool secret_make(char out[SECRET_CHARS + 1], struct err *err)
-{
-	uint8_t bits[32];
-
-	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
-		return err_set(err, ERR_IO, "the system gives no random bits for a token");
-	memcpy(out, "bk_", 3);
-	write_hex(bits, sizeof(bits), out + 3);
-	return true;
-}
-
-static void sha256(const char *prefix, const char *text, uint8_t hash[SECRET_HASH_BYTES])
-{
-	struct sha256_ctx ctx;
-
-	sha256_init(&ctx);
-	sha256_update(&ctx, strlen(prefix), (const uint8_t *)prefix);
-	sha256_update(&ctx, strlen(text), (const uint8_t *)text);
-	sha256_digest(&ctx, SECRET_HASH_BYTES, hash);
-}
-
-void secret_hash(const char *text, uint8_t hash[SECRET_HASH_BYTES])
-{
-	sha256("", text, hash);
-}
 
 const char *session_cookie(const char *header, struct arena *arena)
 {
@@ -214,7 +178,6 @@ static bool find_secret(struct access_desk *a, const char *text, bool session, s
 			struct caller *out, struct err *err)
 {
 	struct token_secret secret = { .session = session };
-	uint8_t csrf[SECRET_HASH_BYTES];
 	struct token_row token;
 	bool found;
 
@@ -230,11 +193,23 @@ static bool find_secret(struct access_desk *a, const char *text, bool session, s
 	out->project = token.project;
 	out->scope = token.scope;
 	out->token = session ? 0 : token.id;
-	if (session) {
-		sha256("csrf:", text, csrf);
-		write_hex(csrf, sizeof(csrf), out->csrf);
-	}
+	if (session)
+		secret_csrf(text, out->csrf);
 	return true;
+}
+
+/* The token of a job: what it may post is looked at where it does. */
+static bool find_job(struct access_desk *a, const char *text, struct caller *out, struct err *err)
+{
+	bool counts;
+
+	out->job = true;
+	secret_hash(text, out->job_hash);
+	return db_placement_counts(a->db, out->job_hash, 0, &counts, err) &&
+	       (counts || refuse(a, out,
+				 "this token of a job does not count: its runs have ended, or were "
+				 "handed to another",
+				 err));
 }
 
 /* A name is shown and logged: it is text, of one line and one direction. */
@@ -274,6 +249,8 @@ static bool find(struct access_desk *a, const struct credentials *c, struct aren
 			return err_set(
 			    err, ERR_UNAUTHORIZED,
 			    "send Authorization: Bearer TOKEN; other kinds are not taken");
+		if (secret_is(SECRET_JOB, c->authorization + 7))
+			return find_job(a, c->authorization + 7, out, err);
 		return find_secret(a, c->authorization + 7, false, arena, out, err);
 	}
 	if (proxied && a->options.user_header && c->user && *c->user) {

@@ -1,24 +1,15 @@
 /* server/http/access.h -- who asks: a token, a browser that signed in with one, a user whom a proxy
  * names, or nobody known.
  *
- * A token is "bk_" and 64 hex digits of 256 random bits; the store has its SHA-256 alone.  Of a
- * session likewise.  Where the store has or had a token, or a proxy names users, the server has
- * accounts: whoever is not known gets what is open to all.  Else everybody may do everything, as
- * nobody but this machine reaches it.
+ * Of tokens and sessions the store has the SHA-256 alone (secret.h).  Where the store has or had a
+ * token, or a proxy names users, the server has accounts: whoever is not known gets what is open to
+ * all.  Else everybody may do everything, as nobody but this machine reaches it.
  */
 #ifndef SERVER_HTTP_ACCESS_H
 #define SERVER_HTTP_ACCESS_H
 
 #include "db/db.h"
-
-enum {
-	SECRET_CHARS = 3 + 64,
-	CSRF_CHARS = 64,
-};
-
-/* A new token or cookie with its NUL.  IO where the system gives no random bits. */
-bool secret_make(char out[SECRET_CHARS + 1], struct err *err);
-void secret_hash(const char *text, uint8_t hash[SECRET_HASH_BYTES]);
+#include "server/text/secret.h"
 
 /* How serve's flags say that others come in; borrowed. */
 struct access_options {
@@ -38,6 +29,8 @@ struct caller {
 	enum token_scope scope; /* what it may do */
 	bool accounts;          /* the server has accounts */
 	bool https;             /* it reached a trusted proxy so */
+	bool job; /* a process that does a run of this server, with the token of this hash */
+	uint8_t job_hash[SECRET_HASH_BYTES];
 	char csrf[CSRF_CHARS + 1]; /* of a browser that signed in, which writes with it; "": none */
 };
 

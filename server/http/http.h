@@ -22,6 +22,7 @@
 struct events;
 struct exports;
 struct hooks;
+struct hosts;
 struct metrics;
 struct asset;
 struct http;
@@ -35,6 +36,7 @@ struct app {
 	const char *store; /* the file of db */
 	struct jobs *jobs;
 	struct events *events;
+	struct hosts *hosts;
 	struct hooks *hooks;             /* NULL: none are sent, as where no server runs */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */

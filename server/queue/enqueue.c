@@ -48,6 +48,7 @@ struct run_row enqueue_row(struct arena *arena, const struct report_workload *w,
 		.device = w->device ? w->device : "cpu",
 		.commit = or_none(w->commit),
 		.branch = or_none(w->branch),
+		.host = w->host && strcmp(w->host, "local") != 0 ? w->host : "",
 		.tags = joined(arena, w->tags, "\n", ""),
 		.modes = joined(arena, w->modes, ",", "eager,static,dynamic"),
 	};

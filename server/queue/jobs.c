@@ -26,6 +26,7 @@
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
+#include "server/queue/hosts.h"
 #include "server/queue/job.h"
 
 enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
@@ -34,6 +35,7 @@ static const int64_t silent_trace_ns = 120LL * 1000 * 1000 * 1000;
 struct jobs {
 	struct db *db;
 	struct events *events;
+	struct hosts *hosts; /* NULL: this machine alone */
 	const char *cache_dir;
 	const struct registry *registry;
 	const char *torch_python;
@@ -87,18 +89,19 @@ bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
 	if (found)
 		*out = import ? import->state : j->job.state;
 	pthread_mutex_unlock(&j->lock);
-	return found;
+	return found || (j->hosts && hosts_job_state(j->hosts, id, out));
 }
 
 json_t *jobs_points(struct jobs *j, int64_t id)
 {
-	json_t *points;
+	json_t *points = NULL;
 
 	pthread_mutex_lock(&j->lock);
-	points = j->job.run != id ? NULL
-		 : j->job.points  ? json_deep_copy(j->job.points)
-				  : json_array();
+	if (j->job.run == id)
+		points = j->job.points ? json_deep_copy(j->job.points) : json_array();
 	pthread_mutex_unlock(&j->lock);
+	if (!points && j->hosts)
+		hosts_job_points(j->hosts, id, &points);
 	return points;
 }
 
@@ -409,6 +412,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->run_seconds = o->run_seconds;
 	j->suite = o->suite;
 	j->quiet = o->quiet;
+	j->hosts = o->hosts;
 	j->worker.fd = -1;
 	j->job = (struct job){ .db = db, .events = events, .lock = &j->lock };
 	pthread_mutex_init(&j->lock, NULL);
@@ -475,6 +479,8 @@ void jobs_ends(struct jobs *j, int64_t counts[JOB_ENDS])
 	pthread_mutex_lock(&j->lock);
 	memcpy(counts, j->ends, sizeof(j->ends));
 	pthread_mutex_unlock(&j->lock);
+	if (j->hosts)
+		hosts_add_ends(j->hosts, counts);
 }
 
 void jobs_wake(struct jobs *j)
@@ -483,13 +489,19 @@ void jobs_wake(struct jobs *j)
 
 	if (write(j->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
+	if (j->hosts)
+		hosts_wake(j->hosts);
 }
 
 bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 {
 	struct import_in_hand *import;
-	bool is_current, ok;
+	bool is_current, ok, elsewhere = false;
 
+	if (j->hosts && !hosts_cancel(j->hosts, id, &elsewhere, err))
+		return false;
+	if (elsewhere)
+		return true;
 	pthread_mutex_lock(&j->turn);
 	pthread_mutex_lock(&j->lock);
 	is_current = j->job.run == id;
@@ -501,9 +513,8 @@ bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 	pthread_mutex_unlock(&j->lock);
 	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, NULL, err);
 	pthread_mutex_unlock(&j->turn);
-	if (is_current)
-		jobs_wake(j);
-	else if (ok)
+	if (ok && !is_current)
 		events_publish(j->events, id);
+	jobs_wake(j);
 	return ok;
 }

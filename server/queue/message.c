@@ -10,8 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 5 };
-
 static bool send_all(int fd, const char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -27,16 +25,22 @@ static bool send_all(int fd, const char *bytes, size_t len)
 	return true;
 }
 
+void message_head(enum message_type type, size_t len, char head[MESSAGE_HEAD_BYTES])
+{
+	for (int i = 0; i < 4; i++)
+		head[i] = (char)(unsigned char)(len >> (8 * i));
+	head[4] = (char)type;
+}
+
 bool message_send(int fd, enum message_type type, const char *text, size_t len, struct err *err)
 {
-	unsigned char header[HEADER_BYTES] = { (unsigned char)len, (unsigned char)(len >> 8),
-					       (unsigned char)(len >> 16),
-					       (unsigned char)(len >> 24), (unsigned char)type };
+	char head[MESSAGE_HEAD_BYTES];
 
 	if (len > MESSAGE_MAX_BYTES)
 		return err_set(err, ERR_BOUND, "a message of %zu bytes is over the limit of %d",
 			       len, MESSAGE_MAX_BYTES);
-	if (!send_all(fd, (const char *)header, sizeof(header)) || !send_all(fd, text, len))
+	message_head(type, len, head);
+	if (!send_all(fd, head, sizeof(head)) || !send_all(fd, text, len))
 		return err_set(err, ERR_IO, "the other side of the job's socket is gone: %s",
 			       strerror(errno));
 	return true;
@@ -66,6 +70,13 @@ long message_fill(struct message_reader *r, int fd)
 	return r->pending.failed ? -1 : (long)n;
 }
 
+bool message_add(struct message_reader *r, const char *bytes, size_t len)
+{
+	drop_taken(r);
+	buf_add(&r->pending, bytes, len);
+	return !r->pending.failed;
+}
+
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad)
 {
@@ -74,21 +85,21 @@ bool message_next(struct message_reader *r, enum message_type *type, char **text
 	uint32_t n;
 
 	*bad = false;
-	if (have < HEADER_BYTES)
+	if (have < MESSAGE_HEAD_BYTES)
 		return false;
 	h = (const unsigned char *)r->pending.data + r->taken;
 	n = h[0] | (uint32_t)h[1] << 8 | (uint32_t)h[2] << 16 | (uint32_t)h[3] << 24;
 	*bad = n > MESSAGE_MAX_BYTES;
-	if (*bad || have < HEADER_BYTES + n)
+	if (*bad || have < MESSAGE_HEAD_BYTES + n)
 		return false;
 	/* The text moves over its header by one byte, so that it can end in NUL
 	 * although the next header follows at once. */
 	*type = (enum message_type)h[4];
-	*text = r->pending.data + r->taken + HEADER_BYTES - 1;
+	*text = r->pending.data + r->taken + MESSAGE_HEAD_BYTES - 1;
 	memmove(*text, *text + 1, n);
 	(*text)[n] = '\0';
 	*len = n;
-	r->taken += HEADER_BYTES + n;
+	r->taken += MESSAGE_HEAD_BYTES + n;
 	return true;
 }
 

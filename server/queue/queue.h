@@ -74,6 +74,7 @@ struct jobs_options {
 	int run_seconds;                 /* of wall time; a run that takes more fails */
 	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
 	bool quiet;                      /* runs that begin and end are not logged */
+	struct hosts *hosts;             /* that have runs too; NULL: this machine alone */
 };
 
 /* Starts the thread.  Runs that an earlier server left under way are queued
@@ -367,6 +368,10 @@ enum message_type {
 
 enum { MESSAGE_MAX_BYTES = 256 << 20 };
 
+/* What is in front of a text. */
+enum { MESSAGE_HEAD_BYTES = 5 };
+void message_head(enum message_type type, size_t len, char head[MESSAGE_HEAD_BYTES]);
+
 /* Sends all of it; IO error when the other side is gone. */
 bool message_send(int fd, enum message_type type, const char *text, size_t len, struct err *err);
 
@@ -386,8 +391,12 @@ static inline void message_reader_finish(struct message_reader *r)
  * the end of the stream, -1 on an error other than EAGAIN, -2 for EAGAIN. */
 long message_fill(struct message_reader *r, int fd);
 
+/* Adds bytes that came on another way; false when out of memory. */
+bool message_add(struct message_reader *r, const char *bytes, size_t len);
+
 /* The next whole message; false when more bytes are needed.  The text is NUL
- * terminated and valid until the next message_fill().  `bad` is set when a
+ * terminated and valid until the next message_fill() or
+ * message_add().  `bad` is set when a
  * length is over MESSAGE_MAX_BYTES. */
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad);

@@ -113,6 +113,8 @@ export interface ReportWorkload {
   commit?: string | null;
   /** the branch of the user's project */
   branch?: string | null;
+  /** the machine that runs it, of those that the server names; without, the server's own */
+  host?: string | null;
   /** whether timelines of a GPU hold calls of the driver */
   record_api?: boolean | null;
   /** whether other modes are measured where one fails */
@@ -4295,6 +4297,8 @@ export interface ReportSuiteRequest {
   commit?: string | null;
   /** the branch of the user's project */
   branch?: string | null;
+  /** the machine that runs them, of those that the server names; without, the server's own */
+  host?: string | null;
   /** s: how long each point is sampled */
   seconds?: number | null;
   /** breakeven, and torch */
@@ -4719,4 +4723,114 @@ export interface ReportBisectStep {
   ratio_ci: [number, number] | null;
   /** its rounds */
   rounds: ReportBisectRounds;
+}
+
+/** machines that run jobs for a server: a workload names one as its `host` */
+export interface ReportHostsFile {
+  /** each by its name */
+  hosts: Record<string, ReportHost>;
+}
+
+/** a machine, or many of them, and how jobs get there */
+export interface ReportHost {
+  /** slurm, or command */
+  executor: string;
+  /** one line about it */
+  title?: string | null;
+  /** the address of this server, as its jobs reach it */
+  server: string;
+  /** where its breakeven lies; without, breakeven */
+  program?: string | null;
+  /** the folder FILE.files of this server's store, as its jobs see it; without, workloads that read files are refused */
+  files?: string | null;
+  /** a Python with torch there, for engine torch */
+  torch_python?: string | null;
+  /** jobs that it has at once; 64 without */
+  most?: number | null;
+  /** slurm: the partition */
+  partition?: string | null;
+  /** slurm: the account */
+  account?: string | null;
+  /** slurm: what a job needs, as gpu:1 */
+  gres?: string | null;
+  /** slurm: processors of a job */
+  cpus?: number | null;
+  /** slurm: the time limit of a job, as 00:30:00 */
+  time?: string | null;
+  /** slurm: the folder that jobs print into, JOB.out each; without, nothing is kept */
+  output?: string | null;
+  /** slurm: further options of sbatch */
+  options?: string[] | null;
+  /** command: the words of a command that begins a job; {script} is a file for sh, and what it prints is the job's name */
+  submit?: string[] | null;
+  /** command: the words of a command that prints waiting, running or ended of {job} */
+  state?: string[] | null;
+  /** command: the words of a command that ends {job} */
+  cancel?: string[] | null;
+}
+
+/** a process takes a run: the body of POST /jobs/{id}/take */
+export interface ReportJobTake {
+  /** what the process calls itself: 8 to 64 letters and digits that no other has */
+  attempt: string;
+}
+
+/** what a process is to run */
+export interface ReportJobTaken {
+  /** the run */
+  run: number;
+  /** its workload */
+  workload: unknown;
+  /** s: the wall time that it has */
+  run_seconds: number;
+}
+
+/** what has come of a job */
+export interface ReportJobReceived {
+  /** bytes: how much of its messages is here: it goes on from there */
+  received: number;
+  /** whether the run has ended: nothing more is wanted */
+  ended: boolean;
+  /** of the run */
+  status: string;
+}
+
+/** machines that run jobs for this server */
+export interface ReportHosts {
+  /** each, by name */
+  hosts: ReportHostState[];
+}
+
+/** a machine that runs jobs, and what it has */
+export interface ReportHostState {
+  /** its name */
+  name: string;
+  /** local, slurm or command */
+  executor: string;
+  /** one line about it */
+  title?: string | null;
+  /** runs that are to be handed to it */
+  waiting: number;
+  /** runs that it was handed and has not begun */
+  handed: number;
+  /** runs that it has begun */
+  running: number;
+  /** what was wrong when it was last asked */
+  error?: string | null;
+  /** runs that have not ended, the oldest first */
+  jobs: ReportHostJob[];
+}
+
+/** a run that another machine is to do */
+export interface ReportHostJob {
+  /** the run */
+  run: number;
+  /** of the run */
+  status: string;
+  /** what the executor calls it */
+  job?: string | null;
+  /** what the executor says of it */
+  said?: string | null;
+  /** times that it was taken */
+  attempts: number;
 }
