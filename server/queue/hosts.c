@@ -271,9 +271,7 @@ bool hosts_end_run(struct hosts *h, int64_t run, enum run_status status, const s
 	pthread_mutex_lock(&h->turn);
 	r = find_remote(h, run);
 	if (r) {
-		pthread_mutex_lock(&h->lock);
-		r->job.cancel = status == RUN_CANCELLED;
-		pthread_mutex_unlock(&h->lock);
+		r->job.stopped = status == RUN_CANCELLED;
 		r->job.failure = *why;
 		ok = end_remote(h, r, err);
 	} else {

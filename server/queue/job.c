@@ -19,6 +19,7 @@ enum {
 void job_begin(struct job *j, int64_t run)
 {
 	j->failure = (struct err){ 0 };
+	j->stopped = false;
 	pthread_mutex_lock(j->lock);
 	j->run = run;
 	j->cancel = false;
@@ -224,9 +225,9 @@ bool job_write_end(struct job *j, bool requeues, struct job_ending *e, struct er
 	pthread_mutex_lock(j->lock);
 	cancelled = j->cancel;
 	pthread_mutex_unlock(j->lock);
-	if (cancelled) {
+	if (cancelled || j->stopped) {
 		*e = (struct job_ending){ "cancelled", JOB_CANCELLED };
-		return store_part(j, RUN_CANCELLED, NULL, err);
+		return store_part(j, RUN_CANCELLED, j->stopped ? &j->failure : NULL, err);
 	}
 	if (requeues && !j->report) {
 		*e = (struct job_ending){ "back in the queue", JOB_REQUEUED };

@@ -31,6 +31,7 @@ struct job {
 	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
 	size_t timeline_bytes;
 	struct err failure; /* what the worker said, or what its owner found */
+	bool stopped;       /* that is who ended it: it is cancelled */
 };
 
 /* From now on it has this run, of which nothing has been sent; 0: none.  What an earlier one sent
