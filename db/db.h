@@ -863,7 +863,7 @@ struct placement {
 	int64_t run, suite; /* suite 0: it is part of none */
 	const char *host;
 	enum run_status status; /* of the run */
-	int attempts;           /* times that it was taken */
+	int attempts;           /* times that it was taken, or its job ended before that */
 	const char *job;        /* the executor's name of it; "": none yet */
 	const char *said;       /* what the executor says of it */
 	int64_t lost_ns;        /* since when the executor does not have it; 0: it has */
@@ -892,9 +892,13 @@ bool db_placement_handed(struct db *db, int64_t run, const char *job, struct err
 bool db_placement_say(struct db *db, int64_t run, const char *said, int64_t lost_ns,
 		      struct err *err);
 
-/* Nobody may post of the run any more.  `again`: it waits to be handed over once more, if it has
- * not ended. */
-bool db_placement_drop(struct db *db, int64_t run, bool again, struct err *err);
+/* Nobody may post of the run any more. */
+enum placement_end {
+	PLACEMENT_OVER,
+	PLACEMENT_REFUSED, /* the executor did not take it: it waits to be handed over */
+	PLACEMENT_LOST,    /* its job is over, and it is not: it waits likewise, and that counts */
+};
+bool db_placement_drop(struct db *db, int64_t run, enum placement_end end, struct err *err);
 
 /* After a start: what was being handed over when the last server went waits again; who was handed
  * it all the same may not post. */

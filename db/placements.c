@@ -114,20 +114,31 @@ bool db_placement_say(struct db *db, int64_t run, const char *said, int64_t lost
 		   err);
 }
 
-bool db_placement_drop(struct db *db, int64_t run, bool again, struct err *err)
+bool db_placement_drop(struct db *db, int64_t run, enum placement_end end, struct err *err)
 {
-	bool ok;
+	bool ok = true;
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = change(
-	    db, db_prepare(db->writer, err, "DELETE FROM placement WHERE run = ?1", "i", run), err);
-	ok = ok && (!again || change(db,
-				     db_prepare(db->writer, err,
-						"UPDATE run_row SET status = 'queued', started_ns ="
-						" NULL WHERE id = ?1 AND status = 'running'",
-						"i", run),
-				     err));
+	if (end == PLACEMENT_LOST) /* one that nobody took was begun all the same */
+		ok = change(db,
+			    db_prepare(db->writer, err,
+				       "UPDATE run_row SET attempts = attempts + 1 WHERE id = ?1 AND"
+				       " EXISTS (SELECT 1 FROM placement WHERE run = ?1 AND attempt ="
+				       " '')",
+				       "i", run),
+			    err);
+	ok = ok &&
+	     change(db,
+		    db_prepare(db->writer, err, "DELETE FROM placement WHERE run = ?1", "i", run),
+		    err);
+	ok = ok && (end == PLACEMENT_OVER ||
+		    change(db,
+			   db_prepare(db->writer, err,
+				      "UPDATE run_row SET status = 'queued', started_ns = NULL WHERE"
+				      " id = ?1 AND status = 'running'",
+				      "i", run),
+			   err));
 	return db_write_end(db, ok, err);
 }
 

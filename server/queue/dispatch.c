@@ -25,8 +25,8 @@ enum {
 };
 static const int64_t second_ns = INT64_C(1000000000);
 static const int64_t token_s = 7 * 86400; /* a job may wait for so long */
-static const int64_t lost_s = 20;         /* for posts that are on their way */
-static const int64_t refused_s = 10;      /* until a host is handed runs again */
+static const double grace_s = 20; /* for posts that are on their way, where the file does not say */
+static const int64_t refused_s = 10; /* until a host is handed runs again */
 
 /* One look. */
 struct look {
@@ -67,7 +67,7 @@ static void end_run(struct look *l, const struct placement *p, enum run_status s
 
 	err_set(&why, ERR_WORKER, "host %.64s: %s: %.*s", p->host, what, MESSAGE_CHARS, said);
 	if (hosts_end_run(l->h, p->run, status, &why, &err))
-		db_placement_drop(l->h->db, p->run, false, &err);
+		db_placement_drop(l->h->db, p->run, PLACEMENT_OVER, &err);
 	note(&err);
 }
 
@@ -82,16 +82,18 @@ static void cancel_job(struct look *l, const char *job)
 /* A job that is over, of a run that is not. */
 static void lose(struct look *l, const struct placement *p, const struct followed_job *job)
 {
+	const struct report_host *s = l->seat->host.settings;
+	double grace = s->has.grace_seconds ? s->grace_seconds : grace_s;
 	int64_t now = clock_wall_ns();
 	struct err err = { 0 };
 
 	if (!p->lost_ns)
 		db_placement_say(l->h->db, p->run, job->said, now, &err);
-	else if (now - p->lost_ns < lost_s * second_ns)
+	else if ((double)(now - p->lost_ns) < grace * 1e9)
 		return;
-	else if (p->attempts >= MOST_TAKES)
+	else if (p->attempts + !p->taken >= MOST_TAKES)
 		end_run(l, p, RUN_FAILED, "three jobs ended without a report, the last", job->said);
-	else if (db_placement_drop(l->h->db, p->run, true, &err))
+	else if (db_placement_drop(l->h->db, p->run, PLACEMENT_LOST, &err))
 		log_line(LOG_WARN,
 			 "run %lld: its job %s on host %s ended without a report (%s); it "
 			 "waits again",
@@ -107,7 +109,7 @@ static void follow_one(struct look *l, const struct placement *p, const struct f
 	if (p->status > RUN_RUNNING) { /* it was cancelled here, or has its report */
 		if (lives && p->status == RUN_CANCELLED)
 			cancel_job(l, p->job);
-		db_placement_drop(l->h->db, p->run, false, &err);
+		db_placement_drop(l->h->db, p->run, PLACEMENT_OVER, &err);
 	} else if (lives) {
 		db_placement_say(l->h->db, p->run, job->said, 0, &err);
 	} else if (job->standing == JOB_STOPPED) {
@@ -218,7 +220,7 @@ static bool hand_over(struct look *l, const int64_t *runs, int n, struct err *er
 		struct err unsaid = { 0 };
 
 		for (int i = 0; i < n; i++)
-			db_placement_drop(l->h->db, runs[i], true, &unsaid);
+			db_placement_drop(l->h->db, runs[i], PLACEMENT_REFUSED, &unsaid);
 		ok = false;
 	}
 	for (int i = 0; ok && i < n; i++)
@@ -298,7 +300,7 @@ static bool look_once(struct hosts *h)
 	some = l.n > 0;
 	for (int i = 0; i < l.n; i++) /* it ended before the executor said what it is called */
 		if (l.rows[i].status > RUN_RUNNING && !*l.rows[i].job)
-			db_placement_drop(h->db, l.rows[i].run, false, &err);
+			db_placement_drop(h->db, l.rows[i].run, PLACEMENT_OVER, &err);
 	for (int i = 0; i < h->n && some; i++) {
 		l.seat = &h->seats[i];
 		follow(&l);

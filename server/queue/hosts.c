@@ -49,6 +49,10 @@ static bool check_host(const struct host_seat *seat, struct err *err)
 			       h->name, h->settings->server);
 	if (seat->most < 1 || seat->most > 1000)
 		return err_set(err, ERR_BAD_REQUEST, "host %.64s: most must be 1 to 1000", h->name);
+	if (h->settings->has.grace_seconds &&
+	    !(h->settings->grace_seconds >= 0 && h->settings->grace_seconds <= 3600))
+		return err_set(err, ERR_BAD_REQUEST, "host %.64s: grace_seconds must be 0 to 3600",
+			       h->name);
 	return h->executor->check(h, err);
 }
 

@@ -4747,6 +4747,8 @@ export interface ReportHost {
   torch_python?: string | null;
   /** jobs that it has at once; 64 without */
   most?: number | null;
+  /** s: how long a job that is over may still be posting, before its run waits again; 20 without */
+  grace_seconds?: number | null;
   /** slurm: the partition */
   partition?: string | null;
   /** slurm: the account */
