@@ -21,9 +21,9 @@ export function queryPanel(place, asked, selection) {
   const told = h("p", { class: "sub small", role: "status" });
   const rows = h("div");
   const body = () => {
-    const { mode, n } = asked;
+    const { mode, n, clocks } = asked;
     const part = within.checked ? selection() : null;
-    return { sql: text.value, ...(mode ? { mode } : {}), ...(n === null ? {} : { n }), ...(part ? { t0: Math.floor(part.t0), t1: Math.ceil(part.t1) } : {}) };
+    return { sql: text.value, ...(mode ? { mode } : {}), ...(n === null ? {} : { n }), ...(clocks ? { clocks } : {}), ...(part ? { t0: Math.floor(part.t0), t1: Math.ceil(part.t1) } : {}) };
   };
   /** @param {"json" | "csv"} format @param {(answer: any) => void} take */
   const ask = async (format, take) => {
