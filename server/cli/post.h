@@ -23,11 +23,15 @@ struct post_body {
 	const char *type; /* "application/json" */
 	const void *bytes;
 	size_t len;
+	const char *key; /* an Idempotency-Key, at most 200 bytes; NULL: none */
 };
 bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
 	       struct err *err);
 
-/* The same; *id is that of what it made there. */
+/* GET of a path below /api/v1, likewise; NULL with an error, the answer is the caller's. */
+json_t *post_ask(struct post *p, const char *path, struct err *err);
+
+/* The same as post_send(); *id is that of what it made there. */
 bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
 		 struct err *err);
 
