@@ -209,14 +209,13 @@ static void write_two_ranks(struct blocks *b, int n, int64_t ahead)
 		timeline_writer_lane(w, json_pack("{s:s, s:i}", "name", "lane", "rank", rank));
 	name = timeline_writer_name(w, json_pack("{s:s}", "name", "kernel"));
 	for (int i = 0; i < 2 * n; i++) {
-		struct timeline_event e =
-		    event_at(5000 + 50 * (int64_t)i + (i % 2 ? ahead : 0), 30, i % 2, name);
+		struct timeline_event e = event_at(5000 + 50 * (int64_t)i + (i % 2 ? ahead : 0), 30,
+						   i % 2, name);
 
 		assert_true(timeline_writer_add(w, &e, &err));
 	}
 	assert_true(timeline_writer_finish(
-	    w,
-	    json_pack("{s:[[i, i, i], [i, I, i]]}", "clocks", 0, 0, 0, 1, (json_int_t)ahead, 7),
+	    w, json_pack("{s:[[i, i, i], [i, I, i]]}", "clocks", 0, 0, 0, 1, (json_int_t)ahead, 7),
 	    &err));
 	timeline_writer_destroy(w);
 }
@@ -274,8 +273,14 @@ static void clocks_that_are_apart_are_read_as_one(void **state)
 static void clocks_of_strangers_are_looked_at(void **state)
 {
 	static const char *const wrong[] = {
-		"1",	     "[1]",	   "[[0, 1]]",	  "[[0, 1, 2, 3]]",
-		"[[-1, 1, 1]]", "[[4096, 1, 1]]", "[[0, 1, -1]]", "[[0, 4611686018427387904, 1]]",
+		"1",
+		"[1]",
+		"[[0, 1]]",
+		"[[0, 1, 2, 3]]",
+		"[[-1, 1, 1]]",
+		"[[4096, 1, 1]]",
+		"[[0, 1, -1]]",
+		"[[0, 4611686018427387904, 1]]",
 		"[[0, -4611686018427387904, 1]]",
 	};
 

@@ -117,8 +117,8 @@ static json_t *slim_report(const json_t *report)
 	return json_null();
 }
 
-/* The facts of a recording without the extents, which the events tell, and the clocks, which rows of
- * lanes tell.  New. */
+/* The facts of a recording without the extents, which the events tell, and the clocks, which rows
+ * of lanes tell.  New. */
 static json_t *slim_facts(const json_t *facts)
 {
 	json_t *slim = json_copy((json_t *)facts);

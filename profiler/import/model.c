@@ -496,10 +496,9 @@ json_t *model_clocks(const struct model *m)
 
 		apart = apart || c.ahead_ns;
 		if (c.known)
-			json_array_append_new(list, json_pack("[I, I, I]",
-							      (json_int_t)m->lanes.at[i].lane,
-							      (json_int_t)c.ahead_ns,
-							      (json_int_t)c.error_ns));
+			json_array_append_new(
+			    list, json_pack("[I, I, I]", (json_int_t)m->lanes.at[i].lane,
+					    (json_int_t)c.ahead_ns, (json_int_t)c.error_ns));
 	}
 	if (apart)
 		return list;

@@ -68,8 +68,9 @@ struct trace_lane {
 	enum lane_class of;
 	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1];
 	uint32_t lane;
-	uint16_t next;    /* of the same slot, + 1; 0: none */
-	int64_t ahead_ns; /* of our own traces: what its clock was ahead, by which they are put right */
+	uint16_t next; /* of the same slot, + 1; 0: none */
+	int64_t
+	    ahead_ns; /* of our own traces: what its clock was ahead, by which they are put right */
 	VEC(struct begun) begun;
 };
 
@@ -235,9 +236,9 @@ struct import_lane {
 struct model {
 	struct timeline_writer *writer; /* NULL: no timeline is wanted; borrowed */
 	struct ledger ledger;
-	int file;               /* which of the files is read, from 0 */
-	const char *file_name;  /* borrowed */
-	int64_t base_at_end_ns; /* its clock's zero, where its end says so; else 0 */
+	int file;                      /* which of the files is read, from 0 */
+	const char *file_name;         /* borrowed */
+	int64_t base_at_end_ns;        /* its clock's zero, where its end says so; else 0 */
 	VEC(struct import_lane) lanes; /* of the timeline, as they were made */
 
 	/* of traces */

@@ -34,8 +34,9 @@ static bool draw(struct torch_phases *p, struct model *m, const struct open_phas
 			      json_sprintf("compiling, process %lld", (long long)record->pid),
 			      "role", "host", "pid", (json_int_t)record->pid, "rank",
 			      json_is_integer(rank) ? rank : NULL),
-		    (struct import_lane){
-			.file = -1, .rank = json_is_integer(rank) ? json_integer_value(rank) : -1 });
+		    (struct import_lane){ .file = -1,
+					  .rank = json_is_integer(rank) ? json_integer_value(rank)
+									: -1 });
 	p->has_lane = true;
 	snprintf(text, sizeof(text), "%s%s%s", o->name, o->id[0] ? " " : "", o->id);
 	name = names_find(&m->names, m->writer, GROUP_OTHER, text, strlen(text), &m->ledger);

@@ -156,7 +156,7 @@ bool timeline_stack_chunk(struct timeline_stack *s, const void *block, size_t le
 {
 	struct timeline_block b;
 
-	if (!timeline_block_read(block, len, &b, err) || 
+	if (!timeline_block_read(block, len, &b, err) ||
 	    !timeline_chunk_read(&s->chunk, &s->tables, &b, err))
 		return false;
 	for (int i = 0; i < s->chunk.n; i++) {

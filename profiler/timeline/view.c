@@ -329,21 +329,20 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
-	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:o, s:o, s:O?}",
-			 "span_ns", (json_int_t)(v->w.end_ns - v->w.begin_ns), "t0_ns",
-			 (json_int_t)(v->w.t0_ns - v->w.begin_ns), "t1_ns",
-			 (json_int_t)(v->w.t1_ns - v->w.begin_ns), "events", (json_int_t)v->events,
-			 "sampled", timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n,
-			 "clocks",
-			 !v->tables.n_clocks       ? NULL
-			 : v->tables.as_recorded ? "recorded"
-						   : "aligned",
-			 "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes",
-			 shapes, "totals", totals, "kinds", kinds_json(), "idle", idle_json(v),
-			 "found", found_json(v), "opens",
-			 opens_json(v->opens, v->w.begin_ns, timeline_view_is_sampled(v)), "facts",
-			 v->tables.facts);
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:o, s:o, s:o, s:O?}",
+	    "span_ns", (json_int_t)(v->w.end_ns - v->w.begin_ns), "t0_ns",
+	    (json_int_t)(v->w.t0_ns - v->w.begin_ns), "t1_ns",
+	    (json_int_t)(v->w.t1_ns - v->w.begin_ns), "events", (json_int_t)v->events, "sampled",
+	    timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n, "clocks",
+	    !v->tables.n_clocks     ? NULL
+	    : v->tables.as_recorded ? "recorded"
+				    : "aligned",
+	    "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes", shapes,
+	    "totals", totals, "kinds", kinds_json(), "idle", idle_json(v), "found", found_json(v),
+	    "opens", opens_json(v->opens, v->w.begin_ns, timeline_view_is_sampled(v)), "facts",
+	    v->tables.facts);
 }
 
 /* An event by itself, with what its name means. */

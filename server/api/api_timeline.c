@@ -60,8 +60,7 @@ static bool name_lanes(const struct run_row *run, const struct timeline_query *q
 	int len;
 
 	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->lanes ||
-	    q->as_recorded ||
-	    q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
+	    q->as_recorded || q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
 		return false;
 	if (q->has_n)
 		snprintf(n, sizeof(n), " %lld", (long long)q->n);

@@ -310,8 +310,7 @@ static const char *about_of(const struct timeline_tables *tables,
 			  : imported && imported->kind ? imported->kind
 						       : "recording",
 			  "name", name, "files", imported ? (int)imported->files.n : 0, "kernels",
-			  (json_int_t)kernels, "length_us",
-			  length_us(tables));
+			  (json_int_t)kernels, "length_us", length_us(tables));
 	return about ? row_text(arena, about) : NULL;
 }
 

@@ -104,14 +104,6 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 	return ok;
 }
 
-json_t *post_ask(struct post *p, const char *path, struct err *err)
-{
-	json_t *answer = NULL;
-
-	post_send(p, path, (struct post_body){ 0 }, &answer, err);
-	return answer;
-}
-
 bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
 		 struct err *err)
 {

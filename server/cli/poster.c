@@ -60,8 +60,9 @@ static bool send_blocks(struct poster *p, size_t len, int64_t blocks)
 		 (long long)p->blocks);
 	p->err = (struct err){ 0 };
 	if (!post_send(p->post, path,
-		       (struct post_body){ .type = "application/octet-stream", .bytes = p->bytes, .len = len }, NULL,
-		       &p->err))
+		       (struct post_body){
+			   .type = "application/octet-stream", .bytes = p->bytes, .len = len },
+		       NULL, &p->err))
 		return false;
 	p->offset += (int64_t)len;
 	p->blocks += blocks;
@@ -121,7 +122,8 @@ static bool begin(struct poster *p, const json_t *json, struct err *err)
 	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
 
 	ok = ok && post_create(p->post, "/traces",
-			       (struct post_body){ .type = "application/json", .bytes = text, .len = strlen(text) },
+			       (struct post_body){
+				   .type = "application/json", .bytes = text, .len = strlen(text) },
 			       &p->run, err);
 	free(text);
 	return ok;
@@ -188,20 +190,23 @@ enum { END_WAIT_MS = 500, END_MOST_WAIT_MS = 2000 };
 static const int64_t end_ns = INT64_C(10) * 60 * 1000000000;
 static const int64_t gone_ns = INT64_C(5) * 1000000000; /* who answers no sooner is there */
 
-struct ending {
+struct trace_ending {
 	char path[64], run_path[64], key[64];
 	struct post_body body;
 	bool failed; /* it ends with an error */
 };
 
 /* After a conflict: whether the run has ended as it was to.  *under_way: not yet. */
-static bool has_ended(struct poster *p, const struct ending *e, bool *under_way)
+static bool has_ended(struct poster *p, const struct trace_ending *e, bool *under_way)
 {
 	struct err err = { 0 };
-	json_t *run = post_ask(p->post, e->run_path, &err);
-	const char *status = json_string_value(json_object_get(run, "status"));
-	bool ended = status && strcmp(status, e->failed ? "failed" : "done") == 0;
+	json_t *run = NULL;
+	const char *status;
+	bool ended;
 
+	post_send(p->post, e->run_path, (struct post_body){ 0 }, &run, &err);
+	status = json_string_value(json_object_get(run, "status"));
+	ended = status && strcmp(status, e->failed ? "failed" : "done") == 0;
 	*under_way = status ? strcmp(status, "running") == 0 : !is_final(&err);
 	json_decref(run);
 	return ended;
@@ -209,7 +214,7 @@ static bool has_ended(struct poster *p, const struct ending *e, bool *under_way)
 
 /* Once, or twice: libcurl sends again what a connection that it had kept lost.  *again: it may be
  * sent again. */
-static bool end_once(struct poster *p, const struct ending *e, bool *again, struct err *err)
+static bool end_once(struct poster *p, const struct trace_ending *e, bool *again, struct err *err)
 {
 	*err = (struct err){ 0 };
 	*again = false;
@@ -221,7 +226,7 @@ static bool end_once(struct poster *p, const struct ending *e, bool *again, stru
 	return false;
 }
 
-static bool send_end(struct poster *p, const struct ending *e, struct err *err)
+static bool send_end(struct poster *p, const struct trace_ending *e, struct err *err)
 {
 	int64_t until = clock_ns() + end_ns;
 	int wait_ms = END_WAIT_MS, gone = 0;
@@ -246,7 +251,7 @@ static bool send_end(struct poster *p, const struct ending *e, struct err *err)
 static bool end(struct poster *p, const char *error, struct err *err)
 {
 	json_t *json = json_pack("{s:s?}", "error", error);
-	struct ending e = { .failed = error != NULL };
+	struct trace_ending e = { .failed = error != NULL };
 	uint64_t random[2];
 	char *text;
 	bool ok;

@@ -193,7 +193,7 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 	struct loading *l = self;
 	struct timeline_block b;
 
-	if (!timeline_block_read(block, len, &b, err) || 
+	if (!timeline_block_read(block, len, &b, err) ||
 	    !timeline_chunk_read(&l->chunk, &l->tables, &b, err))
 		return false;
 	for (int i = 0; i < l->chunk.n; i++) {
@@ -368,8 +368,8 @@ static bool read_asked(const json_t *order, struct query_asked *a, struct err *e
 	const char *format = "json", *clocks = "aligned";
 
 	if (json_unpack((json_t *)order, "{s:s, s?s, s?s, s?s, s?I, s?I, s?I, s?I}", "sql", &a->sql,
-			"mode", &a->mode, "format", &format, "clocks", &clocks, "n", &n, "t0", &t0, "t1", &t1, "limit",
-			&limit) != 0)
+			"mode", &a->mode, "format", &format, "clocks", &clocks, "n", &n, "t0", &t0,
+			"t1", &t1, "limit", &limit) != 0)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "a query is {\"sql\": a text}, and may have format, mode and "
 			       "clocks, texts, and n, t0, t1 and limit, integers");
