@@ -20,7 +20,7 @@ const SOURCE = "s"; // the pane of source lines
 const NONE = "none"; // what an address says of texts of no compilation
 const MOST_PANES = 6;
 /** Groups in the order of a compilation. @type {Record<string, string>} */
-const GROUPS = { graph: "Graphs", code: "Code", guards: "Guards", failure: "Breaks and failures", cache: "Caches", autotune: "Autotuning", shapes: "Sizes", tensors: "Tensors", provenance: "Provenance", export: "Export", metrics: "Metrics", settings: "Settings", stack: "Stack", link: "Links", other: "Others" };
+const GROUPS = { graph: "Graphs", code: "Code", guards: "Guards", failure: "Breaks and failures", cache: "Caches", autotune: "Autotuning", shapes: "Sizes", tensors: "Tensors", provenance: "Provenance", export: "Export", metrics: "Metrics", settings: "Settings", stack: "Stack", link: "Links", log: "Logs", other: "Others" };
 
 /** @param {import("./router.js").Context} ctx @param {HTMLElement} body @param {Run} run @param {Imported} imported @param {URLSearchParams} wanted */
 export async function compilePage(ctx, body, run, imported, wanted) {
