@@ -467,7 +467,8 @@ static void test_long_logs_of_xla(void **state)
 
 		assert_true(line > MOST_LINES || at == 0 || log.data[at - 1] == '\n');
 		assert_count(row, "line", line);
-		for (size_t n = 0; n < (size_t)json_integer_value(json_object_get(row, "bytes")); n++)
+		for (size_t n = 0; n < (size_t)json_integer_value(json_object_get(row, "bytes"));
+		     n++)
 			line += log.data[at + n] == '\n';
 	}
 	buf_finish(&log);

@@ -619,7 +619,8 @@ bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, cons
 	if (!writer)
 		return true;
 	if (!timeline_block_read(block->data, block->len, &b, NULL) ||
-	    (b.kind != TIMELINE_FILE && b.kind != TIMELINE_INDEX && (b.kind != TIMELINE_TEXTS || !has_place(a, &b)))) {
+	    (b.kind != TIMELINE_FILE && b.kind != TIMELINE_INDEX &&
+	     (b.kind != TIMELINE_TEXTS || !has_place(a, &b)))) {
 		ledger->n[LEDGER_BROKEN_TEXTS]++;
 		return true;
 	}

@@ -70,7 +70,7 @@ struct artifacts {
 	VEC(struct artifact_lines) open;
 	int64_t n, first_row;             /* all; those before `rows` */
 	int64_t bytes, stored_bytes, cut; /* kept; of blocks; texts that were cut */
-	int64_t row_end; /* of an export's rows: where the text of the last one ends */
+	int64_t row_end;    /* of an export's rows: where the text of the last one ends */
 	int64_t file_bytes; /* of an export's files */
 	size_t open_bytes;
 	json_t *counts; /* {kind: how many} */
