@@ -68,7 +68,7 @@ test("the search over texts", async () => {
   await page.goto(`${server.url}/runs/1/compiles`);
   await page.getByLabel("Search every text of the log").fill("tensor_match");
   await page.keyboard.press("Enter");
-  await waits(page, answers, "#run-body > .fills", /^What the texts have could not be read\. No answer from /, () => page.getByRole("link", { name: /TENSOR_MATCH: check_tensor/ }).waitFor());
+  await waits(page, answers, "#run-body > [aria-live]", /^What the texts have could not be read\. No answer from /, () => page.getByRole("link", { name: /TENSOR_MATCH: check_tensor/ }).waitFor());
   await page.getByLabel("Search every text of the log").fill("nowhere to be found");
   await page.keyboard.press("Enter");
   await page.getByText("No text of this run has it.").waitFor();

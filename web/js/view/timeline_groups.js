@@ -39,7 +39,6 @@ export class GroupsTable {
     this.#range = { t0: Math.floor(range.t0), t1: Math.ceil(range.t1) };
     const turn = ++this.#turn;
     const { run, signal } = this.#asked;
-    this.#place.classList.add("fills");
     return fillIn(this.#place, { what: "The groups", signal, still: () => turn === this.#turn }, () => getGroups(String(run.id), this.#params(), signal), (groups) => this.#fill(groups));
   }
 

@@ -338,7 +338,7 @@ export class TimelinePage {
     const { t0, t1 } = selection ?? this.line.window;
     const here = !selection && (this.#whole.sampled || (t0 <= 0 && t1 >= this.#whole.span));
     const summed = [this.#parts.totals, this.#parts.idle, this.#parts.lanes, this.#parts.kernels];
-    for (const part of summed) part.setAttribute("aria-busy", "true");
+    for (const part of summed) if (part.hasChildNodes() || part === this.#parts.totals) part.setAttribute("aria-busy", "true"); // those that are empty would be pushed down
     const view = here ? this.#view : await this.#part({ t0, t1 }).catch((e) => failure("The numbers of what is selected", e, () => this.#sums(told)));
     if (this.#asked.signal.aborted || turn !== this.#summed) return;
     for (const part of summed) part.removeAttribute("aria-busy");

@@ -17,6 +17,7 @@ export function failure(what, e, again) {
 export async function fillIn(place, of, read, show) {
   const wanted = () => !of.signal.aborted && of.still?.() !== false;
   if (place.querySelector(":scope > .failure")) place.replaceChildren();
+  place.classList.add("fills");
   place.setAttribute("aria-busy", "true");
   try {
     const it = await read();
