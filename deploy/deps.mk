@@ -24,6 +24,8 @@ APT_SPEED_OF_SERVER := nginx-light wrk
 APT_DEB := debhelper dpkg-dev
 APT_PACKAGE := lintian debootstrap systemd-container curl
 APT_IMAGE := debootstrap buildah runc curl
+# A Slurm of one machine, of `make trial-slurm` alone.
+APT_SLURM := munge slurmctld slurmd slurm-client
 
 HEADERS_NEEDED := microhttpd.h nettle/sha2.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h zip.h seccomp.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))

@@ -100,7 +100,7 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+.PHONY: trial-attribution trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
 trial-attribution trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
@@ -117,6 +117,11 @@ trial-package: deps-test
 	@sh deploy/install-deps.sh $(APT_DEB) $(APT_PACKAGE)
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh package 0 $B
+# Slurm on this machine, as root.
+trial-slurm: deps-test
+	@sh deploy/install-deps.sh $(APT_SLURM)
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@bash tests/trial.sh slurm 0 $B
 trial-image: deps-test
 	@sh deploy/install-deps.sh $(APT_DEB) $(APT_IMAGE)
 	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins

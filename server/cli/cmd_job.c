@@ -98,8 +98,9 @@ static char *take_once(struct job_run *j, int64_t *run_seconds, struct err *err)
 
 	snprintf(path, sizeof(path), "/jobs/%lld/take", j->f->run);
 	snprintf(body, sizeof(body), "{\"attempt\": \"%s\"}", j->attempt);
-	if (post_send(j->post, path, (struct post_body){ "application/json", body, strlen(body) },
-		      &answer, err))
+	if (post_send(j->post, path,
+		      (struct post_body){ "application/json", body, strlen(body), NULL }, &answer,
+		      err))
 		taken = report_read_job_taken(answer, &arena, err);
 	if (taken) {
 		workload = json_dumps(taken->workload, JSON_COMPACT);
@@ -148,7 +149,7 @@ static bool post_next(struct job_run *j, struct err *err)
 	snprintf(path, sizeof(path), "/jobs/%lld/messages?attempt=%s&at=%" PRId64, j->f->run,
 		 j->attempt, j->received);
 	if (post_send(j->post, path,
-		      (struct post_body){ "application/octet-stream", j->piece, (size_t)n },
+		      (struct post_body){ "application/octet-stream", j->piece, (size_t)n, NULL },
 		      &answer, err))
 		got = report_read_job_received(answer, &arena, err);
 	if (got) {

@@ -102,7 +102,7 @@ test('only who was handed a run may post of it, and goes on where it was', async
         assert.equal((await take(server, 1, tokens[1], 'second000')).status, 200);
         assert.equal((await post('first0000', bytes.length, bytes)).body.ended, true);
         assert.equal((await post('second000', 0, bytes)).body.received, bytes.length);
-        await server.stop();
+        await server.stop({ keep: true });
         const next = await startServer({ folder, args });
         try {
             const again = (at, body) => ask(next, `1/messages?attempt=second000&at=${at}`, tokens[1], body);

@@ -45,8 +45,8 @@ const commands = [
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store],
     ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
-// serve, worker and confine write no result; trace writes a file.
-const others = ['serve', 'worker', 'confine', 'trace'];
+// serve, worker, job and confine write no result; trace writes a file.
+const others = ['serve', 'worker', 'job', 'confine', 'trace'];
 const said = /^breakeven.*: the (result|export) could not be written: (No space left on device|Bad file descriptor)\n$/;
 
 before(async () => {
