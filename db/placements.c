@@ -121,24 +121,26 @@ bool db_placement_drop(struct db *db, int64_t run, enum placement_end end, struc
 	if (!db_write_begin(db, err))
 		return false;
 	if (end == PLACEMENT_LOST) /* one that nobody took was begun all the same */
-		ok = change(db,
-			    db_prepare(db->writer, err,
-				       "UPDATE run_row SET attempts = attempts + 1 WHERE id = ?1 AND"
-				       " EXISTS (SELECT 1 FROM placement WHERE run = ?1 AND attempt ="
-				       " '')",
-				       "i", run),
-			    err);
+		ok = change(
+		    db,
+		    db_prepare(db->writer, err,
+			       "UPDATE run_row SET attempts = attempts + 1 WHERE id = ?1 AND"
+			       " EXISTS (SELECT 1 FROM placement WHERE run = ?1 AND attempt ="
+			       " '')",
+			       "i", run),
+		    err);
 	ok = ok &&
 	     change(db,
 		    db_prepare(db->writer, err, "DELETE FROM placement WHERE run = ?1", "i", run),
 		    err);
-	ok = ok && (end == PLACEMENT_OVER ||
-		    change(db,
-			   db_prepare(db->writer, err,
-				      "UPDATE run_row SET status = 'queued', started_ns = NULL WHERE"
-				      " id = ?1 AND status = 'running'",
-				      "i", run),
-			   err));
+	ok = ok &&
+	     (end == PLACEMENT_OVER ||
+	      change(db,
+		     db_prepare(db->writer, err,
+				"UPDATE run_row SET status = 'queued', started_ns = NULL WHERE"
+				" id = ?1 AND status = 'running'",
+				"i", run),
+		     err));
 	return db_write_end(db, ok, err);
 }
 

@@ -309,7 +309,7 @@ static const char *const known_fields[] = {
 	"name",    "source", "entry",  "calls",    "params",  "modes",      "device",     "backend",
 	"threads", "policy", "grad",   "autocast", "passes",  "deny",       "sweep",      "time",
 	"project", "tags",   "commit", "branch",   "title",   "record_api", "keep_going", "seconds",
-	"engines", "before", "poison", "files",    "weights", "autotune", "host",
+	"engines", "before", "poison", "files",    "weights", "autotune",   "host",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 

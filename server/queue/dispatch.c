@@ -29,7 +29,7 @@ static const double grace_s = 20; /* for posts that are on their way, where the 
 static const int64_t refused_s = 10; /* until a host is handed runs again */
 
 /* One look. */
-struct look {
+struct host_look {
 	struct hosts *h;
 	struct host_seat *seat;
 	struct placement *rows; /* of all hosts */
@@ -60,18 +60,25 @@ static void note(const struct err *err)
 
 /* ---- jobs that were handed over ---- */
 
-static void end_run(struct look *l, const struct placement *p, enum run_status status,
+static void end_run(struct host_look *l, const struct placement *p, enum run_status status,
 		    const char *what, const char *said)
 {
 	struct err why = { 0 }, err = { 0 };
+	bool mine, ok;
 
 	err_set(&why, ERR_WORKER, "host %.64s: %s: %.*s", p->host, what, MESSAGE_CHARS, said);
-	if (hosts_end_run(l->h, p->run, status, &why, &err))
+	ok = hosts_end_run(l->h, p->run, &(struct run_ended){ .status = status, .why = &why },
+			   &mine, &err);
+	if (ok && !mine)
+		ok = db_run_end(l->h->db, p->run, status, &why, NULL, &err) ||
+		     err.code == ERR_CONFLICT;
+	if (ok)
 		db_placement_drop(l->h->db, p->run, PLACEMENT_OVER, &err);
+	events_publish(l->h->events, p->run);
 	note(&err);
 }
 
-static void cancel_job(struct look *l, const char *job)
+static void cancel_job(struct host_look *l, const char *job)
 {
 	struct err err = { 0 };
 
@@ -80,7 +87,7 @@ static void cancel_job(struct look *l, const char *job)
 }
 
 /* A job that is over, of a run that is not. */
-static void lose(struct look *l, const struct placement *p, const struct followed_job *job)
+static void lose(struct host_look *l, const struct placement *p, const struct followed_job *job)
 {
 	const struct report_host *s = l->seat->host.settings;
 	double grace = s->has.grace_seconds ? s->grace_seconds : grace_s;
@@ -101,7 +108,8 @@ static void lose(struct look *l, const struct placement *p, const struct followe
 	note(&err);
 }
 
-static void follow_one(struct look *l, const struct placement *p, const struct followed_job *job)
+static void follow_one(struct host_look *l, const struct placement *p,
+		       const struct followed_job *job)
 {
 	bool lives = job->standing == JOB_WAITS || job->standing == JOB_RUNS;
 	struct err err = { 0 };
@@ -122,12 +130,12 @@ static void follow_one(struct look *l, const struct placement *p, const struct f
 	note(&err);
 }
 
-static bool is_followed(const struct look *l, const struct placement *p)
+static bool is_followed(const struct host_look *l, const struct placement *p)
 {
 	return p->handed && *p->job && strcmp(p->host, l->seat->host.name) == 0;
 }
 
-static void follow(struct look *l)
+static void follow(struct host_look *l)
 {
 	struct followed_job *jobs = ARENA_ARRAY(l->arena, struct followed_job, (size_t)l->n + 1);
 	struct err err = { 0 };
@@ -199,7 +207,7 @@ static bool write_script(const char *path, const char *text, struct err *err)
 }
 
 /* The store knows of it before the executor does: a process that comes first is let in. */
-static bool hand_over(struct look *l, const int64_t *runs, int n, struct err *err)
+static bool hand_over(struct host_look *l, const int64_t *runs, int n, struct err *err)
 {
 	const struct host *host = &l->seat->host;
 	struct placement_secret secret = { .expires_ns = clock_wall_ns() + token_s * second_ns };
@@ -233,13 +241,13 @@ static bool hand_over(struct look *l, const int64_t *runs, int n, struct err *er
 	return ok;
 }
 
-static bool waits(const struct look *l, const struct placement *p)
+static bool waits(const struct host_look *l, const struct placement *p)
 {
 	return !p->handed && p->status == RUN_QUEUED && strcmp(p->host, l->seat->host.name) == 0;
 }
 
 /* The first that waits, with those of its suite that do; at most so many. */
-static int next_runs(const struct look *l, bool *seen, int most, int64_t *runs)
+static int next_runs(const struct host_look *l, bool *seen, int most, int64_t *runs)
 {
 	int64_t suite = 0;
 	int n = 0;
@@ -256,7 +264,7 @@ static int next_runs(const struct look *l, bool *seen, int most, int64_t *runs)
 	return n;
 }
 
-static void hand_over_all(struct look *l)
+static void hand_over_all(struct host_look *l)
 {
 	int64_t *runs = ARENA_ARRAY(l->arena, int64_t, AT_ONCE);
 	bool *seen = ARENA_ARRAY(l->arena, bool, (size_t)l->n + 1);
@@ -291,7 +299,7 @@ static void hand_over_all(struct look *l)
 static bool look_once(struct hosts *h)
 {
 	struct arena arena = { 0 };
-	struct look l = { .h = h, .arena = &arena };
+	struct host_look l = { .h = h, .arena = &arena };
 	struct err err = { 0 };
 	bool some;
 

@@ -54,9 +54,4 @@ struct hosts {
 /* dispatch.c */
 void *dispatch_run(void *hosts);
 
-/* A run that no process will end: as failed, or as cancelled where somebody stopped its job; what
- * was measured of it stays. */
-bool hosts_end_run(struct hosts *h, int64_t run, enum run_status status, const struct err *why,
-		   struct err *err);
-
 #endif

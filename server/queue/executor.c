@@ -1,4 +1,4 @@
-/* server/queue/executor.c -- the executors, and the commands that they call. */
+/* server/queue/executor.c -- the commands that executors call, and the executor that calls none. */
 #include "server/queue/executor.h"
 
 #include <string.h>
@@ -9,18 +9,8 @@
 enum { OUTPUT_BYTES = 4 << 20 };
 static const double call_seconds = 60;
 
-static const struct executor local = { .name = "local",
-				       .title = "this machine, one run at a time" };
-
-const struct executor *executor_named(const char *name)
-{
-	static const struct executor *const all[] = { &local, &executor_slurm, &executor_command };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (strcmp(all[i]->name, name) == 0)
-			return all[i];
-	return NULL;
-}
+const struct executor executor_local = { .name = "local",
+					 .title = "this machine, one run at a time" };
 
 /* The text without blanks at its end, one line, as long as a message takes. */
 static const char *as_line(struct arena *arena, const char *text)

@@ -58,11 +58,10 @@ struct executor {
 	bool (*cancel)(const struct host *h, const char *const *jobs, int n, struct err *err);
 };
 
-/* By name: NULL, there is none such.  `local` is a row too: the server's own queue, which is handed
- * nothing. */
-const struct executor *executor_named(const char *name);
-
-extern const struct executor executor_slurm, executor_command;
+/* Those of the table.  `local`, the server's own queue, is handed nothing. */
+#define EXECUTOR(name) extern const struct executor name;
+#include "server/queue/executors.def"
+#undef EXECUTOR
 
 /* Runs a command for at most a minute; its output is in the arena.  False with IO: it cannot be
  * started, takes longer, or ends with another status than 0, and its output is in the message. */

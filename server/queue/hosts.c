@@ -9,7 +9,20 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
 
-static const char here[] = "local";
+static const struct executor *const executors[] = {
+#define EXECUTOR(name) &name,
+#include "server/queue/executors.def"
+#undef EXECUTOR
+};
+
+/* NULL: there is none such. */
+static const struct executor *executor_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(executors) / sizeof(executors[0]); i++)
+		if (strcmp(executors[i]->name, name) == 0)
+			return executors[i];
+	return NULL;
+}
 
 /* ---- the file ---- */
 
@@ -32,12 +45,12 @@ static bool check_host(const struct host_seat *seat, struct err *err)
 {
 	const struct host *h = &seat->host;
 
-	if (!is_word(h->name) || strcmp(h->name, here) == 0)
+	if (!is_word(h->name) || strcmp(h->name, executor_local.name) == 0)
 		return err_set(
 		    err, ERR_BAD_REQUEST,
 		    "'%.64s' is no name of a host: it is 1 to 64 letters, digits, - _ and "
 		    ". (%s is this machine)",
-		    h->name, here);
+		    h->name, executor_local.name);
 	if (!h->executor || !h->executor->submit)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "host %.64s: executor must be slurm or command, not '%.64s'",
@@ -120,7 +133,7 @@ bool hosts_take_workload(const struct hosts *h, const char *host, bool reads_fil
 {
 	const struct host *found = host && *host ? host_named(h, host) : NULL;
 
-	if (!host || !*host || strcmp(host, here) == 0)
+	if (!host || !*host || strcmp(host, executor_local.name) == 0)
 		return true;
 	if (!found)
 		return err_set(
@@ -266,27 +279,8 @@ static bool end_remote(struct hosts *h, struct remote *r, struct err *err)
 	return true;
 }
 
-bool hosts_end_run(struct hosts *h, int64_t run, enum run_status status, const struct err *why,
+bool hosts_end_run(struct hosts *h, int64_t run, const struct run_ended *end, bool *mine,
 		   struct err *err)
-{
-	struct remote *r;
-	bool ok;
-
-	pthread_mutex_lock(&h->turn);
-	r = find_remote(h, run);
-	if (r) {
-		r->job.stopped = status == RUN_CANCELLED;
-		r->job.failure = *why;
-		ok = end_remote(h, r, err);
-	} else {
-		ok = db_run_end(h->db, run, status, why, NULL, err) || err->code == ERR_CONFLICT;
-		events_publish(h->events, run);
-	}
-	pthread_mutex_unlock(&h->turn);
-	return ok;
-}
-
-bool hosts_cancel(struct hosts *h, int64_t run, bool *mine, struct err *err)
 {
 	struct remote *r;
 	bool ok = true;
@@ -295,9 +289,8 @@ bool hosts_cancel(struct hosts *h, int64_t run, bool *mine, struct err *err)
 	r = find_remote(h, run);
 	*mine = r != NULL;
 	if (r) {
-		pthread_mutex_lock(&h->lock);
-		r->job.cancel = true;
-		pthread_mutex_unlock(&h->lock);
+		r->job.stopped = end->status == RUN_CANCELLED;
+		r->job.failure = end->why ? *end->why : (struct err){ 0 };
 		ok = end_remote(h, r, err);
 	}
 	pthread_mutex_unlock(&h->turn);
@@ -365,6 +358,7 @@ static bool refuse_take(struct hosts *h, const struct job_claim *claim, const st
 			struct err *err)
 {
 	struct err why = { 0 };
+	struct remote *r = find_remote(h, claim->run);
 
 	if (run->status > RUN_RUNNING)
 		return err_set(err, ERR_CONFLICT, "run %lld has ended: %s", (long long)claim->run,
@@ -373,9 +367,12 @@ static bool refuse_take(struct hosts *h, const struct job_claim *claim, const st
 		"it was begun %d times on host %.64s, and ended without a report each time; it is "
 		"not tried again",
 		run->attempts, run->host);
-	pthread_mutex_unlock(&h->turn);
-	hosts_end_run(h, claim->run, RUN_FAILED, &why, err);
-	pthread_mutex_lock(&h->turn);
+	if (r) {
+		r->job.failure = why;
+		end_remote(h, r, err);
+	} else {
+		db_run_end(h->db, claim->run, RUN_FAILED, &why, NULL, err);
+	}
 	return err_set(err, ERR_CONFLICT, "%s", why.message);
 }
 
@@ -548,9 +545,9 @@ static bool fill_local(struct hosts *h, struct report_host_state *to, struct err
 
 	if (!db_run_counts_here(h->db, counts, err))
 		return false;
-	REPORT_SET(to, name, here);
-	REPORT_SET(to, executor, here);
-	REPORT_SET(to, title, executor_named(here)->title);
+	REPORT_SET(to, name, executor_local.name);
+	REPORT_SET(to, executor, executor_local.name);
+	REPORT_SET(to, title, executor_local.title);
 	REPORT_SET(to, waiting, counts[RUN_QUEUED]);
 	REPORT_SET(to, handed, INT64_C(0));
 	REPORT_SET(to, running, counts[RUN_RUNNING]);

@@ -38,8 +38,11 @@ bool hosts_job_state(struct hosts *h, int64_t run, struct job_state *out);
 bool hosts_job_points(struct hosts *h, int64_t run, json_t **points);
 void hosts_add_ends(struct hosts *h, int64_t counts[JOB_ENDS]);
 
-/* Cancels a run that a process of another machine has; *mine is false where none does. */
-bool hosts_cancel(struct hosts *h, int64_t run, bool *mine, struct err *err);
+/* Ends a run that a process of another machine has, as failed or cancelled, and why (NULL: it says
+ * so itself); what was measured of it stays.  *mine is false where no process has it: nothing is
+ * done then. */
+bool hosts_end_run(struct hosts *h, int64_t run, const struct run_ended *end, bool *mine,
+		   struct err *err);
 
 /* ---- of the API */
 

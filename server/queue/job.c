@@ -29,14 +29,6 @@ void job_begin(struct job *j, int64_t run)
 	pthread_mutex_unlock(j->lock);
 }
 
-struct job_state job_state_of(const struct report_progress *p)
-{
-	struct job_state state = { .share = p->share, .left_s = p->left_s };
-
-	snprintf(state.what, sizeof(state.what), "%s", p->what);
-	return state;
-}
-
 /* ---- what comes ---- */
 
 static void read_progress(struct job *j, const char *text)
@@ -227,7 +219,9 @@ bool job_write_end(struct job *j, bool requeues, struct job_ending *e, struct er
 	pthread_mutex_unlock(j->lock);
 	if (cancelled || j->stopped) {
 		*e = (struct job_ending){ "cancelled", JOB_CANCELLED };
-		return store_part(j, RUN_CANCELLED, j->stopped ? &j->failure : NULL, err);
+		return store_part(j, RUN_CANCELLED,
+				  j->failure.code != ERR_NONE && j->stopped ? &j->failure : NULL,
+				  err);
 	}
 	if (requeues && !j->report) {
 		*e = (struct job_ending){ "back in the queue", JOB_REQUEUED };

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include "fusion/base/vec.h"
 #include "server/queue/outcome.h"
@@ -59,6 +60,12 @@ bool job_write_end(struct job *j, bool requeues, struct job_ending *e, struct er
 void job_look_for_changes(struct db *db, int64_t id);
 
 /* What a worker says of how far it is. */
-struct job_state job_state_of(const struct report_progress *p);
+static inline struct job_state job_state_of(const struct report_progress *p)
+{
+	struct job_state state = { .share = p->share, .left_s = p->left_s };
+
+	snprintf(state.what, sizeof(state.what), "%s", p->what);
+	return state;
+}
 
 #endif

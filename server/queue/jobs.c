@@ -498,7 +498,8 @@ bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 	struct import_in_hand *import;
 	bool is_current, ok, elsewhere = false;
 
-	if (j->hosts && !hosts_cancel(j->hosts, id, &elsewhere, err))
+	if (j->hosts && !hosts_end_run(j->hosts, id, &(struct run_ended){ .status = RUN_CANCELLED },
+				       &elsewhere, err))
 		return false;
 	if (elsewhere)
 		return true;

@@ -14,13 +14,13 @@
 enum { MOST_WORDS = 64, LOOK_AT = 256 };
 
 /* The words of a command, ended by NULL. */
-struct words {
+struct slurm_words {
 	const char *at[MOST_WORDS + 1];
 	int n;
 	bool failed; /* no memory, or too many */
 };
 
-static void add(struct words *w, const char *word)
+static void add(struct slurm_words *w, const char *word)
 {
 	if (!word || w->n == MOST_WORDS)
 		w->failed = true;
@@ -28,13 +28,14 @@ static void add(struct words *w, const char *word)
 		w->at[w->n++] = word;
 }
 
-static void add_option(struct words *w, struct arena *arena, const char *name, const char *value)
+static void add_option(struct slurm_words *w, struct arena *arena, const char *name,
+		       const char *value)
 {
 	if (value && *value)
 		add(w, arena_printf(arena, "--%s=%s", name, value));
 }
 
-static bool call(struct words *w, struct arena *arena, const char **output, struct err *err)
+static bool call(struct slurm_words *w, struct arena *arena, const char **output, struct err *err)
 {
 	if (w->failed)
 		return err_set(err, ERR_MEMORY,
@@ -69,7 +70,7 @@ static bool submit(const struct host *h, const struct handed_script *script, str
 		   const char **job, struct err *err)
 {
 	const struct report_host *s = h->settings;
-	struct words w = { 0 };
+	struct slurm_words w = { 0 };
 	const char *output;
 
 	add(&w, "sbatch");
@@ -190,7 +191,7 @@ static const char *joined(const struct followed_job *jobs, int n, struct arena *
 /* What squeue has no more; where there is no accounting, nothing is known of it but that. */
 static void ask_sacct(struct followed_job *jobs, int n, struct arena *arena)
 {
-	struct words w = { 0 };
+	struct slurm_words w = { 0 };
 	struct err err = { 0 };
 	const char *output;
 
@@ -209,7 +210,7 @@ static bool look_at(struct followed_job *jobs, int n, struct arena *arena, struc
 {
 	struct followed_job *gone = ARENA_ARRAY(arena, struct followed_job, (size_t)n + 1);
 	int *from = ARENA_ARRAY(arena, int, (size_t)n + 1), n_gone = 0;
-	struct words w = { 0 };
+	struct slurm_words w = { 0 };
 	const char *output;
 
 	/* One that it does not know is an error where it is asked for alone: all of this user's
@@ -260,7 +261,7 @@ static bool cancel(const struct host *h, const char *const *jobs, int n, struct 
 
 	(void)h;
 	for (int i = 0; ok && i < n;) {
-		struct words w = { 0 };
+		struct slurm_words w = { 0 };
 		const char *output;
 
 		add(&w, "scancel");
