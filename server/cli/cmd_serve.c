@@ -32,12 +32,8 @@ int cmd_config(int argc, char **argv, const struct registry *registry)
 	int status = serve_settings_read("config", true, argc, argv, s, &arena);
 
 	(void)registry;
-	if (status < 0 && s->json)
-		status = json_flag_print("config", serve_settings_json(s));
-	if (status < 0) {
-		serve_settings_print(s);
-		status = EXIT_DONE;
-	}
+	if (status < 0)
+		status = serve_settings_show("config", s);
 	arena_finish(&arena);
 	free(s);
 	return status;

@@ -172,7 +172,7 @@ static int list(struct db *db, bool as_json)
 	return ok ? status : failed("token", &err);
 }
 
-static int revoke(struct db *db, const struct token_flags *f)
+static int revoke_one(struct db *db, const struct token_flags *f)
 {
 	struct err err = { 0 };
 
@@ -247,7 +247,7 @@ int cmd_token(int argc, char **argv, const struct registry *registry)
 		return failed("token", &err);
 	status = strcmp(f.words[0], "add") == 0    ? add(db, &f)
 		 : strcmp(f.words[0], "list") == 0 ? list(db, f.json)
-						   : revoke(db, &f);
+						   : revoke_one(db, &f);
 	db_close(db);
 	return status;
 }

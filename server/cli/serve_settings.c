@@ -403,14 +403,6 @@ static void print_setting(const struct flag *row, const char *from)
 		printf("# %s: none\n", name);
 }
 
-void serve_settings_print(const struct serve_settings *o)
-{
-	printf("# %s%s\n", o->file ? "settings of " : "no file of settings",
-	       o->file ? o->file : "");
-	for (int i = 1; i < SETTINGS_MOST; i++)
-		print_setting(&o->table[i], o->from[i]);
-}
-
 static json_t *value_json(const struct serve_settings *o, int i)
 {
 	const struct flag *row = &o->table[i];
@@ -428,7 +420,7 @@ static json_t *value_json(const struct serve_settings *o, int i)
 	return texts;
 }
 
-json_t *serve_settings_json(const struct serve_settings *o)
+static json_t *all_json(const struct serve_settings *o)
 {
 	json_t *rows = json_array();
 
@@ -438,4 +430,15 @@ json_t *serve_settings_json(const struct serve_settings *o)
 						"value", value_json(o, i), "from", o->from[i]));
 	return json_pack("{s:o, s:o}", "file", o->file ? json_string(o->file) : json_null(),
 			 "settings", rows);
+}
+
+int serve_settings_show(const char *command, const struct serve_settings *o)
+{
+	if (o->json)
+		return json_flag_print(command, all_json(o));
+	printf("# %s%s\n", o->file ? "settings of " : "no file of settings",
+	       o->file ? o->file : "");
+	for (int i = 1; i < SETTINGS_MOST; i++)
+		print_setting(&o->table[i], o->from[i]);
+	return EXIT_DONE;
 }

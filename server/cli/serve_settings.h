@@ -52,11 +52,10 @@ struct serve_settings {
 int serve_settings_read(const char *command, bool shows, int argc, char **argv,
 			struct serve_settings *s, struct arena *arena);
 
-/* As a file of settings, with where each value is from. */
-void serve_settings_print(const struct serve_settings *s);
-
-/* {"file", "settings": [{"name", "value", "from"}]}: texts, truths, numbers, lists of texts; null
- * where there is none.  A new object. */
-json_t *serve_settings_json(const struct serve_settings *s);
+/* Prints them as a file of settings, with where each value is from; with --json {"file",
+ * "settings":
+ * [{"name", "value", "from"}]}: texts, truths, numbers, lists of texts; null where there is none.
+ * The exit status. */
+int serve_settings_show(const char *command, const struct serve_settings *s);
 
 #endif
