@@ -1,5 +1,4 @@
-/* server/cli/cmd_serve.c -- what a server is started with, printed by config; puts the server
- * together and waits for a signal. */
+/* server/cli/cmd_serve.c -- puts the server together and waits for a signal. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include "profiler/profiler.h"
 #include "server/api/api.h"
 #include "server/cli/cli.h"
-#include "server/cli/flags.h"
 #include "server/cli/serve_settings.h"
 #include "server/http/http.h"
 #include "server/http/metrics.h"
@@ -22,24 +20,6 @@
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 #include "server/text/text.h"
-
-/* ---- breakeven config ---- */
-
-int cmd_config(int argc, char **argv, const struct registry *registry)
-{
-	struct serve_settings *s = calloc(1, sizeof(*s));
-	struct arena arena = { 0 };
-	int status = serve_settings_read("config", true, argc, argv, s, &arena);
-
-	(void)registry;
-	if (status < 0)
-		status = serve_settings_show("config", s);
-	arena_finish(&arena);
-	free(s);
-	return status;
-}
-
-/* ---- breakeven serve ---- */
 
 static bool queue_first_run(struct db *db, struct err *err)
 {

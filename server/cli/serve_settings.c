@@ -1,4 +1,4 @@
-/* server/cli/serve_settings.c -- see serve_settings.h. */
+/* server/cli/serve_settings.c -- see serve_settings.h; `breakeven config`. */
 #include "server/cli/serve_settings.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ static const char usual_file[] = "/etc/breakeven.conf";
 
 enum { FILE_BYTES = 64 << 10 };
 
-struct reader {
+struct settings_reader {
 	struct flags *flags; /* those of the command; the first SETTINGS_MOST are settings */
 	struct serve_settings *out;
 	struct arena *arena;
@@ -32,7 +32,8 @@ static const char *variable_of(const char *flag, struct arena *arena)
 	return name;
 }
 
-static bool refuse(const struct reader *r, const char *where, const char *what, const char *detail)
+static bool refuse(const struct settings_reader *r, const char *where, const char *what,
+		   const char *detail)
 {
 	fprintf(stderr, "breakeven %s: %s: %s%s\n", r->flags->command, where, what, detail);
 	return false;
@@ -43,7 +44,7 @@ static bool is_given(const struct flag *row)
 	return row->on ? *row->on : row->many ? row->many->n > 0 : *row->value != NULL;
 }
 
-static void empty(struct reader *r)
+static void empty(struct settings_reader *r)
 {
 	for (int i = 0; i < SETTINGS_MOST; i++) {
 		const struct flag *row = &r->flags->table[i];
@@ -57,7 +58,7 @@ static void empty(struct reader *r)
 }
 
 /* What nobody gave is as it was. */
-static void fill(struct reader *r)
+static void fill(struct settings_reader *r)
 {
 	for (int i = 0; i < SETTINGS_MOST; i++) {
 		const struct flag *row = &r->flags->table[i];
@@ -83,7 +84,7 @@ static bool read_switch(const char *text, bool *on)
 }
 
 /* Gives row i a value from `where`. */
-static bool set(struct reader *r, int i, const char *text, const char *where)
+static bool set(struct settings_reader *r, int i, const char *text, const char *where)
 {
 	const struct flag *row = &r->flags->table[i];
 
@@ -103,7 +104,7 @@ static bool set(struct reader *r, int i, const char *text, const char *where)
 	return true;
 }
 
-static bool read_variable(struct reader *r, int i)
+static bool read_variable(struct settings_reader *r, int i)
 {
 	const struct flag *row = &r->flags->table[i];
 	const char *name = variable_of(row->name, r->arena);
@@ -124,7 +125,7 @@ static bool read_variable(struct reader *r, int i)
 /* ---- the file ---- */
 
 /* Its text; "" where there is none that was asked for; NULL after a message. */
-static const char *read_file(struct reader *r, const char *named)
+static const char *read_file(struct settings_reader *r, const char *named)
 {
 	const char *path = named ? named : usual_file;
 	char *text = arena_alloc(r->arena, FILE_BYTES + 1);
@@ -169,7 +170,7 @@ static int row_of(const struct flags *f, const char *name)
 }
 
 /* `before` has the line of the file that gave each row, 0: none. */
-static bool read_line(struct reader *r, const char *line, const char *end, int number,
+static bool read_line(struct settings_reader *r, const char *line, const char *end, int number,
 		      int before[SETTINGS_MOST])
 {
 	const char *where = arena_printf(r->arena, "%s:%d", r->out->file, number);
@@ -196,7 +197,7 @@ static bool read_line(struct reader *r, const char *line, const char *end, int n
 	return text ? set(r, i, text, where) : refuse(r, where, "out of memory", "");
 }
 
-static bool read_lines(struct reader *r, const char *text)
+static bool read_lines(struct settings_reader *r, const char *text)
 {
 	int before[SETTINGS_MOST] = { 0 }, number = 0;
 
@@ -210,7 +211,7 @@ static bool read_lines(struct reader *r, const char *text)
 	return true;
 }
 
-static bool read_rest(struct reader *r)
+static bool read_rest(struct settings_reader *r)
 {
 	const char *named = NULL, *text;
 
@@ -227,7 +228,7 @@ static bool read_rest(struct reader *r)
 }
 
 /* As flags_read(), with the defaults in the table's places before. */
-static int read_all(struct reader *r, int argc, char **argv)
+static int read_all(struct settings_reader *r, int argc, char **argv)
 {
 	int status;
 
@@ -372,7 +373,7 @@ int serve_settings_read(const char *command, bool shows, int argc, char **argv,
 			struct serve_settings *o, struct arena *arena)
 {
 	struct flags flags = { .command = command, .n = SETTINGS_MOST + shows };
-	struct reader r = { .flags = &flags, .out = o, .arena = arena };
+	struct settings_reader r = { .flags = &flags, .out = o, .arena = arena };
 	int status;
 
 	if (!o) {
@@ -420,6 +421,8 @@ static json_t *value_json(const struct serve_settings *o, int i)
 	return texts;
 }
 
+/* As a file of settings, with where each value is from; with --json {"file", "settings": [{"name",
+ * "value", "from"}]}: texts, truths, numbers, lists of texts; null where there is none. */
 static json_t *all_json(const struct serve_settings *o)
 {
 	json_t *rows = json_array();
@@ -432,13 +435,27 @@ static json_t *all_json(const struct serve_settings *o)
 			 "settings", rows);
 }
 
-int serve_settings_show(const char *command, const struct serve_settings *o)
+static int show(const struct serve_settings *o)
 {
 	if (o->json)
-		return json_flag_print(command, all_json(o));
+		return json_flag_print("config", all_json(o));
 	printf("# %s%s\n", o->file ? "settings of " : "no file of settings",
 	       o->file ? o->file : "");
 	for (int i = 1; i < SETTINGS_MOST; i++)
 		print_setting(&o->table[i], o->from[i]);
 	return EXIT_DONE;
+}
+
+int cmd_config(int argc, char **argv, const struct registry *registry)
+{
+	struct serve_settings *s = calloc(1, sizeof(*s));
+	struct arena arena = { 0 };
+	int status = serve_settings_read("config", true, argc, argv, s, &arena);
+
+	(void)registry;
+	if (status < 0)
+		status = show(s);
+	arena_finish(&arena);
+	free(s);
+	return status;
 }

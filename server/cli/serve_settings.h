@@ -4,7 +4,8 @@
  * A flag counts before BREAKEVEN_NAME of the environment, and that before the file, which
  * --config names: /etc/breakeven.conf, where it is there.  Its lines are `name = value`, the name
  * that of the flag without its dashes; a flag without a value is yes or no; what may be given often
- * has a line for each, and blanks between in the environment.  `#` begins a comment.
+ * has a line for each, and blanks between in the environment.  `#` begins a comment.  `breakeven
+ * config` prints them.
  */
 #ifndef SERVER_CLI_SERVE_SETTINGS_H
 #define SERVER_CLI_SERVE_SETTINGS_H
@@ -51,11 +52,5 @@ struct serve_settings {
  * -1 to go on, else the exit status, after the help or a message. */
 int serve_settings_read(const char *command, bool shows, int argc, char **argv,
 			struct serve_settings *s, struct arena *arena);
-
-/* Prints them as a file of settings, with where each value is from; with --json {"file",
- * "settings":
- * [{"name", "value", "from"}]}: texts, truths, numbers, lists of texts; null where there is none.
- * The exit status. */
-int serve_settings_show(const char *command, const struct serve_settings *s);
 
 #endif
