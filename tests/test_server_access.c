@@ -139,7 +139,7 @@ static void what_shows_all_projects_is_not_for_a_token_of_one(void **state)
 		refused += !is_of_project(&req, &routes.rows[i], &err);
 		assert_true(err.code == ERR_NONE || err.code == ERR_FORBIDDEN);
 	}
-	assert_int_equal(refused, 4); /* metrics, suites, files, audit */
+	assert_int_equal(refused, 5); /* metrics, suites, files, hosts, audit */
 }
 
 /* Both ends of a connection: the server's, the client's. */

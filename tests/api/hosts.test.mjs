@@ -55,7 +55,7 @@ test('a run of another machine is done there, and stored as one of this', async 
         const run = await waitFor(server, body.id);
         assert.equal(run.status, 'done', JSON.stringify(run.error));
         assert.deepEqual([run.host, run.attempts, Object.keys(run.report.modes)], ['site', 1, ['eager', 'static', 'dynamic']]);
-        assert.match(readFileSync(join(folder, scripts(folder)[0].replace('.sh', '.out')), 'utf8'), /^run 1: done/);
+        await until(() => readFileSync(join(folder, scripts(folder)[0].replace('.sh', '.out')), 'utf8') === 'run 1: done\n', 'the end of the process there');
         const list = await hosts(server);
         assert.deepEqual(list.map((h) => [h.name, h.executor, h.waiting, h.handed, h.running]), [['local', 'local', 0, 0, 0], ['site', 'command', 0, 0, 0]]);
         const here = await postRun(server, { ...workload('    return x'), host: 'local' });
