@@ -100,7 +100,7 @@ struct grad_node {
 	uint64_t came;  /* results (grad_bit) that eager has a gradient of, in that pass */
 	uint64_t spent; /* ... and in those before that were to be the last */
 	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
-	struct tensor *out; /* saved; NULL */
+	struct tensor *out;         /* saved; NULL */
 	struct grad_packed *packed; /* what hooks made of what is saved; NULL: there were none */
 	unsigned out_version;
 	enum dtype dtype;
@@ -119,12 +119,12 @@ struct grad_rules;
 struct autograd {
 	struct eager *eager;
 	struct vm *vm;
-	bool recording; /* the program may ask for a gradient */
-	bool twice;     /* ... and for that of a gradient */
-	bool splits;    /* it calls what makes several views */
+	bool recording;            /* the program may ask for a gradient */
+	bool twice;                /* ... and for that of a gradient */
+	bool splits;               /* it calls what makes several views */
 	struct value pack, unpack; /* saved_tensors_hooks that are open; UNSET: none */
-	bool notes;     /* it splits, or shows tensors: what requires a gradient is known of each */
-	int n_tracked;  /* tensors with a struct tensor_grad */
+	bool notes;    /* it splits, or shows tensors: what requires a gradient is known of each */
+	int n_tracked; /* tensors with a struct tensor_grad */
 	struct tensor_grad *tensors;
 	struct grad_node *nodes;
 	struct grad_node *doomed; /* without references, to be freed */

@@ -514,8 +514,9 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 static bool asks(const char *name, enum autograd_word what)
 {
 	static const char *const words[][16] = {
-		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "saved_tensors_hooks", "grad_fn", "is_leaf",
-					"retain_grad", "detach_", "requires_grad", "requires_grad_",
+		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "saved_tensors_hooks",
+					"grad_fn", "is_leaf", "retain_grad", "detach_",
+					"requires_grad", "requires_grad_",
 					"torch.autograd.functional", "torch.func", "functorch",
 					"func" },
 		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian",

@@ -1,5 +1,6 @@
-/* fusion/eager/autograd_saved.c -- torch.autograd.graph.saved_tensors_hooks: what a program makes of
- * the tensors that a node of an op saves (pack), and how a backward pass has them again (unpack).
+/* fusion/eager/autograd_saved.c -- torch.autograd.graph.saved_tensors_hooks: what a program makes
+ * of the tensors that a node of an op saves (pack), and how a backward pass has them again
+ * (unpack).
  */
 #include "fusion/eager/autograd.h"
 
@@ -99,9 +100,10 @@ bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i,
 		return false;
 	if (out->kind == VALUE_TENSOR)
 		return tensor_check_memory(*out, err);
-	err_set(err, ERR_TYPE,
-		"Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
-		value_type_name(*out));
+	err_set(
+	    err, ERR_TYPE,
+	    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
+	    value_type_name(*out));
 	value_unref(*out);
 	return false;
 }

@@ -24,7 +24,8 @@ static double complex *at(const struct schur *s, int64_t i, int64_t j)
 static void turn(const struct schur *s, int64_t p, int64_t q, double complex x, double complex y)
 {
 	double size = hypot(cabs(x), cabs(y)), c = size > 0 ? cabs(x) / size : 1;
-	double complex phase = cabs(x) > 0 ? x / cabs(x) : 1, w = size > 0 ? phase * conj(y) / size : 0;
+	double complex phase = cabs(x) > 0 ? x / cabs(x) : 1,
+		       w = size > 0 ? phase * conj(y) / size : 0;
 
 	for (int64_t j = 0; j < s->n; j++) {
 		double complex u = *at(s, p, j), v = *at(s, q, j);
@@ -87,7 +88,8 @@ static void to_triangle(const struct schur *s)
 
 		for (; first > 0; first--) {
 			double complex *below = at(s, first, first - 1);
-			double near = cabs(*at(s, first, first)) + cabs(*at(s, first - 1, first - 1));
+			double near = cabs(*at(s, first, first)) +
+				      cabs(*at(s, first - 1, first - 1));
 
 			if (cabs(*below) > DBL_EPSILON * near)
 				continue;
@@ -100,7 +102,8 @@ static void to_triangle(const struct schur *s)
 			continue;
 		}
 		step(s, first, last,
-		     steps % 10 == 9 ? *at(s, last, last) + cabs(*at(s, last, last - 1)) : shift_of(s, last));
+		     steps % 10 == 9 ? *at(s, last, last) + cabs(*at(s, last, last - 1))
+				     : shift_of(s, last));
 	}
 }
 
@@ -132,7 +135,8 @@ static void put_vector(const struct schur *s, int64_t k, double complex *y, doub
 			largest = v;
 	}
 	for (int64_t i = 0; i < s->n; i++)
-		vectors[i * s->n + k] *= conj(largest) / (cabs(largest) * sqrt(sum)) * (creal(largest) < 0 ? -1 : 1);
+		vectors[i * s->n + k] *= conj(largest) / (cabs(largest) * sqrt(sum)) *
+					 (creal(largest) < 0 ? -1 : 1);
 }
 
 static void exchange(struct eig *e, int64_t n, int64_t a, int64_t b)
@@ -157,7 +161,8 @@ static void pair_up(struct eig *e, int64_t n, double size)
 		bool real = fabs(cimag(e->values[k])) <= 8 * DBL_EPSILON * size || k + 1 == n;
 
 		for (int64_t j = k + 2; !real && j < n; j++)
-			if (cabs(e->values[j] - conj(e->values[k])) < cabs(e->values[other] - conj(e->values[k])))
+			if (cabs(e->values[j] - conj(e->values[k])) <
+			    cabs(e->values[other] - conj(e->values[k])))
 				other = j;
 		if (real) {
 			e->values[k] = creal(e->values[k]);

@@ -13,8 +13,10 @@ static inline int64_t eig_room(int64_t n)
 }
 
 struct eig {
-	double complex *values;  /* n: conjugate pairs side by side, the one above the real axis first */
-	double complex *vectors; /* n by n, row by row: columns of length 1 whose largest number is real */
+	double complex
+	    *values; /* n: conjugate pairs side by side, the one above the real axis first */
+	double complex
+	    *vectors; /* n by n, row by row: columns of length 1 whose largest number is real */
 };
 
 /* Of `a`, n by n, row by row; the results lie in `room`, of eig_room(n) numbers.  Where the

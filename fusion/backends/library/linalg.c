@@ -463,8 +463,7 @@ static void factor_eig(const struct library_call *call, struct factor_room *f, v
 		       int64_t *at)
 {
 	int64_t n = f->a.rows;
-	struct eig made =
-		eig_of(f->a.at, n, (double complex *)(f->a.at + 4 * n * n + 4 * n + 4));
+	struct eig made = eig_of(f->a.at, n, (double complex *)(f->a.at + 4 * n * n + 4 * n + 4));
 
 	write_parts(&call->out, buffers, at, made.values, n);
 	write_parts(&call->out, buffers, at, made.vectors, n * n);
