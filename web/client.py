@@ -21,16 +21,17 @@ import ast
 import contextlib
 import dis
 import functools
-import html
-import importlib
+import http.client
 import importlib.util
 import inspect
 import io
 import json
 import linecache
+import math
 import os
 import platform
 import re
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -42,7 +43,9 @@ import types
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 import warnings
+from html import escape as _x
 
 ADDRESS = "http://127.0.0.1:8080"
 ENDED = ("done", "failed", "cancelled")
@@ -106,30 +109,44 @@ class Client:
         if not self.url.startswith(("http://", "https://")):
             raise BreakevenError(f"{self.url} is no address of a server: write http://HOST:PORT")
 
-    def open(self, method, path, body=None, kind="application/json", query=None, timeout=None):
+    def open(self, method, path, body=None, kind="application/json", query=None, key=None):
         """The answer, to be read and closed."""
         words = {key: value for key, value in (query or {}).items() if value is not None}
         address = self.url + path + ("?" + urllib.parse.urlencode(words) if words else "")
         headers = {"Content-Type": kind} if body is not None else {}
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
+        if key:
+            headers["Idempotency-Key"] = key
         request = urllib.request.Request(address, data=body, headers=headers, method=method)
         try:
-            return urllib.request.urlopen(request, timeout=timeout or self.timeout)
+            return urllib.request.urlopen(request, timeout=self.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 raise _said(error.read(), error.code) from None
-        except (urllib.error.URLError, OSError) as error:
+        except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", error)
             raise BreakevenError(f"no server answers at {self.url}: {why}; connect(url) or BREAKEVEN_URL names another",
                                  "no-server") from None
 
     def ask(self, method, path, body=None, query=None, kind="application/json"):
-        """(what the JSON of an answer says, its status); `body` is bytes, or what JSON can say."""
+        """(what the JSON of an answer says, its status); `body` is bytes, or what JSON can say.  It is asked again
+        where the answer was lost on its way, or the server starts again: a post makes nothing twice by its key."""
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
-        with self.open(method, path, body, kind, query) as answer:
-            text, status = answer.read(), answer.status
+        key, lost = uuid.uuid4().hex if method == "POST" else None, False
+        for pause in (0.5, 2, 5, None):
+            try:
+                with self.open(method, path, body, kind, query, key) as answer:
+                    text, status = answer.read(), answer.status
+                break
+            except (BreakevenError, OSError, http.client.HTTPException) as error:
+                why, status = getattr(error.__context__, "reason", error.__context__), getattr(error, "status", None)
+                lost = lost or status in (502, 503, 504) or not (status or isinstance(why, (ConnectionRefusedError, socket.gaierror)))
+                if pause is None or not lost or status not in (None, 409, 502, 503, 504):
+                    raise error if isinstance(error, BreakevenError) else BreakevenError(
+                        f"{self.url} began to answer and did not end: {error!r}", "no-server") from None
+            time.sleep(pause)
         try:
             return json.loads(text) if text else None, status
         except ValueError:
@@ -146,12 +163,11 @@ class Client:
         if self.project and "project" not in workload:
             workload["project"] = self.project
         answer, _ = self.ask("POST", "/api/v1/runs", workload)
-        found = Result(self, answer["id"], notes)
-        return found.wait(progress) if wait else found
+        return self.result(answer["id"], wait, progress, notes)
 
-    def result(self, number, wait=True, progress=None):
+    def result(self, number, wait=True, progress=None, notes=()):
         """The Result of a run by its number."""
-        found = Result(self, int(number), [])
+        found = Result(self, int(number), list(notes))
         return found.wait(progress) if wait else found
 
     def compare(self, a, b, margin=None, force=False, metric=None):
@@ -169,10 +185,8 @@ class Client:
             raise BreakevenError("gate() takes runs or workloads, not both at once")
         body = {"workloads": workloads} if workloads else {"runs": [_number(r) for r in runs]}
         body["baseline"] = str(_number(baseline)) if isinstance(baseline, (Result, int)) else baseline
-        if margin is not None:
-            body["margin"] = margin
-        if fails_on is not None:
-            body["fails_on"] = fails_on if isinstance(fails_on, str) else ",".join(fails_on)
+        fails_on = fails_on if fails_on is None or isinstance(fails_on, str) else ",".join(fails_on)
+        body.update({key: value for key, value in (("margin", margin), ("fails_on", fails_on)) if value is not None})
         with _Line(progress) as line:
             while True:
                 answer, status = self.ask("POST", "/api/v1/gate", body)
@@ -255,16 +269,13 @@ run, result, compare, gate, record, upload, trace = map(_of_module, ("run", "res
 
 
 def _git():
-    def say(*words):
-        done = subprocess.run(["git", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
+    words = ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"]
     try:
-        commit = say("rev-parse", "HEAD")
-        branch = say("rev-parse", "--abbrev-ref", "HEAD") if commit else ""
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
     except OSError:  # there is no git
         return {}
-    return {key: text for key, text in (("commit", commit), ("branch", branch)) if text and text != "HEAD"}
+    found = done.stdout.split() if done.returncode == 0 else []
+    return {key: text for key, text in zip(("commit", "branch"), found) if text != "HEAD"}
 
 
 # ---- waiting
@@ -356,7 +367,7 @@ class Result(_Shown):
                     if text.startswith(b"data:"):
                         said = json.loads(text[5:])
                         line.say(said["status"], said.get("progress"), said.get("what"))
-        except (OSError, ValueError):  # a proxy cut it: the run is asked for again
+        except (OSError, ValueError, http.client.HTTPException):  # a proxy cut it: the run is asked for again
             time.sleep(0.5)
         except BreakevenError as error:
             if error.code == "no-server" or (error.status or 0) >= 500 or error.status == 429:
@@ -455,9 +466,6 @@ class Gate(_Shown):
 
     def said(self):
         return f"{self.verdict}: {self.answer['sentence']}"
-
-
-_x = html.escape
 
 
 def _joined(parts):
@@ -564,9 +572,7 @@ def _kind(x):
 
 def _tensor(x, where, notes):
     dtype, shape = str(x.dtype).replace("torch.", ""), [int(n) for n in x.shape]
-    numel = 1
-    for n in shape:
-        numel *= n
+    numel = math.prod(shape)
     if dtype not in DTYPES:
         raise BreakevenError(f"{where}: a tensor of {dtype} cannot be sent; the dtypes are {', '.join(DTYPES)}")
     order, floats = _order(x), "float" in dtype
@@ -607,18 +613,11 @@ def _value(x, where, notes):
     raise BreakevenError(f"{where}: a {type(x).__name__} cannot be sent; tensors, numbers, texts, None, lists, tuples and dicts can")
 
 
-def _device(values):
-    """Where the tensors among them are, as a workload says it."""
-    for x in values:
-        if isinstance(x, (list, tuple)):
-            found = _device(x)
-        elif isinstance(x, dict) and not isinstance(x, _Random):
-            found = _device(x.values())
-        else:
-            found = getattr(getattr(x, "device", None), "type", None)
-        if found == "cuda":
-            return "cuda"
-    return None
+def _device(x):
+    """Where the tensors in it are, as a workload says it."""
+    if isinstance(x, _Random) or not isinstance(x, (list, tuple, dict)):
+        return getattr(getattr(x, "device", None), "type", None)
+    return "cuda" if "cuda" in map(_device, x.values() if isinstance(x, dict) else x) else None
 
 
 # ---- sources
@@ -643,10 +642,8 @@ def _tree(filename):
 
 def _class_text(cls):
     """By a method's code, since inspect does not find classes of a notebook."""
-    try:
+    with contextlib.suppress(OSError, TypeError):
         return textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError):
-        pass
     for member in vars(cls).values():
         code = getattr(getattr(member, "__func__", member), "__code__", None)
         lines, tree = _tree(code.co_filename) if code else (None, None)
@@ -886,7 +883,7 @@ def _workload(subject, inputs, kwargs, fields):
         _object_program(program, subject, made, workload, notes)
     for note in notes:
         warnings.warn(note, stacklevel=4)
-    if "device" not in workload and _device(list(inputs) + list((kwargs or {}).values())):
+    if "device" not in workload and _device([inputs, kwargs or {}]):
         workload["device"] = "cuda"
     for key, text in _git().items():
         workload.setdefault(key, text)
