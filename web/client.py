@@ -269,9 +269,8 @@ run, result, compare, gate, record, upload, trace = map(_of_module, ("run", "res
 
 
 def _git():
-    words = ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"]
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+        done = subprocess.run(["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except OSError:  # there is no git
         return {}
     found = done.stdout.split() if done.returncode == 0 else []
@@ -290,6 +289,7 @@ class _Line:
         self.call = progress if callable(progress) else None
         self.drawn = progress is True or (progress is None and (sys.stderr.isatty() or "ipykernel" in sys.modules))
         self.width = 0
+        self.out = sys.stderr if sys.stderr.isatty() or "ipykernel" not in sys.modules else sys.stdout  # a notebook's errors are red
 
     def __enter__(self):
         return self
@@ -299,14 +299,14 @@ class _Line:
             self.call(status, share, what)
         elif self.drawn:
             text = f"{status}{'' if share is None else f' {100 * share:.0f} %'}{', ' if what else ''}{what or ''}"[:79]
-            sys.stderr.write("\r" + text + " " * (self.width - len(text)))
-            sys.stderr.flush()
+            self.out.write("\r" + text + " " * (self.width - len(text)))
+            self.out.flush()
             self.width = len(text)
 
     def __exit__(self, *_):
         if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
+            self.out.write("\r" + " " * self.width + "\r")
+            self.out.flush()
 
 
 class _Shown:
@@ -401,16 +401,18 @@ class Result(_Shown):
 
     def rows(self):
         """The table: the texts that the page shows, which the server made."""
-        unit = (self.findings or {}).get("time_unit", "")
-        heads = ["mode", f"median {unit}".strip(), "95 %", "speedup", "95 %", "verdict"]
+        modes = (self.report or {}).get("modes", {})
+        unit = "" if any(m.get("measure") for m in modes.values()) else (self.findings or {}).get("time_unit", "")
         made, points = [], (self.findings or {}).get("points") or []
+        heads = (["n"] if len(points) > 1 else []) + ["mode", f"median {unit}".strip(), "95 %", "speedup", "95 %", "verdict"]
         for p in points:
             for mode, m in p["modes"].items():
                 median, speedup = m.get("median") or {}, m.get("speedup") or {}
-                measure = ((self.report["modes"].get(mode) or {}).get("measure") or {}) if p["n"] is None else {}
+                measure = (modes.get(mode) or {}).get("measure") or {}
                 row = [mode, median.get("text") or measure.get("shown", "-"), _span(median), speedup.get("text", ""), _span(speedup), m.get("verdict") or ""]
                 made.append([str(p["n"])] + row if len(points) > 1 else row)
-        return (["n"] + heads if len(points) > 1 else heads), made
+        full = [i for i in range(len(heads)) if any(row[i] for row in made)]  # columns that say something
+        return [heads[i] for i in full], [[row[i] for i in full] for row in made]
 
     def said(self):
         return f"run {self.id}{f' {self.name}' if self.name else ''}: {self.status}, {self.url}"
@@ -483,10 +485,10 @@ def _table(heads, rows):
 
 
 # Colours of the notebook where it says any, else of the system: both themes.
-_STYLE = ("<style>.breakeven{font:13px/1.5 system-ui,sans-serif;color:var(--jp-ui-font-color1,CanvasText);color-scheme:light dark}"
-          ".breakeven table{border-collapse:collapse;margin:4px 0}.breakeven th,.breakeven td{padding:2px 10px 2px 0;text-align:left}"
-          ".breakeven th{font-weight:600;border-bottom:1px solid color-mix(in srgb,currentColor 40%,transparent)}"
-          ".breakeven svg{display:block}.breakeven svg text{fill:currentColor;font-size:12px}.breakeven .bar{fill:#3b7ddd}"
+_STYLE = ("<style>.breakeven{font:13px/1.5 system-ui,sans-serif;color:var(--jp-ui-font-color1,CanvasText);color-scheme:light dark;overflow-x:auto}"
+          ".breakeven table{border-collapse:collapse;margin:4px 0}.breakeven table :is(th,td){padding:2px 10px 2px 0;text-align:left;white-space:nowrap}"
+          ".breakeven table th{font-weight:600;border-bottom:1px solid color-mix(in srgb,currentColor 40%,transparent)}"
+          ".breakeven svg{display:block;max-width:100%;height:auto}.breakeven svg text{fill:currentColor;font-size:12px}.breakeven .bar{fill:#3b7ddd}"
           ".breakeven .whisker{stroke:currentColor;stroke-width:1.5}</style>")
 
 
@@ -515,7 +517,8 @@ def _bars(n, rows):
         if ci:
             drawn.append(f'<line class="whisker" x1="{at(ci[0]):.1f}" x2="{at(ci[1]):.1f}" y1="{y + 10}" y2="{y + 10}"/>')
     title = "Median time of each mode" + ("" if n is None else f", n = {n}")
-    return (f'<svg role="img" aria-label="{_x(title)}" width="{left + width + 4}" height="{step * len(shown)}">'
+    size = left + width + 4, step * len(shown)
+    return (f'<svg role="img" aria-label="{_x(title)}" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}">'
             f'<title>{_x(title)}</title>{"".join(drawn)}</svg>')
 
 
