@@ -159,7 +159,7 @@ def main(build):
         bundles, context = folder / "bundles", context_of(build, folder)
         bundles.mkdir()
         for base, root in bases.items():
-            base_image(images, folder, root, base.partition("/")[2])
+            base_image(images, folder, root, base)
             for target, name in (("cpu", "breakeven"), ("cuda", "breakeven-cuda")):
                 images("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--build-arg", f"BASE={base}", "--target", target,
                        "-f", "deploy/Containerfile", "-t", name, str(context))
