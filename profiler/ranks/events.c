@@ -92,9 +92,9 @@ static int kind_of(const struct ranks_event *event)
 	case TIMELINE_OP:
 		return begins(event->name, "ProfilerStep") ? RANK_STEP : RANK_OP;
 	case TIMELINE_RANGE:
-		return begins(event->name, "ProfilerStep")  ? RANK_STEP
-		       : is_host_collective(event->name) ? RANK_HOST_COLLECTIVE
-							    : -1;
+		return begins(event->name, "ProfilerStep") ? RANK_STEP
+		       : is_host_collective(event->name)   ? RANK_HOST_COLLECTIVE
+							   : -1;
 	case TIMELINE_WAIT:
 		return RANK_WAIT;
 	default:

@@ -120,8 +120,8 @@ struct rank_events {
 	VEC(struct rank_collective) collectives;
 	VEC(struct rank_collective) of_host; /* that the host ran: gloo, MPI, UCC */
 	bool on_host;                        /* see rank_events_on_host() */
-	int64_t left_out;              /* events past RANKS_MAX_EVENTS */
-	uint16_t collective_lanes[16]; /* streams of collectives, as they came */
+	int64_t left_out;                    /* events past RANKS_MAX_EVENTS */
+	uint16_t collective_lanes[16];       /* streams of collectives, as they came */
 	int n_collective_lanes;
 };
 void rank_events_finish(struct rank_events *e);

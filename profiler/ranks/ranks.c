@@ -413,10 +413,11 @@ static const char *say_busy(const struct ranks *r, struct report_draft *draft)
 	number_print(high, 100 * most, 0.1);
 	number_duration(length, one->total_us);
 	if (any_on_host(r))
-		return arena_printf(&draft->arena,
-				    "Hosts of %d rank%s ran ops and collectives %s%s%s %% of their time",
-				    n, n > 1 ? "s" : "", low, strcmp(low, high) ? " to " : "",
-				    strcmp(low, high) ? high : "");
+		return arena_printf(
+		    &draft->arena,
+		    "Hosts of %d rank%s ran ops and collectives %s%s%s %% of their time", n,
+		    n > 1 ? "s" : "", low, strcmp(low, high) ? " to " : "",
+		    strcmp(low, high) ? high : "");
 	if (n == 1)
 		return arena_printf(&draft->arena, "The device was busy %s %% of %s", high, length);
 	return arena_printf(&draft->arena, "Devices of %d ranks were busy %s%s%s %% of their time",

@@ -220,6 +220,11 @@ test("a timeline has all ranks, and their compile logs, on the first one's clock
         assert.ok(Math.abs(at / 1e3 - 1000) < 3, `compiling at ${at} ns`);
     };
     await same(1);
+    // Sums are of the same window.
+    for (const clocks of ['', '&clocks=recorded']) {
+        const { body: sums } = await getJson(`${server.url}/api/v1/runs/1/timeline/groups?by=name${clocks}`), head = await headOf(server, 1, clocks);
+        assert.deepEqual([sums.t0_ns, sums.t1_ns, sums.events], [0, head.span_ns, head.events]);
+    }
     assert.equal((await fetch(`${server.url}/api/v1/runs/1/timeline?clocks=mine`)).status, 400);
     assert.equal((await getJson(`${server.url}/api/v1/runs/1/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"sql": "SELECT 1", "clocks": "mine"}' })).status, 400);
     // A Chrome trace is on one clock and says so; it comes back as the same.
