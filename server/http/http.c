@@ -492,9 +492,11 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	else if (!x->route->slow)
 		handle(x);
 	else {
-		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
-		if (x->handled) /* it will not be done */
+		/* Else x is the other thread's by now, which may have handled it already. */
+		if (!exchange_run_slowly(http, x, c, handle_slowly)) { /* it will not be done */
+			x->handled = true;
 			once_end(x);
+		}
 		return MHD_YES;
 	}
 	return finish_handled(http, x, c);
