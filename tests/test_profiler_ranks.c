@@ -295,7 +295,7 @@ static void add_rank(struct ranks *r, int rank, int64_t work_us, int64_t longest
 		     text);
 		begin = end;
 	}
-	assert_true(ranks_end(r, head, &err));
+	assert_true(ranks_end(r, head, false, &err));
 	json_decref(head);
 }
 
@@ -410,7 +410,7 @@ static void traces_that_begin_elsewhere_are_matched(void **state)
 			     AT(end - (rank == 1 ? 20000 : 90000), rank == 1 ? 20000 : 90000),
 			     text);
 		}
-		assert_true(ranks_end(r, NULL, &err));
+		assert_true(ranks_end(r, NULL, false, &err));
 	}
 	all = ranks_report(r, NULL, NULL, &draft);
 	assert_int_equal(all->collectives, 20);
@@ -594,7 +594,7 @@ static void many_ranks_without_numbers(void **state)
 	for (int i = 0; i < MANY; i++) {
 		assert_true(ranks_begin(r, "trace.json", 0, &err));
 		feed(r, TIMELINE_KERNEL, "gemm", STREAM, AT(10000, 5000), "{}");
-		assert_true(ranks_end(r, NULL, &err));
+		assert_true(ranks_end(r, NULL, false, &err));
 	}
 	all = ranks_report(r, NULL, NULL, &draft);
 	assert_non_null(all);
@@ -660,7 +660,7 @@ static void nothing_is_no_error(void **state)
 
 	(void)state;
 	assert_true(ranks_begin(r, "a", 0, &err));
-	assert_true(ranks_end(r, NULL, &err));
+	assert_true(ranks_end(r, NULL, false, &err));
 	assert_null(ranks_report(r, NULL, NULL, &draft));
 	assert_true(rank_match(&m));
 	assert_null(rank_critical(&m, false));

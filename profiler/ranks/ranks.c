@@ -241,9 +241,9 @@ static int64_t begin_of(const struct rank_events *e)
 	return begin_ns;
 }
 
-bool ranks_end(struct ranks *r, const json_t *head, struct err *err)
+bool ranks_end(struct ranks *r, const json_t *head, bool is_cut_off, struct err *err)
 {
-	struct rank_row row = { .file = r->number };
+	struct rank_row row = { .file = r->number, .is_torn = is_cut_off, .is_cut = is_cut_off };
 	bool ok = rank_events_on_host(&r->events);
 
 	row.begin_ns = begin_of(&r->events);
