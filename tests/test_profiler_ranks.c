@@ -126,7 +126,6 @@ static void each_moment_counts_once(void **state)
 static void the_last_step_is_left_out(void **state)
 {
 	struct made m = { 0 };
-	bool left_out;
 	size_t n;
 	uint32_t *sorted;
 
@@ -134,11 +133,13 @@ static void the_last_step_is_left_out(void **state)
 	make_overlapping(&m);
 	add(&m, TIMELINE_KERNEL, "of nobody", STREAM, AT(90, 5), 999);
 	add(&m, TIMELINE_RANGE, "ProfilerStep#3", HOST, AT(-10, 50), 0);
-	assert_int_equal(rank_events_steps(&m.events, &left_out), 1);
-	assert_false(left_out);
+	assert_true(rank_events_end(&m.events));
+	assert_int_equal(m.events.steps, 1);
+	assert_false(m.events.last_left_out);
 	add(&m, TIMELINE_RANGE, "ProfilerStep#4", HOST, AT(40, 50), 0);
-	assert_int_equal(rank_events_steps(&m.events, &left_out), 1);
-	assert_true(left_out);
+	assert_true(rank_events_end(&m.events));
+	assert_int_equal(m.events.steps, 1);
+	assert_true(m.events.last_left_out);
 	sorted = rank_events_sorted(&m.events, RANK_KERNELS, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(m.events.copied.len, 0);
