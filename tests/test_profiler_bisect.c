@@ -182,6 +182,35 @@ static void an_outlier_decides_nothing(void **state)
 	assert_int_equal(place.verdict, BISECT_GOOD);
 }
 
+/* 4 of 7 as BAD is, 3 as GOOD: of more than half alike nothing is known to be certain. */
+static void one_that_is_now_good_now_bad_is_not_placed(void **state)
+{
+	struct bisect_change change = { .ratio = { 1.08, 1.08, 1.08 }, .deviation = 1e-4 };
+	struct bisect_round rounds[41];
+	struct bisect_place place;
+
+	(void)state;
+	for (int n = 1; n <= 41; n++) {
+		rounds[n - 1] = (struct bisect_round){ 100, n % 2 ? 108 : 100, 108 };
+		assert_true(bisect_place(&change, rounds, n, &place));
+		assert_int_equal(place.verdict, BISECT_OPEN);
+		assert_false(bisect_between(&change, &place.ratio));
+	}
+}
+
+static void what_has_a_part_of_the_change_lies_between(void **state)
+{
+	const struct bisect_change more = { .ratio = { 1.07, 1.08, 1.09 } },
+				   less = { .ratio = { 0.91, 0.92, 0.93 } };
+
+	(void)state;
+	assert_true(bisect_between(&more, &(struct interval){ 1.02, 1.04, 1.06 }));
+	assert_false(bisect_between(&more, &(struct interval){ 0.99, 1.04, 1.06 }));
+	assert_false(bisect_between(&more, &(struct interval){ 1.02, 1.05, 1.081 }));
+	assert_true(bisect_between(&less, &(struct interval){ 0.93, 0.96, 0.99 }));
+	assert_false(bisect_between(&less, &(struct interval){ 0.91, 0.96, 0.99 }));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -189,6 +218,8 @@ int main(void)
 		cmocka_unit_test(equal_commits_are_the_same_and_never_differ_more_than_seldom),
 		cmocka_unit_test(what_is_counted_is_told_at_once),
 		cmocka_unit_test(an_outlier_decides_nothing),
+		cmocka_unit_test(one_that_is_now_good_now_bad_is_not_placed),
+		cmocka_unit_test(what_has_a_part_of_the_change_lies_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

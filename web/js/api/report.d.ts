@@ -4655,6 +4655,10 @@ export interface ReportBisect {
   suspects: ReportBisectCommit[];
   /** how much of the change, on the scale of logs, lies between that commit and its parent */
   share: number | null;
+  /** s: of wall: what all timed commands took */
+  passed_seconds?: number;
+  /** s: of those seconds, what the commands waited for a core that others had; figures are without it */
+  waited_seconds?: number;
 }
 
 /** what a bisection times, and how */
@@ -4673,7 +4677,7 @@ export interface ReportBisectRequest {
   clean: boolean;
   /** changes up to this are none: 0.02 is 2 % */
   margin: number;
-  /** most rounds of a step */
+  /** rounds of a step; where they do not tell, up to eight times as many */
   rounds: number;
   /** s: of a command or a build */
   timeout_seconds: number;
@@ -4691,7 +4695,7 @@ export interface ReportBisectCommit {
   date: string;
 }
 
-/** figures of rounds, a process each, one after the other: seconds, µs of a call, 1 over a speedup, or what was printed */
+/** figures of rounds, a process each, one after the other: seconds (without those in which it waited for a core that others had), µs of a call, 1 over a speedup, or what was printed */
 export interface ReportBisectRounds {
   /** of `good` */
   good: number[];
