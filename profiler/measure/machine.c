@@ -162,6 +162,18 @@ void machine_join(struct machine_watch *m, const struct report_control *control,
 		keep_sample(m, (double)control->samples_ns.at[i] / 1000, process);
 }
 
+void machine_set_aside(struct machine_watch *m, const bool *aside, int n)
+{
+	int from = m->n[0] - n, kept = from;
+
+	if (from < 0)
+		return;
+	for (int i = 0; i < n; i++)
+		if (!aside[i])
+			m->sample_us[0][kept++] = m->sample_us[0][from + i];
+	m->n[0] = kept;
+}
+
 static size_t samples_of(const struct machine_watch *m)
 {
 	size_t all = 0;

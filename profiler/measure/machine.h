@@ -58,6 +58,10 @@ void machine_finish(struct machine_watch *m); /* zeroed is fine */
  * quickest.  Whether a GPU ran below its clocks since the last call. */
 bool machine_look(struct machine_watch *m);
 
+/* Of the last n rounds, those that are set aside: their samples of the control go too, so that the
+ * others stay beside those of the same rounds. */
+void machine_set_aside(struct machine_watch *m, const bool *aside, int n);
+
 /* After the last round: the thread may run anywhere again. */
 void machine_leave(struct machine_watch *m);
 

@@ -344,6 +344,8 @@ static bool settle(struct candidate *candidates, int n_candidates, const bool *a
 		if (!set_aside(candidates, n_candidates, aside, n_aside, err))
 			return false;
 		watch->rounds_aside = n_aside;
+		if (watch->machine)
+			machine_set_aside(watch->machine, aside, rounds);
 	}
 	for (int k = 0; k < n_candidates; k++) {
 		candidates[k].of_process[0] = candidates[k].n_samples;

@@ -60,6 +60,15 @@ bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], dou
 bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
 		  struct interval *out);
 
+/* The same with a log, and its error, taken off each process' quantile: what is known to have made
+ * that process slower, as if it had not. */
+bool stats_judged_without(const double *x, const int of_process[STATS_PROCESSES],
+			  const struct interval off[STATS_PROCESSES], double process_sd,
+			  struct interval *out);
+
+/* The quantile that is judged, of n samples in any order, 1 or more. */
+bool stats_judged_quantile(const double *x, int n, struct interval *out);
+
 /* What makes samples, in the order they were taken, doubtful: too few, a wide
  * middle half, a drift between the first and the second half of the time.
  * Writes a sentence or two to `text` and returns true, or returns false. */

@@ -3053,7 +3053,7 @@ export interface ReportComparedDrift {
   ratio: number;
   /** x: the 95 % interval */
   ci: [number, number];
-  /** whether the machine drifted: by 1 % or more, and the interval does not hold 1; latencies are then weighed with that and without */
+  /** whether the machine drifted: by 1 % or more, and the interval does not hold 1; latencies are then weighed without the part that they felt (`felt`) */
   moved: boolean;
   /** that in a sentence */
   text: string;
@@ -3083,6 +3083,8 @@ export interface ReportComparedFigure {
   ratio: number | null;
   /** x: its interval */
   ci: [number, number] | null;
+  /** of a latency: what part of the fixed control's drift was taken out of the ratio, on the scale of logs: the least and the most that its rounds and the processor's share of a call allow; none: no drift was */
+  felt?: [number, number];
   /** the ratio as it is shown: 2.99x */
   times: ReportFigure | null;
   /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
