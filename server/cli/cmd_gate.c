@@ -448,8 +448,9 @@ static json_t *ask_server(struct gate_work *g, struct err *err)
 
 	while (post &&
 	       post_send(post, "/gate",
-			 (struct post_body){ "application/json", text, strlen(text) }, &answer,
-			 err) &&
+			 (struct post_body){
+			     .type = "application/json", .bytes = text, .len = strlen(text) },
+			 &answer, err) &&
 	       json_object_get(answer, "status")) {
 		json_decref(answer);
 		answer = NULL;
