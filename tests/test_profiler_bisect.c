@@ -194,21 +194,32 @@ static void one_that_is_now_good_now_bad_is_not_placed(void **state)
 		rounds[n - 1] = (struct bisect_round){ 100, n % 2 ? 108 : 100, 108 };
 		assert_true(bisect_place(&change, rounds, n, &place));
 		assert_int_equal(place.verdict, BISECT_OPEN);
-		assert_false(bisect_between(&change, &place.ratio));
+		assert_false(place.between);
 	}
+}
+
+/* Two candidates' times by turns, around the middle of the two ends. */
+static bool lies_between(double bad, double one, double other)
+{
+	const struct bisect_change change = { .ratio = { bad / 100, bad / 100, bad / 100 },
+					      .deviation = 1e-4 };
+	struct bisect_round rounds[20];
+	struct bisect_place place;
+
+	for (int i = 0; i < 20; i++)
+		rounds[i] = (struct bisect_round){ 100, i % 2 ? one : other, bad };
+	assert_true(bisect_place(&change, rounds, 20, &place));
+	return place.between;
 }
 
 static void what_has_a_part_of_the_change_lies_between(void **state)
 {
-	const struct bisect_change more = { .ratio = { 1.07, 1.08, 1.09 } },
-				   less = { .ratio = { 0.91, 0.92, 0.93 } };
-
 	(void)state;
-	assert_true(bisect_between(&more, &(struct interval){ 1.02, 1.04, 1.06 }));
-	assert_false(bisect_between(&more, &(struct interval){ 0.99, 1.04, 1.06 }));
-	assert_false(bisect_between(&more, &(struct interval){ 1.02, 1.05, 1.081 }));
-	assert_true(bisect_between(&less, &(struct interval){ 0.93, 0.96, 0.99 }));
-	assert_false(bisect_between(&less, &(struct interval){ 0.91, 0.96, 0.99 }));
+	assert_true(lies_between(108, 103, 105));
+	assert_false(lies_between(108, 100, 105));
+	assert_false(lies_between(108, 103, 108));
+	assert_true(lies_between(92, 95, 97));
+	assert_false(lies_between(92, 92, 97));
 }
 
 int main(void)

@@ -59,6 +59,13 @@ bool bisect_measure_change(const struct bisect_round *rounds, int n, double marg
 	return ok;
 }
 
+static bool lies_between(const struct bisect_change *change, const struct interval *ratio)
+{
+	double low = fmin(1, change->ratio.mid), high = fmax(1, change->ratio.mid);
+
+	return ratio->low > low && ratio->high < high;
+}
+
 bool bisect_place(const struct bisect_change *change, const struct bisect_round *rounds, int n,
 		  struct bisect_place *out)
 {
@@ -86,14 +93,8 @@ bool bisect_place(const struct bisect_change *change, const struct bisect_round 
 		out->log_odds += fmin(fmax(t[i], -bound), bound) * d / variance;
 	free(t);
 	out->verdict = BISECT_OPEN;
+	out->between = lies_between(change, &out->ratio);
 	if (n >= BISECT_LEAST_PLACE && fabs(out->log_odds) >= log(BISECT_ODDS))
 		out->verdict = out->log_odds > 0 ? BISECT_BAD : BISECT_GOOD;
 	return true;
-}
-
-bool bisect_between(const struct bisect_change *change, const struct interval *ratio)
-{
-	double low = fmin(1, change->ratio.mid), high = fmax(1, change->ratio.mid);
-
-	return ratio->low > low && ratio->high < high;
 }

@@ -51,13 +51,10 @@ struct bisect_place {
 	enum bisect_verdict verdict; /* OPEN: more rounds are needed */
 	double log_odds;             /* of BAD to GOOD */
 	struct interval ratio;       /* its figure over GOOD's */
+	bool between;                /* which holds neither 1 nor BAD's figure over GOOD's */
 };
 
 /* Of the rounds of one candidate, 1 or more.  False when out of memory. */
 bool bisect_place(const struct bisect_change *change, const struct bisect_round *rounds, int n,
 		  struct bisect_place *out);
-
-/* Whether an interval of a candidate's figure over GOOD's holds neither GOOD's nor BAD's. */
-bool bisect_between(const struct bisect_change *change, const struct interval *ratio);
-
 #endif

@@ -109,7 +109,8 @@ static bool judge(struct figure *f, const struct report_latency *latency)
 	for (size_t i = 0; ok && i < n; i++)
 		us[i] = fmax((double)latency->samples_ns.at[i] / 1000, 1e-3);
 	if (ok && n >= STATS_MIN_SAMPLES) {
-		ok = stats_judged(us, of, f->process_sd, &f->judged);
+		ok = stats_judged(us, &(struct judged_processes){ of, NULL, f->process_sd },
+				  &f->judged);
 		f->process_sd = 0;
 	}
 	free(us);

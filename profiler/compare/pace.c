@@ -24,7 +24,7 @@ struct rounds {
 };
 
 /* All processes' of both runs. */
-struct sample {
+struct paced_rounds {
 	struct rounds of[2 * STATS_PROCESSES];
 	int n;
 };
@@ -37,13 +37,13 @@ static struct interval quick_of(const int64_t *ns, int n)
 
 	for (int i = 0; x && i < n; i++)
 		x[i] = fmax((double)ns[i], 1);
-	if (!x || !stats_judged_quantile(x, n, &quick))
+	if (!x || !stats_processes(x, (int[STATS_PROCESSES]){ n }, STATS_JUDGED_QUANTILE, &quick))
 		quick = (struct interval){ NAN, NAN, NAN };
 	free(x);
 	return quick;
 }
 
-static void sample_finish(struct sample *s)
+static void rounds_finish(struct paced_rounds *s)
 {
 	for (int i = 0; i < s->n; i++)
 		free(s->of[i].x);
@@ -66,7 +66,7 @@ static void take_rounds(const int64_t *control_ns, const int64_t *latency_ns, in
 }
 
 /* False: the control was not timed beside them, or no memory. */
-static bool add_run(struct sample *s, const struct paced *p)
+static bool add_run(struct paced_rounds *s, const struct paced *p)
 {
 	const int64_t *latency_ns = p->latency_ns;
 
@@ -96,7 +96,7 @@ static void about_mean(double *x, int n)
 }
 
 /* Of y on x, through each process' means; NAN where x does not vary. */
-static double slope_of(struct sample *s, double *xx)
+static double slope_of(struct paced_rounds *s, double *xx)
 {
 	double xy = 0;
 
@@ -140,7 +140,7 @@ static void drop_far(struct rounds *r, double slope)
 }
 
 /* The variance of the sum of x with what the slope leaves of y. */
-static double error_of(const struct sample *s, double slope)
+static double error_of(const struct paced_rounds *s, double slope)
 {
 	double error = 0;
 
@@ -157,7 +157,7 @@ static double error_of(const struct sample *s, double slope)
 	return fmax(error, 0);
 }
 
-static int rounds_of(const struct sample *s)
+static int rounds_of(const struct paced_rounds *s)
 {
 	int n = 0;
 
@@ -169,7 +169,7 @@ static int rounds_of(const struct sample *s)
 struct pace_parts pace_parts_of(const struct figure *a, const struct figure *b, double most)
 {
 	struct pace_parts parts = { 0, most };
-	struct sample s = { .n = 0 };
+	struct paced_rounds s = { .n = 0 };
 	double xx = 0, slope = NAN;
 
 	if (add_run(&s, &a->paced) && add_run(&s, &b->paced))
@@ -181,7 +181,7 @@ struct pace_parts pace_parts_of(const struct figure *a, const struct figure *b, 
 	}
 	if (isfinite(slope) && rounds_of(&s) >= LEAST_ROUNDS)
 		parts.least = fmin(fmax(slope - 1.96 * sqrt(error_of(&s, slope)) / xx, 0), most);
-	sample_finish(&s);
+	rounds_finish(&s);
 	return parts;
 }
 
@@ -214,7 +214,8 @@ bool pace_judged(const struct figure *f, double part, struct interval *out)
 	us = n >= STATS_MIN_SAMPLES ? malloc(n * sizeof(*us)) : NULL;
 	for (size_t i = 0; us && i < n; i++)
 		us[i] = fmax((double)p->latency_ns[i] / 1000, 1e-3);
-	ok = us && stats_judged_without(us, p->of_process, off, p->process_sd, out);
+	ok = us &&
+	     stats_judged(us, &(struct judged_processes){ p->of_process, off, p->process_sd }, out);
 	free(us);
 	return ok;
 }

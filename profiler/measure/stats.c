@@ -190,13 +190,7 @@ double stats_student(int degrees)
 	return z + (z * z * z + z) / (4 * v); /* Cornish and Fisher's expansion */
 }
 
-static const double judged_quantile = 0.1;
 enum { KNOWN_DEGREES = 6 }; /* of what is known of other processes */
-
-bool stats_judged_quantile(const double *x, int n, struct interval *out)
-{
-	return quantile_of(x, n, judged_quantile, out);
-}
 
 /* Of the processes' quantiles. */
 static void judge_processes(const struct interval *of, int n, double process_sd,
@@ -228,29 +222,19 @@ static struct interval without(const struct interval *x, const struct interval *
 				  mid * exp(hypot(log(x->high / x->mid), off->mid - off->low)) };
 }
 
-bool stats_judged_without(const double *x, const int of_process[STATS_PROCESSES],
-			  const struct interval off[STATS_PROCESSES], double process_sd,
-			  struct interval *out)
+bool stats_judged(const double *x, const struct judged_processes *of, struct interval *out)
 {
-	struct interval of[STATS_PROCESSES];
-	int n = quantiles_of(x, of_process, judged_quantile, of), k = 0;
+	struct interval each[STATS_PROCESSES];
+	int n = quantiles_of(x, of->samples, STATS_JUDGED_QUANTILE, each), k = 0;
 
-	for (int p = 0; p < STATS_PROCESSES && n > 0; p++)
-		if (of_process[p]) {
-			of[k] = without(&of[k], &off[p]);
+	for (int p = 0; p < STATS_PROCESSES && of->off && n > 0; p++)
+		if (of->samples[p]) {
+			each[k] = without(&each[k], &of->off[p]);
 			k++;
 		}
 	if (n > 0)
-		judge_processes(of, n, process_sd, out);
+		judge_processes(each, n, of->sd, out);
 	return n >= 0;
-}
-
-bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
-		  struct interval *out)
-{
-	static const struct interval nothing[STATS_PROCESSES];
-
-	return stats_judged_without(x, of_process, nothing, process_sd, out);
 }
 
 static void noise_add(char *text, size_t bytes, const char *sentence)

@@ -492,9 +492,8 @@ static bool place(struct bisecting *b, struct bisection_step *s, struct err *err
 		s->n++;
 		if (!bisect_place(&f->change, f->rounds.at + s->first, (int)s->n, &at))
 			return err_set(err, ERR_MEMORY, "out of memory for statistics");
-		if (at.verdict == BISECT_OPEN &&
-		    is_time_to_look((long long)s->n, b->request->rounds) &&
-		    bisect_between(&f->change, &at.ratio))
+		if (at.verdict == BISECT_OPEN && at.between &&
+		    is_time_to_look((long long)s->n, b->request->rounds))
 			at.verdict = BISECT_BAD;
 	}
 	s->ratio = at.ratio;
