@@ -153,11 +153,11 @@ static void rounds_that_are_set_aside_take_their_control_along(void **state)
 		machine_look(&m);
 		m.sample_us[0][i] = 10 + i;
 	}
-	machine_set_aside(&m, aside, 4);
+	machine_leave(&m, aside, 4);
 	assert_int_equal(m.n[0], 4);
 	assert_true(m.sample_us[0][0] == 10 && m.sample_us[0][1] == 11);
 	assert_true(m.sample_us[0][2] == 13 && m.sample_us[0][3] == 15);
-	machine_set_aside(&m, aside, 5); /* more than there are: nothing is known of them */
+	machine_leave(&m, aside, 5); /* more than there are: nothing is known of them */
 	assert_int_equal(m.n[0], 4);
 	machine_finish(&m);
 }
@@ -250,7 +250,7 @@ static void a_thread_may_run_anywhere_again(void **state)
 	assert_int_equal(m.n[0], 3);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_int_equal(CPU_COUNT(&after), 1);
-	machine_leave(&m);
+	machine_leave(&m, NULL, 0);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_true(CPU_EQUAL(&before, &after));
 	machine_finish(&m);

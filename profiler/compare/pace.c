@@ -166,7 +166,8 @@ static int rounds_of(const struct paced_rounds *s)
 	return n;
 }
 
-struct pace_parts pace_parts_of(const struct figure *a, const struct figure *b, double most)
+/* `least` is 0 where they show nothing. */
+static struct pace_parts parts_of(const struct figure *a, const struct figure *b, double most)
 {
 	struct pace_parts parts = { 0, most };
 	struct paced_rounds s = { .n = 0 };
@@ -192,7 +193,8 @@ static struct interval part_of(const struct interval *control, double part)
 				  part * log(control->high) };
 }
 
-bool pace_judged(const struct figure *f, double part, struct interval *out)
+/* What the figure is judged by without a part of what the control took in each process. */
+static bool judged_without(const struct figure *f, double part, struct interval *out)
 {
 	const struct paced *p = &f->paced;
 	struct interval off[STATS_PROCESSES] = { { 0 } };
@@ -218,4 +220,14 @@ bool pace_judged(const struct figure *f, double part, struct interval *out)
 	     stats_judged(us, &(struct judged_processes){ p->of_process, off, p->process_sd }, out);
 	free(us);
 	return ok;
+}
+
+bool pace_take_out(const struct figure *a, const struct figure *b, double most,
+		   struct pace_taken *out)
+{
+	out->part = parts_of(a, b, most);
+	return out->part.least > 0 && judged_without(a, out->part.least, &out->least[0]) &&
+	       judged_without(b, out->part.least, &out->least[1]) &&
+	       judged_without(a, out->part.most, &out->most[0]) &&
+	       judged_without(b, out->part.most, &out->most[1]);
 }

@@ -24,12 +24,15 @@ struct pace_parts {
 	double least, most;
 };
 
-/* What the rounds of two latencies show; `most`: 0 to 1.  `least` is 0 where they show nothing: few
- * rounds, no change of pace in them, or no control beside them. */
-struct pace_parts pace_parts_of(const struct figure *a, const struct figure *b, double most);
+/* Two latencies without it. */
+struct pace_taken {
+	struct pace_parts part;
+	struct interval least[2], most[2]; /* what each is judged by, on one scale */
+};
 
-/* What the figure is judged by, with a part of what the control took in each of its processes
- * taken out; the same scale in every run.  False: there is no control beside it, or no memory. */
-bool pace_judged(const struct figure *f, double part, struct interval *out);
+/* `most`: of what can be theirs at all, 0 to 1.  False: the rounds show nothing (too few, no change
+ * of pace in them, or no control beside them), or there is no memory. */
+bool pace_take_out(const struct figure *a, const struct figure *b, double most,
+		   struct pace_taken *out);
 
 #endif

@@ -91,13 +91,15 @@ static double most_felt(const struct figure *a, const struct figure *b,
 	return fmin(fmax(a->host_share, b->host_share) * slowest, 1);
 }
 
-/* With a part of what the control took taken out of each side. */
-static bool ratio_without(const struct compared_figure *row, double part, struct interval *out)
+/* Of what both sides are judged by. */
+static bool ratio_judged(const struct compared_figure *row, const struct interval of[2],
+			 struct interval *out)
 {
 	struct figure a = row->a, b = row->b;
 
-	return pace_judged(&a, part, &a.judged) && pace_judged(&b, part, &b.judged) &&
-	       ratio_between(&a, &b, out);
+	a.judged = of[0];
+	b.judged = of[1];
+	return ratio_between(&a, &b, out);
 }
 
 /* Rounds that show less of it tell nothing where the machine did not drift. */
@@ -106,17 +108,18 @@ static const double clear_part = 0.5;
 /* Takes out what the rounds show to be the machine's; false where they do not. */
 static bool take_pace_out(struct compared_figure *row, const struct drift *drift)
 {
-	struct pace_parts parts = pace_parts_of(&row->a, &row->b,
-						most_felt(&row->a, &row->b, &drift->ratio));
+	double most = most_felt(&row->a, &row->b, &drift->ratio);
+	struct pace_taken taken;
 	struct interval x, y;
 
-	if (!(parts.least > (drift->moved ? 0 : clear_part)) ||
-	    !ratio_without(row, parts.least, &x) || !ratio_without(row, parts.most, &y))
+	if (!pace_take_out(&row->a, &row->b, most, &taken) ||
+	    (!drift->moved && taken.part.least < clear_part) ||
+	    !ratio_judged(row, taken.least, &x) || !ratio_judged(row, taken.most, &y))
 		return false;
 	row->ratio = (struct interval){ fmin(x.low, y.low), sqrt(x.mid * y.mid),
 					fmax(x.high, y.high) };
 	row->least = fabs(log(x.mid)) < fabs(log(y.mid)) ? x.mid : y.mid;
-	row->felt = parts;
+	row->felt = taken.part;
 	return true;
 }
 
