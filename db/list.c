@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "db/search.h"
 
 enum { ORDER_CHARS = 200 };
 
@@ -61,10 +62,10 @@ bool run_verdict_is(const char *name)
 	" BETWEEN " least " AND " most ")"
 
 #define FILTER_TYPES "ttttttddddddttt"
-#define FILTER_VALUES(f, status)                                                                   \
-	(f)->project, (f)->tag, (f)->device, (f)->text, status, (f)->verdict, LEAST((f)->speedup), \
-	    MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks), LEAST((f)->median_us),      \
-	    MOST((f)->median_us), (f)->name, (f)->branch, (f)->commit
+#define FILTER_VALUES(f, search, status)                                                           \
+	(f)->project, (f)->tag, (f)->device, (search)->json, status, (f)->verdict,                 \
+	    LEAST((f)->speedup), MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks),        \
+	    LEAST((f)->median_us), MOST((f)->median_us), (f)->name, (f)->branch, (f)->commit
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
 #define MOST(r) ((r).asked ? (r).most : NAN)
 
@@ -75,7 +76,7 @@ static bool is_given(const char *text)
 
 /* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  The same condition
  * counts the matches and pages through them. */
-static void add_where(struct buf *sql, const struct run_query *f)
+static void add_where(struct buf *sql, const struct run_query *f, const struct search *search)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
@@ -86,13 +87,7 @@ static void add_where(struct buf *sql, const struct run_query *f)
 		{ is_given(f->tag),
 		  "EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2)" },
 		{ is_given(f->device), "device = ?3" },
-		{ is_given(f->text),
-		  "(instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"
-		  " OR instr(lower(branch), lower(?4)) OR instr(lower(note), lower(?4))"
-		  " OR instr(lower(commit_id), lower(?4)) = 1 OR '#' || run.id = ?4"
-		  " OR CAST(run.id AS TEXT) = ?4"
-		  " OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id"
-		  " AND instr(lower(tag), lower(?4))))" },
+		{ search->n > 0, "run.id IN found" },
 		{ f->status >= 0, "status = ?5" },
 		{ broken, BROKEN },
 		{ is_given(f->verdict) && !broken,
@@ -132,27 +127,38 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
 	" LEFT JOIN run_summary ON run_summary.run = run.id"
 
+/* The statement's tables: what is searched is looked for once. */
+static void begin_with(struct buf *sql, const struct search *search)
+{
+	buf_puts(sql, "WITH ");
+	if (search->n) {
+		search_write(sql, search, "?4");
+		buf_puts(sql, ", ");
+	}
+}
+
 /* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
  * of them, or one of these where the suite is open (part 1).  A suite is where its newest run
  * is. */
-static void write_folded(struct buf *sql, const struct run_query *f)
+static void write_folded(struct buf *sql, const struct run_query *f, const struct search *search)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
 
-	buf_puts(sql, "WITH folded AS MATERIALIZED (SELECT suite, max(run.id) AS newest,"
+	begin_with(sql, search);
+	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(run.id) AS newest,"
 		      " count(*) AS many FROM suite_run JOIN run ON run.id = suite_run.run");
-	add_where(sql, f);
+	add_where(sql, f, search);
 	buf_puts(sql, " GROUP BY suite), shown AS (SELECT run.id AS of_run, run.id AS place,"
 		      " 0 AS part, ifnull(folded.many, 0) AS many FROM run"
 		      " LEFT JOIN suite_run ON suite_run.run = run.id"
 		      " LEFT JOIN folded ON folded.suite = suite_run.suite");
-	add_where(sql, f);
+	add_where(sql, f, search);
 	buf_puts(sql, " AND (suite_run.suite IS NULL OR run.id = newest)");
 	if (open) {
 		buf_puts(sql, " UNION ALL SELECT run.id, newest, 1, 0 FROM folded JOIN suite_run"
 			      " ON suite_run.suite = folded.suite JOIN run ON run.id = "
 			      "suite_run.run");
-		add_where(sql, f);
+		add_where(sql, f, search);
 		buf_puts(sql, " AND folded.suite IN (SELECT value FROM json_each(?16))");
 	}
 	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
@@ -161,7 +167,7 @@ static void write_folded(struct buf *sql, const struct run_query *f)
 			      " (SELECT value FROM json_each(?16)))");
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
 		      " (SELECT count(*) AS total_runs FROM run");
-	add_where(sql, f);
+	add_where(sql, f, search);
 	buf_puts(sql, ")), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, run.id DESC");
@@ -179,16 +185,17 @@ static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 }
 
 /* Each run a row, and one more where there is a next page. */
-static void write_flat(struct buf *sql, const struct run_query *f)
+static void write_flat(struct buf *sql, const struct run_query *f, const struct search *search)
 {
 	char order[ORDER_CHARS];
 
 	order_of(f, order);
-	buf_puts(sql, "WITH counts AS MATERIALIZED (SELECT count(*) AS total,"
+	begin_with(sql, search);
+	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
 		      " count(*) AS total_runs FROM run");
-	add_where(sql, f);
+	add_where(sql, f, search);
 	buf_puts(sql, "), page AS MATERIALIZED (SELECT run.id AS of_run, 0 AS many" RUN_TABLES);
-	add_where(sql, f);
+	add_where(sql, f, search);
 	buf_puts(sql, f->before_id ? " AND id < ?16" : " AND ?16 = 0");
 	buf_puts(sql, order);
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
@@ -236,18 +243,21 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
 	struct buf sql = { 0 };
+	struct search search;
 	sqlite3_stmt *s;
 
+	if (!search_parse(q->text, arena, &search, err))
+		return false;
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
-	(q->fold ? write_folded : write_flat)(&sql, q);
+	(q->fold ? write_folded : write_flat)(&sql, q, &search);
 	if (!out->runs || sql.failed) {
 		buf_finish(&sql);
 		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
 	}
-	s = q->fold ? db_prepare(h, err, sql.data, FILTER_TYPES "tii", FILTER_VALUES(q, status),
+	s = q->fold ? db_prepare(h, err, sql.data, FILTER_TYPES "tii", FILTER_VALUES(q, &search, status),
 				 q->open, (int64_t)q->limit, q->offset)
-		    : db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, status),
+		    : db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, &search, status),
 				 q->before_id, (int64_t)q->limit + 1, q->offset);
 	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
 	sqlite3_finalize(s);
@@ -256,7 +266,7 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 		out->n = q->limit;
 		out->next = pages ? out->runs[q->limit - 1].id : 0;
 	}
-	return ok;
+	return ok && (search.n == 0 || out->n == 0 || search_show(h, &search, arena, out, err));
 }
 
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,

@@ -580,6 +580,20 @@ static void purge(struct jobs *j)
 		}
 }
 
+/* Has runs of an earlier version found by a search, some in each turn; false: all are. */
+static bool make_found(struct jobs *j, struct search_look *look)
+{
+	struct err err = { 0 };
+	bool more = false;
+
+	if (!db_search_catch_up(j->db, look, reasons_of_report, &more, &err)) {
+		log_line(LOG_WARN, "runs of an earlier version are not all found by a search: %s",
+			 err.message);
+		return false;
+	}
+	return more;
+}
+
 /* A log that is being read may have no event for long: its run is no trace that fell silent. */
 static void keep_imports_open(struct jobs *j)
 {
@@ -601,7 +615,9 @@ static void keep_imports_open(struct jobs *j)
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
+	struct search_look look = { 0 };
 	int64_t expired_ns = clock_ns();
+	bool finds = false; /* all runs */
 
 	while (!atomic_load(&j->stopping)) {
 		struct pollfd fds[2] = { { .fd = j->wake_fd, .events = POLLIN } };
@@ -613,7 +629,8 @@ static void *run_queue(void *self)
 		if (j->current != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
 		if (poll(fds, (nfds_t)n,
-			 events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)) < 0 &&
+			 finds ? events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)
+			       : 0) < 0 &&
 		    errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
@@ -628,6 +645,8 @@ static void *run_queue(void *self)
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
+		if (!finds)
+			finds = !make_found(j, &look);
 		if (j->current == 0) {
 			purge(j);
 			give_back(j);

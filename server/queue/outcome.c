@@ -330,6 +330,8 @@ bool outcome_read(struct outcome *o, const char *report, size_t len, struct err 
 	o->findings = say(run, &o->arena, err);
 	if (!o->findings)
 		return false;
+	o->reasons = reasons_of(run);
+	o->stored.reasons = o->reasons;
 	o->stored.findings = o->findings;
 	o->stored.version = breakeven_version();
 	o->stored.report = report;

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 
 #include "db/db.h"
+#include "profiler/fields/fields.h"
 
 /* Zeroed is ready. */
 struct outcome {
 	struct run_outcome stored; /* without environment and blocks; `report` NULL: not read yet */
 	json_t *report;            /* whose texts are borrowed */
 	char *findings;            /* JSON text */
+	char *reasons;             /* of its breaks */
 	struct arena arena;
 };
 
@@ -20,10 +22,15 @@ struct outcome {
  * False with MEMORY. */
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err);
 
+/* reasons.c: the reasons of a report's breaks, a line each, "" where it has none; malloc'd, NULL
+ * without memory. */
+char *reasons_of(const struct report_run *run);
+
 static inline void outcome_finish(struct outcome *o)
 {
 	json_decref(o->report);
 	free(o->findings);
+	free(o->reasons);
 	arena_finish(&o->arena);
 	*o = (struct outcome){ 0 };
 }

@@ -137,6 +137,9 @@ void jobs_import_end(struct jobs *jobs, int64_t id);
 void summary_of_report(const struct report_run *report, struct arena *arena,
 		       struct run_summary *out);
 
+/* reasons.c: run_reasons_fn. */
+char *reasons_of_report(const char *report, size_t len);
+
 /* Appends what the figures of a run that is done say, as JSON text: "null" where it has no modes.
  * What was made when the run was stored is read; what another version of this program made, or
  * none, is made from its report and kept.  False with MEMORY or STORAGE. */
