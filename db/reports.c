@@ -76,7 +76,7 @@ static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 				       "iiiib", id, environment, (int64_t)packed->codec,
 				       (int64_t)packed->len, packed->bytes.data, packed->bytes.len),
 			    "store the report", err) &&
-	       search_put_reasons(db, id, o->reasons, err);
+	       search_put(db, id, o->reasons, err);
 }
 
 static bool store_findings(struct db *db, int64_t id, const char *version,

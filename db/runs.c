@@ -71,7 +71,7 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
-		ok = insert_tags(db, *id, row->tags, err) && search_put(db, *id, err);
+		ok = insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
 	}
 	return ok;
 }
@@ -103,7 +103,7 @@ bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)id);
-	return ok && insert_tags(db, id, row->tags, err) && search_put(db, id, err);
+	return ok && insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
 }
 
 bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err)
@@ -513,7 +513,7 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 	if (ok && notes->tags)
 		ok = set_tags(db, id, notes->tags, err);
 	if (ok && (notes->name || notes->project || notes->tags || notes->note))
-		ok = search_put(db, id, err);
+		ok = search_put(db, id, NULL, err);
 	return db_write_end(db, ok, err);
 }
 

@@ -30,12 +30,11 @@ static void finish(struct fixture *f, int64_t id, const char *reasons)
 
 	assert_true(db_run_claim(f->db, 0, &f->arena, &run, &found, &err));
 	assert_int_equal(run.id, id);
-	assert_true(db_run_finish(f->db, id,
-				  &(struct run_outcome){ .report = "{}",
-							 .report_len = 2,
-							 .environment = "{}",
-							 .reasons = reasons },
-				  &err));
+	assert_true(db_run_finish(
+	    f->db, id,
+	    &(struct run_outcome){
+		.report = "{}", .report_len = 2, .environment = "{}", .reasons = reasons },
+	    &err));
 }
 
 static struct run_page search(struct fixture *f, const char *text)
@@ -81,7 +80,8 @@ static int64_t number(struct fixture *f, const char *sql)
 static void two_runs(struct fixture *f)
 {
 	insert(f, "attention", "{\"source\": \"def model(x):\\n    return torch.softmax(x, -1)\"}");
-	insert(f, "norm", "{\"files\": {\"layers/rms.py\": \"def scale(x):\\n    return x.pow(2)\"}}");
+	insert(f, "norm",
+	       "{\"files\": {\"layers/rms.py\": \"def scale(x):\\n    return x.pow(2)\"}}");
 	finish(f, 1, "data-dependent-branch GB0170 a branch on a tensor's value");
 	finish(f, 2, "");
 }
@@ -140,12 +140,11 @@ static void what_a_run_is_found_by_changes_with_it_and_goes_with_it(void **state
 	bool more;
 
 	two_runs(f);
-	assert_true(db_run_annotate(f->db, 1,
-				    &(struct run_notes){ .name = "flash",
-							 .tags = "weekly",
-							 .note = "warm",
-							 .project = "vision" },
-				    &err));
+	assert_true(db_run_annotate(
+	    f->db, 1,
+	    &(struct run_notes){
+		.name = "flash", .tags = "weekly", .note = "warm", .project = "vision" },
+	    &err));
 	check_found(f, "attention", "");
 	check_found(f, "flash weekly warm vision", "flash");
 	assert_true(db_run_annotate(f->db, 1, &(struct run_notes){ .note = "" }, &err));
@@ -195,8 +194,7 @@ static void a_search_that_is_wrong_is_refused_and_says_what_is_right(void **stat
 		struct run_page page;
 
 		assert_false(db_run_list(
-		    f->db,
-		    &(struct run_query){ .text = cases[i].text, .status = -1, .limit = 9 },
+		    f->db, &(struct run_query){ .text = cases[i].text, .status = -1, .limit = 9 },
 		    &f->arena, &page, &err));
 		assert_int_equal(err.code, ERR_BAD_REQUEST);
 		if (!strstr(err.message, cases[i].says))

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "db/db.h"
-#include "profiler/fields/fields.h"
 
 /* Zeroed is ready. */
 struct outcome {
@@ -21,10 +20,6 @@ struct outcome {
  * report that measured nothing has no summary and no figures, and is marked as read all the same.
  * False with MEMORY. */
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err);
-
-/* reasons.c: the reasons of a report's breaks, a line each, "" where it has none; malloc'd, NULL
- * without memory. */
-char *reasons_of(const struct report_run *run);
 
 static inline void outcome_finish(struct outcome *o)
 {
