@@ -16,7 +16,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
-enum { BUSY_TIMEOUT_MS = 3000 };
+enum { BUSY_TIMEOUT_MS = 3000, STOP_STEPS = 10000 /* of SQLite, between two looks */ };
 
 /* Whether the disk, a quota or a limit on files has no room.  Of a write that failed SQLite
  * leaves the reason in errno alone, where it is at a commit. */
@@ -44,6 +44,24 @@ static bool exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
 	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
 }
 
+static bool (*stop)(void);
+
+void db_stop_when(bool (*stopped)(void))
+{
+	stop = stopped;
+}
+
+bool db_stopped(void)
+{
+	return stop && stop();
+}
+
+static int look_for_stop(void *unused)
+{
+	(void)unused;
+	return db_stopped();
+}
+
 sqlite3 *db_connect(const char *path, int flags, struct err *err)
 {
 	sqlite3 *h = NULL;
@@ -57,6 +75,8 @@ sqlite3 *db_connect(const char *path, int flags, struct err *err)
 	}
 	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
 	sqlite3_extended_result_codes(h, 1);
+	if (stop)
+		sqlite3_progress_handler(h, STOP_STEPS, look_for_stop, NULL);
 	/* A file of a stranger: its schema runs nothing, and no statement writes past it. */
 	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/internal.h"
 #include "fusion/base/err.h"
 
 enum { PIECE_BYTES = 256 << 10, SHA_HEX_BYTES = 2 * SHA256_DIGEST_SIZE + 1 };
@@ -41,6 +42,10 @@ static inline bool piece_pass(int from, int64_t bytes, int to, struct sha256_ctx
 		size_t want = bytes > 0 && bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
 		ssize_t n = read(from, piece, want);
 
+		if (db_stopped()) {
+			errno = ECANCELED;
+			return false;
+		}
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)

@@ -173,6 +173,13 @@ static bool print_plainly(void)
 	return true;
 }
 
+/* `breakeven --version` is the command of that name. */
+static char **as_version(char **argv)
+{
+	argv[0] += strspn(argv[0], "-");
+	return argv;
+}
+
 static void help_print_all(FILE *out)
 {
 	fputs("breakeven: see when compiling a model function pays\n\nusage: breakeven COMMAND "
@@ -207,7 +214,7 @@ int main(int argc, char **argv)
 		return settle(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return settle(cmd_version(1, argv, NULL));
+		return settle(cmd_version(argc - 1, as_version(argv + 1), NULL));
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return settle(run_command(i, argc - 1, argv + 1));

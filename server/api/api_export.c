@@ -489,7 +489,8 @@ enum { QUERY_CPU_SECONDS = 120 };
 /* {"sql", ...}: a worker reads the run's events, then the statement over them (queue/query.h). */
 static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
 {
-	static const char *const keys[] = { "sql", "format", "mode", "n", "t0", "t1", "limit" };
+	static const char *const keys[] = { "sql", "format", "mode",  "n",
+					    "t0",  "t1",     "limit", "clocks" };
 	json_t *body = req_json(req, err);
 	const char *key, *format;
 	struct export_asked asked = { .select = body, .cpu_seconds = QUERY_CPU_SECONDS };
@@ -503,11 +504,10 @@ static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
 		while (i < sizeof(keys) / sizeof(keys[0]) && strcmp(key, keys[i]) != 0)
 			i++;
 		if (i == sizeof(keys) / sizeof(keys[0]))
-			ok = err_set(
-			    err, ERR_BAD_REQUEST,
-			    "\"%.40s\" is not known; sql, format, mode, n, t0, t1 and limit "
-			    "are",
-			    key);
+			ok = err_set(err, ERR_BAD_REQUEST,
+				     "\"%.40s\" is not known; sql, format, mode, n, t0, t1, limit "
+				     "and clocks are",
+				     key);
 	}
 	format = json_string_value(json_object_get(body, "format"));
 	format = format ? format : "json";

@@ -2,9 +2,11 @@
 // adds up all of its events.  A row shows its own on the canvas.
 
 import { h, add, button, scroller, segmented } from "./dom.js";
+import { fillIn } from "./waiting.js";
 import { swatch } from "./timeline_tables.js";
 import { fileUrl, getGroups } from "../api/client.js";
 import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
+import { partOf } from "../model/timeline.js";
 
 /** @typedef {import("../api/client.js").Groups} Groups */
 /** @typedef {import("./timeline.js").Asked} Asked */
@@ -34,21 +36,15 @@ export class GroupsTable {
   }
 
   /** @param {{t0: number, t1: number}} range */
-  async show(range) {
+  show(range) {
     this.#range = { t0: Math.floor(range.t0), t1: Math.ceil(range.t1) };
     const turn = ++this.#turn;
     const { run, signal } = this.#asked;
-    try {
-      const groups = await getGroups(String(run.id), this.#params(), signal);
-      if (turn === this.#turn) this.#fill(groups);
-    } catch (e) {
-      if (!signal.aborted && turn === this.#turn) this.#place.replaceChildren(h("p", { class: "sub" }, /** @type {Error} */ (e).message));
-    }
+    return fillIn(this.#place, { what: "The groups", signal, still: () => turn === this.#turn }, () => getGroups(String(run.id), this.#params(), signal), (groups) => this.#fill(groups));
   }
 
   #params() {
-    const { mode, n } = this.#asked;
-    return { mode, ...(n === null ? {} : { n }), ...this.#range, by: this.#by, sort: this.#sort };
+    return { ...partOf(this.#asked), ...this.#range, by: this.#by, sort: this.#sort };
   }
 
   #again() {
