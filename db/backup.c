@@ -268,14 +268,14 @@ static bool seal(const struct partial *p, json_t *said, struct err *err)
 	text = json_dumps(said, JSON_COMPACT);
 	if (!text)
 		return err_set(err, ERR_MEMORY, "out of memory while making a backup");
-	ok = piece_write(p->fd, text, strlen(text)) && piece_write(p->fd, "\n", 1) &&
+	ok = write_all(p->fd, text, strlen(text)) && write_all(p->fd, "\n", 1) &&
 	     lseek(p->fd, 0, SEEK_SET) == 0;
 	free(text);
 	sha256_init(&sha);
 	ok = ok && piece_pass(p->fd, -1, -1, &sha);
 	piece_hex(&sha, hex);
 	snprintf(last, sizeof(last), "%s%020lld %s\n", magic, (long long)bytes, hex);
-	ok = ok && piece_write(p->fd, last, LAST_LINE);
+	ok = ok && write_all(p->fd, last, LAST_LINE);
 	json_object_set_new(said, "sha256", json_string(hex));
 	return ok || piece_failed(p->path, "cannot be written", err);
 }
@@ -408,7 +408,7 @@ static bool take_file(sqlite3 *h, const char *folder, const char *name, struct e
 		size_t len = (size_t)sqlite3_column_bytes(s, 0);
 
 		sha256_update(&sha, len, (const uint8_t *)data);
-		ok = piece_write(p.fd, data, len) || piece_failed(p.path, "cannot be written", err);
+		ok = write_all(p.fd, data, len) || piece_failed(p.path, "cannot be written", err);
 	}
 	piece_hex(&sha, hex);
 	if (ok && strcmp(hex, name) != 0)

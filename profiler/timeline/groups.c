@@ -334,9 +334,10 @@ json_t *timeline_groups_json(struct timeline_groups *g, struct err *err)
 			add_sum(&rest, &g->groups[i].sum);
 	}
 	out = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I}}", "t0_ns",
-			(json_int_t)(t0 - g->w.begin_ns), "t1_ns", (json_int_t)(t1 - g->w.begin_ns),
-			"events", (json_int_t)g->all.count, "sum_ns", (json_int_t)g->all.ns,
-			"groups", (json_int_t)g->n_groups, "rows", rows, "left_out", "groups",
+			(json_int_t)(g->w.t0_ns - g->w.begin_ns), "t1_ns",
+			(json_int_t)(g->w.t1_ns - g->w.begin_ns), "events",
+			(json_int_t)g->all.count, "sum_ns", (json_int_t)g->all.ns, "groups",
+			(json_int_t)g->n_groups, "rows", rows, "left_out", "groups",
 			(json_int_t)(g->n_groups - json_array_size(rows)), "count",
 			(json_int_t)rest.count, "sum_ns", (json_int_t)rest.ns);
 	if (!out || g->failed) {

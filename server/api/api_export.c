@@ -18,6 +18,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/scratch.h"
+#include "fusion/base/write.h"
 #include "server/api/routes.h"
 #include "server/queue/query.h"
 #include "server/queue/queue.h"
@@ -230,18 +231,8 @@ void stored_run_finish(struct stored_run *s)
 
 bool export_to_file(void *self, const void *bytes, size_t len, struct err *err)
 {
-	const char *at = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(*(int *)self, at, len);
-
-		if (n < 0 && errno != EINTR)
-			return err_set(err, ERR_IO, "the export could not be written: %s",
-				       strerror(errno));
-		at += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
+	return write_all(*(int *)self, bytes, len) ||
+	       err_set(err, ERR_IO, "the export could not be written: %s", strerror(errno));
 }
 
 /* ---- routes ---- */

@@ -492,10 +492,11 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	else if (!x->route->slow)
 		handle(x);
 	else {
-		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
-		if (x->handled) /* it will not be done */
+		if (!exchange_run_slowly(http, x, c, handle_slowly)) {
+			x->handled = true; /* it will not be done */
 			once_end(x);
-		return MHD_YES;
+		}
+		return MHD_YES; /* x is the other thread's, which may be done with it */
 	}
 	return finish_handled(http, x, c);
 }
