@@ -126,11 +126,12 @@ bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t 
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 		int64_t end = e.start_ns + e.duration_ns;
-		struct event_sum s = { 1, 0, e.duration_ns };
+		struct event_sum s = { .count = 1 };
 
 		if (!window_has(&g->w, &e) || !counts(g, e.kind))
 			continue;
-		s.ns = (end < t1 ? end : t1) - (e.start_ns > t0 ? e.start_ns : t0);
+		/* What lies in the window, as all figures of it. */
+		s.ns = s.most_ns = (end < t1 ? end : t1) - (e.start_ns > t0 ? e.start_ns : t0);
 		if (e.name >= g->n_names)
 			e.name = 0;
 		add_sum(&g->sums[(size_t)e.name * TIMELINE_KIND_COUNT + e.kind], &s);
