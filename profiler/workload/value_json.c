@@ -444,7 +444,7 @@ static json_t *dict_to_json(struct value dict, bool whole)
 		struct buf key;
 
 		buf_init(&key, 4096);
-		value_print(&key, value_key(dict, i), !has_zero(value_key(dict, i)));
+		value_print(&key, value_plain(value_key(dict, i)), !has_zero(value_key(dict, i)));
 		json_object_set_new(items, key.data ? key.data : "",
 				    value_to_json(value_item(dict, i), whole));
 		buf_finish(&key);
