@@ -25,7 +25,8 @@ struct db {
 	sqlite3_stmt *ask_others;  /* likewise; NULL: not yet */
 };
 
-/* The writer's turn: BEGIN IMMEDIATE ... COMMIT.  write_end(ok) commits or
+/* The writer's turn: BEGIN IMMEDIATE ... COMMIT; a part of it in a thread that joined them
+ * (db_join()).  write_end(ok) commits or
  * rolls back and gives the turn away; false when the commit failed, and where memory was refused
  * meanwhile: what was written may lack parts. */
 bool db_write_begin(struct db *db, struct err *err);
@@ -44,6 +45,9 @@ sqlite3_stmt *db_prepare(sqlite3 *h, struct err *err, const char *sql, const cha
 /* Runs a statement that gives no rows, and finalizes it.  NULL fails, so that
  * db_run_once(h, db_prepare(...), ...) reads well. */
 bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct err *err);
+
+/* Runs what gives no rows. */
+bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err);
 
 /* Fills *err with `what` and SQLite's message; returns false. */
 bool db_fail(sqlite3 *h, const char *what, struct err *err);

@@ -366,6 +366,8 @@ static void handle(struct exchange *x)
 	x->req.body = x->body.data ? x->body.data : "";
 	x->req.body_len = x->body.len;
 	x->seen = events_count(x->req.app->events);
+	if (!x->route->slow)
+		req_join(&x->req);
 	x->ok = (*x->route->handler)(&x->req, &x->reply, &x->err);
 	x->handled = true;
 	if (x->ok)
@@ -373,6 +375,8 @@ static void handle(struct exchange *x)
 	if (x->ok && memory_refused_here() != refused)
 		x->ok = memory_refused_error(&x->err, "the answer");
 	once_end(x);
+	if (x->ok && x->reply.news_run)
+		events_publish(x->req.app->events, x->reply.news_run);
 }
 
 /* Whether who asks would wait on for the run that was answered. */
