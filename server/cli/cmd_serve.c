@@ -404,6 +404,20 @@ static bool check_options(struct serve_options *o, const char *command)
 	       flags_refuse(command, err.message, "");
 }
 
+/* Compilers of workers run in folders of their own. */
+static bool make_absolute(const char **path, const char *command, struct arena *arena)
+{
+	char here[4096];
+
+	if (!*path || **path == '/')
+		return true;
+	if (!getcwd(here, sizeof(here)))
+		return flags_refuse(command, "--cache: this folder has no path; name one from / on",
+				    "");
+	*path = arena_printf(arena, "%s/%s", here, *path);
+	return *path || flags_refuse(command, "out of memory", "");
+}
+
 /* Returns -1 to go on, else the exit status. */
 static int read_options(const char *command, int argc, char **argv, struct serve_options *o,
 			struct config *from, struct arena *arena)
@@ -418,7 +432,9 @@ static int read_options(const char *command, int argc, char **argv, struct serve
 	set_defaults(o);
 	flags.table = o->table;
 	status = config_read(&flags, argc, argv, from, arena);
-	return status < 0 && !check_options(o, command) ? EXIT_USAGE : status;
+	if (status < 0 && !(check_options(o, command) && make_absolute(&o->cache, command, arena)))
+		status = EXIT_USAGE;
+	return status;
 }
 
 /* ---- breakeven config ---- */
