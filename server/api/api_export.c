@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
 #include "server/queue/query.h"
@@ -443,6 +445,20 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 	return ok;
 }
 
+/* The hash of a file, so that who has a part of it can ask for the rest; NULL: none can be had. */
+static const char *tag_of(int fd, size_t bytes, struct arena *arena)
+{
+	char *tag = arena_alloc(arena, HASH_HEX_BYTES);
+	void *at = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+
+	if (at == MAP_FAILED)
+		return NULL;
+	if (tag)
+		hash_hex(at, bytes, tag);
+	munmap(at, bytes);
+	return tag;
+}
+
 static bool write_run(struct req *req, int64_t id, const struct export_asked *asked,
 		      struct reply *reply, struct err *err)
 {
@@ -467,6 +483,7 @@ static bool write_run(struct req *req, int64_t id, const struct export_asked *as
 	}
 	reply->file = sink.fd;
 	reply->file_bytes = (uint64_t)sink.bytes;
+	reply->etag = tag_of(sink.fd, (size_t)sink.bytes, req->arena);
 	reply->content_type = f->type;
 	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.%s", (long long)id,
 				       f->extension);

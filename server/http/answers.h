@@ -1,8 +1,8 @@
 /* server/http/answers.h -- answers that are kept until what they say may have changed.
  *
  * An answer is kept by the address that was asked for, with its query, and by the versions of what
- * it was made from (answers_version).  It is kept as responses that can be queued as they are,
- * plain, and squeezed for who takes that; each is made when it is asked for first.  Thread-safe.
+ * it was made from (answers_version), plain, and squeezed for who takes that, which is done when
+ * that is asked for first.  Thread-safe.
  */
 #ifndef SERVER_HTTP_ANSWERS_H
 #define SERVER_HTTP_ANSWERS_H
@@ -14,7 +14,6 @@
 #include "fusion/base/err.h"
 #include "server/http/http.h"
 
-struct MHD_Response;
 struct answers;
 struct route;
 
@@ -57,13 +56,22 @@ struct kept_answer *answers_keep(struct answers *all, const struct answer_made *
 				 struct reply *reply, struct err *err);
 void answer_release(struct answers *all, struct kept_answer *a);
 
-/* Whether answer_response() has but to hand it out, or makes it at once as it is small. */
+/* One more who has it. */
+struct kept_answer *answer_share(struct answers *all, struct kept_answer *a);
+
+/* Whether answer_text() has but to hand it out, or makes it at once as it is small. */
 bool answer_is_quick(const struct kept_answer *a, enum coding coding);
 
-/* The response in a coding; plain where squeezing it makes it no smaller; of it alone the head,
- * where who asks has it (`same`: status 304).  The answer's; NULL without memory. */
-struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
-				     bool same);
+/* Its bytes in a coding, the answer's: those in *coding, plain where squeezing makes it no smaller
+ * or there is no memory for it. */
+struct answer_bytes {
+	const char *at;
+	size_t len;
+};
+struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding);
+
+/* As in Content-Encoding; "" of CODING_PLAIN. */
+const char *coding_name(enum coding coding);
 
 /* What is best of a header Accept-Encoding; NULL is fine. */
 enum coding coding_of(const char *accept);

@@ -244,7 +244,7 @@ static const char *path_below(const char *base, const char *path)
  * state. */
 static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 {
-	const struct http *http = self;
+	struct http *http = self;
 	size_t len = strlen(uri);
 	struct exchange *x = calloc(1, sizeof(*x) + len + 1);
 
@@ -252,7 +252,7 @@ static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 		return NULL;
 	memcpy(x->address, uri, len);
 	arena_init(&x->arena, REQUEST_BYTES);
-	x->answers = http->answers;
+	x->http = http;
 	x->req = (struct req){ .app = http->app,
 			       .arena = &x->arena,
 			       .connection = c,
@@ -395,6 +395,44 @@ static bool is_to_wait(struct exchange *x, struct MHD_Connection *c)
 	return clock_ns() < x->wait.until_ns;
 }
 
+/* What was handled is kept, and who waits for the same goes on with it. */
+static void note_made(struct exchange *x)
+{
+	bool waits = x->ok && x->reply.wait_run; /* the next one waits again */
+
+	if (!reads(x->method))
+		return;
+	if (!waits)
+		exchange_keep(x);
+	if (x->making.route)
+		making_over(x->http->makings, &x->making, x->kept, x->ok && !waits);
+}
+
+/* Whether another request has the same made; else this one makes it. */
+static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
+{
+	struct http *http = x->http;
+
+	x->making = (struct making){ .route = x->route,
+				     .address = x->address,
+				     .version = x->version,
+				     .connection = c };
+	if (!reads(x->method) || *x->req.caller.project)
+		return false;
+	x->shares = true; /* it may be resumed at once */
+	if (making_waits(http->makings, &x->making))
+		return true;
+	x->shares = false;
+	if (x->making.makes) { /* it may just have been */
+		x->version = (struct answers_version){ db_version(x->req.app->db),
+						       events_count(x->req.app->events) };
+		x->kept = answers_find(http->answers, x->address, x->version);
+	}
+	if (x->kept)
+		making_over(http->makings, &x->making, x->kept, false);
+	return false;
+}
+
 /* Looks at the run again; after a post, where the run is. */
 static void handle_again(struct http *http, struct exchange *x)
 {
@@ -413,9 +451,10 @@ static void handle_again(struct http *http, struct exchange *x)
 	if (!x->route)
 		return;
 	handle(x);
+	if (!posted)
+		note_made(x);
 	if (!posted || !x->ok)
 		return;
-	x->reply.keep = KEEP_NOT; /* at this address there is another answer */
 	x->reply.status = x->reply.wait_run ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK;
 	x->reply.location = x->reply.wait_run ? req_location(&x->req, "runs", x->wait.run) : NULL;
 }
@@ -425,6 +464,7 @@ static void handle_slowly(struct slow_task *task)
 	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
 
 	handle(x);
+	note_made(x);
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
@@ -458,13 +498,33 @@ static enum MHD_Result finish_handled(struct http *http, struct exchange *x,
 		if (waits == WAIT_NEWS)
 			handle_again(http, x);
 	}
-	if (x->ok && x->reply.wait_run)
-		x->reply.keep = KEEP_NOT; /* the next one waits again */
 	x->waited_out = x->waits;
 	return exchange_send(http, x, c);
 }
 
-/* The whole request is there.  Called again once a slow handler has run. */
+/* Has the handler make what is not kept. */
+static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Connection *c)
+{
+	if (x->kept) {
+		x->ok = x->handled = true;
+	} else if (!x->route) {
+		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
+	} else if (!x->handled && !x->route->slow) {
+		handle(x);
+		note_made(x);
+	} else if (!x->handled) {
+		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
+		if (x->handled) { /* it will not be done */
+			once_end(x);
+			note_made(x);
+		}
+		return MHD_YES;
+	}
+	return finish_handled(http, x, c);
+}
+
+/* The whole request is there.  Called again once a slow handler has run, or what another has made
+ * is there. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->waits && !x->waited_out) {
@@ -473,6 +533,11 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	}
 	if (x->handled)
 		return exchange_send(http, x, c);
+	if (x->shares) {
+		x->shares = false;
+		x->kept = x->making.answer;
+		return make(http, x, c);
+	}
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
@@ -487,21 +552,9 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
 		return exchange_refuse(x);
-	if (x->kept)
-		x->ok = x->handled = true;
-	else if (!x->route)
-		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
-	else if (!once_begin(x, c))
-		;
-	else if (!x->route->slow)
-		handle(x);
-	else {
-		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
-		if (x->handled) /* it will not be done */
-			once_end(x);
+	if (!x->kept && x->route && once_begin(x, c) && waits_for_same(x, c))
 		return MHD_YES;
-	}
-	return finish_handled(http, x, c);
+	return make(http, x, c);
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,
@@ -583,6 +636,10 @@ static void note_end(const struct exchange *x, struct MHD_Connection *c)
 		return;
 	if (x->req.app->metrics)
 		metrics_note(x->req.app->metrics, x->route, status, ns);
+	if (x->req.app->metrics && x->kept)
+		metrics_note_kept(x->req.app->metrics, x->making.answer ? ANSWER_SHARED
+						       : x->reply.keep  ? ANSWER_MADE
+									: ANSWER_KEPT);
 	log_request(x, status, ns);
 }
 
@@ -600,6 +657,9 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
+	making_over(http->makings, &x->making, NULL, false);
+	if (!x->kept)
+		x->kept = x->making.answer; /* that nobody sent */
 	if (x->kept)
 		answer_release(http->answers, x->kept);
 	free(x);
@@ -678,6 +738,7 @@ static void end(struct http *http)
 	slow_pool_destroy(http->slow_pool);
 	access_destroy(http->access);
 	patience_destroy(http->patience);
+	makings_destroy(http->makings);
 	answers_destroy(http->answers);
 	free(http);
 }
@@ -719,7 +780,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 							(int)most->request_seconds, err)
 				      : NULL;
 	http->answers = http->patience ? answers_create(err) : NULL;
-	http->slow_pool = http->answers ? slow_pool_create(SLOW_THREADS, err) : NULL;
+	http->makings = http->answers ? makings_create(http->answers, routes, err) : NULL;
+	http->slow_pool = http->makings ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool
 		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
 		 : -1;
@@ -758,7 +820,9 @@ void http_stop(struct http *http)
 {
 	if (!http)
 		return;
-	slow_pool_stop(http->slow_pool); /* a suspended connection must not meet the daemon's end */
+	/* a suspended connection must not meet the daemon's end */
+	slow_pool_stop(http->slow_pool);
+	makings_stop(http->makings);
 	MHD_stop_daemon(http->daemon);
 	end(http);
 }

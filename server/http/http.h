@@ -88,7 +88,9 @@ struct reply {
 	size_t text_len;
 	int file;            /* an open file, taken over; 0: none */
 	uint64_t file_bytes; /* in it */
+	const char *etag;    /* of the file, in the request's arena; NULL: no part of it is sent */
 	const struct asset *asset;
+	bool immutable;   /* of an asset: its address has it for ever */
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
