@@ -194,6 +194,12 @@ test('the API describes itself, and counts', async () => {
     assert.deepEqual(schemas.ReportLatency.required, ['median_us', 'ci_us']);
     assert.deepEqual(schemas.ReportMode.properties.breaks.items, { $ref: '#/components/schemas/ReportBreak' });
     assert.match(schemas.ReportLatency.properties.median_us.description, /^the median \(us\)$/);
+    for (const [path, methods] of Object.entries(api.paths))
+        for (const [method, { responses }] of Object.entries(methods))
+            for (const [status, { content }] of Object.entries(responses)) {
+                const [type, { schema } = {}] = Object.entries(content ?? {})[0] ?? [];
+                assert.ok(type === 'text/html' || (schema && Object.keys(schema).length), `${method} ${path}: what of status ${status}?`);
+            }
     const refs = JSON.stringify(api).matchAll(/"#\/components\/schemas\/(\w+)"/g);
     assert.deepEqual([...refs].map((m) => m[1]).filter((name) => !schemas[name]), []);
     assert.equal(api.paths['/api/v1/runs/{id}/report.json'].get.responses['200'].content['application/json'].schema.$ref, '#/components/schemas/ReportRun');
