@@ -1,5 +1,6 @@
 /* tests/test_profiler_artifacts.c -- texts that an import keeps of a TORCH_TRACE. */
 #include "tests/import_file.h"
+#include "tests/read_whole.h"
 
 #include "fusion/base/buf.h"
 #include "profiler/import/artifacts.h"
@@ -244,7 +245,7 @@ static bool take_block(void *self, const void *block, size_t len, struct err *er
 	struct timeline_block head;
 
 	assert_true(timeline_block_read(block, len, &head, err));
-	if (head.kind == TIMELINE_TEXTS || head.kind == TIMELINE_INDEX) {
+	if (head.kind >= TIMELINE_FILE) {
 		assert_true(b->n < MOST_BLOCKS);
 		buf_add(&b->at[b->n++], block, len);
 	}
@@ -405,6 +406,118 @@ static void test_places_of_a_stranger(void **state)
 	}
 }
 
+/* Logs of PyTorch/XLA are texts of the import, whole, also where a line has no end for long. */
+static void test_logs_of_xla(void **state)
+{
+	static const char path[] = "tests/import/pt_xla.txt";
+	const char *logs[] = { path };
+	struct kept_texts k;
+	json_t *r = keep_texts(logs, 1, &k);
+	const json_t *row;
+	char *whole = read_whole(path);
+
+	(void)state;
+	assert_int_equal(json_array_size(k.rows), 1);
+	row = json_array_get(k.rows, 0);
+	assert_string_equal(text_at(row, "kind"), "pt_xla_log");
+	assert_string_equal(text_at(row, "name"), "log");
+	assert_string_equal(text_at(row, "group"), "log");
+	assert_count(row, "line", 1);
+	assert_int_equal(k.text.len, strlen(whole));
+	assert_memory_equal(k.text.data, whole, k.text.len);
+	assert_count(r, "artifacts.pt_xla_log", 1);
+	free(whole);
+	drop_texts(&k, r);
+}
+
+/* A long one is several texts, each of whole lines. */
+static void test_long_logs_of_xla(void **state)
+{
+	enum { MOST_LINES = 120000, ENDLESS = 9 << 20 };
+	struct kept_texts k = { .rows = json_array() };
+	struct err err = { 0 };
+	struct import *im = import_create(take_texts, &k, 0, &err);
+	struct buf log = { 0 };
+	json_int_t line = 1;
+	const json_t *row;
+	json_t *r;
+	size_t i;
+
+	(void)state;
+	buf_puts(&log, "Execution Analysis: ===\n");
+	for (int n = 1; n < MOST_LINES; n++)
+		buf_printf(&log, "a line of the program: %d, and what follows in it is long\n", n);
+	for (int n = 0; n < ENDLESS; n++)
+		buf_putc(&log, 'x');
+	assert_true(import_begin(im, "long.txt", &err));
+	for (size_t at = 0, n; at < log.len; at += n) {
+		n = log.len - at < 100003 ? log.len - at : 100003;
+		assert_true(import_feed(im, log.data + at, n, &err));
+	}
+	assert_true(import_end(im, &err));
+	r = import_finish(im, &err);
+	assert_non_null(r);
+	import_destroy(im);
+	assert_int_equal(json_array_size(k.rows), 3);
+	assert_int_equal(k.text.len, log.len);
+	assert_memory_equal(k.text.data, log.data, log.len);
+	json_array_foreach(k.rows, i, row)
+	{
+		size_t at = (size_t)json_integer_value(json_object_get(row, "at"));
+
+		assert_true(line > MOST_LINES || at == 0 || log.data[at - 1] == '\n');
+		assert_count(row, "line", line);
+		for (size_t n = 0; n < (size_t)json_integer_value(json_object_get(row, "bytes"));
+		     n++)
+			line += log.data[at + n] == '\n';
+	}
+	buf_finish(&log);
+	drop_texts(&k, r);
+}
+
+/* A recording's files come back with its texts, as far as they are bounded. */
+static void test_files_of_a_recording(void **state)
+{
+	struct blocks blocks = { 0 }, back = { 0 };
+	struct artifacts a = { 0 };
+	struct ledger ledger = { 0 };
+	struct err err = { 0 };
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_writer *to = timeline_writer_create(take_block, &blocks, &err), *w;
+	struct timeline_piece piece = {
+		.kind = TIMELINE_FILE, .name = "rank_0.log", .bytes = "first ", .len = 6
+	};
+	struct timeline_block b;
+	struct buf text = { 0 };
+
+	(void)state;
+	assert_true(timeline_writer_file(to, &piece, &err));
+	timeline_writer_destroy(to);
+	assert_int_equal(blocks.n, 1);
+	w = timeline_writer_create(take_block, &back, &err);
+	assert_true(artifacts_restore(&a, w, &blocks.at[0], &ledger, &err));
+	assert_int_equal(back.n, 1);
+	assert_true(timeline_block_read(back.at[0].data, back.at[0].len, &b, &err));
+	assert_int_equal(b.kind, TIMELINE_FILE);
+	assert_true(timeline_file_read(&b, name, &text, &err));
+	assert_string_equal(name, "rank_0.log");
+	assert_string_equal(text.data, "first ");
+	a.file_bytes = ARTIFACTS_FILE_BYTES; /* full: none is added, and that is counted */
+	assert_true(artifacts_restore(&a, w, &blocks.at[0], &ledger, &err));
+	assert_int_equal(back.n, 1);
+	assert_int_equal(a.cut, 1);
+	blocks.at[0].data[blocks.at[0].len - 7] ^= 1;
+	blocks.at[0].data[48] ^= 0x7f; /* the name is longer than the block */
+	blocks.at[0].data[50] ^= 0x7f;
+	assert_true(artifacts_restore(&a, w, &blocks.at[0], &ledger, &err));
+	assert_int_equal(ledger.n[LEDGER_BROKEN_TEXTS], 1);
+	assert_true(artifacts_end(&a, w, &err));
+	timeline_writer_destroy(w);
+	buf_finish(&text);
+	drop_blocks(&blocks);
+	drop_blocks(&back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +529,9 @@ int main(void)
 		cmocka_unit_test(test_restored),
 		cmocka_unit_test(test_rows_of_a_stranger),
 		cmocka_unit_test(test_places_of_a_stranger),
+		cmocka_unit_test(test_logs_of_xla),
+		cmocka_unit_test(test_long_logs_of_xla),
+		cmocka_unit_test(test_files_of_a_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

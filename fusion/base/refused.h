@@ -3,7 +3,8 @@
  * Every allocation of this program, not of its libraries, is counted here when it fails: the
  * linker leads malloc(), calloc(), realloc(), strdup() and strndup() to refused.c (--wrap in
  * the Makefile).  Much of what is made of many parts is made without those that found no memory, so
- * whoever hands out a result looks whether any was refused meanwhile, and says ERR_MEMORY instead.
+ * whoever hands out a result, or reads it to make more of it, looks whether any was refused
+ * meanwhile, and says ERR_MEMORY instead.
  * Memory of tensors is not counted: it is asked for by other names, and a program may go on
  * without.
  */
@@ -30,6 +31,13 @@ void memory_note_refused(void);
 static inline bool memory_refused_error(struct err *err, const char *what)
 {
 	return err_set(err, ERR_MEMORY, "memory ran out, so %s may lack parts", what);
+}
+
+/* Whether this thread was refused none since `before`, which memory_refused_here() was then: what
+ * was made meanwhile is whole, and may be read.  Else ERR_MEMORY for `what`. */
+static inline bool memory_was_had(uint64_t before, const char *what, struct err *err)
+{
+	return memory_refused_here() == before || memory_refused_error(err, what);
 }
 
 #endif

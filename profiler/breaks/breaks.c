@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/refused.h"
 #include "profiler/breaks/rewrites.h"
 #include "profiler/cost/cost.h"
 #include "profiler/fields/breaks.h"
@@ -155,11 +156,13 @@ static int by_line(const void *a, const void *b)
 
 static int find_wanted(const struct candidate *again, struct wanted *list)
 {
+	uint64_t refused = memory_refused_here();
 	struct report_draft draft = { 0 };
 	struct report_break_list breaks = breaks_of_session(again->session, &draft);
+	bool whole = memory_refused_here() == refused;
 	int n = 0;
 
-	for (size_t i = 0; breaks.at && i < breaks.n; i++) {
+	for (size_t i = 0; whole && i < breaks.n; i++) {
 		struct wanted want = { .line = break_place_of(&breaks.at[i]).line };
 		bool known = n == MOST || !rewrites_kind(breaks.at[i].kind, &want.kind);
 

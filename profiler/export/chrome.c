@@ -535,13 +535,15 @@ static bool write_block(void *self, const void *block, size_t len, struct err *e
 	return !c->out->failed;
 }
 
-/* All texts, then their index: who reads it knows by then which of them are there. */
+/* The files of a recording, then all texts, then their index: who reads it knows by then which of
+ * them are there. */
 static bool write_texts(struct chrome *c, struct err *err)
 {
 	const struct export_run *run = c->job->run;
 
 	return c->job->query->redact ||
-	       (run->blocks(run->store, TIMELINE_TEXTS, write_block, c, err) &&
+	       (run->blocks(run->store, TIMELINE_FILE, write_block, c, err) &&
+		run->blocks(run->store, TIMELINE_TEXTS, write_block, c, err) &&
 		run->blocks(run->store, TIMELINE_INDEX, write_block, c, err));
 }
 

@@ -157,7 +157,7 @@ static double node_width(const struct graph_node *node)
 {
 	json_t *about = graph_about(node);
 	size_t len = strlen(node->of->name);
-	size_t more = strlen(json_string_value(about));
+	size_t more = strlen(report_text(json_string_value(about)));
 
 	json_decref(about);
 	return (double)((len > more ? len : more) * CHAR_WIDTH + 2 * MARGIN);

@@ -582,6 +582,35 @@ static bool restore_block(struct artifacts *a, struct timeline_writer *writer,
 	return ok;
 }
 
+/* A piece of a file that a recording holds: pieces of one follow each other. */
+static bool restore_file(struct artifacts *a, struct timeline_writer *writer,
+			 const struct timeline_block *b, struct ledger *ledger, struct err *err)
+{
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct buf piece = { 0 };
+	struct err why = { 0 };
+	bool ok = true;
+
+	if (!timeline_file_read(b, name, &piece, &why)) {
+		ledger->n[LEDGER_BROKEN_TEXTS]++;
+		ok = why.code != ERR_MEMORY;
+		if (!ok)
+			*err = why;
+	} else if (a->file_bytes + (int64_t)piece.len > ARTIFACTS_FILE_BYTES) {
+		a->cut++;
+	} else {
+		a->file_bytes += (int64_t)piece.len;
+		ok = timeline_writer_file(writer,
+					  &(struct timeline_piece){ .kind = TIMELINE_FILE,
+								    .name = name,
+								    .bytes = piece.data,
+								    .len = piece.len },
+					  err);
+	}
+	buf_finish(&piece);
+	return ok;
+}
+
 bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, const struct buf *block,
 		       struct ledger *ledger, struct err *err)
 {
@@ -590,10 +619,13 @@ bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, cons
 	if (!writer)
 		return true;
 	if (!timeline_block_read(block->data, block->len, &b, NULL) ||
-	    (b.kind != TIMELINE_INDEX && (b.kind != TIMELINE_TEXTS || !has_place(a, &b)))) {
+	    (b.kind != TIMELINE_FILE && b.kind != TIMELINE_INDEX &&
+	     (b.kind != TIMELINE_TEXTS || !has_place(a, &b)))) {
 		ledger->n[LEDGER_BROKEN_TEXTS]++;
 		return true;
 	}
+	if (b.kind == TIMELINE_FILE)
+		return restore_file(a, writer, &b, ledger, err);
 	/* Over what is kept: its rows will say so. */
 	if (b.kind == TIMELINE_TEXTS &&
 	    (b.t1_ns >= ARTIFACTS_BYTES || a->stored_bytes > ARTIFACTS_STORED_BYTES))

@@ -39,6 +39,7 @@ enum {
 	ARTIFACTS_BYTES = 1 << 30,          /* of all, as they are */
 	ARTIFACTS_STORED_BYTES = 128 << 20, /* of all, as they are stored */
 	ARTIFACTS_PIECE_BYTES = 1 << 20,    /* of a block */
+	ARTIFACTS_FILE_BYTES = 128 << 20,   /* of the files of a recording that come back */
 };
 
 /* What metadata of a trace of our own is called that has such a block in its args: "block", by
@@ -69,7 +70,8 @@ struct artifacts {
 	VEC(struct artifact_lines) open;
 	int64_t n, first_row;             /* all; those before `rows` */
 	int64_t bytes, stored_bytes, cut; /* kept; of blocks; texts that were cut */
-	int64_t row_end; /* of an export's rows: where the text of the last one ends */
+	int64_t row_end;    /* of an export's rows: where the text of the last one ends */
+	int64_t file_bytes; /* of an export's files */
 	size_t open_bytes;
 	json_t *counts; /* {kind: how many} */
 };
@@ -80,7 +82,8 @@ bool artifacts_keep(struct artifacts *a, struct timeline_writer *writer,
 		    const struct artifact *what, struct err *err);
 
 /* A block of an export, in the order in which they were kept, texts before their index: what it
- * holds is checked, bounded as that of a log, and kept again.  What is no such block, or lies out
+ * holds is checked, bounded as that of a log, and kept again; so is a piece of a file that was
+ * recorded (TIMELINE_FILE).  What is no such block, or lies out
  * of place, is counted in the ledger.  False with MEMORY, or an error of the writer's sink. */
 bool artifacts_restore(struct artifacts *a, struct timeline_writer *writer, const struct buf *block,
 		       struct ledger *ledger, struct err *err);

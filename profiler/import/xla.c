@@ -27,12 +27,14 @@ static void xla_end_file(struct xla_log *all, const struct xla_log *of_file, int
  * Lines of other programs may stand between; they are counted.
  */
 
-enum { LINE_BYTES = 1 << 20, MAX_NOTES = 1000 };
+enum { LINE_BYTES = 1 << 20, MAX_NOTES = 1000, TEXT_BYTES = 4 << 20, TEXT_MAX_BYTES = 8 << 20 };
 
 struct pt_xla {
 	struct model *m;
 	struct xla_log own; /* of this file */
 	struct buf line;
+	struct buf text;                  /* of the log, that is not kept yet */
+	int64_t text_line, text_newlines; /* where it begins, from 1; what it has of them */
 	struct xla_block block;
 	bool in_block, cause_follows, in_frames, skipping;
 	char metric[128]; /* whose lines follow; "": none */
@@ -210,6 +212,42 @@ static void take_line(struct pt_xla *p, const char *line)
 	}
 }
 
+/* ---- the log itself, as texts of the import: pieces that end with a line ---- */
+
+static bool keep_text(struct pt_xla *p, struct err *err)
+{
+	bool bad = false;
+	json_t *record = json_pack("{s:{s:o}}", XLA_TEXT_KIND, "name",
+				   json_of_text(p->m->file_name, strlen(p->m->file_name), &bad));
+	const struct artifact what = { .kind = XLA_TEXT_KIND,
+				       .compile = "",
+				       .record = record,
+				       .payload = p->text.data,
+				       .payload_len = p->text.len,
+				       .file = p->m->file,
+				       .line = p->text_line };
+	bool ok = record ? artifacts_keep(&p->m->artifacts, p->m->writer, &what, err)
+			 : err_set(err, ERR_MEMORY, "out of memory for the text of a log");
+
+	json_decref(record);
+	p->text_line += p->text_newlines;
+	p->text_newlines = 0;
+	buf_clear(&p->text);
+	return ok;
+}
+
+/* The next bytes of the log, as far as the end of a line. */
+static bool add_text(struct pt_xla *p, const char *bytes, size_t len, struct err *err)
+{
+	bool ends = len > 0 && bytes[len - 1] == '\n';
+
+	buf_add(&p->text, bytes, len);
+	p->text_newlines += ends;
+	if (p->text.failed)
+		return err_set(err, ERR_MEMORY, "out of memory for the text of a log");
+	return p->text.len < (ends ? TEXT_BYTES : TEXT_MAX_BYTES) || keep_text(p, err);
+}
+
 static bool feed(void *self, const char *bytes, size_t len, struct err *err)
 {
 	struct pt_xla *p = self;
@@ -237,6 +275,8 @@ static bool feed(void *self, const char *bytes, size_t len, struct err *err)
 			p->skipping = false;
 		}
 		n += newline != NULL;
+		if (!add_text(p, bytes, n, err))
+			return false;
 		bytes += n;
 		len -= n;
 	}
@@ -253,7 +293,9 @@ static void *create(struct model *m, struct err *err)
 		return NULL;
 	}
 	p->m = m;
+	p->text_line = 1;
 	buf_init(&p->line, LINE_BYTES + 16);
+	buf_init(&p->text, 0);
 	return p;
 }
 
@@ -264,6 +306,7 @@ static void destroy(void *self)
 	if (!p)
 		return;
 	buf_finish(&p->line);
+	buf_finish(&p->text);
 	xla_finish(&p->own);
 	free(p);
 }
@@ -272,13 +315,12 @@ static bool end(void *self, struct err *err)
 {
 	struct pt_xla *p = self;
 
-	(void)err;
 	if (p->line.len)
 		take_line(p, p->line.data);
 	p->m->ledger.n[LEDGER_CUT_OFF] += p->in_block;
 	end_block(p);
 	xla_end_file(&p->m->xla, &p->own, p->m->file);
-	return true;
+	return p->text.len == 0 || keep_text(p, err);
 }
 
 static bool has(const char *bytes, size_t len, const char *mark)

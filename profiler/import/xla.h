@@ -12,6 +12,9 @@
 
 #include "profiler/import/ledger.h"
 
+/* The kind that the texts of such a log are kept under: the log itself, in pieces. */
+#define XLA_TEXT_KIND "pt_xla_log"
+
 enum xla_act { XLA_COMPILATION, XLA_EXECUTION, XLA_UNEXPECTED, XLA_ACT_COUNT };
 
 struct xla_log {

@@ -426,6 +426,16 @@ bool traced_add_files(struct traced *t, const char *folder, int64_t since_s, str
 	return ok;
 }
 
+bool traced_put_texts(void *traced, const void *block, size_t len, struct err *err)
+{
+	struct timeline_block b;
+
+	if (!timeline_block_read(block, len, &b, err))
+		return false;
+	return (b.kind != TIMELINE_TEXTS && b.kind != TIMELINE_INDEX) ||
+	       put(traced, block, len, err);
+}
+
 static json_t *process_json(const struct process *p)
 {
 	json_t *memory = json_array();

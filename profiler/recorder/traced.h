@@ -36,6 +36,10 @@ bool traced_flush(struct traced *t, struct err *err);
 enum { TRACED_FILE_BYTES = 128 << 20 };
 bool traced_add_files(struct traced *t, const char *folder, int64_t since_s, struct err *err);
 
+/* Adds blocks of another timeline that are no events: the texts of the logs in that folder.  Of the
+ * type of a sink, with a traced as `self`. */
+bool traced_put_texts(void *traced, const void *block, size_t len, struct err *err);
+
 /* The last blocks; then says on `out` what was recorded and what was lost. */
 bool traced_finish(struct traced *t, FILE *out, struct err *err);
 

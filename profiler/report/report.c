@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/base/refused.h"
 #include "profiler/fields/breaks.h"
 #include "profiler/profiler.h"
 #include "profiler/report/graph.h"
@@ -556,6 +557,7 @@ static bool add_later_recompiles(struct report_mode *m, const struct candidate *
 				 struct report_draft *draft)
 {
 	const struct fusion_session *s = candidate->session;
+	uint64_t refused = memory_refused_here();
 	struct report_break_list breaks;
 
 	if (fusion_counts(s).n_recompiles <= (int)m->recompiles.n)
@@ -563,7 +565,7 @@ static bool add_later_recompiles(struct report_mode *m, const struct candidate *
 	REPORT_SET(m, recompiles, recompiles_of(s, draft));
 	REPORT_SET(m, tree, tree_of_session(s, draft));
 	breaks = breaks_of_session(s, draft);
-	if (breaks.n && !breaks.at)
+	if (memory_refused_here() != refused)
 		return false;
 	for (size_t i = 0; i < m->breaks.n && i < breaks.n; i++)
 		breaks.at[i] = m->breaks.at[i];
@@ -588,6 +590,7 @@ bool report_latency(struct report_mode *m, const struct candidate *candidate,
 						.of_process = candidate->of_process,
 						.aside_us = candidate->aside_us,
 						.n_aside = candidate->n_aside };
+	uint64_t refused = memory_refused_here();
 	struct report_latency *latency = report_latency_of(&samples, draft);
 
 	if (!latency)
@@ -597,13 +600,15 @@ bool report_latency(struct report_mode *m, const struct candidate *candidate,
 	REPORT_SET(m, launches, candidate->launches);
 	if (candidate->writes)
 		REPORT_SET(m, restored, restored(candidate, draft));
-	return add_later_graphs(m, candidate, draft) && add_later_recompiles(m, candidate, draft);
+	return add_later_graphs(m, candidate, draft) && add_later_recompiles(m, candidate, draft) &&
+	       memory_refused_here() == refused;
 }
 
 bool report_graphs(struct report_mode *m, const struct candidate *candidate, bool brief,
 		   struct report_draft *draft)
 {
 	const struct fusion_session *s = candidate->session;
+	uint64_t refused = memory_refused_here();
 	int n = fusion_counts(s).n_graphs;
 	bool cached = n > 0;
 
@@ -613,6 +618,8 @@ bool report_graphs(struct report_mode *m, const struct candidate *candidate, boo
 	for (int i = 0; i < n; i++)
 		cached = cached && fusion_graph(s, i).cached;
 	REPORT_SET(m, breaks, breaks_of_session(s, draft));
+	if (memory_refused_here() != refused) /* some of them may be NULL */
+		return false;
 	REPORT_SET(m, tree, tree_of_session(s, draft));
 	if (candidate->mode == FUSION_LAZY)
 		REPORT_SET(m, lazy, lazy_of_session(s, draft));
@@ -620,7 +627,7 @@ bool report_graphs(struct report_mode *m, const struct candidate *candidate, boo
 	REPORT_SET(m, recompiles, recompiles_of(s, draft));
 	REPORT_SET(m, compile_ms, report_compile_us(candidate) / 1000);
 	REPORT_SET(m, cached, cached);
-	return m->breaks.n == 0 || m->breaks.at;
+	return memory_refused_here() == refused;
 }
 
 void report_comparison(struct report_comparison *to, const struct comparison *c, double compile_us)

@@ -136,7 +136,7 @@ static bool run_calls(struct run *r, struct candidate *candidate, const struct c
 	report_order(m, candidate->engine, r->draft);
 	REPORT_SET(m, peak_bytes, candidate->peak_bytes);
 	REPORT_SET(m, launches, floor(candidate->launches));
-	return true;
+	return run_is_whole(r, err);
 }
 
 /* A timed run compiles cold: compile_ms is what a first user pays. */
@@ -624,7 +624,7 @@ static bool close_report(struct run *r, struct err *err)
 	wall_report(&r->wall, wall);
 	REPORT_SET(r->report, seconds, (double)(clock_ns() - r->begin_ns) * 1e-9);
 	REPORT_SET(r->report, wall_ms, wall);
-	return true;
+	return run_is_whole(r, err);
 }
 
 static bool run_all(struct run *r, struct err *err)
@@ -663,7 +663,8 @@ struct report_run *run_workload(const struct workload *w, const struct profiler_
 			 .begin_ns = clock_ns(),
 			 .inputs_of = -1,
 			 .passes_bytes = PASSES_REPORT_BYTES,
-			 .draft = draft };
+			 .draft = draft,
+			 .refused = memory_refused_here() };
 	bool ok;
 
 	if (w->poison && options->timing) {

@@ -6,6 +6,7 @@
 #ifndef PROFILER_RUN_RUN_H
 #define PROFILER_RUN_RUN_H
 
+#include "fusion/base/refused.h"
 #include "profiler/allclose/allclose.h"
 #include "profiler/breaks/breaks.h"
 #include "profiler/fields/fields.h"
@@ -54,7 +55,15 @@ struct run {
 	struct report_point *places; /* what the report has of each point that is run; of a workload
 				      * without a sweep it goes to the top */
 	struct report_draft *draft;
+	uint64_t refused; /* memory_refused_here() when it began */
 };
+
+/* Whether the report lacks nothing that found no memory: before something reads it.  False with
+ * *err. */
+static inline bool run_is_whole(const struct run *r, struct err *err)
+{
+	return memory_was_had(r->refused, "the report", err);
+}
 
 /* The whole run, as profiler_run(), in a draft.  NULL with *err. */
 struct report_run *run_workload(const struct workload *w, const struct profiler_options *options,

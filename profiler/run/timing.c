@@ -599,7 +599,7 @@ bool run_watch_point(struct run *r, struct candidate *candidates, struct err *er
 		.w = r->w, .p = &r->w->points[r->point], .curve = &r->curve, .draft = r->draft
 	};
 
-	if (!measure_copies(r, candidates, err))
+	if (!measure_copies(r, candidates, err) || !run_is_whole(r, err))
 		return false;
 	for (int k = 0; k < r->w->n_modes; k++) {
 		struct report_mode *m = run_mode(r, candidates[k].mode);
@@ -679,7 +679,7 @@ bool run_time_point(struct run *r, struct candidate *candidates, struct autocast
 	for (int k = 0; k < n; k++)
 		if (!watch_calls(r, &candidates[k], err))
 			return false;
-	if (!compare_modes(r, candidates, n, err) ||
+	if (!run_is_whole(r, err) || !compare_modes(r, candidates, n, err) ||
 	    !autocast_effect_report(autocast, candidates, r->draft, err))
 		return false;
 	keep_samples(r, candidates, n);

@@ -99,20 +99,19 @@ static json_t *read_object(const char **at)
 
 	do {
 		size_t n = word_at(at);
-		json_t *name = json_stringn(*at, n);
+		const char *name = *at;
 		bool lacks;
 
 		*at += n;
 		lacks = takes(at, '?');
 		takes(at, ':');
-		if (*json_string_value(name) == '*') {
+		if (*name == '*') {
 			rest = read_shape(at);
 		} else {
 			if (!lacks)
-				json_array_append(required, name);
-			json_object_set_new(properties, json_string_value(name), read_shape(at));
+				json_array_append_new(required, json_stringn(name, n));
+			json_object_setn_new(properties, name, n, read_shape(at));
 		}
-		json_decref(name);
 	} while (takes(at, ','));
 	takes(at, '}');
 	out = json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required",

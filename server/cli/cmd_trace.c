@@ -243,7 +243,8 @@ static struct poster *begin_post(const struct trace_flags *f, struct err *err)
 	return p;
 }
 
-/* What was read, to the run's end; a log that cannot be read is said, and fails nothing. */
+/* What was read, to the run's end where it is posted; a log that cannot be read is said, and fails
+ * nothing. */
 static void set_import(struct import *im, bool ok, struct poster *p, const struct err *why)
 {
 	struct err err = { 0 };
@@ -252,7 +253,7 @@ static void set_import(struct import *im, bool ok, struct poster *p, const struc
 	const struct report_import *found = imported ? report_read_import(imported, &arena, &err)
 						     : NULL;
 
-	if (found && found->files.n > 0)
+	if (p && found && found->files.n > 0)
 		poster_set_import(p, json_incref(imported));
 	if (!ok || err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n",
@@ -263,11 +264,11 @@ static void set_import(struct import *im, bool ok, struct poster *p, const struc
 }
 
 /* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks are
- * shown with its kernels. */
-static void add_import(const struct trace_meeting *m, struct poster *p)
+ * shown with its kernels, and its texts are kept with the recording. */
+static void add_import(const struct trace_meeting *m, struct traced *t, struct poster *p)
 {
 	struct err err = { 0 };
-	struct import *im = import_create(NULL, NULL, 0, &err);
+	struct import *im = import_create(traced_put_texts, t, 0, &err);
 
 	set_import(im, im && import_folder(im, m->torch, m->began, &err), p, &err);
 }
@@ -356,8 +357,8 @@ static int trace(const struct trace_flags *f, const char *library)
 			status = attend(m.listener, child, t, &err);
 		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
 	}
-	if (ok && p)
-		add_import(&m, p);
+	if (ok)
+		add_import(&m, t, p);
 	if (m.folder[0])
 		part(&m);
 	if (t && (p || !f->post))

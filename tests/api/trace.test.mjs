@@ -104,12 +104,21 @@ test('a trace is a run of a server, with its events there while it records', { s
         assert.equal(await torch.text(), `${line}\n`);
         assert.equal(run.report.import.graphs, 1); // the log is read too
         assert.deepEqual(run.report.import.compiles.map((c) => c.compile), ['0/0']);
+        // What it says is read as an import's texts are, and travels with the run's export, as the log itself does.
+        const texts = async (of) => (await getJson(`${server.url}/api/v1/runs/${of}/artifacts`)).body.artifacts;
+        const kept = await texts(id);
+        assert.deepEqual(kept.map((a) => [a.kind, a.compile, a.process, a.records]), [['dynamo_output_graph', '0/0', 0, 1]]);
         // The file holds the same, and can be posted by itself.
         const again = spawnSync(binary, ['trace', '--post', server.url, '--from', t.file, '--name', 'again'], { encoding: 'utf8' });
         assert.equal(again.status, 0, again.stderr);
         const other = await waitFor(server, id + 1);
         assert.equal(other.name, 'again');
         assert.deepEqual(other.report, run.report);
+        assert.deepEqual(await texts(other.id), kept);
+        const file = await (await fetch(`${server.url}/api/v1/runs/${id}/export?format=chrome`)).arrayBuffer();
+        const back = (await getJson(`${server.url}/api/v1/imports`, { method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: file })).body.id;
+        assert.deepEqual(await texts(back), kept);
+        assert.equal(await (await fetch(`${server.url}/api/v1/runs/${back}/torch_trace.log`)).text(), `${line}\n`);
         rmSync(t.folder, { recursive: true });
     } finally {
         await server.stop();

@@ -64,6 +64,16 @@ test("a log of PyTorch/XLA shows both stages", async () => {
     ["import", "5", "2", "4", "0", "0", "2", "the capture", "369 s", "2,000 ms"],
   ]);
   assert.equal((await rows(page, "Breaks"))[0][0], "/w/train.py:51");
+  // A graph leads to what the log says of it, and that to the log.
+  assert.deepEqual(await page.locator(".tabs a").allInnerTexts(), ["Overview", "Timeline", "Compiles"]);
+  await page.getByRole("link", { name: "c74c3b91b855b2b123f833b0d5f86943" }).click();
+  await page.getByRole("heading", { name: "pt_xla_log", exact: false }).first().waitFor();
+  assert.deepEqual(await page.locator(".founds ol a").allInnerTexts().then((all) => all.map((t) => t.split(/\s+/)[0])), ["6", "25"]);
+  await page.locator(".founds ol a").first().click();
+  const log = page.getByRole("listbox", { name: "pt_xla_log", exact: false });
+  assert.match(await log.locator("[aria-selected=true]").innerText(), /^6\s*Compilation Analysis: {3}Graph Hash: c74c/);
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(await findings(page), []);
   assert.deepEqual(complaints, []);
 });
 

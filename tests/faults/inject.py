@@ -50,6 +50,13 @@ class Faults:
         return sorted((int.from_bytes(h[:8], "little"), KINDS[int.from_bytes(h[8:12], "little")], int.from_bytes(h[12:16], "little"), int.from_bytes(h[16:24], "little"))
                       for h in head)
 
+    def through(self, functions, binary):
+        """The hashes of points that one of these functions led to."""
+        points = [p for p in self.control.points if p.hash]
+        frames = list({frame for p in points for frame in p.frames if frame})
+        wanted = {frame for frame, names in zip(frames, self.named(frames, binary)) if any(f in functions for f in re.findall(r"(\w+) \(", names))}
+        return {p.hash for p in points if wanted.intersection(p.frames)}
+
     def where(self, binary):
         """The functions that led to the call that failed, innermost first."""
         return self.named(self.control.where, binary)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tests/faults/run.py BINARY LIBRARY PART... [--share N] [--seed S] [--keep] -- lets calls of the C library fail, each way that leads to one once.
+"""tests/faults/run.py BINARY LIBRARY PART... [--share N] [--seed S] [--through FUNCTION,...] -- lets calls of the C library fail, each way that leads to one once.
 
 A first run finds the points (a call and its callers); then one run for each that no run before had, in which that call fails:
-with --share N at so many of them, chosen by the seed.  What comes must be an error or what comes without a fault.
+with --share N at so many of them, chosen by the seed, with --through at those that a function is on the way to.  What comes must be an error or what comes without a fault.
 """
 import argparse
 import hashlib
@@ -33,9 +33,13 @@ class Part:
         self.exact = name == "commands"  # what the engine prints has times in it, and what there was time for
         self.counts = name == "traces"  # what was recorded is all, or the message says what is lost
 
-    def chosen(self, points):
-        """Those that did not yet fail, in any process; nearly the same each time, although threads pass some points in some runs alone."""
+    def chosen(self, faults):
+        """Points that did not yet fail, in any process; nearly the same each time, although threads pass some points in some runs alone."""
         share, failed = self.options.share, self.options.failed
+        points = faults.points()
+        if self.options.through:
+            through = faults.through(self.options.through.split(","), self.options.binary)
+            points = [p for p in points if p[0] in through]
         points = [p for p in points if p[0] not in failed and (not self.options.only or p[1] in self.options.only.split(","))]
         if share and share < len(points):
             points = sorted(points, key=lambda p: random.Random(p[0] ^ self.options.seed).random())[:share]
@@ -94,7 +98,7 @@ def command(part, words, folder, process=None, also=(), after=None, **environmen
         sys.exit(f"{' '.join(words)}: without a fault: {whole}")
     points = faults.points()
     print(f"{part.name}: {' '.join(os.path.basename(w) for w in words)}: {len(points)} points of {sum(p[2] for p in points)} calls")
-    for target, kind, calls, innermost in part.chosen(points):
+    for target, kind, calls, innermost in part.chosen(faults):
         for skip, goes_on_ms in part.ways(target, kind, calls, 1000000):
             faults, got = once(kinds=(kind,), target=target, innermost=innermost, skip=skip, goes_on_ms=goes_on_ms)
             part.tried += 1
@@ -278,6 +282,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--frames", type=int, default=5)
+    parser.add_argument("--through", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()

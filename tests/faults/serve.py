@@ -263,7 +263,7 @@ def trials(part, command, steps, check, depth=None):
         if wrong:
             raise SystemExit(f"{part.name}: without a fault: {wrong}")
         print(f"{part.name}: {len(points)} points of {calls} calls")
-        for target, kind, times, innermost in part.chosen(points):
+        for target, kind, times, innermost in part.chosen(first.faults):
             for skip, goes_on_ms in part.ways(target, kind, times, 100):
                 trial = Trial(part, store, command, first.answers, kinds=(kind,), target=target, innermost=innermost, skip=skip, goes_on_ms=goes_on_ms)
                 if trial.server.port is not None:
@@ -349,4 +349,5 @@ def runs(part):
 
 
 def worker(part):
-    trials(part, "worker", run_steps, run_check, depth=min(5, part.options.depth)) # what lies deeper is the engine's: run.py
+    depth = part.options.depth if part.options.through else min(5, part.options.depth) # what lies deeper is the engine's: run.py
+    trials(part, "worker", run_steps, run_check, depth=depth)

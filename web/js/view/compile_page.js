@@ -2,7 +2,8 @@
 // picked line marks what it comes from and what comes from it.
 
 import { h, add, button, scroller, headRow, section, stateWell } from "./dom.js";
-import { problem, remember } from "./router.js";
+import { remember } from "./router.js";
+import { fillIn } from "./waiting.js";
 import { TextPane } from "./text_pane.js";
 import { outcomeChip } from "./compiles.js";
 import { SHOWN_BYTES, listTexts, readText, textUrl } from "../api/texts.js";
@@ -20,7 +21,7 @@ const SOURCE = "s"; // the pane of source lines
 const NONE = "none"; // what an address says of texts of no compilation
 const MOST_PANES = 6;
 /** Groups in the order of a compilation. @type {Record<string, string>} */
-const GROUPS = { graph: "Graphs", code: "Code", guards: "Guards", failure: "Breaks and failures", cache: "Caches", autotune: "Autotuning", shapes: "Sizes", tensors: "Tensors", provenance: "Provenance", export: "Export", metrics: "Metrics", settings: "Settings", stack: "Stack", link: "Links", other: "Others" };
+const GROUPS = { graph: "Graphs", code: "Code", guards: "Guards", failure: "Breaks and failures", cache: "Caches", autotune: "Autotuning", shapes: "Sizes", tensors: "Tensors", provenance: "Provenance", export: "Export", metrics: "Metrics", settings: "Settings", stack: "Stack", link: "Links", log: "Logs", other: "Others" };
 
 /** @param {import("./router.js").Context} ctx @param {HTMLElement} body @param {Run} run @param {Imported} imported @param {URLSearchParams} wanted */
 export async function compilePage(ctx, body, run, imported, wanted) {
@@ -30,18 +31,15 @@ export async function compilePage(ctx, body, run, imported, wanted) {
   const place = h("div");
   if (c || compile === NONE) add(body, head(run, imported, at, compile), c ? [facts(c), reasons(c), stack(imported, c)] : null);
   add(body, place);
-  try {
-    const { artifacts } = await listTexts(run.id, { compile, process, resets }, ctx.signal);
+  await fillIn(place, { what: "The texts of the compilation", signal: ctx.signal }, () => listTexts(run.id, { compile, process, resets }, ctx.signal), ({ artifacts }) => {
     if (!c && compile !== NONE) {
       // The report has no row of it; the log may have texts.
       if (!artifacts.length) return add(place, noSuchCompilation(run, imported, { compile, process, resets }));
       add(place, head(run, imported, at, compile));
     }
     artifacts.sort((a, b) => a.line - b.line);
-    add(place, new Texts(ctx, run, artifacts, wanted).el);
-  } catch (e) {
-    if (!ctx.signal.aborted) add(place, problem(e));
-  }
+    return add(place, new Texts(ctx, run, artifacts, wanted).el);
+  });
 }
 
 /** @param {Run} run @param {Imported} imported @param {Pick<Compile, "compile" | "process" | "resets">} of */
@@ -176,6 +174,7 @@ class Texts {
         this.linesOf.set(key, this.links.add(text.kind, list, this.backward.has(text.n)));
         return list;
       });
+      lines.catch(() => this.read.delete(key)); // it may be asked for again
       this.read.set(key, lines);
     }
     return lines ?? Promise.resolve([]);
@@ -205,25 +204,21 @@ class Texts {
   async fill(shown) {
     const { key } = shown;
     const turn = (shown.turn = (shown.turn ?? 0) + 1); // another text may be asked for while this one comes
-    shown.el.replaceChildren(this.paneHead(shown));
-    try {
-      if (key === SOURCE) {
-        await Promise.resolve(); // those that are opened with it are in the list then
-        await Promise.all(this.shown.filter((s) => s.key !== SOURCE).map((s) => this.lines(s.key)));
-        if (turn !== shown.turn) return;
-        const lines = this.links.sourceLines();
-        shown.lines = lines.map((l) => ({ sources: [l.source], nodes: [], kernels: [] }));
-        this.put(shown, lines.length ? lines.map((l) => l.text) : ["No text that is open names a line of the source."]);
-      } else {
-        const lines = await this.lines(key);
-        if (turn !== shown.turn) return;
-        shown.lines = this.linesOf.get(key) ?? [];
-        this.put(shown, lines);
-      }
-    } catch (e) {
-      this.read.delete(key);
-      if (!this.signal.aborted && turn === shown.turn) add(shown.el, problem(e));
-    }
+    const body = h("div", { class: "panebody" });
+    shown.el.replaceChildren(this.paneHead(shown), body);
+    const of = { what: this.labelOf(key), signal: this.signal, still: () => turn === shown.turn };
+    return fillIn(body, of, () => (key === SOURCE ? this.sources() : this.lines(key)), (lines) => {
+      shown.lines = key === SOURCE ? this.links.sourceLines().map((l) => ({ sources: [l.source], nodes: [], kernels: [] })) : (this.linesOf.get(key) ?? []);
+      this.put(shown, body, lines);
+    });
+  }
+
+  /** The lines of the source that the other panes name, once they are read. */
+  async sources() {
+    await Promise.resolve(); // those that are opened with it are in the list then
+    await Promise.all(this.shown.filter((s) => s.key !== SOURCE).map((s) => this.lines(s.key)));
+    const lines = this.links.sourceLines();
+    return lines.length ? lines.map((l) => l.text) : ["No text that is open names a line of the source."];
   }
 
   /** Source lines that a text names which was opened since. */
@@ -232,10 +227,10 @@ class Texts {
     if (of && of.lines.length !== this.links.sourceLines().length) this.fill(of);
   }
 
-  /** @param {Shown} shown @param {string[]} lines */
-  put(shown, lines) {
+  /** @param {Shown} shown @param {HTMLElement} body @param {string[]} lines */
+  put(shown, body, lines) {
     shown.pane = new TextPane(this.labelOf(shown.key), lines, { pick: (line) => this.picked(shown, line) });
-    add(shown.el, shown.pane.el);
+    body.replaceChildren(shown.pane.el);
     shown.pane.draw();
   }
 

@@ -2,7 +2,8 @@
 // the search over all texts.  One compilation has a page of its own (compile_page.js).
 
 import { h, add, button, loadStyle, scroller, headRow, section, stateWell } from "./dom.js";
-import { problem, remember } from "./router.js";
+import { remember } from "./router.js";
+import { fillIn } from "./waiting.js";
 import { listTexts, textUrl } from "../api/texts.js";
 import { bytes, count, duration, plural } from "../model/format.js";
 import { cacheOf, compileKey, compileQuery, failuresOf, outcomeWords, trieOf } from "../model/compiles.js";
@@ -26,14 +27,11 @@ export async function compilesTab(ctx, body, run, report) {
   if (!imported) return add(body, stateWell("No compile log", h("p", {}, "This run was imported without a TORCH_TRACE.")));
   const wanted = new URLSearchParams(ctx.query);
   if (wanted.has("compile")) return compilePage(ctx, body, run, imported, wanted);
-  const results = h("div", { "aria-live": "polite" });
+  const results = h("div", { class: "fills", "aria-live": "polite" });
   add(body, searchBar(ctx, run, results), results, ...compilations(run, imported), failures(run, imported), stacks(run, imported));
   const loose = h("div");
   add(body, loose);
-  listTexts(run.id, { compile: "none" }, ctx.signal).then(
-    (of) => add(loose, textsOfNone(run, of.artifacts)),
-    (e) => ctx.signal.aborted || add(loose, problem(e)),
-  );
+  fillIn(loose, { what: "The texts of no compilation", signal: ctx.signal }, () => listTexts(run.id, { compile: "none" }, ctx.signal), (of) => add(loose, textsOfNone(run, of.artifacts)));
 }
 
 /** @param {Run} run @param {Compile} c @param {string} [more] of the query */
@@ -152,20 +150,15 @@ function searchBar(ctx, run, results) {
   const q = h("input", { class: "field grow", type: "search", maxlength: 200, placeholder: "Search graphs, code, guards, every text of the log", "aria-label": "Search every text of the log", value: ctx.query.get("q") ?? "" });
   const form = h("form", { class: "bar searchtexts", role: "search" }, q, h("button", { class: "btn", type: "submit" }, "Search"));
   let last = new AbortController();
-  const look = async () => {
+  const look = () => {
     last.abort();
-    const own = (last = new AbortController());
+    last = new AbortController();
+    const signal = AbortSignal.any([ctx.signal, last.signal]);
     const text = q.value.trim();
     remember({ q: text });
-    if (!text) return results.replaceChildren();
-    results.setAttribute("aria-busy", "true");
-    try {
-      const found = await listTexts(run.id, { q: text }, AbortSignal.any([ctx.signal, own.signal]));
-      results.replaceChildren(foundTexts(run, text, found));
-    } catch (e) {
-      if (!(e instanceof DOMException)) results.replaceChildren(problem(e));
-    }
-    if (own === last) results.removeAttribute("aria-busy");
+    if (text) return fillIn(results, { what: "What the texts have", signal }, () => listTexts(run.id, { q: text }, signal), (found) => results.replaceChildren(foundTexts(run, text, found)));
+    results.removeAttribute("aria-busy");
+    return results.replaceChildren();
   };
   form.addEventListener("submit", (e) => {
     e.preventDefault();

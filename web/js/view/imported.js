@@ -140,12 +140,13 @@ function stages(models) {
   return [table("Graphs of both stages", /** @type {(string | [string, string])[]} */ (head), rows, words)];
 }
 
-/** @param {Imported} i */
-function xla(i) {
+/** What its log says of a graph is found by its hash. @param {Imported} i @param {Run["id"] | undefined} run undefined: it has no page of texts */
+function xla(i, run) {
   if (!i.pt_xla) return [];
   const x = i.pt_xla;
+  const said = run !== undefined && i.artifacts?.pt_xla_log;
   const graphs = x.graphs.map((g) => [
-    h("th", { scope: "row" }, g.hash),
+    h("th", { scope: "row" }, said ? h("a", { href: `/runs/${run}/compiles?${new URLSearchParams({ q: g.hash })}`, title: "What the log says of it" }, g.hash) : g.hash),
     left(g.cause),
     left(`${g.function} (${g.file}:${g.line})`),
     right(g.compilations),
@@ -181,7 +182,7 @@ export function importedSections(i, of = { ledger: true }) {
     recompiles(i, of.run),
     compilations(i, of.run),
     counted(i),
-    ...xla(i),
+    ...xla(i, of.run),
     byName("Kernels", i.kernels),
     byName("Copies", i.copies),
     byName("Ops on the host", i.ops),

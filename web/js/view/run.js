@@ -68,7 +68,7 @@ function tabsOf(run) {
 /** @param {Run} run */
 function tabsOfTrace(run) {
   const found = run.status === "running" ? null : run.report?.import;
-  return [...(found ? ["log"] : []), "timeline", ...(found?.compiles.length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
+  return [...(found ? ["log"] : []), "timeline", ...(found?.compiles.length || Object.keys(found?.artifacts ?? {}).length ? ["compiles"] : []), ...(found?.ranks ? ["ranks"] : [])];
 }
 
 /** Of many ranks first what they say together; of a log its overview. @param {Run} run */

@@ -1,6 +1,6 @@
 // js/view/timeline.js -- what ran when in one mode, or in all processes of a trace: asked for, and shown.
 
-import { h, add, stateWell } from "./dom.js";
+import { h, add, button, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { remember } from "./router.js";
 import { ask, TimelinePage } from "./timeline_page.js";
@@ -73,7 +73,12 @@ async function load(place, asked, query) {
     else place.replaceChildren(nothing(asked));
   } catch (e) {
     if (asked.signal.aborted) return;
-    place.replaceChildren(stateWell("The timeline could not be read", h("p", {}, /** @type {Error} */ (e)?.message ?? String(e))));
+    const again = button("Try again", () => {
+      place.replaceChildren();
+      place.setAttribute("aria-busy", "true");
+      load(place, asked, query);
+    }, { class: "btn primary" });
+    place.replaceChildren(stateWell("The timeline could not be read", h("p", {}, /** @type {Error} */ (e)?.message ?? String(e)), h("div", { class: "acts" }, again)));
   }
   place.removeAttribute("aria-busy");
 }

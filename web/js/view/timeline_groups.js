@@ -2,6 +2,7 @@
 // adds up all of its events.  A row shows its own on the canvas.
 
 import { h, add, button, scroller, segmented } from "./dom.js";
+import { fillIn } from "./waiting.js";
 import { swatch } from "./timeline_tables.js";
 import { fileUrl, getGroups } from "../api/client.js";
 import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
@@ -34,16 +35,11 @@ export class GroupsTable {
   }
 
   /** @param {{t0: number, t1: number}} range */
-  async show(range) {
+  show(range) {
     this.#range = { t0: Math.floor(range.t0), t1: Math.ceil(range.t1) };
     const turn = ++this.#turn;
     const { run, signal } = this.#asked;
-    try {
-      const groups = await getGroups(String(run.id), this.#params(), signal);
-      if (turn === this.#turn) this.#fill(groups);
-    } catch (e) {
-      if (!signal.aborted && turn === this.#turn) this.#place.replaceChildren(h("p", { class: "sub" }, /** @type {Error} */ (e).message));
-    }
+    return fillIn(this.#place, { what: "The groups", signal, still: () => turn === this.#turn }, () => getGroups(String(run.id), this.#params(), signal), (groups) => this.#fill(groups));
   }
 
   #params() {

@@ -2,7 +2,7 @@
 // selected or in sight.  The canvas is drawn first; window, selection, search and the slice that is
 // pointed at are in the address.
 
-import { button, h, say } from "./dom.js";
+import { button, h, say, toast } from "./dom.js";
 import { onKeys } from "./frame.js";
 import { markLines } from "./joined.js";
 import { pick, picked } from "./pick.js";
@@ -13,6 +13,7 @@ import { heading, ledger, tools } from "./timeline_head.js";
 import { fillIdle } from "./timeline_idle.js";
 import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
 import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
+import { failure } from "./waiting.js";
 import { findEvent, getTimeline } from "../api/client.js";
 import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
@@ -75,7 +76,7 @@ export class TimelinePage {
   #marks = h("div", { class: "below", hidden: true });
   /** @type {((how: import("../model/lanes.js").Arrangement) => void) | null} the panel of lanes, once it is there */
   #told = null;
-  #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
+  #parts = { totals: h("div", { class: "fills" }), idle: h("div", { class: "fills" }), slice: h("div"), lanes: h("div", { class: "below fills" }), kernels: h("div", { class: "below fills" }) };
   #list = h("details", { class: "events", hidden: true }, h("summary", {}, "Events as a list"), h("div"));
 
   #groups = h("details", { class: "events", hidden: true }, h("summary", {}, "Grouped by name, op, line or kernel"), h("div"));
@@ -306,7 +307,7 @@ export class TimelinePage {
     const all = t0 <= 0 && t1 >= this.#whole.span && this.#whole.px * 2 > px;
     const lanes = this.line.inSight();
     const params = { t0: Math.floor(t0), t1: Math.ceil(t1), px, ...(this.#q ? { q: this.#q } : {}), ...(lanes ? { lanes: lanes.slice(0, MOST_ASKED).join(",") } : {}) };
-    const view = this.#whole.sampled && !all ? await ask(this.#asked, params).catch(() => null) : this.#whole;
+    const view = this.#whole.sampled && !all ? await ask(this.#asked, params).catch((e) => this.#coarse(e)) : this.#whole;
     if (!view || this.#asked.signal.aborted || turn !== this.#turn) return;
     const { pointedAt } = this.line;
     if (pointedAt) view.names[pointedAt.name] ??= this.#view.names[pointedAt.name];
@@ -314,6 +315,12 @@ export class TimelinePage {
     this.line.refine(view);
     this.#resume();
     this.#sums();
+  }
+
+  /** Rows of the window did not come: those of the whole stay. @param {Error} e */
+  #coarse(e) {
+    if (!this.#asked.signal.aborted) toast(`The events of this window could not be read: ${e.message} Move it to ask again.`);
+    return null;
   }
 
   /** @param {{t0: number, t1: number} | null} range @param {boolean} done */
@@ -330,8 +337,15 @@ export class TimelinePage {
     const { selection } = this.line;
     const { t0, t1 } = selection ?? this.line.window;
     const here = !selection && (this.#whole.sampled || (t0 <= 0 && t1 >= this.#whole.span));
-    const view = here ? this.#view : await this.#part({ t0, t1 });
-    if (!view || this.#asked.signal.aborted || turn !== this.#summed) return;
+    const summed = [this.#parts.totals, this.#parts.idle, this.#parts.lanes, this.#parts.kernels];
+    for (const part of summed) if (part.hasChildNodes() || part === this.#parts.totals) part.setAttribute("aria-busy", "true"); // those that are empty would be pushed down
+    const view = here ? this.#view : await this.#part({ t0, t1 }).catch((e) => failure("The numbers of what is selected", e, () => this.#sums(told)));
+    if (this.#asked.signal.aborted || turn !== this.#summed) return;
+    for (const part of summed) part.removeAttribute("aria-busy");
+    if (view instanceof HTMLElement) {
+      for (const part of summed) part.replaceChildren();
+      return this.#parts.totals.replaceChildren(view);
+    }
     /** @type {Scope} */
     const scope = { t0, t1, selected: !!selection, totals: view.totals, lanes: lanesIn(view), view: this.#whole.sampled ? view : this.#whole };
     this.#scope = scope;
@@ -355,8 +369,8 @@ export class TimelinePage {
     const params = { t0: Math.floor(range.t0), t1: Math.ceil(range.t1), px: PART_PX };
     const key = JSON.stringify(params);
     if (this.#kept?.key === key) return this.#kept.view;
-    const view = await ask(this.#asked, params).catch(() => null);
-    if (view) this.#kept = { key, view };
+    const view = await ask(this.#asked, params);
+    this.#kept = { key, view };
     return view;
   }
 

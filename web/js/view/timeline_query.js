@@ -1,6 +1,7 @@
 // js/view/timeline_query.js -- SQL over a run, beside its timeline: one SELECT, its rows, and what is wrong with it.
 
 import { h, button, headRow, save, scroller } from "./dom.js";
+import { failure } from "./waiting.js";
 import { postQuery } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 
@@ -19,7 +20,9 @@ export function queryPanel(place, asked, selection) {
   const text = h("textarea", { class: "field code", rows: 5, "aria-label": "SQL", spellcheck: "false", autocomplete: "off", maxlength: 65536 }, FIRST);
   const within = h("input", { type: "checkbox" });
   const told = h("p", { class: "sub small", role: "status" });
-  const rows = h("div");
+  const rows = h("div", { class: "fills" });
+  /** @type {AbortController | null} of what is under way */
+  let under = null;
   const body = () => {
     const { mode, n } = asked;
     const part = within.checked ? selection() : null;
@@ -27,18 +30,32 @@ export function queryPanel(place, asked, selection) {
   };
   /** @param {"json" | "csv"} format @param {(answer: any) => void} take */
   const ask = async (format, take) => {
-    run.disabled = csv.disabled = true;
+    if (under) return;
+    const own = (under = new AbortController());
+    busy(true);
     told.textContent = "Reading the events.";
     try {
-      take(await postQuery(String(asked.run.id), { ...body(), format, ...(format === "csv" ? { limit: 100000 } : {}) }, asked.signal));
+      take(await postQuery(String(asked.run.id), { ...body(), format, ...(format === "csv" ? { limit: 100000 } : {}) }, AbortSignal.any([asked.signal, own.signal])));
     } catch (e) {
-      const { message } = /** @type {Error} */ (e);
-      const { line, column } = /** @type {import("../api/client.js").ApiError} */ (e).problem ?? {};
-      told.textContent = line ? `Line ${line}, column ${column}: ${message}` : message;
-      rows.replaceChildren();
-      if (line) point(line, column ?? 1);
+      if (own.signal.aborted) told.textContent = "Cancelled.";
+      else if (!asked.signal.aborted) wrong(/** @type {import("../api/client.js").ApiError} */ (e), () => ask(format, take));
     }
-    run.disabled = csv.disabled = false;
+    under = null;
+    busy(false);
+  };
+  /** While it runs the button ends it. @param {boolean} on */
+  const busy = (on) => {
+    csv.disabled = on;
+    run.textContent = on ? "Cancel" : "Run";
+    if (on) rows.setAttribute("aria-busy", "true");
+    else rows.removeAttribute("aria-busy");
+  };
+  /** What is wrong with the statement has its place; what else went wrong may go well again. @param {import("../api/client.js").ApiError} e @param {() => void} again */
+  const wrong = (e, again) => {
+    const { line, column } = e.problem ?? {};
+    told.textContent = line ? `Line ${line}, column ${column}: ${e.message}` : "";
+    rows.replaceChildren(...(line ? [] : [failure("The rows", e, again)]));
+    if (line) point(line, column ?? 1);
   };
   /** @param {number} line @param {number} column */
   const point = (line, column) => {
@@ -46,7 +63,7 @@ export function queryPanel(place, asked, selection) {
     text.focus();
     text.setSelectionRange(at, at + 1);
   };
-  const run = /** @type {HTMLButtonElement} */ (button("Run", () => ask("json", fill), { class: "btn primary", title: "Ctrl and Enter" }));
+  const run = /** @type {HTMLButtonElement} */ (button("Run", () => (under ? under.abort() : ask("json", fill)), { class: "btn primary", title: "Ctrl and Enter" }));
   const csv = /** @type {HTMLButtonElement} */ (button("CSV", () => ask("csv", (answer) => {
     save(`run_${asked.run.id}_query.csv`, new Blob([answer], { type: "text/csv" }));
     const cut = String(answer).match(/\n# cut by (rows|bytes)\r?\n$/)?.[1];

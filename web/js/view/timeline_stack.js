@@ -2,6 +2,7 @@
 // innermost first, and of a backward its forward.
 
 import { h, add } from "./dom.js";
+import { fillIn } from "./waiting.js";
 import { viewUrl } from "./joined.js";
 import { swatch } from "./timeline_tables.js";
 import { getStack } from "../api/client.js";
@@ -26,13 +27,15 @@ function rowOf({ name, as }, { run }) {
 }
 
 /** Adds to the panel of a slice what a thread was in at a moment. @param {HTMLElement} place @param {Slice} at on the host @param {Asked} asked @param {() => boolean} wanted still */
-export async function addStack(place, at, asked, wanted) {
+export function addStack(place, at, asked, wanted) {
   const { run, mode, n, signal } = asked;
-  const told = await getStack(String(run.id), { mode, ...(n === null ? {} : { n }), lane: at.lane, at: Math.floor(at.start) }, signal).catch(() => null);
-  if (!told || signal.aborted || !wanted()) return;
+  const stack = h("div");
+  add(place, stack);
   const part = (/** @type {string} */ title, /** @type {{name: string, as: string}[]} */ frames) => {
-    if (frames.length) add(place, h("h4", { class: "small" }, title), h("ol", { class: "stack" }, frames.toReversed().slice(0, MOST).map((f) => rowOf(f, asked))));
+    if (frames.length) add(stack, h("h4", { class: "small" }, title), h("ol", { class: "stack" }, frames.toReversed().slice(0, MOST).map((f) => rowOf(f, asked))));
   };
-  part("Stack, the innermost first", told.frames);
-  part("Its forward", told.forward);
+  return fillIn(stack, { what: "The stack", signal, still: wanted }, () => getStack(String(run.id), { mode, ...(n === null ? {} : { n }), lane: at.lane, at: Math.floor(at.start) }, signal), (told) => {
+    part("Stack, the innermost first", told.frames);
+    part("Its forward", told.forward);
+  });
 }
