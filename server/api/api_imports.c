@@ -110,6 +110,7 @@ static bool read_log(const struct req *req, enum message_type job, const char *a
 		     struct import_sink *s, struct err *err)
 {
 	const struct worker_options options = {
+		.yields = true,
 		.cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL,
 		.registry = req->app->registry,
 		.log = req->body,

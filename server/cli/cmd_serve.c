@@ -631,6 +631,7 @@ static bool start_queue(const struct serve_options *o, struct app *app, struct a
 		return false;
 	app->jobs = jobs_start(app->db, app->events,
 			       &(struct jobs_options){ .cache_dir = o->cache,
+						       .yields = true,
 						       .registry = app->registry,
 						       .torch_python = o->torch_python,
 						       .files_folder = app->files_folder,

@@ -513,11 +513,11 @@ static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Co
 		handle(x);
 		note_made(x);
 	} else if (!x->handled) {
-		x->handled = !exchange_run_slowly(http, x, c, handle_slowly);
-		if (x->handled) { /* it will not be done */
-			once_end(x);
-			note_made(x);
-		}
+		if (exchange_run_slowly(http, x, c, handle_slowly))
+			return MHD_YES; /* x is the slow thread's meanwhile */
+		x->handled = true;      /* it will not be done */
+		once_end(x);
+		note_made(x);
 		return MHD_YES;
 	}
 	return finish_handled(http, x, c);

@@ -52,6 +52,7 @@ bool making_waits(struct makings *m, struct making *mine)
 {
 	unsigned char keeps = m->keeps[mine->route - m->routes];
 	const struct making *other;
+	bool waits;
 
 	if (keeps == KEEPS_NOT || (keeps == KEEPS_UNKNOWN && mine->route->slow))
 		return false;
@@ -59,14 +60,15 @@ bool making_waits(struct makings *m, struct making *mine)
 	other = m->first;
 	while (other && !(other->makes && is_same(other, mine)))
 		other = other->next;
-	mine->waits = other && !m->stopped;
-	mine->makes = !mine->waits;
+	waits = other && !m->stopped;
+	mine->waits = waits;
+	mine->makes = !waits;
 	mine->next = m->first;
 	m->first = mine;
-	if (mine->waits) /* under the lock: before it can be resumed */
+	if (waits) /* under the lock: before it can be resumed, and is another's */
 		MHD_suspend_connection(mine->connection);
 	pthread_mutex_unlock(&m->lock);
-	return mine->waits;
+	return waits;
 }
 
 /* Takes `mine` out and gives who waits for it the answer.  Under the lock. */
@@ -112,8 +114,8 @@ void making_over(struct makings *m, struct making *mine, struct kept_answer *ans
 		m->keeps[mine->route - m->routes] = answer ? KEEPS : KEEPS_NOT;
 	if (!mine->makes)
 		return;
-	mine->makes = false;
 	pthread_mutex_lock(&m->lock);
+	mine->makes = false;
 	done = take_waiting(m, mine, answer);
 	pthread_mutex_unlock(&m->lock);
 	resume_all(done);
