@@ -38,11 +38,6 @@ bool db_fail(sqlite3 *h, const char *what, struct err *err)
 	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
 }
 
-bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
-{
-	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
-}
-
 sqlite3 *db_connect(const char *path, int flags, struct err *err)
 {
 	sqlite3 *h = NULL;
@@ -430,7 +425,7 @@ static bool takes_pages_back(struct db *db, struct err *err)
 			       "this store is to be written as a whole, once: stop the server that "
 			       "has it first");
 	return db_exec(db->writer, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM",
-		    "write the store as a whole", err);
+		       "write the store as a whole", err);
 }
 
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
@@ -454,8 +449,8 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 	/* The file shrinks when the log is written into it. */
 	pthread_mutex_lock(&db->write_lock);
 	ok = db_exec(db->writer,
-		  all ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)",
-		  "write the log into the store", err);
+		     all ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)",
+		     "write the log into the store", err);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
 }

@@ -46,11 +46,14 @@ sqlite3_stmt *db_prepare(sqlite3 *h, struct err *err, const char *sql, const cha
  * db_run_once(h, db_prepare(...), ...) reads well. */
 bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct err *err);
 
-/* Runs what gives no rows. */
-bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err);
-
 /* Fills *err with `what` and SQLite's message; returns false. */
 bool db_fail(sqlite3 *h, const char *what, struct err *err);
+
+/* Runs what gives no rows. */
+static inline bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
+{
+	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
+}
 
 /* Parts of a larger change, within a turn of the writer (runs.c): db_run_insert(), db_run_end(),
  * and a trace that becomes the run of `as`. */

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,81 +46,6 @@ static struct run_row get(struct fixture *f, int64_t id)
 
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	return run;
-}
-
-static int64_t total(struct db *db, struct fixture *f)
-{
-	struct err err = { 0 };
-	struct run_page page;
-
-	assert_true(db_run_list(db, &(struct run_query){ .status = -1, .limit = 10 }, &f->arena,
-				&page, &err));
-	return page.total;
-}
-
-static struct request_key take_key(struct fixture *f, const char *name, bool expected)
-{
-	struct request_key key = { .who = "", .key = name, .request = "hash" };
-	struct err err = { 0 };
-	bool added;
-
-	assert_true(db_key_take(f->db, &key, &f->arena, &added, &err));
-	assert_int_equal(added, expected);
-	return key;
-}
-
-static void what_is_joined_is_seen_when_it_is_stored(void **state)
-{
-	struct fixture *f = *state;
-	struct err err = { 0 };
-	struct db *other = db_open_reading(f->path, &err);
-	struct request_key key = take_key(f, "k", true);
-
-	key.status = 202;
-	key.answer = "{}";
-	db_join(f->db);
-	insert(f, "a", "", "");
-	assert_int_equal(total(f->db, f), 1);
-	assert_false(db_run_delete(f->db, 7, &err)); /* takes back nothing but its own */
-	assert_true(db_key_answer(f->db, &key, &err));
-	assert_int_equal(total(other, f), 0);
-	assert_true(db_join_end(f->db, true, &err));
-	assert_int_equal(total(other, f), 1);
-	assert_int_equal(take_key(f, "k", false).status, 202);
-	db_join(f->db);
-	insert(f, "b", "", "");
-	assert_false(db_join_end(f->db, false, &err));
-	assert_int_equal(total(f->db, f), 1);
-	assert_true(db_join_end(f->db, true, &err)); /* nothing is joined */
-	insert(f, "c", "", "");
-	assert_int_equal(total(other, f), 2);
-	db_close(other);
-}
-
-/* A process that ends between a write and its key's answer. */
-static void a_key_goes_with_what_it_is_for(void **state)
-{
-	struct fixture *f = *state;
-	struct err err = { 0 };
-	int status, n;
-	pid_t child;
-
-	db_close(f->db);
-	child = fork();
-	if (child == 0) {
-		f->db = db_open(f->path, &err);
-		take_key(f, "k", true);
-		db_join(f->db);
-		insert(f, "a", "", "");
-		_exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	f->db = db_open(f->path, &err);
-	assert_non_null(f->db);
-	assert_true(db_run_recover(f->db, &n, &err));
-	assert_int_equal(total(f->db, f), 0);
-	take_key(f, "k", true);
 }
 
 static void runs_are_claimed_oldest_first_and_once(void **state)
@@ -985,8 +909,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(runs_are_claimed_oldest_first_and_once),
-		TEST(what_is_joined_is_seen_when_it_is_stored),
-		TEST(a_key_goes_with_what_it_is_for),
 		TEST(a_report_comes_back_as_it_was_stored),
 		TEST(an_ended_run_does_not_end_twice),
 		TEST(what_was_running_is_queued_again_and_failed_the_third_time),

@@ -422,8 +422,7 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 			    const struct export_asked *asked, struct export_sink *sink,
 			    struct err *err)
 {
-	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds,
-						.yields = true };
+	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds, .yields = true };
 	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
 	char *order = order_of(&s->run, asked);
 	struct err end = { 0 };

@@ -245,7 +245,8 @@ static bool api_results_post(struct req *req, struct reply *reply, struct err *e
 
 	ok = ok && take_place(req, err) && read_log(req, MESSAGE_RESULTS, text, &s, err);
 	req_join(req);
-	ok = ok && results_store(req->app->db, s.report, req->caller.name, req->arena, &stored, err);
+	ok = ok &&
+	     results_store(req->app->db, s.report, req->caller.name, req->arena, &stored, err);
 	if (text)
 		req->app->imports--;
 	if (ok)

@@ -259,16 +259,13 @@ static json_t *responses_json(const struct route *r, const struct described *of)
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (strcmp(answers[i].operation, of->operation) == 0)
-			json_object_set_new(all, answers[i].status,
-					    json_pack("{s:s, s:{s:{s:o}}}", "description", "done",
-						      "content",
-						      answers[i].type ? answers[i].type
-								      : "application/json",
-						      "schema",
-						      answers[i].type ? json_pack("{s:s}", "type",
-										  "string")
-								      : shape_json(
-									    answers[i].shape)));
+			json_object_set_new(
+			    all, answers[i].status,
+			    json_pack("{s:s, s:{s:{s:o}}}", "description", "done", "content",
+				      answers[i].type ? answers[i].type : "application/json",
+				      "schema",
+				      answers[i].type ? json_pack("{s:s}", "type", "string")
+						      : shape_json(answers[i].shape)));
 	if (json_object_size(all) == 0 && r->scope == SCOPE_OPEN && strcmp(of->tag, "pages") == 0)
 		json_object_set_new(all, "200",
 				    json_pack("{s:s, s:{s:{}}}", "description", "the page",

@@ -11,6 +11,7 @@
 
 #include "fusion/base/hash.h"
 #include "fusion/base/refused.h"
+#include "server/http/route.h"
 
 enum {
 	BUCKETS = 1024,
@@ -44,16 +45,23 @@ struct answers {
 	struct answer_place *newest, *oldest;
 	size_t bytes;
 	int n;
+	struct making *first; /* those that make and those that wait; there are never many */
+	bool stopped;
+	const struct route *routes;
+	_Atomic unsigned char keeps[]; /* enum keeps, by route */
 };
 
-struct answers *answers_create(struct err *err)
+enum keeps { KEEPS_UNKNOWN, KEEPS, KEEPS_NOT };
+
+struct answers *answers_create(const struct route_table *routes, struct err *err)
 {
-	struct answers *all = calloc(1, sizeof(*all));
+	struct answers *all = calloc(1, sizeof(*all) + (size_t)routes->n);
 
 	if (!all) {
 		err_set(err, ERR_MEMORY, "out of memory for the server's answers");
 		return NULL;
 	}
+	all->routes = routes->rows;
 	pthread_mutex_init(&all->lock, NULL);
 	return all;
 }
@@ -226,14 +234,6 @@ void answer_release(struct answers *all, struct kept_answer *a)
 	pthread_mutex_unlock(&all->lock);
 }
 
-struct kept_answer *answer_share(struct answers *all, struct kept_answer *a)
-{
-	pthread_mutex_lock(&all->lock);
-	kept_of(a)->users++;
-	pthread_mutex_unlock(&all->lock);
-	return a;
-}
-
 /* ---- codings ---- */
 
 /* One zlib stream with gzip's header; returns its bytes, 0: no memory, or no smaller. */
@@ -270,13 +270,6 @@ static struct answer_bytes squeeze(const struct kept_answer *a, enum coding codi
 		out = NULL;
 	}
 	return (struct answer_bytes){ out, n };
-}
-
-static const char *const names[CODING_COUNT] = { "", "gzip", "zstd" };
-
-const char *coding_name(enum coding coding)
-{
-	return names[coding];
 }
 
 bool answer_is_quick(const struct kept_answer *a, enum coding coding)
@@ -321,12 +314,121 @@ enum coding coding_of(const char *accept)
 		const char *q = memchr(accept, ';', whole);
 
 		q = q ? q + 1 + strspn(q + 1, " \t") : NULL;
-		for (int i = 1; i < CODING_COUNT; i++)
-			if (strlen(names[i]) == len && strncasecmp(accept, names[i], len) == 0)
+		for (enum coding i = CODING_GZIP; i < CODING_COUNT; i++)
+			if (strlen(coding_name(i)) == len &&
+			    strncasecmp(accept, coding_name(i), len) == 0)
 				takes[i] = !q || strncasecmp(q, "q=", 2) != 0 ||
 					   strtod(q + 2, NULL) > 0;
 		accept += whole;
 		accept += strspn(accept, ", \t");
 	}
 	return takes[CODING_ZSTD] ? CODING_ZSTD : takes[CODING_GZIP] ? CODING_GZIP : CODING_PLAIN;
+}
+
+/* ---- what is made once ---- */
+
+static struct kept_answer *share(struct kept_answer *a)
+{
+	kept_of(a)->users++;
+	return a;
+}
+
+static bool is_same(const struct making *a, const struct making *b)
+{
+	return a->version.store == b->version.store && a->version.live == b->version.live &&
+	       strcmp(a->address, b->address) == 0;
+}
+
+bool answers_waits(struct answers *all, struct making *mine)
+{
+	unsigned char keeps = all->keeps[mine->route - all->routes];
+	const struct making *other;
+	bool waits;
+
+	if (keeps == KEEPS_NOT || (keeps == KEEPS_UNKNOWN && mine->route->slow))
+		return false;
+	pthread_mutex_lock(&all->lock);
+	other = all->first;
+	while (other && !(other->makes && is_same(other, mine)))
+		other = other->next;
+	waits = other && !all->stopped;
+	mine->waits = waits;
+	mine->makes = !waits;
+	mine->next = all->first;
+	all->first = mine;
+	if (waits) /* under the lock: before it can be resumed, and is another's */
+		mine->pause(mine->self);
+	pthread_mutex_unlock(&all->lock);
+	return waits;
+}
+
+/* Takes `mine` out and gives who waits for it the answer.  Under the lock. */
+static struct making *take_waiting(struct answers *all, struct making *mine,
+				   struct kept_answer *answer)
+{
+	struct making *done = NULL, *at;
+
+	for (struct making **to = &all->first; (at = *to);) {
+		bool waits = at->waits && is_same(at, mine);
+
+		if (!waits && at != mine) {
+			to = &at->next;
+			continue;
+		}
+		*to = at->next;
+		if (!waits)
+			continue;
+		at->waits = false;
+		at->answer = answer ? share(answer) : NULL;
+		at->next = done;
+		done = at;
+	}
+	return done;
+}
+
+/* One that is resumed may be gone at once. */
+static void resume_all(struct making *done)
+{
+	while (done) {
+		struct making *next = done->next;
+
+		done->go_on(done->self);
+		done = next;
+	}
+}
+
+void answers_over(struct answers *all, struct making *mine, struct kept_answer *answer,
+		  bool is_usual)
+{
+	struct making *done;
+
+	if (is_usual)
+		all->keeps[mine->route - all->routes] = answer ? KEEPS : KEEPS_NOT;
+	if (!mine->makes)
+		return;
+	pthread_mutex_lock(&all->lock);
+	mine->makes = false;
+	done = take_waiting(all, mine, answer);
+	pthread_mutex_unlock(&all->lock);
+	resume_all(done);
+}
+
+void answers_stop(struct answers *all)
+{
+	struct making *done = NULL, *at;
+
+	pthread_mutex_lock(&all->lock);
+	all->stopped = true;
+	for (struct making **to = &all->first; (at = *to);) {
+		if (!at->waits) {
+			to = &at->next;
+			continue;
+		}
+		*to = at->next;
+		at->waits = false;
+		at->next = done;
+		done = at;
+	}
+	pthread_mutex_unlock(&all->lock);
+	resume_all(done);
 }

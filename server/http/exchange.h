@@ -11,7 +11,6 @@
 #include "fusion/base/buf.h"
 #include "server/http/answers.h"
 #include "server/http/listen.h"
-#include "server/http/making.h"
 #include "server/http/patience.h"
 #include "server/http/route.h"
 #include "server/http/sites.h"
@@ -29,7 +28,6 @@ struct http {
 	struct access_desk *access;
 	struct patience *patience;
 	struct answers *answers;
-	struct makings *makings;
 	const char *user_header; /* of access's options */
 	char url[128 + BASE_PATH_CHARS];
 };
@@ -52,7 +50,7 @@ struct exchange {
 	struct event_wait wait;       /* for the run that it is about ... */
 	uint64_t seen;                /* ... of events before it was looked at */
 	bool waits, waited, waited_out;
-	bool shares; /* it waits for what another makes */
+	bool shares;            /* it waits for what another makes */
 	struct request_key key; /* of once.h; taken for it: `once` */
 	bool once, replayed;
 	bool wrong_type;  /* of the body: status 415 */
@@ -95,9 +93,6 @@ static inline bool header_has(struct MHD_Connection *c, const char *name, const 
 /* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */
 bool exchange_run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
 			 void (*fn)(struct slow_task *task));
-
-/* Has an answer that may be kept be so; without memory it is an error. */
-void exchange_keep(struct exchange *x);
 
 /* Sends what was found wrong. */
 enum MHD_Result exchange_refuse(const struct exchange *x);

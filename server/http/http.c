@@ -395,6 +395,29 @@ static bool is_to_wait(struct exchange *x, struct MHD_Connection *c)
 	return clock_ns() < x->wait.until_ns;
 }
 
+/* Has an answer that may be kept be so; without memory it is an error. */
+static void keep_made(struct exchange *x)
+{
+	struct reply *reply = &x->reply;
+	const struct answer_made made = { .address = x->address,
+					  .route = x->route,
+					  .version = x->version,
+					  .keep = reply->keep,
+					  .table = !*x->req.caller.project };
+
+	if (!x->ok || !reply->keep || x->kept)
+		return;
+	if (!reply->text && reply->json) {
+		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
+		reply->text_len = reply->text ? strlen(reply->text) : 0;
+	}
+	if (reply->text)
+		x->kept = answers_keep(x->http->answers, &made, reply, &x->err);
+	else
+		memory_refused_error(&x->err, "the answer");
+	x->ok = x->kept != NULL;
+}
+
 /* What was handled is kept, and who waits for the same goes on with it. */
 static void note_made(struct exchange *x)
 {
@@ -403,9 +426,19 @@ static void note_made(struct exchange *x)
 	if (!reads(x->method))
 		return;
 	if (!waits)
-		exchange_keep(x);
+		keep_made(x);
 	if (x->making.route)
-		making_over(x->http->makings, &x->making, x->kept, x->ok && !waits);
+		answers_over(x->http->answers, &x->making, x->kept, x->ok && !waits);
+}
+
+static void pause_connection(void *self)
+{
+	MHD_suspend_connection(self);
+}
+
+static void resume_connection(void *self)
+{
+	MHD_resume_connection(self);
 }
 
 /* Whether another request has the same made; else this one makes it. */
@@ -416,11 +449,13 @@ static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
 	x->making = (struct making){ .route = x->route,
 				     .address = x->address,
 				     .version = x->version,
-				     .connection = c };
+				     .self = c,
+				     .pause = pause_connection,
+				     .go_on = resume_connection };
 	if (!reads(x->method) || *x->req.caller.project)
 		return false;
 	x->shares = true; /* it may be resumed at once */
-	if (making_waits(http->makings, &x->making))
+	if (answers_waits(http->answers, &x->making))
 		return true;
 	x->shares = false;
 	if (x->making.makes) { /* it may just have been */
@@ -429,7 +464,7 @@ static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
 		x->kept = answers_find(http->answers, x->address, x->version);
 	}
 	if (x->kept)
-		making_over(http->makings, &x->making, x->kept, false);
+		answers_over(http->answers, &x->making, x->kept, false);
 	return false;
 }
 
@@ -657,7 +692,7 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
-	making_over(http->makings, &x->making, NULL, false);
+	answers_over(http->answers, &x->making, NULL, false);
 	if (!x->kept)
 		x->kept = x->making.answer; /* that nobody sent */
 	if (x->kept)
@@ -738,7 +773,6 @@ static void end(struct http *http)
 	slow_pool_destroy(http->slow_pool);
 	access_destroy(http->access);
 	patience_destroy(http->patience);
-	makings_destroy(http->makings);
 	answers_destroy(http->answers);
 	free(http);
 }
@@ -779,9 +813,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->patience = http->access ? patience_create((int)most->connections * 2 / 3,
 							(int)most->request_seconds, err)
 				      : NULL;
-	http->answers = http->patience ? answers_create(err) : NULL;
-	http->makings = http->answers ? makings_create(http->answers, routes, err) : NULL;
-	http->slow_pool = http->makings ? slow_pool_create(SLOW_THREADS, err) : NULL;
+	http->answers = http->patience ? answers_create(routes, err) : NULL;
+	http->slow_pool = http->answers ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool
 		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
 		 : -1;
@@ -822,7 +855,7 @@ void http_stop(struct http *http)
 		return;
 	/* a suspended connection must not meet the daemon's end */
 	slow_pool_stop(http->slow_pool);
-	makings_stop(http->makings);
+	answers_stop(http->answers);
 	MHD_stop_daemon(http->daemon);
 	end(http);
 }

@@ -90,12 +90,12 @@ struct reply {
 	uint64_t file_bytes; /* in it */
 	const char *etag;    /* of the file, in the request's arena; NULL: no part of it is sent */
 	const struct asset *asset;
-	bool immutable;   /* of an asset: its address has it for ever */
+	bool immutable;     /* of an asset: its address has it for ever */
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
 	const char *location; /* of what was made, in the request's arena; NULL: nothing */
-	int64_t news_run; /* who listens to this run is told, once all is stored; 0: nobody */
+	int64_t news_run;     /* who listens to this run is told, once all is stored; 0: nobody */
 	int64_t wait_run;     /* the answer is another once this run has ended; 0: it is not ... */
 	int64_t wait_ns; /* ... and who asks would wait so long for it, from the first answer on */
 	enum keep keep;  /* of json or text with status 200 */

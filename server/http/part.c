@@ -8,7 +8,7 @@
 enum { RANGE_CHARS = 40 };
 
 /* "100-199", "100-" or "-100" of so many bytes; false for what is none. */
-static bool read_range(const char *at, uint64_t bytes, struct part *out)
+static bool read_range(const char *at, uint64_t bytes, struct answer_part *out)
 {
 	unsigned long long from = 0, to = UINT64_MAX;
 	bool suffix = *at == '-';
@@ -29,11 +29,11 @@ static bool read_range(const char *at, uint64_t bytes, struct part *out)
 		to = bytes;
 	}
 	if (from >= bytes) {
-		*out = (struct part){ .first = bytes, .status = 416 };
+		*out = (struct answer_part){ .first = bytes, .status = 416 };
 		return true;
 	}
 	to = to < bytes ? to : bytes - 1;
-	*out = (struct part){ from, to - from + 1, 206 };
+	*out = (struct answer_part){ from, to - from + 1, 206 };
 	return true;
 }
 
@@ -46,9 +46,9 @@ static bool has_tag(const char *header, const char *etag)
 	return strstr(header, quoted) != NULL;
 }
 
-struct part part_of(const char *range, const char *only, uint64_t bytes, const char *etag)
+struct answer_part part_of(const char *range, const char *only, uint64_t bytes, const char *etag)
 {
-	struct part all = { 0, bytes, 200 }, part;
+	struct answer_part all = { 0, bytes, 200 }, part;
 
 	if (!range || strncmp(range, "bytes=", 6) != 0)
 		return all;
@@ -57,7 +57,7 @@ struct part part_of(const char *range, const char *only, uint64_t bytes, const c
 	return read_range(range + 6, bytes, &part) ? part : all;
 }
 
-void part_content_range(const struct part *p, uint64_t bytes, char out[CONTENT_RANGE_CHARS])
+void part_content_range(const struct answer_part *p, uint64_t bytes, char out[CONTENT_RANGE_CHARS])
 {
 	if (p->status == 416)
 		snprintf(out, CONTENT_RANGE_CHARS, "bytes */%llu", (unsigned long long)bytes);

@@ -5,8 +5,35 @@
 #include "fusion/base/refused.h"
 #include "server/http/exchange.h"
 #include "server/http/part.h"
-#include "server/http/response.h"
 #include "server/text/text.h"
+
+static void response_add(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (r && MHD_add_response_header(r, name, value) != MHD_YES)
+		memory_note_refused();
+}
+
+static void response_dress(struct MHD_Response *r, const char *type)
+{
+	response_add(r, "Content-Type", type);
+	response_add(r, "X-Content-Type-Options", "nosniff");
+	response_add(r, "X-Frame-Options", "DENY");
+	response_add(r, "Cross-Origin-Resource-Policy", "same-origin");
+	response_add(r, "Referrer-Policy", "no-referrer");
+	response_add(r, "Content-Security-Policy",
+		     "default-src 'self'; object-src 'none'; base-uri 'none'; "
+		     "form-action 'self'; frame-ancestors 'none'");
+}
+
+static void response_name_file(struct MHD_Response *r, const char *filename)
+{
+	char value[256];
+
+	if (!filename)
+		return;
+	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", filename);
+	response_add(r, "Content-Disposition", value);
+}
 
 static enum MHD_Result send_response(const struct exchange *x, struct MHD_Response *r, int status,
 				     const char *type)
@@ -96,7 +123,7 @@ static enum MHD_Result send_asset(const struct exchange *x, const struct reply *
 	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
-static void add_range(struct MHD_Response *r, const struct part *p, uint64_t bytes)
+static void add_range(struct MHD_Response *r, const struct answer_part *p, uint64_t bytes)
 {
 	char range[CONTENT_RANGE_CHARS];
 
@@ -120,8 +147,8 @@ static enum MHD_Result send_file(const struct exchange *x, struct reply *reply, 
 {
 	struct MHD_Connection *c = x->req.connection;
 	bool whole = !reply->etag || x->head || status != MHD_HTTP_OK;
-	struct part part = part_of(whole ? NULL : header(c, "Range"), header(c, "If-Range"),
-				   reply->file_bytes, reply->etag);
+	struct answer_part part = part_of(whole ? NULL : header(c, "Range"), header(c, "If-Range"),
+					  reply->file_bytes, reply->etag);
 	struct MHD_Response *r;
 
 	if (part.len)
@@ -189,7 +216,7 @@ static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
 	const struct kept_answer *a = x->kept;
 	bool same = is_same(header(c, "If-None-Match"), a);
 	const char *range = same || x->head ? NULL : header(c, "Range");
-	struct part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
+	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
 	enum coding coding = part.status == MHD_HTTP_OK ? x->coding : CODING_PLAIN;
 	struct answer_bytes bytes = answer_text(x->http->answers, x->kept, &coding);
 	struct MHD_Response *r;
@@ -213,28 +240,6 @@ static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
 	if (coding != CODING_PLAIN && !same)
 		response_add(r, "Content-Encoding", coding_name(coding));
 	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : part.status, a->type);
-}
-
-void exchange_keep(struct exchange *x)
-{
-	struct reply *reply = &x->reply;
-	const struct answer_made made = { .address = x->address,
-					  .route = x->route,
-					  .version = x->version,
-					  .keep = reply->keep,
-					  .table = !*x->req.caller.project };
-
-	if (!x->ok || !reply->keep || x->kept)
-		return;
-	if (!reply->text && reply->json) {
-		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
-		reply->text_len = reply->text ? strlen(reply->text) : 0;
-	}
-	if (reply->text)
-		x->kept = answers_keep(x->http->answers, &made, reply, &x->err);
-	else
-		memory_refused_error(&x->err, "the answer");
-	x->ok = x->kept != NULL;
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)

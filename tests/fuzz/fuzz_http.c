@@ -311,10 +311,9 @@ static void append_query(char *out, size_t most, const char *names, unsigned *st
 
 		/* what is waited for so long would be no answer to the fuzzer */
 		if (draw(state, 2))
-			n += (size_t)snprintf(out + n, most - n, "%c%.*s=%s", n ? '&' : '?',
-					      (int)len, names,
-					      strncmp(names, "wait", len) == 0 ? PICK(waits)
-									       : PICK(values));
+			n += (size_t)snprintf(
+			    out + n, most - n, "%c%.*s=%s", n ? '&' : '?', (int)len, names,
+			    strncmp(names, "wait", len) == 0 ? PICK(waits) : PICK(values));
 		names += len + (names[len] == ' ');
 	}
 	if (draw(state, 8) == 0)
