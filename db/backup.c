@@ -116,7 +116,7 @@ static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
 	       ((code == SQLITE_BUSY || code == SQLITE_LOCKED) && ++tries < BUSY_TRIES)) {
 		if (code != SQLITE_OK)
 			sqlite3_sleep(BUSY_WAIT_MS);
-		code = sqlite3_backup_step(b, PAGES_AT_ONCE);
+		code = db_stopped() ? SQLITE_INTERRUPT : sqlite3_backup_step(b, PAGES_AT_ONCE);
 	}
 	if (b)
 		sqlite3_backup_finish(b);
@@ -154,7 +154,9 @@ static bool put_file(sqlite3 *to, int fd, const char *name, json_t *files, struc
 	sha256_init(&sha);
 	while (ok && n > 0) {
 		n = read(fd, data.data, PART_BYTES);
-		if (n < 0 && errno == EINTR)
+		if (db_stopped())
+			ok = err_set(err, ERR_CANCELLED, "interrupted");
+		else if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n < 0)
 			ok = piece_failed(name, "cannot be read", err);
@@ -266,14 +268,14 @@ static bool seal(const struct partial *p, json_t *said, struct err *err)
 	text = json_dumps(said, JSON_COMPACT);
 	if (!text)
 		return err_set(err, ERR_MEMORY, "out of memory while making a backup");
-	ok = piece_write(p->fd, text, strlen(text)) && piece_write(p->fd, "\n", 1) &&
+	ok = write_all(p->fd, text, strlen(text)) && write_all(p->fd, "\n", 1) &&
 	     lseek(p->fd, 0, SEEK_SET) == 0;
 	free(text);
 	sha256_init(&sha);
 	ok = ok && piece_pass(p->fd, -1, -1, &sha);
 	piece_hex(&sha, hex);
 	snprintf(last, sizeof(last), "%s%020lld %s\n", magic, (long long)bytes, hex);
-	ok = ok && piece_write(p->fd, last, LAST_LINE);
+	ok = ok && write_all(p->fd, last, LAST_LINE);
 	json_object_set_new(said, "sha256", json_string(hex));
 	return ok || piece_failed(p->path, "cannot be written", err);
 }
@@ -406,7 +408,7 @@ static bool take_file(sqlite3 *h, const char *folder, const char *name, struct e
 		size_t len = (size_t)sqlite3_column_bytes(s, 0);
 
 		sha256_update(&sha, len, (const uint8_t *)data);
-		ok = piece_write(p.fd, data, len) || piece_failed(p.path, "cannot be written", err);
+		ok = write_all(p.fd, data, len) || piece_failed(p.path, "cannot be written", err);
 	}
 	piece_hex(&sha, hex);
 	if (ok && strcmp(hex, name) != 0)
@@ -415,15 +417,16 @@ static bool take_file(sqlite3 *h, const char *folder, const char *name, struct e
 	return partial_close(&p, ok, true, err);
 }
 
-static bool take_files(sqlite3 *h, const char *store, const json_t *files, struct err *err)
+/* *made: the folder was not there. */
+static bool take_files(sqlite3 *h, const char *folder, const json_t *files, bool *made,
+		       struct err *err)
 {
-	char folder[PATH_BYTES];
 	const char *name;
 	json_t *bytes;
 	bool ok = true;
 
-	snprintf(folder, sizeof(folder), "%s.files", store);
-	if (json_object_size(files) > 0 && mkdir(folder, 0700) != 0 && errno != EEXIST)
+	*made = json_object_size(files) > 0 && mkdir(folder, 0700) == 0;
+	if (json_object_size(files) > 0 && !*made && errno != EEXIST)
 		return piece_failed(folder, "cannot be made", err);
 	json_object_foreach((json_t *)files, name, bytes)
 	{
@@ -436,6 +439,23 @@ static bool take_files(sqlite3 *h, const char *store, const json_t *files, struc
 		     take_file(h, folder, name, err);
 	}
 	return ok;
+}
+
+/* Of a restore that failed. */
+static void remove_files(const char *folder, const json_t *files)
+{
+	char path[PATH_BYTES + SHA_HEX_BYTES + 1];
+	const char *name;
+	json_t *bytes;
+
+	json_object_foreach((json_t *)files, name, bytes)
+	{
+		(void)bytes;
+		snprintf(path, sizeof(path), "%s/%.64s", folder, name);
+		if (piece_is_hash(name))
+			unlink(path);
+	}
+	rmdir(folder);
 }
 
 static bool rows_are_there(const json_t *said, const json_t *checked, struct err *err)
@@ -458,13 +478,18 @@ static bool rows_are_there(const json_t *said, const json_t *checked, struct err
 static bool unpack(const struct partial *p, const char *store, const json_t *said, struct err *err)
 {
 	sqlite3 *h = db_connect(p->path, SQLITE_OPEN_READWRITE, err);
+	const json_t *files = json_object_get(said, "files");
+	char folder[PATH_BYTES];
 	json_t *checked = NULL;
 	const char *bad;
-	bool ok = h && take_files(h, store, json_object_get(said, "files"), err) &&
-		  run_sql(h,
-			  "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; DROP TABLE IF "
-			  "EXISTS backup_file; PRAGMA incremental_vacuum",
-			  "take the files out", err);
+	bool made = false, ok;
+
+	snprintf(folder, sizeof(folder), "%s.files", store);
+	ok = h && take_files(h, folder, files, &made, err) &&
+	     run_sql(h,
+		     "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; DROP TABLE IF "
+		     "EXISTS backup_file; PRAGMA incremental_vacuum",
+		     "take the files out", err);
 
 	sqlite3_close(h);
 	if (ok)
@@ -474,6 +499,8 @@ static bool unpack(const struct partial *p, const char *store, const json_t *sai
 		ok = err_set(err, ERR_STORAGE, "the backup has a damaged store: %.300s", bad);
 	ok = ok && checked && rows_are_there(said, checked, err);
 	json_decref(checked);
+	if (!ok && made)
+		remove_files(folder, files);
 	return ok;
 }
 

@@ -255,5 +255,10 @@ json_t *db_check(const char *path, struct err *err)
 	out = check(&c, path, err);
 	json_decref(c.problems);
 	sqlite3_close(c.h);
+	if (out && db_stopped()) {
+		err_set(err, ERR_CANCELLED, "interrupted");
+		json_decref(out);
+		out = NULL;
+	}
 	return out;
 }

@@ -15,7 +15,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
-enum { BUSY_TIMEOUT_MS = 3000 };
+enum { BUSY_TIMEOUT_MS = 3000, STOP_STEPS = 10000 /* of SQLite, between two looks */ };
 
 /* Whether the disk, a quota or a limit on files has no room.  Of a write that failed SQLite
  * leaves the reason in errno alone, where it is at a commit. */
@@ -38,6 +38,24 @@ bool db_fail(sqlite3 *h, const char *what, struct err *err)
 	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
 }
 
+static bool (*stop)(void);
+
+void db_stop_when(bool (*stopped)(void))
+{
+	stop = stopped;
+}
+
+bool db_stopped(void)
+{
+	return stop && stop();
+}
+
+static int look_for_stop(void *unused)
+{
+	(void)unused;
+	return db_stopped();
+}
+
 sqlite3 *db_connect(const char *path, int flags, struct err *err)
 {
 	sqlite3 *h = NULL;
@@ -51,6 +69,8 @@ sqlite3 *db_connect(const char *path, int flags, struct err *err)
 	}
 	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
 	sqlite3_extended_result_codes(h, 1);
+	if (stop)
+		sqlite3_progress_handler(h, STOP_STEPS, look_for_stop, NULL);
 	/* A file of a stranger: its schema runs nothing, and no statement writes past it. */
 	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

@@ -798,6 +798,10 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err);
 bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
 		       struct err *err);
 
+/* From here on what this process does with a store for long asks whether to end early, which gives
+ * CANCELLED or STORAGE.  Before there are threads. */
+void db_stop_when(bool (*stopped)(void));
+
 /* ---- check.c, backup.c: whether a store is whole, and a copy of it in one file ---- */
 
 /* Looks at pages, references, what is packed and the hashes of the files beside it, of a store of

@@ -86,6 +86,9 @@ bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out);
 
+/* Whether what is under way is to end: db_stop_when(). */
+bool db_stopped(void);
+
 /* A connection with SQLite's flags, on which a stranger's schema runs nothing; NULL with STORAGE.
  */
 sqlite3 *db_connect(const char *path, int flags, struct err *err);

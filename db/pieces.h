@@ -12,24 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/internal.h"
 #include "fusion/base/err.h"
+#include "fusion/base/write.h"
 
 enum { PIECE_BYTES = 256 << 10, SHA_HEX_BYTES = 2 * SHA256_DIGEST_SIZE + 1 };
-
-static inline bool piece_write(int to, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(to, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
 
 /* Hashes the next `bytes` of a descriptor (-1: all to its end), and writes them to `to` (-1:
  * nowhere).  False, with errno (0: it ended before), where one of them cannot be done. */
@@ -41,6 +28,10 @@ static inline bool piece_pass(int from, int64_t bytes, int to, struct sha256_ctx
 		size_t want = bytes > 0 && bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
 		ssize_t n = read(from, piece, want);
 
+		if (db_stopped()) {
+			errno = ECANCELED;
+			return false;
+		}
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
@@ -48,7 +39,7 @@ static inline bool piece_pass(int from, int64_t bytes, int to, struct sha256_ctx
 		if (n <= 0)
 			return n == 0 && bytes < 0;
 		sha256_update(sha, (size_t)n, (const uint8_t *)piece);
-		if (to >= 0 && !piece_write(to, piece, (size_t)n))
+		if (to >= 0 && !write_all(to, piece, (size_t)n))
 			return false;
 		if (bytes > 0)
 			bytes -= n;

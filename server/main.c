@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fusion/base/refused.h"
+#include "fusion/base/write.h"
 #include "fusion/registry.h"
 #include "profiler/fields/json.h"
 #include "server/cli/cli.h"
@@ -121,21 +122,6 @@ static bool is_control(const struct plain *p, const char *bytes, size_t n, size_
 			       (before == 0xc2 && c >= 0x80 && c < 0xa0));
 }
 
-static bool write_whole(int fd, const char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t written = write(fd, bytes, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		bytes += written;
-		n -= (size_t)written;
-	}
-	return true;
-}
-
 /* 0: it cannot be written. */
 static ssize_t write_plain(void *self, const char *bytes, size_t n)
 {
@@ -146,7 +132,7 @@ static ssize_t write_plain(void *self, const char *bytes, size_t n)
 		len = n - done < sizeof(part) ? n - done : sizeof(part);
 		for (size_t i = 0; i < len; i++)
 			part[i] = is_control(p, bytes, n, done + i) ? '?' : bytes[done + i];
-		if (!write_whole(p->fd, part, len))
+		if (!write_all(p->fd, part, len))
 			return 0;
 	}
 	if (n > 0)
@@ -171,6 +157,13 @@ static bool print_plainly(void)
 	stdout = to;
 	stderr = errors_to;
 	return true;
+}
+
+/* `breakeven --version` is the command of that name. */
+static char **as_version(char **argv)
+{
+	argv[0] += strspn(argv[0], "-");
+	return argv;
 }
 
 static void help_print_all(FILE *out)
@@ -207,7 +200,7 @@ int main(int argc, char **argv)
 		return settle(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return settle(cmd_version(1, argv, NULL));
+		return settle(cmd_version(argc - 1, as_version(argv + 1), NULL));
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return settle(run_command(i, argc - 1, argv + 1));

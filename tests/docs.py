@@ -221,12 +221,14 @@ def check_help():
     for path in glob.glob("server/**/cmd_*.c", recursive=True):
         name = re.search(r"cmd_(\w+)\.c", path)[1]
         text = read(path)
+        if "serve_settings.h" in text:
+            text += read("server/cli/serve_settings.c")
         reads = set(re.findall(r'\{ "(-[\w-]+)"', text))
         if "bounds.def" in text:
             reads |= bound_flags()
         if "WORKLOAD_FILE_FLAGS" in text:
             reads |= {"--input", "--weights", "--entry", "--no-sandbox"}
-        commands = {"lists": ["ops", "backends", "passes"], "store": ["backup", "restore", "check", "vacuum"]}.get(name, [name])
+        commands = {"lists": ["ops", "backends", "passes"], "store": ["backup", "restore", "check", "vacuum"], "serve": ["serve", "config"]}.get(name, [name])
         named = set().union(*(FLAGS.get(command, set()) for command in commands))
         for flag in sorted(reads ^ named):
             wrong.append(f"{path}: {flag} is {'not in help.def' if flag in reads else 'in help.def, but not read'}")

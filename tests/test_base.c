@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "fusion/base/hash.h"
 #include "fusion/base/spawn.h"
 #include "fusion/base/vec.h"
+#include "fusion/base/write.h"
 
 static void every_error_has_a_status_and_a_name_that_leads_back(void **state)
 {
@@ -189,6 +191,62 @@ static void a_program_ends_with_who_started_it(void **state)
 	close(ends[0]);
 }
 
+static void note_signal(int number)
+{
+	(void)number;
+}
+
+/* Counts what comes out of a pipe, which is 64 KiB long: writing more waits, and signals end it. */
+static void read_and_exit(int from, size_t want)
+{
+	size_t got = 0;
+	char piece[1000];
+	ssize_t n;
+
+	while ((n = read(from, piece, sizeof(piece))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			got += piece[i] == (char)('a' + got % 23);
+	_exit(got == want ? 0 : 1);
+}
+
+static void all_is_written_whatever_signals_come(void **state)
+{
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0 }, { 0 } };
+	struct sigaction noted = { .sa_handler = note_signal }, before,
+			 ignored = { .sa_handler = SIG_IGN };
+	enum { BYTES = 8 << 20 };
+	char *text = malloc(BYTES);
+	int fds[2], status;
+	pid_t child;
+
+	(void)state;
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = (char)('a' + i % 23);
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		close(fds[1]);
+		read_and_exit(fds[0], BYTES);
+	}
+	close(fds[0]);
+	sigaction(SIGALRM, &noted, &before); /* without SA_RESTART */
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_true(write_all(fds[1], text, BYTES));
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	close(fds[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	sigaction(SIGPIPE, &ignored, &before);
+	assert_false(write_all(fds[1], text, 1)); /* nobody reads */
+	assert_int_equal(errno, EPIPE);
+	sigaction(SIGPIPE, &before, NULL);
+	close(fds[1]);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +259,7 @@ int main(void)
 		cmocka_unit_test(the_clock_does_not_go_back),
 		cmocka_unit_test(a_command_is_asked_for_its_first_line),
 		cmocka_unit_test(a_program_ends_with_who_started_it),
+		cmocka_unit_test(all_is_written_whatever_signals_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,7 +279,7 @@ static void add_rank(struct ranks *r, int rank, int64_t work_us, int64_t longest
 				 3);
 
 	snprintf(name, sizeof(name), "rank_%d.json", rank);
-	assert_true(ranks_begin(r, name, &err));
+	assert_true(ranks_begin(r, name, 0, &err));
 	for (int i = 0; i < 20; i++) {
 		int n = swapped && (i == 2 || i == 3) ? 5 - i : i;
 		int64_t start = begin + work_us * 1000, end = begin + longest_us * 1000 + 20000;
@@ -398,7 +398,7 @@ static void traces_that_begin_elsewhere_are_matched(void **state)
 	(void)state;
 	for (int rank = 0; rank < 3; rank++) {
 		snprintf(text, sizeof(text), "rank_%d.json", rank);
-		assert_true(ranks_begin(r, text, &err));
+		assert_true(ranks_begin(r, text, 0, &err));
 		for (int i = rank == 0 ? 2 : 0; i < (rank == 2 ? 18 : 20); i++) {
 			/* Never as long as the one before. */
 			int64_t end = 1000000 * i + 37000 * (i * i % 11) + 300000 * rank;
@@ -592,7 +592,7 @@ static void many_ranks_without_numbers(void **state)
 
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
-		assert_true(ranks_begin(r, "trace.json", &err));
+		assert_true(ranks_begin(r, "trace.json", 0, &err));
 		feed(r, TIMELINE_KERNEL, "gemm", STREAM, AT(10000, 5000), "{}");
 		assert_true(ranks_end(r, NULL, &err));
 	}
@@ -659,7 +659,7 @@ static void nothing_is_no_error(void **state)
 	int64_t ranks[20] = { 0, 1, 2 };
 
 	(void)state;
-	assert_true(ranks_begin(r, "a", &err));
+	assert_true(ranks_begin(r, "a", 0, &err));
 	assert_true(ranks_end(r, NULL, &err));
 	assert_null(ranks_report(r, NULL, NULL, &draft));
 	assert_true(rank_match(&m));

@@ -96,7 +96,7 @@ static void every_event_comes_back_as_it_was(void **state)
 			continue;
 		}
 		chunks++;
-		assert_true(timeline_chunk_read(&chunk, &block, &err));
+		assert_true(timeline_chunk_read(&chunk, NULL, &block, &err));
 		assert_int_equal(chunk.start_ns[0], block.t0_ns);
 		for (int k = 0; k < chunk.n; k++, seen++) {
 			int64_t at = seen / 2;
@@ -196,6 +196,115 @@ static void row_times(const struct buf *out, const json_t *head, size_t i, doubl
 	memcpy(&len, out->data + 4, sizeof(len));
 	memcpy(start, out->data + 8 + len + 8 * i, sizeof(*start));
 	memcpy(ns, out->data + 8 + len + 8 * n + 8 * i, sizeof(*ns));
+}
+
+/* Two ranks, whose events come in turn, 100 ns apart: the second's clock is `ahead` ns ahead. */
+static void write_two_ranks(struct blocks *b, int n, int64_t ahead)
+{
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, b, &err);
+	uint32_t name;
+
+	for (int rank = 0; rank < 2; rank++)
+		timeline_writer_lane(w, json_pack("{s:s, s:i}", "name", "lane", "rank", rank));
+	name = timeline_writer_name(w, json_pack("{s:s}", "name", "kernel"));
+	for (int i = 0; i < 2 * n; i++) {
+		struct timeline_event e = event_at(5000 + 50 * (int64_t)i + (i % 2 ? ahead : 0), 30,
+						   i % 2, name);
+
+		assert_true(timeline_writer_add(w, &e, &err));
+	}
+	assert_true(timeline_writer_finish(
+	    w, json_pack("{s:[[i, i, i], [i, I, i]]}", "clocks", 0, 0, 0, 1, (json_int_t)ahead, 7),
+	    &err));
+	timeline_writer_destroy(w);
+}
+
+static void clocks_that_are_apart_are_read_as_one(void **state)
+{
+	static const int64_t apart[] = { 1000, -1000, 5000000, -5000000 };
+	enum { N = 50000 };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(apart) / sizeof(apart[0]); k++) {
+		struct blocks b = { 0 };
+		struct timeline_query q = { .t1_ns = -1, .px = 100 };
+		struct buf out = { 0 };
+		double start, ns;
+		json_t *head, *lane;
+		int64_t begin, end;
+
+		write_two_ranks(&b, N, apart[k]);
+		head = view_of(&b, &q, &out);
+		assert_int_equal(whole(head, "span_ns"), 50 * (2 * N - 1) + 30);
+		assert_int_equal(whole(head, "events"), 2 * N);
+		assert_string_equal(json_string_value(json_object_get(head, "clocks")), "aligned");
+		lane = json_array_get(json_object_get(head, "lanes"), 1);
+		assert_int_equal(whole(lane, "ahead_ns"), apart[k]);
+		assert_int_equal(whole(lane, "ahead_error_ns"), 7);
+		json_decref(head);
+
+		/* Wherever a window is, it has the events of both, in turn. */
+		for (int64_t at = 0; at < 50 * 2 * N; at += 50 * 1237) {
+			q.t0_ns = at;
+			q.t1_ns = at + 1000;
+			head = view_of(&b, &q, &out);
+			assert_int_equal(whole(head, "events"),
+					 at + 1000 > 100 * N ? 2 * N - at / 50 : 20);
+			for (size_t i = 0; i < (size_t)whole(head, "rows"); i++) {
+				row_times(&out, head, i, &start, &ns);
+				assert_true(start == (double)at + 50 * (double)i && ns == 30);
+			}
+			json_decref(head);
+		}
+
+		q = (struct timeline_query){ .t1_ns = -1, .px = 100, .as_recorded = true };
+		head = view_of(&b, &q, &out);
+		begin = apart[k] < -50 ? 50 + apart[k] : 0;
+		end = 100 * (N - 1) + 30 + (apart[k] < -50 ? 0 : 50 + apart[k]);
+		assert_int_equal(whole(head, "span_ns"), end - begin);
+		assert_string_equal(json_string_value(json_object_get(head, "clocks")), "recorded");
+		json_decref(head);
+		buf_finish(&out);
+		drop(&b);
+	}
+}
+
+static void clocks_of_strangers_are_looked_at(void **state)
+{
+	static const char *const wrong[] = {
+		"1",
+		"[1]",
+		"[[0, 1]]",
+		"[[0, 1, 2, 3]]",
+		"[[-1, 1, 1]]",
+		"[[4096, 1, 1]]",
+		"[[0, 1, -1]]",
+		"[[0, 4611686018427387904, 1]]",
+		"[[0, -4611686018427387904, 1]]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct blocks b = { 0 };
+		struct err err = { 0 };
+		struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+		struct timeline_tables tables = { 0 };
+		struct timeline_block block;
+
+		timeline_writer_lane(w, json_pack("{s:s}", "name", "lane"));
+		assert_true(timeline_writer_finish(
+		    w, json_pack("{s:o}", "clocks", json_loads(wrong[i], JSON_DECODE_ANY, NULL)),
+		    &err));
+		assert_true(timeline_block_read(b.list.at[b.list.len - 1].data,
+						b.list.at[b.list.len - 1].len, &block, &err));
+		assert_false(timeline_tables_read(&tables, &block, &err));
+		assert_int_equal(err.code, ERR_TIMELINE);
+		assert_null(tables.clocks);
+		timeline_tables_finish(&tables);
+		timeline_writer_destroy(w);
+		drop(&b);
+	}
 }
 
 static void a_small_window_has_a_row_an_event(void **state)
@@ -587,7 +696,7 @@ static void columns_and_pieces_that_grow_are_damaged(void **state)
 	add_packed(&body, "", 64 << 20);
 	b = block_of(TIMELINE_CHUNK, TIMELINE_CHUNK_EVENTS, &body, &out);
 	assert_true(timeline_chunk_create(&chunk, &err));
-	assert_false(timeline_chunk_read(&chunk, &b, &err));
+	assert_false(timeline_chunk_read(&chunk, NULL, &b, &err));
 	assert_int_equal(err.code, ERR_TIMELINE);
 	timeline_chunk_destroy(&chunk);
 
@@ -673,6 +782,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_comes_back_as_it_was),
 		cmocka_unit_test(events_out_of_range_are_counted_and_left_out),
+		cmocka_unit_test(clocks_that_are_apart_are_read_as_one),
+		cmocka_unit_test(clocks_of_strangers_are_looked_at),
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
 		cmocka_unit_test(a_window_holds_no_event_that_only_touches_it),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),

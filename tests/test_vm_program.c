@@ -314,6 +314,10 @@ static void a_package_that_is_left_out_is_refused_where_it_is_used(void **state)
 		    "    class Net(pl.LightningModule):\n        pass\n",
 		    "unsupported 3:5 pytorch_lightning.LightningModule is not in the workload "
 		    "language; derive from nn.Module");
+	assert_runs("from apex.normalization.fused import norm\ndef model():\n"
+		    "    return norm(1)\n",
+		    "unsupported 3:12 apex.normalization.fused.norm is not in the workload "
+		    "language; write it with torch.nn");
 }
 
 static void print_writes_what_python_writes(void **state)

@@ -21,16 +21,17 @@ import ast
 import contextlib
 import dis
 import functools
-import html
-import importlib
+import http.client
 import importlib.util
 import inspect
 import io
 import json
 import linecache
+import math
 import os
 import platform
 import re
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -42,7 +43,9 @@ import types
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 import warnings
+from html import escape as _x
 
 ADDRESS = "http://127.0.0.1:8080"
 ENDED = ("done", "failed", "cancelled")
@@ -106,30 +109,44 @@ class Client:
         if not self.url.startswith(("http://", "https://")):
             raise BreakevenError(f"{self.url} is no address of a server: write http://HOST:PORT")
 
-    def open(self, method, path, body=None, kind="application/json", query=None, timeout=None):
+    def open(self, method, path, body=None, kind="application/json", query=None, key=None):
         """The answer, to be read and closed."""
         words = {key: value for key, value in (query or {}).items() if value is not None}
         address = self.url + path + ("?" + urllib.parse.urlencode(words) if words else "")
         headers = {"Content-Type": kind} if body is not None else {}
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
+        if key:
+            headers["Idempotency-Key"] = key
         request = urllib.request.Request(address, data=body, headers=headers, method=method)
         try:
-            return urllib.request.urlopen(request, timeout=timeout or self.timeout)
+            return urllib.request.urlopen(request, timeout=self.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 raise _said(error.read(), error.code) from None
-        except (urllib.error.URLError, OSError) as error:
+        except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", error)
             raise BreakevenError(f"no server answers at {self.url}: {why}; connect(url) or BREAKEVEN_URL names another",
                                  "no-server") from None
 
     def ask(self, method, path, body=None, query=None, kind="application/json"):
-        """(what the JSON of an answer says, its status); `body` is bytes, or what JSON can say."""
+        """(what the JSON of an answer says, its status); `body` is bytes, or what JSON can say.  It is asked again
+        where the answer was lost on its way, or the server starts again: a post makes nothing twice by its key."""
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
-        with self.open(method, path, body, kind, query) as answer:
-            text, status = answer.read(), answer.status
+        key, lost = uuid.uuid4().hex if method == "POST" else None, False
+        for pause in (0.5, 2, 5, None):
+            try:
+                with self.open(method, path, body, kind, query, key) as answer:
+                    text, status = answer.read(), answer.status
+                break
+            except (BreakevenError, OSError, http.client.HTTPException) as error:
+                why, status = getattr(error.__context__, "reason", error.__context__), getattr(error, "status", None)
+                lost = lost or status in (502, 503, 504) or not (status or isinstance(why, (ConnectionRefusedError, socket.gaierror)))
+                if pause is None or not lost or status not in (None, 409, 502, 503, 504):
+                    raise error if isinstance(error, BreakevenError) else BreakevenError(
+                        f"{self.url} began to answer and did not end: {error!r}", "no-server") from None
+            time.sleep(pause)
         try:
             return json.loads(text) if text else None, status
         except ValueError:
@@ -146,12 +163,11 @@ class Client:
         if self.project and "project" not in workload:
             workload["project"] = self.project
         answer, _ = self.ask("POST", "/api/v1/runs", workload)
-        found = Result(self, answer["id"], notes)
-        return found.wait(progress) if wait else found
+        return self.result(answer["id"], wait, progress, notes)
 
-    def result(self, number, wait=True, progress=None):
+    def result(self, number, wait=True, progress=None, notes=()):
         """The Result of a run by its number."""
-        found = Result(self, int(number), [])
+        found = Result(self, int(number), list(notes))
         return found.wait(progress) if wait else found
 
     def compare(self, a, b, margin=None, force=False, metric=None):
@@ -169,10 +185,8 @@ class Client:
             raise BreakevenError("gate() takes runs or workloads, not both at once")
         body = {"workloads": workloads} if workloads else {"runs": [_number(r) for r in runs]}
         body["baseline"] = str(_number(baseline)) if isinstance(baseline, (Result, int)) else baseline
-        if margin is not None:
-            body["margin"] = margin
-        if fails_on is not None:
-            body["fails_on"] = fails_on if isinstance(fails_on, str) else ",".join(fails_on)
+        fails_on = fails_on if fails_on is None or isinstance(fails_on, str) else ",".join(fails_on)
+        body.update({key: value for key, value in (("margin", margin), ("fails_on", fails_on)) if value is not None})
         with _Line(progress) as line:
             while True:
                 answer, status = self.ask("POST", "/api/v1/gate", body)
@@ -255,16 +269,12 @@ run, result, compare, gate, record, upload, trace = map(_of_module, ("run", "res
 
 
 def _git():
-    def say(*words):
-        done = subprocess.run(["git", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
     try:
-        commit = say("rev-parse", "HEAD")
-        branch = say("rev-parse", "--abbrev-ref", "HEAD") if commit else ""
+        done = subprocess.run(["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except OSError:  # there is no git
         return {}
-    return {key: text for key, text in (("commit", commit), ("branch", branch)) if text and text != "HEAD"}
+    found = done.stdout.split() if done.returncode == 0 else []
+    return {key: text for key, text in zip(("commit", "branch"), found) if text != "HEAD"}
 
 
 # ---- waiting
@@ -279,6 +289,7 @@ class _Line:
         self.call = progress if callable(progress) else None
         self.drawn = progress is True or (progress is None and (sys.stderr.isatty() or "ipykernel" in sys.modules))
         self.width = 0
+        self.out = sys.stderr if sys.stderr.isatty() or "ipykernel" not in sys.modules else sys.stdout  # a notebook's errors are red
 
     def __enter__(self):
         return self
@@ -288,14 +299,14 @@ class _Line:
             self.call(status, share, what)
         elif self.drawn:
             text = f"{status}{'' if share is None else f' {100 * share:.0f} %'}{', ' if what else ''}{what or ''}"[:79]
-            sys.stderr.write("\r" + text + " " * (self.width - len(text)))
-            sys.stderr.flush()
+            self.out.write("\r" + text + " " * (self.width - len(text)))
+            self.out.flush()
             self.width = len(text)
 
     def __exit__(self, *_):
         if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
+            self.out.write("\r" + " " * self.width + "\r")
+            self.out.flush()
 
 
 class _Shown:
@@ -356,7 +367,7 @@ class Result(_Shown):
                     if text.startswith(b"data:"):
                         said = json.loads(text[5:])
                         line.say(said["status"], said.get("progress"), said.get("what"))
-        except (OSError, ValueError):  # a proxy cut it: the run is asked for again
+        except (OSError, ValueError, http.client.HTTPException):  # a proxy cut it: the run is asked for again
             time.sleep(0.5)
         except BreakevenError as error:
             if error.code == "no-server" or (error.status or 0) >= 500 or error.status == 429:
@@ -390,16 +401,18 @@ class Result(_Shown):
 
     def rows(self):
         """The table: the texts that the page shows, which the server made."""
-        unit = (self.findings or {}).get("time_unit", "")
-        heads = ["mode", f"median {unit}".strip(), "95 %", "speedup", "95 %", "verdict"]
+        modes = (self.report or {}).get("modes", {})
+        unit = "" if any(m.get("measure") for m in modes.values()) else (self.findings or {}).get("time_unit", "")
         made, points = [], (self.findings or {}).get("points") or []
+        heads = (["n"] if len(points) > 1 else []) + ["mode", f"median {unit}".strip(), "95 %", "speedup", "95 %", "verdict"]
         for p in points:
             for mode, m in p["modes"].items():
                 median, speedup = m.get("median") or {}, m.get("speedup") or {}
-                measure = ((self.report["modes"].get(mode) or {}).get("measure") or {}) if p["n"] is None else {}
+                measure = (modes.get(mode) or {}).get("measure") or {}
                 row = [mode, median.get("text") or measure.get("shown", "-"), _span(median), speedup.get("text", ""), _span(speedup), m.get("verdict") or ""]
                 made.append([str(p["n"])] + row if len(points) > 1 else row)
-        return (["n"] + heads if len(points) > 1 else heads), made
+        full = [i for i in range(len(heads)) if any(row[i] for row in made)]  # columns that say something
+        return [heads[i] for i in full], [[row[i] for i in full] for row in made]
 
     def said(self):
         return f"run {self.id}{f' {self.name}' if self.name else ''}: {self.status}, {self.url}"
@@ -457,9 +470,6 @@ class Gate(_Shown):
         return f"{self.verdict}: {self.answer['sentence']}"
 
 
-_x = html.escape
-
-
 def _joined(parts):
     return "".join(p["text"] for p in parts or [])
 
@@ -475,10 +485,10 @@ def _table(heads, rows):
 
 
 # Colours of the notebook where it says any, else of the system: both themes.
-_STYLE = ("<style>.breakeven{font:13px/1.5 system-ui,sans-serif;color:var(--jp-ui-font-color1,CanvasText);color-scheme:light dark}"
-          ".breakeven table{border-collapse:collapse;margin:4px 0}.breakeven th,.breakeven td{padding:2px 10px 2px 0;text-align:left}"
-          ".breakeven th{font-weight:600;border-bottom:1px solid color-mix(in srgb,currentColor 40%,transparent)}"
-          ".breakeven svg{display:block}.breakeven svg text{fill:currentColor;font-size:12px}.breakeven .bar{fill:#3b7ddd}"
+_STYLE = ("<style>.breakeven{font:13px/1.5 system-ui,sans-serif;color:var(--jp-ui-font-color1,CanvasText);color-scheme:light dark;overflow-x:auto}"
+          ".breakeven table{border-collapse:collapse;margin:4px 0}.breakeven table :is(th,td){padding:2px 10px 2px 0;text-align:left;white-space:nowrap}"
+          ".breakeven table th{font-weight:600;border-bottom:1px solid color-mix(in srgb,currentColor 40%,transparent)}"
+          ".breakeven svg{display:block;max-width:100%;height:auto}.breakeven svg text{fill:currentColor;font-size:12px}.breakeven .bar{fill:#3b7ddd}"
           ".breakeven .whisker{stroke:currentColor;stroke-width:1.5}</style>")
 
 
@@ -507,7 +517,8 @@ def _bars(n, rows):
         if ci:
             drawn.append(f'<line class="whisker" x1="{at(ci[0]):.1f}" x2="{at(ci[1]):.1f}" y1="{y + 10}" y2="{y + 10}"/>')
     title = "Median time of each mode" + ("" if n is None else f", n = {n}")
-    return (f'<svg role="img" aria-label="{_x(title)}" width="{left + width + 4}" height="{step * len(shown)}">'
+    size = left + width + 4, step * len(shown)
+    return (f'<svg role="img" aria-label="{_x(title)}" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}">'
             f'<title>{_x(title)}</title>{"".join(drawn)}</svg>')
 
 
@@ -564,9 +575,7 @@ def _kind(x):
 
 def _tensor(x, where, notes):
     dtype, shape = str(x.dtype).replace("torch.", ""), [int(n) for n in x.shape]
-    numel = 1
-    for n in shape:
-        numel *= n
+    numel = math.prod(shape)
     if dtype not in DTYPES:
         raise BreakevenError(f"{where}: a tensor of {dtype} cannot be sent; the dtypes are {', '.join(DTYPES)}")
     order, floats = _order(x), "float" in dtype
@@ -607,18 +616,11 @@ def _value(x, where, notes):
     raise BreakevenError(f"{where}: a {type(x).__name__} cannot be sent; tensors, numbers, texts, None, lists, tuples and dicts can")
 
 
-def _device(values):
-    """Where the tensors among them are, as a workload says it."""
-    for x in values:
-        if isinstance(x, (list, tuple)):
-            found = _device(x)
-        elif isinstance(x, dict) and not isinstance(x, _Random):
-            found = _device(x.values())
-        else:
-            found = getattr(getattr(x, "device", None), "type", None)
-        if found == "cuda":
-            return "cuda"
-    return None
+def _device(x):
+    """Where the tensors in it are, as a workload says it."""
+    if isinstance(x, _Random) or not isinstance(x, (list, tuple, dict)):
+        return getattr(getattr(x, "device", None), "type", None)
+    return "cuda" if "cuda" in map(_device, x.values() if isinstance(x, dict) else x) else None
 
 
 # ---- sources
@@ -643,10 +645,8 @@ def _tree(filename):
 
 def _class_text(cls):
     """By a method's code, since inspect does not find classes of a notebook."""
-    try:
+    with contextlib.suppress(OSError, TypeError):
         return textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError):
-        pass
     for member in vars(cls).values():
         code = getattr(getattr(member, "__func__", member), "__code__", None)
         lines, tree = _tree(code.co_filename) if code else (None, None)
@@ -886,7 +886,7 @@ def _workload(subject, inputs, kwargs, fields):
         _object_program(program, subject, made, workload, notes)
     for note in notes:
         warnings.warn(note, stacklevel=4)
-    if "device" not in workload and _device(list(inputs) + list((kwargs or {}).values())):
+    if "device" not in workload and _device([inputs, kwargs or {}]):
         workload["device"] = "cuda"
     for key, text in _git().items():
         workload.setdefault(key, text)

@@ -705,6 +705,8 @@ static struct entry *entry_for(const struct frame_piece *piece, const struct roo
 	bool none = piece->first->none && piece->point == s->start;
 
 	*piece->first = (struct frames_found){ 0 };
+	if (autograd_hooks_saved(&s->eager.autograd))
+		return NULL;
 	if (!e && !none)
 		e = find_entry(s, piece->point, roots);
 	if (e)

@@ -63,6 +63,7 @@ static void unlink_node(struct grad_node *node)
 static void free_node(struct grad_node *node)
 {
 	release_saved(node);
+	grad_drop_packed(node);
 	for (int i = 0; i < node->n_args; i++) {
 		grad_source_drop(&node->args[i].to);
 		value_unref(node->args[i].value);
@@ -209,7 +210,10 @@ static bool is_of_leaf(const struct grad_arg *arg)
 bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct grad_arg *arg,
 		 struct value *out, struct err *err)
 {
-	(void)node;
+	int i = (int)(arg - node->args);
+
+	if (grad_is_packed(node, i))
+		return grad_unpack_hooked(a, node, i, out, err);
 	if (!changed(a, arg->saved, arg->version, err))
 		return false;
 	if (is_of_leaf(arg)) {
@@ -221,6 +225,8 @@ bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct 
 
 bool grad_unpack_out(struct autograd *a, struct grad_node *node, struct value *out, struct err *err)
 {
+	if (grad_is_packed(node, node->n_args))
+		return grad_unpack_hooked(a, node, node->n_args, out, err);
 	return changed(a, node->out, node->out_version, err) &&
 	       wrap_saved(a, node->out, node, 0, out, err);
 }
@@ -307,6 +313,7 @@ void autograd_finish(struct autograd *a)
 		autograd_forget(t);
 		value_unref(value_of(t));
 	}
+	autograd_hook_saved(a, value_none(), value_none());
 	grad_rules_finish(a);
 }
 

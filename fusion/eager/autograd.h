@@ -100,7 +100,8 @@ struct grad_node {
 	uint64_t came;  /* results (grad_bit) that eager has a gradient of, in that pass */
 	uint64_t spent; /* ... and in those before that were to be the last */
 	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
-	struct tensor *out; /* saved; NULL */
+	struct tensor *out;         /* saved; NULL */
+	struct grad_packed *packed; /* what hooks made of what is saved; NULL: there were none */
 	unsigned out_version;
 	enum dtype dtype;
 	int n_args;
@@ -118,11 +119,12 @@ struct grad_rules;
 struct autograd {
 	struct eager *eager;
 	struct vm *vm;
-	bool recording; /* the program may ask for a gradient */
-	bool twice;     /* ... and for that of a gradient */
-	bool splits;    /* it calls what makes several views */
-	bool notes;     /* it splits, or shows tensors: what requires a gradient is known of each */
-	int n_tracked;  /* tensors with a struct tensor_grad */
+	bool recording;            /* the program may ask for a gradient */
+	bool twice;                /* ... and for that of a gradient */
+	bool splits;               /* it calls what makes several views */
+	struct value pack, unpack; /* saved_tensors_hooks that are open; UNSET: none */
+	bool notes;    /* it splits, or shows tensors: what requires a gradient is known of each */
+	int n_tracked; /* tensors with a struct tensor_grad */
 	struct tensor_grad *tensors;
 	struct grad_node *nodes;
 	struct grad_node *doomed; /* without references, to be freed */
@@ -133,7 +135,9 @@ struct autograd {
 
 static inline void autograd_init(struct autograd *a, struct eager *eager)
 {
-	*a = (struct autograd){ .eager = eager };
+	*a = (struct autograd){ .eager = eager,
+				.pack = { .kind = VALUE_UNSET },
+				.unpack = { .kind = VALUE_UNSET } };
 }
 
 void autograd_finish(struct autograd *a); /* nodes and records go; tensors may live on */
@@ -249,6 +253,21 @@ bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct 
 		 struct value *out, struct err *err);
 bool grad_unpack_out(struct autograd *a, struct grad_node *node, struct value *out,
 		     struct err *err);
+
+/* autograd_saved.c.  From now on a node of an op keeps what pack(t) makes of each tensor that it
+ * saves, until a backward pass asks unpack() for it; pack None: no longer. */
+void autograd_hook_saved(struct autograd *a, struct value pack, struct value unpack);
+/* Whether such are open: compiled pieces save past them, so none may run. */
+static inline bool autograd_hooks_saved(const struct autograd *a)
+{
+	return a->pack.kind != VALUE_UNSET;
+}
+bool grad_pack(struct autograd *a, struct grad_node *node, struct err *err);
+/* Whether hooks have argument i (n_args: the result), and how to have it again: a reference. */
+bool grad_is_packed(const struct grad_node *node, int i);
+bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i, struct value *out,
+			struct err *err);
+void grad_drop_packed(struct grad_node *node);
 
 /* RuntimeError, with the text. */
 bool autograd_error(struct autograd *a, struct err *err, const char *format, ...)

@@ -434,6 +434,7 @@ static void release(struct grad_node *node)
 	}
 	tensor_unref(node->out);
 	node->out = NULL;
+	grad_drop_packed(node);
 }
 
 static bool visit(struct backward_pass *p, struct grad_node *node)

@@ -199,6 +199,21 @@ static bool is_sequence(struct value v)
 	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
 }
 
+/* What ctx has saved goes through the hooks that are open. */
+static bool pack_context(struct autograd *a, struct value ctx, struct err *err)
+{
+	struct value hooks[2] = { value_ref(a->pack), value_ref(a->unpack) }, out;
+	bool found, ok;
+
+	ok = instance_call(a->vm, &(struct method_call){ &ctx, "_pack", hooks, 2 }, &out, &found,
+			   err);
+	if (ok && found)
+		value_unref(out);
+	value_unref(hooks[0]);
+	value_unref(hooks[1]);
+	return ok;
+}
+
 /* (tensors, results or None, function of their gradients, its name, what ctx has saved, ctx) */
 static bool autograd_function(struct autograd *a, const struct value *args, int n, struct err *err)
 {
@@ -227,6 +242,8 @@ static bool autograd_function(struct autograd *a, const struct value *args, int 
 		if (results->at[i].kind == VALUE_TENSOR)
 			ok = autograd_give(a, node, i, results->at[i], err);
 	grad_node_unref(node);
+	if (ok && saved->len > 0 && autograd_hooks_saved(a))
+		ok = pack_context(a, args[5], err);
 	return ok;
 }
 
@@ -410,6 +427,9 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct argu
 	case GRAD_HOOKS:
 		return autograd_hooks(a, args->at[0], args->n > 1 && truth(args->at[1], false), out,
 				      err);
+	case GRAD_SAVED_HOOKS:
+		autograd_hook_saved(a, args->at[0], args->at[1]);
+		return true;
 	case GRAD_FUNCTION:
 		return autograd_function(a, args->at, args->n, err);
 	case GRAD_DETACH_:
@@ -494,8 +514,9 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 static bool asks(const char *name, enum autograd_word what)
 {
 	static const char *const words[][16] = {
-		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
-					"retain_grad", "detach_", "requires_grad", "requires_grad_",
+		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "saved_tensors_hooks",
+					"grad_fn", "is_leaf", "retain_grad", "detach_",
+					"requires_grad", "requires_grad_",
 					"torch.autograd.functional", "torch.func", "functorch",
 					"func" },
 		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian",

@@ -379,6 +379,7 @@ static bool record(struct tape_call *k, bool known, struct value out, struct err
 		node->out_version = out.tensor->memory->storage->version;
 		node->saves = true;
 	}
+	ok = ok && grad_pack(k->a, node, err);
 	if (ok && k->c->inplace && base_of(out).kind == VALUE_TENSOR) {
 		ok = write_base(k->a, node, out, err);
 	} else if (ok) {

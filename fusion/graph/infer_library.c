@@ -567,6 +567,8 @@ static const struct sym *factor_size(struct infer *in, const char *what, const s
 		return sym_const(t, 3);
 	if (strcmp(what, "lu") == 0 || strcmp(what, "eigh") == 0)
 		return sym_add(t, square, n);
+	if (strcmp(what, "eig") == 0)
+		return sym_mul(t, sym_const(t, 2), sym_add(t, square, n));
 	if (strcmp(what, "qr") == 0)
 		return sym_mul(t, k, sym_add(t, m, n));
 	if (strcmp(what, "qr_full") == 0)

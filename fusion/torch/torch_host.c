@@ -29,7 +29,7 @@ static const struct {
 	{ "Tensor.backward", GRAD_BACKWARD },    { "torch.autograd.backward", GRAD_BACKWARD_ALL },
 	{ "torch.autograd.grad", GRAD_GRAD },    { "Tensor.retain_grad", GRAD_RETAIN },
 	{ "Tensor.detach_", GRAD_DETACH_ },      { "torch._C._hooks", GRAD_HOOKS },
-	{ "torch._C._function", GRAD_FUNCTION },
+	{ "torch._C._function", GRAD_FUNCTION }, { "torch._C._saved_hooks", GRAD_SAVED_HOOKS },
 };
 
 static int torch_grad_find(const char *spelling)

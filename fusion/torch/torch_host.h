@@ -193,6 +193,7 @@ enum grad_native {
 	GRAD_DETACH_,
 	GRAD_HOOKS,
 	GRAD_FUNCTION,
+	GRAD_SAVED_HOOKS,
 	GRAD_END
 };
 

@@ -19,12 +19,13 @@ static const struct {
 
 const char *absent_module_advice(const char *module)
 {
-	size_t len = strcspn(module, ".");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t len = strlen(rows[i].package);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].package[0] == module[0] && strncmp(rows[i].package, module, len) == 0 &&
-		    rows[i].package[len] == '\0')
+		if (strncmp(rows[i].package, module, len) == 0 &&
+		    (module[len] == '.' || module[len] == '\0'))
 			return rows[i].advice;
+	}
 	return NULL;
 }
 

@@ -48,6 +48,15 @@ static int64_t hash_of_number(struct value v)
 	return n == -1 ? -2 : n;
 }
 
+/* What an object that derives from str or from numbers is equal to, and hashed as; others are
+ * themselves. */
+static struct value number_or_text(struct value v)
+{
+	struct value plain = v.kind == VALUE_INSTANCE ? value_plain(v) : v;
+
+	return plain.kind == VALUE_STR || value_is_number(plain) ? plain : v;
+}
+
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct value key = v;
@@ -78,6 +87,7 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	}
 	if (!op_make_key(vm, NULL, &key, err))
 		return false;
+	key = number_or_text(key);
 	*out = value_int(value_is_number(key) ? hash_of_number(key)
 					      : (int64_t)(value_hash_of(key) >> 3));
 	return true;
@@ -214,6 +224,8 @@ static bool equal(struct value a, struct value b, int depth)
 
 	if (depth > DEEPEST)
 		return false;
+	a = number_or_text(a);
+	b = number_or_text(b);
 	if (a.kind <= VALUE_FLOAT && b.kind <= VALUE_FLOAT && a.kind >= VALUE_BOOL &&
 	    b.kind >= VALUE_BOOL) {
 		if (a.kind == VALUE_FLOAT && b.kind == VALUE_FLOAT)
@@ -279,6 +291,7 @@ static uint64_t hash(struct value v, int depth)
 	uint64_t h = 0x9e3779b97f4a7c15u;
 	int64_t i;
 
+	v = number_or_text(v);
 	if (as_integer(v, &i))
 		return hash_bytes(&i, sizeof(i), 1);
 	switch (v.kind) {

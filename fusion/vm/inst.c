@@ -280,10 +280,10 @@ static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool mer
 				      : "'%s' object is not a mapping",
 				value_type_name(from));
 	for (int i = 0; i < from.dict->len; i++) {
-		if (merge && (!merge_key(vm, dict.dict, from.dict->keys[i], err) ||
+		key = merge ? value_plain(from.dict->keys[i]) : from.dict->keys[i];
+		if (merge && (!merge_key(vm, dict.dict, key, err) ||
 			      !realize(vm, &from.dict->values[i], err)))
 			return false;
-		key = from.dict->keys[i];
 		if (!vm_spend(vm, 1, err) || !op_make_key(vm, dict.dict, &key, err))
 			return false;
 		if (!value_dict_set(dict.dict, key, from.dict->values[i]))

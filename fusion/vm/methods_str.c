@@ -562,8 +562,8 @@ static bool str_join(struct vm *vm, const struct builtin_call *call, struct valu
 			break;
 		if (n > 0)
 			buf_add(&text, call->self.str->text, call->self.str->len);
-		if (value_is_text(item))
-			ok = text_append(vm, item, &text, err);
+		if (value_is_text(value_plain(item)))
+			ok = text_append(vm, value_plain(item), &text, err);
 		else
 			ok = err_set(err, ERR_TYPE,
 				     "sequence item %d: expected str instance, %s found", n,

@@ -319,7 +319,8 @@ static bool has_equality(struct class *class)
 	return class_lookup(class, "__eq__") && !class_lookup(class, "__members__");
 }
 
-/* An object of a class that derives from str, int or their like is the key that those are. */
+/* An object of a class that derives from str, int or their like is the key that those are; a member
+ * of an enum stays itself, and is found by them (dict.c). */
 static bool plain_key(struct vm *vm, struct value *v, struct err *err)
 {
 	struct class *class = v->instance->class;
@@ -330,7 +331,7 @@ static bool plain_key(struct vm *vm, struct value *v, struct err *err)
 		return false;
 	if (hash && hash->kind == VALUE_NONE)
 		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
-	if (!class_lookup(class, "__builtin__"))
+	if (!class_lookup(class, "__builtin__") || class_lookup(class, "__members__"))
 		return true;
 	if (!instance_call(vm, &(struct method_call){ v, "_as_argument", NULL, 0 }, &plain, &found,
 			   err))

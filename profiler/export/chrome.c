@@ -9,8 +9,8 @@
  * the head, as "breakeven", and in args: name_id, shape_id and the lane's row; texts of a
  * log are metadata of a name of our own.
  */
+#include <math.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "profiler/export/job.h"
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include "profiler/import/counters.h"
 #include "profiler/import/model.h"
+#include "profiler/numbers/numbers.h"
 
 /* Our importer keeps a head of 8 MiB: the report goes with it up to so much. */
 enum { SLIM_BYTES = 4 << 20 };
@@ -116,7 +117,8 @@ static json_t *slim_report(const json_t *report)
 	return json_null();
 }
 
-/* The facts of a recording without the extents, which the events tell.  New. */
+/* The facts of a recording without the extents, which the events tell, and the clocks, which rows
+ * of lanes tell.  New. */
 static json_t *slim_facts(const json_t *facts)
 {
 	json_t *slim = json_copy((json_t *)facts);
@@ -124,6 +126,7 @@ static json_t *slim_facts(const json_t *facts)
 	if (!slim)
 		return json_null();
 	json_object_del(slim, "extents");
+	json_object_del(slim, "clocks");
 	return slim;
 }
 
@@ -240,10 +243,39 @@ static void write_meta(struct chrome *c, size_t i, const char *what, const char 
 	json_decref(value);
 }
 
+/* What viewers show beside the name of a process whose times are put right. */
+static void write_clock(struct chrome *c, size_t i, const struct timeline_clock *clock)
+{
+	char ahead[NUMBER_BYTES], error[NUMBER_BYTES];
+
+	if (!clock->ahead_ns)
+		return;
+	number_duration(ahead, fabs((double)clock->ahead_ns) / 1e3);
+	number_duration(error, (double)clock->error_ns / 1e3);
+	write_meta(c, i, "process_labels", "labels",
+		   json_sprintf("its clock is %s %s, \u00b1 %s; times are the first rank's", ahead,
+				clock->ahead_ns > 0 ? "ahead" : "behind", error));
+	out_puts(c->out, "}},\n");
+}
+
+/* A lane's row, by which the importer knows what was taken from its times. */
+static void write_row(struct chrome *c, const json_t *row, const struct timeline_clock *clock)
+{
+	json_t *copy = json_copy((json_t *)row);
+
+	if (clock->known) {
+		json_object_set_new(copy, "ahead_ns", json_integer(clock->ahead_ns));
+		json_object_set_new(copy, "ahead_error_ns", json_integer(clock->error_ns));
+	}
+	out_json(c->out, copy);
+	json_decref(copy);
+}
+
 static void write_lanes(struct chrome *c)
 {
 	for (size_t i = 0; i < c->job->n_lanes; i++) {
 		const json_t *row = json_array_get(c->job->tables.lanes, i);
+		struct timeline_clock clock = timeline_clock_at(&c->job->tables, i);
 		struct timeline_lane lane = job_lane(c->job, i);
 		bool first = true;
 
@@ -254,10 +286,11 @@ static void write_lanes(struct chrome *c)
 		if (first) {
 			write_meta(c, i, "process_name", "name", process_name(&lane));
 			out_puts(c->out, "}},\n");
+			write_clock(c, i, &clock);
 		}
 		write_meta(c, i, "thread_name", "name", json_string(lane.name ? lane.name : ""));
 		out_puts(c->out, ",\"lane\":");
-		out_json(c->out, row);
+		write_row(c, row, &clock);
 		out_puts(c->out, "}},\n");
 		write_meta(c, i, "thread_sort_index", "sort_index", json_integer((json_int_t)i));
 		out_puts(c->out, "}},\n");

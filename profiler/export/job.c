@@ -20,13 +20,15 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 	struct timeline_reading *r = self;
 	const struct export_job *job = r->job;
 	const struct timeline_chunk *c = &r->chunk;
+	int64_t t0 = r->t0_ns, t1 = r->t1_ns;
 	struct timeline_block b;
 
 	if (!timeline_block_read(block, len, &b, err))
 		return false;
-	if (b.t0_ns > r->t1_ns || b.t1_ns < r->t0_ns)
+	timeline_recorded_span(&job->tables, &t0, &t1);
+	if (b.t0_ns > t1 || b.t1_ns < t0)
 		return true;
-	if (!timeline_chunk_read(&r->chunk, &b, err))
+	if (!timeline_chunk_read(&r->chunk, &job->tables, &b, err))
 		return false;
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);

@@ -69,7 +69,7 @@ static struct counter_series *add(struct counters *c, const struct counter_sink 
 	struct counter_series s = { .key = key, .row = row, .name = name };
 
 	if (c->rows.len >= COUNTER_MAX_SERIES || !row || !name || !VEC_PUSH(&c->rows, s)) {
-		sink->ledger->n[LEDGER_SERIES_FULL]++;
+		sink->m->ledger.n[LEDGER_SERIES_FULL]++;
 		json_decref(row);
 		json_decref(name);
 		return NULL;
@@ -82,8 +82,8 @@ static struct counter_series *add_lane(struct counters *c, const struct counter_
 {
 	struct counter_series *s = add(c, sink, key, row, name);
 
-	if (s && sink->writer)
-		s->lane = timeline_writer_lane(sink->writer, json_incref(row));
+	if (s && sink->m->writer)
+		s->lane = model_lane(sink->m, json_incref(row));
 	return s;
 }
 
@@ -96,7 +96,7 @@ static uint32_t name_of(struct counter_series *s, const struct counter_sink *sin
 	row = json_pack("{s:O}", "name", s->name);
 	if (scaled)
 		json_object_set_new(row, "scale", json_integer(COUNTER_SCALE));
-	s->names[scaled] = 1 + timeline_writer_name(sink->writer, row);
+	s->names[scaled] = 1 + timeline_writer_name(sink->m->writer, row);
 	return s->names[scaled] - 1;
 }
 
@@ -104,11 +104,11 @@ static uint32_t name_of(struct counter_series *s, const struct counter_sink *sin
 static bool settle(struct counter_series *s, const struct counter_sink *sink, int64_t until_ns,
 		   struct err *err)
 {
-	if (s->samples == 0 || !sink->writer)
+	if (s->samples == 0 || !sink->m->writer)
 		return true;
 	if (!s->says && until_ns > s->pending.start_ns)
 		s->pending.duration_ns = until_ns - s->pending.start_ns;
-	return timeline_writer_add(sink->writer, &s->pending, err);
+	return timeline_writer_add(sink->m->writer, &s->pending, err);
 }
 
 static bool add_sample(struct counter_series *s, const struct counter_sink *sink, int64_t ts_ns,
@@ -118,7 +118,7 @@ static bool add_sample(struct counter_series *s, const struct counter_sink *sink
 
 	if (!settle(s, sink, at, err))
 		return false;
-	sink->ledger->n[LEDGER_COUNTER_BACK] += s->samples && at < s->pending.start_ns;
+	sink->m->ledger.n[LEDGER_COUNTER_BACK] += s->samples && at < s->pending.start_ns;
 	s->least = s->samples == 0 || x->number < s->least ? x->number : s->least;
 	s->most = s->samples == 0 || x->number > s->most ? x->number : s->most;
 	s->last = x->number;
@@ -127,7 +127,7 @@ static bool add_sample(struct counter_series *s, const struct counter_sink *sink
 	s->pending = (struct timeline_event){
 		.start_ns = at, .bytes = x->value, .lane = s->lane, .kind = TIMELINE_COUNTER
 	};
-	if (sink->writer)
+	if (sink->m->writer)
 		s->pending.name = name_of(s, sink, x->scaled);
 	return true;
 }
@@ -182,7 +182,7 @@ static json_t *args_of(const char *text, size_t len, struct ledger *ledger)
 bool counters_event(struct counters *c, const struct counter_sink *sink,
 		    const struct kineto_event *e, const char *text, size_t len, struct err *err)
 {
-	json_t *args = args_of(text, len, sink->ledger), *value;
+	json_t *args = args_of(text, len, &sink->m->ledger), *value;
 	const char *key;
 	bool ok = true;
 
@@ -194,7 +194,7 @@ bool counters_event(struct counters *c, const struct counter_sink *sink,
 		if (!ok)
 			break;
 		if (!take_number(value, &x)) {
-			sink->ledger->n[LEDGER_NO_VALUE]++;
+			sink->m->ledger.n[LEDGER_NO_VALUE]++;
 			continue;
 		}
 		s = series_of(c, sink, e, key);
@@ -207,7 +207,7 @@ bool counters_event(struct counters *c, const struct counter_sink *sink,
 bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t lane,
 		  const struct kineto_event *e, struct err *err)
 {
-	json_t *args = args_of(e->text, e->len, sink->ledger);
+	json_t *args = args_of(e->text, e->len, &sink->m->ledger);
 	void *first = json_object_iter(args);
 	struct counter_series *s = find(c, lane);
 	struct sample x;
@@ -228,7 +228,7 @@ bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t 
 			s->pending.duration_ns = e->dur_ns;
 		}
 	} else if (first) {
-		sink->ledger->n[LEDGER_NO_VALUE]++;
+		sink->m->ledger.n[LEDGER_NO_VALUE]++;
 	}
 	json_decref(args);
 	return ok;

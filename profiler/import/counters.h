@@ -37,10 +37,11 @@ struct counters {
 };
 void counters_finish(struct counters *c);
 
-/* What the samples are for; `writer` may be NULL. */
+struct model;
+
+/* What the samples are for. */
 struct counter_sink {
-	struct timeline_writer *writer;
-	struct ledger *ledger;
+	struct model *m;
 	int64_t base_ns; /* the zero of the file's clock */
 };
 

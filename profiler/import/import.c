@@ -482,7 +482,7 @@ bool import_folder(struct import *im, const char *folder, int64_t since_s, struc
 json_t *import_finish(struct import *im, struct err *err)
 {
 	int64_t dropped, doubtful;
-	json_t *report, *facts;
+	json_t *report, *facts, *clocks;
 
 	if (!artifacts_end(&im->model.artifacts, im->writer, err))
 		return NULL;
@@ -499,6 +499,10 @@ json_t *import_finish(struct import *im, struct err *err)
 				  "of the logs", "dropped", (json_int_t)dropped, "doubtful",
 				  (json_int_t)doubtful, "ledger", json_object_get(report, "ledger"),
 				  "processes");
+	clocks = model_clocks(&im->model);
+	if (clocks && facts)
+		json_object_set(facts, "clocks", clocks);
+	json_decref(clocks);
 	if (!im->writer || timeline_writer_finish(im->writer, json_incref(facts), err)) {
 		json_decref(facts);
 		return report;

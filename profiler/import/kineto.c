@@ -599,8 +599,7 @@ static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 {
 	const struct category *c = category_of(k, e->category);
 	struct model *m = k->m;
-	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, m->file, m->writer,
-						&m->ledger);
+	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, m);
 	const char *name = e->name.len ? e->name.data : "unnamed";
 	struct name_total *total = names_find(&m->names, m->writer, c->group, name,
 					      e->name.len ? e->name.len : strlen(name), &m->ledger);
@@ -635,7 +634,7 @@ static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 
 static struct counter_sink sink_of(struct kineto *k)
 {
-	return (struct counter_sink){ k->m->writer, &k->m->ledger, k->base_ns };
+	return (struct counter_sink){ k->m, k->base_ns };
 }
 
 /* A change of memory, as the profiler says it of each. */
@@ -684,8 +683,7 @@ static bool take_instant(struct kineto *k, struct kineto_event *e, struct err *e
 static bool take_begin(struct kineto *k, const struct kineto_event *e, struct err *err)
 {
 	const struct category *c = category_of(k, e->category);
-	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, k->m->file, k->m->writer,
-						&k->m->ledger);
+	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, k->m);
 	struct begun b = { .start_ns = e->ts_ns };
 	size_t len = e->name.len < sizeof(b.name) - 1 ? e->name.len : sizeof(b.name) - 1;
 
@@ -781,7 +779,7 @@ static void begin_events(struct kineto *k)
 	if (!find_base(&k->slices, &k->base_ns))
 		k->base_ns = k->m->base_at_end_ns;
 	k->has_begun = true;
-	k->lanes.rank = ranks_number(k->slices.head.data, k->m->file_name) + 1;
+	k->m->rank = ranks_number(k->slices.head.data, k->m->file_name);
 	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
 		json_t *head = slices_head(&k->slices);
 
@@ -822,9 +820,11 @@ static bool take_own_other(struct kineto *k, struct kineto_event *e, struct err 
 		       asyncs_flow(&k->asyncs, &k->lanes, e, k->base_ns, k->m, err);
 	if (strcmp(e->category, "series") != 0 || !mend_times(k, e))
 		return true;
-	lane = trace_lane_of(&k->lanes, LANE_HOST, e, k->m->file, k->m->writer, &k->m->ledger);
-	return lane ? counters_own(&k->counters, &sink, lane->lane, e, err)
-		    : err_set(err, ERR_MEMORY, "out of memory for a lane");
+	lane = trace_lane_of(&k->lanes, LANE_HOST, e, k->m);
+	if (!lane)
+		return err_set(err, ERR_MEMORY, "out of memory for a lane");
+	e->ts_ns += lane->ahead_ns;
+	return counters_own(&k->counters, &sink, lane->lane, e, err);
 }
 
 /* An event of a trace of our own. */
@@ -894,9 +894,10 @@ static void *create(struct model *m, struct err *err)
 		return NULL;
 	}
 	k->m = m;
+	m->rank = -1;
 	slices_init(&k->slices, take_event, k, &m->ledger);
 	k->parser = event_parser_create(err);
-	if (k->parser && ranks_begin(m->ranks, m->file_name, err))
+	if (k->parser && ranks_begin(m->ranks, m->file_name, m->file, err))
 		return k;
 	event_parser_destroy(k->parser);
 	free(k);

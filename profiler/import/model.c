@@ -349,7 +349,7 @@ static json_t *lane_name(enum lane_class of, const char *p, const char *t)
 				 : json_sprintf("thread %s of %s", t, p);
 }
 
-static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file, int64_t rank)
+static json_t *lane_row(enum lane_class of, const struct kineto_event *e)
 {
 	json_t *pid = text_json(e->pid), *tid = text_json(e->tid);
 	json_t *name = lane_name(of, json_string_value(pid), json_string_value(tid));
@@ -357,10 +357,6 @@ static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int fi
 				of == LANE_DEVICE ? "kernels" : "host", "process", pid, "thread",
 				tid);
 
-	if (row && file > 0)
-		json_object_set_new(row, "file", json_integer(file));
-	if (row && rank > 0)
-		json_object_set_new(row, "rank", json_integer(rank - 1));
 	if (row && (of == LANE_DEVICE || of == LANE_DEVICE_NOTES)) {
 		json_object_set_new(row, "device", json_integer(atoi(e->pid)));
 		json_object_set_new(row, "stream", json_integer(atoi(e->tid)));
@@ -386,31 +382,46 @@ struct trace_lane *trace_lane_next(struct trace_lanes *l, const struct kineto_ev
 	return at > 0 ? &l->rows.at[at - 1] : NULL;
 }
 
-struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
-				  const struct kineto_event *e, json_t *row,
-				  struct timeline_writer *writer, struct ledger *ledger)
+static struct trace_lane *add_lane(struct trace_lanes *l, struct trace_lane lane,
+				   const struct kineto_event *e)
 {
-	struct trace_lane lane = { .of = of };
 	uint16_t *at = lane_slot(l, e);
 
-	if (l->rows.len >= TIMELINE_MAX_LANES) {
-		ledger->n[LEDGER_LANES_FULL]++;
-		json_decref(row);
-		return NULL;
-	}
 	strcpy(lane.pid, e->pid);
 	strcpy(lane.tid, e->tid);
-	if (writer)
-		lane.lane = timeline_writer_lane(writer, json_incref(row));
-	else
-		lane.lane = (uint32_t)l->rows.len;
-	json_decref(row);
 	if (!VEC_PUSH(&l->rows, lane))
 		return NULL;
 	while (*at > 0)
 		at = &l->rows.at[*at - 1].next;
 	*at = (uint16_t)l->rows.len;
 	return &l->rows.at[l->rows.len - 1];
+}
+
+struct trace_lane *trace_lane_own(struct trace_lanes *l, const struct kineto_event *e, json_t *row,
+				  struct model *m)
+{
+	struct import_lane of = { .file = m->file, .rank = -1 };
+	int64_t ahead = json_integer_value(json_object_get(row, "ahead_ns"));
+	struct trace_lane lane = { .of = LANE_HOST };
+
+	if (l->rows.len >= TIMELINE_MAX_LANES) {
+		m->ledger.n[LEDGER_LANES_FULL]++;
+		json_decref(row);
+		return NULL;
+	}
+	of.clock = (struct timeline_clock){
+		.known = json_is_integer(json_object_get(row, "ahead_ns")) &&
+			 ahead > -MODEL_MAX_AHEAD_NS && ahead < MODEL_MAX_AHEAD_NS,
+		.error_ns = json_integer_value(json_object_get(row, "ahead_error_ns")),
+	};
+	of.clock.ahead_ns = of.clock.known ? ahead : 0;
+	lane.ahead_ns = of.clock.ahead_ns;
+	json_object_del(row, "ahead_ns");
+	json_object_del(row, "ahead_error_ns");
+	lane.lane = m->writer ? model_lane_of(m, row, of) : (uint32_t)l->rows.len;
+	if (!m->writer)
+		json_decref(row);
+	return add_lane(l, lane, e);
 }
 
 static bool is_lane_of(const struct trace_lane *lane, enum lane_class of,
@@ -420,10 +431,10 @@ static bool is_lane_of(const struct trace_lane *lane, enum lane_class of,
 }
 
 struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
-				 const struct kineto_event *e, int file,
-				 struct timeline_writer *writer, struct ledger *ledger)
+				 const struct kineto_event *e, struct model *m)
 {
 	struct trace_lane *lane = l->rows.len ? &l->rows.at[l->last] : NULL;
+	struct trace_lane new = { .of = of, .lane = (uint32_t)l->rows.len };
 
 	if (lane && is_lane_of(lane, of, e))
 		return lane;
@@ -435,11 +446,64 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 		return lane;
 	}
 	if (l->rows.len >= TIMELINE_MAX_LANES) {
-		ledger->n[LEDGER_LANES_FULL]++;
+		m->ledger.n[LEDGER_LANES_FULL]++;
 		return &l->rows.at[l->rows.len - 1];
 	}
-	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file, l->rank) : NULL, writer,
-			      ledger);
+	if (m->writer)
+		new.lane = model_lane(m, lane_row(of, e));
+	return add_lane(l, new, e);
+}
+
+/* ---- whose clock a lane of the timeline has. ---- */
+
+uint32_t model_lane_of(struct model *m, json_t *row, struct import_lane of)
+{
+	of.lane = timeline_writer_lane(m->writer, row);
+	/* Where there are too many lanes the last is of the first that came to it. */
+	if (!m->lanes.len || m->lanes.at[m->lanes.len - 1].lane < of.lane)
+		VEC_PUSH(&m->lanes, of); /* no memory: the import ends by that */
+	return of.lane;
+}
+
+uint32_t model_lane(struct model *m, json_t *row)
+{
+	if (row && m->file > 0)
+		json_object_set_new(row, "file", json_integer(m->file));
+	if (row && m->rank >= 0)
+		json_object_set_new(row, "rank", json_integer(m->rank));
+	return model_lane_of(m, row, (struct import_lane){ .file = m->file, .rank = -1 });
+}
+
+/* A trace's clock is that of its file; a compile log has the clock of its rank's machine. */
+static struct timeline_clock clock_of(const struct model *m, const struct import_lane *lane)
+{
+	struct ranks_clock c;
+
+	for (size_t at = 0; !lane->clock.known && ranks_clock_next(m->ranks, &at, &c);)
+		if ((lane->file >= 0 ? c.file == lane->file : c.rank == lane->rank) &&
+		    c.ahead_ns > -MODEL_MAX_AHEAD_NS && c.ahead_ns < MODEL_MAX_AHEAD_NS)
+			return (struct timeline_clock){ true, c.ahead_ns, c.error_ns };
+	return lane->clock;
+}
+
+json_t *model_clocks(const struct model *m)
+{
+	json_t *list = json_array();
+	bool apart = false;
+
+	for (size_t i = 0; i < m->lanes.len; i++) {
+		struct timeline_clock c = clock_of(m, &m->lanes.at[i]);
+
+		apart = apart || c.ahead_ns;
+		if (c.known)
+			json_array_append_new(
+			    list, json_pack("[I, I, I]", (json_int_t)m->lanes.at[i].lane,
+					    (json_int_t)c.ahead_ns, (json_int_t)c.error_ns));
+	}
+	if (apart)
+		return list;
+	json_decref(list);
+	return NULL;
 }
 
 /* ---- which flows begin, and which end. ---- */
@@ -531,6 +595,7 @@ bool model_init(struct model *m, struct timeline_writer *writer, struct err *err
 
 void model_finish(struct model *m)
 {
+	VEC_FREE(&m->lanes);
 	names_finish(&m->names);
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);

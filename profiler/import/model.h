@@ -62,11 +62,15 @@ struct begun {
 	char name[128], category[EVENT_TEXT_CHARS + 1];
 };
 
+struct model;
+
 struct trace_lane {
 	enum lane_class of;
 	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1];
 	uint32_t lane;
 	uint16_t next; /* of the same slot, + 1; 0: none */
+	int64_t
+	    ahead_ns; /* of our own traces: what its clock was ahead, by which they are put right */
 	VEC(struct begun) begun;
 };
 
@@ -77,7 +81,6 @@ struct trace_lanes {
 	VEC(struct trace_lane) rows;
 	uint16_t first[LANE_SLOTS]; /* by process and thread, + 1; 0: none */
 	size_t last;                /* that was found: the next event is often of the same */
-	int64_t rank;               /* of the file, + 1; 0: not said */
 };
 
 void trace_lanes_finish(struct trace_lanes *l);
@@ -90,14 +93,12 @@ struct trace_lane *trace_lane_next(struct trace_lanes *l, const struct kineto_ev
 /* The lane of an event; good until the next call.  Where there are too many, the last
  * one, and counted; NULL without memory. */
 struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
-				 const struct kineto_event *e, int file,
-				 struct timeline_writer *writer, struct ledger *ledger);
+				 const struct kineto_event *e, struct model *m);
 
-/* A lane with a row of its own (taken over); NULL without memory, or where there are too
- * many. */
-struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
-				  const struct kineto_event *e, json_t *row,
-				  struct timeline_writer *writer, struct ledger *ledger);
+/* The lane of an event of a trace of our own, with its row (taken over); NULL without memory, or
+ * where there are too many. */
+struct trace_lane *trace_lane_own(struct trace_lanes *l, const struct kineto_event *e, json_t *row,
+				  struct model *m);
 
 /* ---- Names that come again, each once, with its totals. */
 
@@ -214,6 +215,8 @@ bool regions_end_file(struct regions *r);
 struct held_memory {
 	int64_t events, allocated_bytes, peak_allocated_bytes, peak_reserved_bytes;
 };
+/* What clocks may be apart: far more than machines are. */
+#define MODEL_MAX_AHEAD_NS (TIMELINE_MAX_NS / 4)
 enum { MODEL_MAX_DEVICES = 64, MODEL_SHAPES = 8192, MODEL_MAX_GRAPHS = 16384 };
 
 struct model_shape {
@@ -222,14 +225,24 @@ struct model_shape {
 	uint32_t number; /* in the timeline's table; 0: a free slot */
 };
 
+/* Whose clock a lane of the timeline has. */
+struct import_lane {
+	uint32_t lane;
+	int file;                    /* of traces; -1: of a compile log, */
+	int64_t rank;                /* of which this is the rank, or -1 */
+	struct timeline_clock clock; /* of a trace of our own, which is put right by it */
+};
+
 struct model {
 	struct timeline_writer *writer; /* NULL: no timeline is wanted; borrowed */
 	struct ledger ledger;
-	int file;               /* which of the files is read, from 0 */
-	const char *file_name;  /* borrowed */
-	int64_t base_at_end_ns; /* its clock's zero, where its end says so; else 0 */
+	int file;                      /* which of the files is read, from 0 */
+	const char *file_name;         /* borrowed */
+	int64_t base_at_end_ns;        /* its clock's zero, where its end says so; else 0 */
+	VEC(struct import_lane) lanes; /* of the timeline, as they were made */
 
 	/* of traces */
+	int64_t rank; /* of the file, as it says itself; -1: it does not */
 	struct names names;
 	struct regions regions;
 	int64_t events, flows, graph_kernels;             /* all that were read */
@@ -254,6 +267,17 @@ struct model {
 
 bool model_init(struct model *m, struct timeline_writer *writer, struct err *err);
 void model_finish(struct model *m);
+
+/* A new lane of the timeline (`row` is taken over), of the trace that is read: its row says the
+ * file, unless it is the first, and the rank, where that is known. */
+uint32_t model_lane(struct model *m, json_t *row);
+
+/* A new lane whose row is taken as it is, with whose clock it has. */
+uint32_t model_lane_of(struct model *m, json_t *row, struct import_lane of);
+
+/* What the clocks of the lanes are ahead of the first rank's, for the facts of the timeline
+ * (profiler/timeline/timeline.h), once the ranks are reported; new.  NULL: none is apart. */
+json_t *model_clocks(const struct model *m);
 
 /* The number of a launch's shape in the timeline's table; 0: there are too many. */
 uint32_t model_shape(struct model *m, const int32_t grid[3], const int32_t block[3],

@@ -48,7 +48,7 @@ static void own_lane(struct trace_lanes *lanes, const struct kineto_event *e, st
 	row = json_incref(json_object_get(args, "lane"));
 	json_decref(args);
 	if (json_is_object(row) && json_is_string(json_object_get(row, "name")))
-		trace_lane_add(lanes, LANE_HOST, e, row, m->writer, &m->ledger);
+		trace_lane_own(lanes, e, row, m);
 	else
 		json_decref(row);
 }
@@ -235,7 +235,7 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 
 	if (!kind_of(e->category, &kind))
 		m->ledger.n[LEDGER_UNKNOWN_CATEGORY]++;
-	lane = trace_lane_of(lanes, LANE_HOST, e, m->file, m->writer, &m->ledger);
+	lane = trace_lane_of(lanes, LANE_HOST, e, m);
 	if (!lane)
 		return err_set(err, ERR_MEMORY, "out of memory for a lane");
 	total = names_find(&m->names, NULL, group_of(kind, e->label),
@@ -246,6 +246,7 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 	total->bytes = timeline_add(total->bytes, event.bytes);
 	if (!m->writer)
 		return true;
+	event.start_ns += lane->ahead_ns;
 	event.lane = lane->lane;
 	event.kind = kind;
 	event.name = name_of(o, e, e->text, e->len, m);

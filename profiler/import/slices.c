@@ -88,7 +88,7 @@ static bool find_lane(struct asyncs *a, const struct kineto_event *e, uint64_t i
 		return true;
 	}
 	if (m->writer)
-		lane.lane = timeline_writer_lane(m->writer, lane_row(e, n));
+		lane.lane = model_lane(m, lane_row(e, n));
 	*out = a->lanes.len;
 	return VEC_PUSH(&a->lanes, lane);
 }
@@ -225,8 +225,7 @@ static bool flow_name(struct asyncs *a, const struct kineto_event *e, struct mod
 /* The lane of an event that says no category: one of its thread, whichever was last
  * added, else a new one of the host. */
 static struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e,
-					  int file, struct timeline_writer *writer,
-					  struct ledger *ledger)
+					  struct model *m)
 {
 	struct trace_lane *last = NULL;
 
@@ -235,13 +234,13 @@ static struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct ki
 			last = at;
 	if (last)
 		return last;
-	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
+	return trace_lane_of(l, LANE_HOST, e, m);
 }
 
 bool asyncs_flow(struct asyncs *a, struct trace_lanes *lanes, const struct kineto_event *e,
 		 int64_t base_ns, struct model *m, struct err *err)
 {
-	struct trace_lane *lane = trace_lane_near(lanes, e, m->file, m->writer, &m->ledger);
+	struct trace_lane *lane = trace_lane_near(lanes, e, m);
 	struct timeline_event event = { .start_ns = e->ts_ns + base_ns, .kind = TIMELINE_FLOW };
 	char *stop;
 	uint64_t id = strtoull(e->id, &stop, 0);
@@ -249,6 +248,7 @@ bool asyncs_flow(struct asyncs *a, struct trace_lanes *lanes, const struct kinet
 	if (!lane)
 		return err_set(err, ERR_MEMORY, "out of memory for a lane");
 	a->arrows += e->phase == 's';
+	event.start_ns += lane->ahead_ns;
 	if (!m->writer)
 		return true;
 	if (!flow_name(a, e, m, &event.name))

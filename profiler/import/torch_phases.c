@@ -28,12 +28,15 @@ static bool draw(struct torch_phases *p, struct model *m, const struct open_phas
 	if (!m->writer)
 		return true;
 	if (!p->has_lane)
-		p->lane = timeline_writer_lane(
-		    m->writer,
+		p->lane = model_lane_of(
+		    m,
 		    json_pack("{s:o, s:s, s:I, s:O*}", "name",
 			      json_sprintf("compiling, process %lld", (long long)record->pid),
 			      "role", "host", "pid", (json_int_t)record->pid, "rank",
-			      json_is_integer(rank) ? rank : NULL));
+			      json_is_integer(rank) ? rank : NULL),
+		    (struct import_lane){ .file = -1,
+					  .rank = json_is_integer(rank) ? json_integer_value(rank)
+									: -1 });
 	p->has_lane = true;
 	snprintf(text, sizeof(text), "%s%s%s", o->name, o->id[0] ? " " : "", o->id);
 	name = names_find(&m->names, m->writer, GROUP_OTHER, text, strlen(text), &m->ledger);

@@ -13,6 +13,7 @@ enum { RANK_TOP = 16, RANK_LATE_NS = 10000 };
 /* A rank, once its file is read. */
 struct rank_row {
 	struct report_rank *report;
+	int file;                            /* its number in the import */
 	struct rank_collective *collectives; /* by start */
 	size_t n;
 	struct path_segment last; /* to its last moment */

@@ -20,6 +20,7 @@ struct ranks {
 	struct rank_texts texts;
 	struct rank_events events; /* of the file that is read */
 	const char *file;
+	int number;                              /* of it */
 	int64_t peak_bytes, peak_reserved_bytes; /* -1: not said */
 	VEC(struct rank_row) rows;
 	VEC(int64_t) taken; /* numbers of ranks, sorted */
@@ -57,11 +58,12 @@ static bool no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory for the figures of a rank");
 }
 
-bool ranks_begin(struct ranks *r, const char *file, struct err *err)
+bool ranks_begin(struct ranks *r, const char *file, int number, struct err *err)
 {
 	rank_events_finish(&r->events);
 	r->events = (struct rank_events){ 0 };
 	r->peak_bytes = r->peak_reserved_bytes = -1;
+	r->number = number;
 	r->file = rank_valid(&r->draft.arena, report_draft_text(&r->draft, file));
 	return r->file || no_memory(err);
 }
@@ -240,7 +242,7 @@ static int64_t begin_of(const struct rank_events *e)
 
 bool ranks_end(struct ranks *r, const json_t *head, struct err *err)
 {
-	struct rank_row row = { .begin_ns = begin_of(&r->events) };
+	struct rank_row row = { .file = r->number, .begin_ns = begin_of(&r->events) };
 	bool ok = true;
 
 	if (row.begin_ns < INT64_MAX && r->rows.len < RANKS_MAX_RANKS) {
@@ -442,4 +444,18 @@ struct report_ranks *ranks_report(struct ranks *r, const json_t *compiles, const
 		set_all(r, &m, out);
 	rank_match_finish(&m);
 	return out;
+}
+
+bool ranks_clock_next(const struct ranks *r, size_t *at, struct ranks_clock *out)
+{
+	while (*at < r->rows.len && !r->rows.at[*at].has_offset)
+		++*at;
+	if (*at == r->rows.len)
+		return false;
+	*out = (struct ranks_clock){ .file = r->rows.at[*at].file,
+				     .rank = r->rows.at[*at].report->rank,
+				     .ahead_ns = r->rows.at[*at].offset_ns,
+				     .error_ns = r->rows.at[*at].error_ns };
+	++*at;
+	return true;
 }

@@ -1,7 +1,7 @@
 /* profiler/ranks/ranks.h -- the traces and compile logs of the ranks of one job, together.
  *
  *	struct ranks *r = ranks_create(&err);
- *	ranks_begin(r, "rank-0.json", &err);
+ *	ranks_begin(r, "rank-0.json", 0, &err);
  *	ranks_event(r, &event, &err);            for each event of the file, in any order
  *	ranks_end(r, &head, &err);
  *	report = ranks_report(r, compiles, processes, &draft);
@@ -52,8 +52,8 @@ struct ranks_event {
 	size_t text_bytes;
 };
 
-/* The next file; the name is copied. */
-bool ranks_begin(struct ranks *r, const char *file, struct err *err);
+/* The next file, number `number` of the import; the name is copied. */
+bool ranks_begin(struct ranks *r, const char *file, int number, struct err *err);
 bool ranks_event(struct ranks *r, const struct ranks_event *event, struct err *err);
 
 /* What an allocator holds after a change, of the device `device`. */
@@ -76,5 +76,15 @@ uint64_t ranks_graph_hash(const char *text, size_t len);
  * are those of an import's report (import.def), borrowed; NULL: none. */
 struct report_ranks *ranks_report(struct ranks *r, const json_t *compiles, const json_t *processes,
 				  struct report_draft *draft);
+
+/* A rank with a trace whose clock is known: of file `file`, its rank `rank`. */
+struct ranks_clock {
+	int file;
+	int64_t rank, ahead_ns, error_ns;
+};
+
+/* After ranks_report(): the next of them at or after *at, which is moved past it; from 0 on.
+ * False: there is none. */
+bool ranks_clock_next(const struct ranks *r, size_t *at, struct ranks_clock *out);
 
 #endif

@@ -454,7 +454,7 @@ static json_t *process_json(const struct process *p)
 			 "fault", p->fault, "memory", memory);
 }
 
-bool traced_finish(struct traced *t, FILE *out, struct err *err)
+bool traced_finish(struct traced *t, FILE *out, json_t **facts, struct err *err)
 {
 	json_t *list = json_array();
 	uint64_t dropped = 0, doubtful = 0;
@@ -486,11 +486,10 @@ bool traced_finish(struct traced *t, FILE *out, struct err *err)
 	if (t->processes.len == 0)
 		fprintf(out, "breakeven trace: no process of the command used CUDA (or its driver "
 			     "does not load CUDA_INJECTION64_PATH)\n");
-	return timeline_writer_finish(
-	    t->writer,
-	    json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "recorder", "cupti", "clock",
-		      "CLOCK_MONOTONIC", "dropped", (json_int_t)dropped, "doubtful",
-		      (json_int_t)doubtful, "torch_trace_bytes", (json_int_t)t->file_bytes,
-		      "torch_trace_left_out", (json_int_t)t->files_left_out, "processes", list),
-	    err);
+	*facts = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "recorder", "cupti", "clock",
+			   "CLOCK_MONOTONIC", "dropped", (json_int_t)dropped, "doubtful",
+			   (json_int_t)doubtful, "torch_trace_bytes", (json_int_t)t->file_bytes,
+			   "torch_trace_left_out", (json_int_t)t->files_left_out, "processes",
+			   list);
+	return timeline_writer_finish(t->writer, json_incref(*facts), err);
 }

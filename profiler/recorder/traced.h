@@ -5,6 +5,7 @@
 #ifndef PROFILER_RECORDER_TRACED_H
 #define PROFILER_RECORDER_TRACED_H
 
+#include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
 
@@ -40,7 +41,8 @@ bool traced_add_files(struct traced *t, const char *folder, int64_t since_s, str
  * type of a sink, with a traced as `self`. */
 bool traced_put_texts(void *traced, const void *block, size_t len, struct err *err);
 
-/* The last blocks; then says on `out` what was recorded and what was lost. */
-bool traced_finish(struct traced *t, FILE *out, struct err *err);
+/* The last blocks; then says on `out` what was recorded and what was lost.  *facts gets the same,
+ * as the file has it: a new object, which may be NULL without memory. */
+bool traced_finish(struct traced *t, FILE *out, json_t **facts, struct err *err);
 
 #endif

@@ -46,6 +46,7 @@ struct timeline_groups *timeline_groups_create(const struct timeline_query *q,
 
 	if (g && timeline_chunk_create(&g->chunk, err)) {
 		g->query = *q;
+		g->tables.as_recorded = q->as_recorded;
 		g->how = *how;
 		return g;
 	}
@@ -92,6 +93,7 @@ bool timeline_groups_range(struct timeline_groups *g, int64_t *t0_ns, int64_t *t
 	}
 	*t0_ns = g->w.t0_ns;
 	*t1_ns = g->w.t1_ns;
+	timeline_recorded_span(&g->tables, t0_ns, t1_ns);
 	return true;
 }
 
@@ -119,7 +121,7 @@ bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t 
 	int64_t t0, t1;
 
 	if (!timeline_groups_range(g, &t0, &t1, err) || !timeline_block_read(block, len, &b, err) ||
-	    !timeline_chunk_read(&g->chunk, &b, err))
+	    !timeline_chunk_read(&g->chunk, &g->tables, &b, err))
 		return false;
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);

@@ -34,12 +34,13 @@ bool timeline_events_block(void *self, const void *block, size_t len, struct err
 
 	if (!timeline_block_read(block, len, &head, err))
 		return false;
+	to->tables.as_recorded = true; /* what clocks are apart comes after the events */
 	if (head.kind == TIMELINE_TABLES)
 		return timeline_tables_read(&to->tables, &head, err);
 	if (head.kind != TIMELINE_CHUNK)
 		return true;
-	ok = timeline_chunk_create(&chunk, err) && timeline_chunk_read(&chunk, &head, err) &&
-	     add_events(to, &chunk, err);
+	ok = timeline_chunk_create(&chunk, err) &&
+	     timeline_chunk_read(&chunk, &to->tables, &head, err) && add_events(to, &chunk, err);
 	timeline_chunk_destroy(&chunk);
 	return ok;
 }

@@ -135,6 +135,91 @@ void timeline_chunk_destroy(struct timeline_chunk *c)
 	*c = (struct timeline_chunk){ 0 };
 }
 
+/* ---- clocks ---- */
+
+struct timeline_clock timeline_clock_at(const struct timeline_tables *t, size_t lane)
+{
+	return lane < t->n_clocks ? t->clocks[lane] : (struct timeline_clock){ 0 };
+}
+
+/* What is taken from the times of a lane. */
+static int64_t ahead_of(const struct timeline_tables *t, size_t lane)
+{
+	return t->as_recorded ? 0 : timeline_clock_at(t, lane).ahead_ns;
+}
+
+/* A start on the reader's clock; with its duration it stays within TIMELINE_MAX_NS. */
+static int64_t put_right(int64_t start_ns, int64_t duration_ns, int64_t ahead_ns)
+{
+	int64_t at = start_ns - ahead_ns, last = TIMELINE_MAX_NS - 1 - duration_ns;
+
+	return at > last ? last : at <= -TIMELINE_MAX_NS ? 1 - TIMELINE_MAX_NS : at;
+}
+
+void timeline_recorded_span(const struct timeline_tables *t, int64_t *t0_ns, int64_t *t1_ns)
+{
+	int64_t least = 0, most = 0;
+
+	for (size_t i = 0; i < t->n_clocks; i++) {
+		int64_t ahead = ahead_of(t, i);
+
+		least = ahead < least ? ahead : least;
+		most = ahead > most ? ahead : most;
+	}
+	*t0_ns = timeline_add(*t0_ns, least);
+	*t1_ns = timeline_add(*t1_ns, most);
+}
+
+struct start_at {
+	int64_t ns;
+	int at;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct start_at *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Of several lanes those that were put right may have changed places. */
+static bool sort_events(struct timeline_chunk *c, struct err *err)
+{
+	struct start_at *order = malloc((size_t)c->n * sizeof(*order));
+
+	if (!order)
+		return err_set(err, ERR_MEMORY, "out of memory for a timeline");
+	for (int i = 0; i < c->n; i++)
+		order[i] = (struct start_at){ c->start_ns[i], i };
+	qsort(order, (size_t)c->n, sizeof(*order), by_start);
+#define COLUMN(name, type)                                                                         \
+	for (int i = 0; i < c->n; i++)                                                             \
+		memcpy(c->scratch + (size_t)i * sizeof(type), &c->name[order[i].at],               \
+		       sizeof(type));                                                              \
+	memcpy(c->name, c->scratch, (size_t)c->n * sizeof(type));
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	free(order);
+	return true;
+}
+
+/* From each lane's own clock to the one that the tables are read by. */
+static bool align(struct timeline_chunk *c, const struct timeline_tables *t, struct err *err)
+{
+	bool sorted = true;
+
+	if (!t || !t->n_clocks || t->as_recorded)
+		return true;
+	for (int i = 0; i < c->n; i++) {
+		c->start_ns[i] = put_right(c->start_ns[i], c->duration_ns[i],
+					   ahead_of(t, c->lane[i]));
+		sorted = sorted && (i == 0 || c->start_ns[i - 1] <= c->start_ns[i]);
+	}
+	return sorted || sort_events(c, err);
+}
+
 /* Starts from differences; all within what the head says. */
 static bool place_in_time(struct timeline_chunk *c, const struct timeline_block *b, struct err *err)
 {
@@ -158,7 +243,8 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *b, struct err *err)
+bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_tables *tables,
+			 const struct timeline_block *b, struct err *err)
 {
 	const char *at = b->body, *end = at + b->body_bytes;
 	size_t n = b->events;
@@ -179,7 +265,7 @@ bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *
 	}
 	TIMELINE_COLUMNS(COLUMN)
 #undef COLUMN
-	return place_in_time(c, b, err);
+	return place_in_time(c, b, err) && align(c, tables, err);
 }
 
 void timeline_tables_finish(struct timeline_tables *t)
@@ -188,6 +274,7 @@ void timeline_tables_finish(struct timeline_tables *t)
 	json_decref(t->names);
 	json_decref(t->shapes);
 	json_decref(t->facts);
+	free(t->clocks);
 	*t = (struct timeline_tables){ 0 };
 }
 
@@ -253,12 +340,19 @@ struct timeline_watching timeline_watching(const struct timeline_tables *t)
 bool timeline_extent_at(const struct timeline_tables *t, size_t i, struct timeline_extent *out)
 {
 	const json_t *row = json_array_get(json_object_get(t->facts, "extents"), i);
+	int64_t ahead, duration;
 
 	*out = (struct timeline_extent){
 		.lane = (size_t)json_integer_value(json_array_get(row, 0)),
 		.t0_ns = json_integer_value(json_array_get(row, 1)),
 		.t1_ns = json_integer_value(json_array_get(row, 2)),
 	};
+	ahead = ahead_of(t, out->lane);
+	duration = out->t1_ns - out->t0_ns;
+	if (ahead && duration < TIMELINE_MAX_NS) {
+		out->t0_ns = put_right(out->t0_ns, duration, ahead);
+		out->t1_ns = out->t0_ns + duration;
+	}
 	return row != NULL;
 }
 
@@ -291,6 +385,68 @@ static bool is_extents(const json_t *list)
 	return true;
 }
 
+/* What clocks are apart, by lane: *n of them, new; NULL and 0 where there is none, or no memory. */
+static struct timeline_clock *clocks_of(const json_t *list, size_t *n)
+{
+	struct timeline_clock *clocks;
+	const json_t *row;
+	size_t i;
+
+	*n = 0;
+	json_array_foreach(list, i, row)
+	{
+		size_t lane = (size_t)json_integer_value(json_array_get(row, 0));
+
+		*n = lane >= *n ? lane + 1 : *n;
+	}
+	clocks = *n ? calloc(*n, sizeof(*clocks)) : NULL;
+	json_array_foreach(list, i, row)
+	{
+		if (clocks)
+			clocks[json_integer_value(json_array_get(row, 0))] =
+			    (struct timeline_clock){ true,
+						     json_integer_value(json_array_get(row, 1)),
+						     json_integer_value(json_array_get(row, 2)) };
+	}
+	return clocks;
+}
+
+static bool is_clocks(const json_t *list)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!list)
+		return true;
+	if (!json_is_array(list) || json_array_size(list) > TIMELINE_MAX_LANES)
+		return false;
+	json_array_foreach(list, i, row)
+	{
+		json_int_t lane, ahead, error;
+
+		if (json_unpack((json_t *)row, "[I, I, I!]", &lane, &ahead, &error) != 0 ||
+		    lane < 0 || lane >= TIMELINE_MAX_LANES || ahead <= -TIMELINE_MAX_NS ||
+		    ahead >= TIMELINE_MAX_NS || error < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool take_facts(struct timeline_tables *t, json_t *facts, struct err *err)
+{
+	size_t n;
+	struct timeline_clock *clocks = clocks_of(json_object_get(facts, "clocks"), &n);
+
+	if (n && !clocks)
+		return err_set(err, ERR_MEMORY, "out of memory for the tables of a timeline");
+	free(t->clocks);
+	t->clocks = clocks;
+	t->n_clocks = n;
+	json_decref(t->facts);
+	t->facts = json_incref(facts);
+	return true;
+}
+
 static bool append(json_t **list, const json_t *rows)
 {
 	if (!*list)
@@ -308,15 +464,12 @@ static bool merge(struct timeline_tables *t, const json_t *json, struct err *err
 	if (!is_list(lanes, t->lanes, TIMELINE_MAX_LANES, true) ||
 	    !is_list(names, t->names, TIMELINE_MAX_NAMES, true) ||
 	    !is_list(shapes, t->shapes, TIMELINE_MAX_NAMES, false) ||
-	    (facts && !json_is_object(facts)) || !is_extents(json_object_get(facts, "extents")))
+	    (facts && !json_is_object(facts)) || !is_extents(json_object_get(facts, "extents")) ||
+	    !is_clocks(json_object_get(facts, "clocks")))
 		return damaged(err, "its tables are not as they should be");
 	if (!append(&t->lanes, lanes) || !append(&t->names, names) || !append(&t->shapes, shapes))
 		return err_set(err, ERR_MEMORY, "out of memory for the tables of a timeline");
-	if (facts) {
-		json_decref(t->facts);
-		t->facts = json_incref(facts);
-	}
-	return true;
+	return !facts || take_facts(t, facts, err);
 }
 
 /* How many values a JSON text has at most, before memory is taken for them. */

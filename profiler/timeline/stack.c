@@ -41,6 +41,7 @@ struct timeline_stack *timeline_stack_create(const struct timeline_query *q, str
 
 	if (s && timeline_chunk_create(&s->chunk, err)) {
 		s->query = *q;
+		s->tables.as_recorded = q->as_recorded;
 		return s;
 	}
 	timeline_stack_destroy(s);
@@ -101,6 +102,7 @@ bool timeline_stack_next(struct timeline_stack *s, int64_t *t0_ns, int64_t *t1_n
 		 : s->round == OTHER_END ? s->w.begin_ns
 					 : s->forward.at_ns;
 	*t1_ns = s->round == AROUND_OTHER ? s->forward.at_ns : s->own.at_ns;
+	timeline_recorded_span(&s->tables, t0_ns, t1_ns);
 	return s->round != DONE;
 }
 
@@ -154,7 +156,8 @@ bool timeline_stack_chunk(struct timeline_stack *s, const void *block, size_t le
 {
 	struct timeline_block b;
 
-	if (!timeline_block_read(block, len, &b, err) || !timeline_chunk_read(&s->chunk, &b, err))
+	if (!timeline_block_read(block, len, &b, err) ||
+	    !timeline_chunk_read(&s->chunk, &s->tables, &b, err))
 		return false;
 	for (int i = 0; i < s->chunk.n; i++) {
 		struct timeline_event e = timeline_chunk_event(&s->chunk, i);

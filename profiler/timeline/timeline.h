@@ -17,7 +17,9 @@
  *	file    (texts and index too) bytes of the name u32 | bytes of the piece u32 | name |
  *		codec u32 | bytes u32 | the piece
  *
- * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
+ * All of it little-endian; times are nanoseconds of the recording's clock, or, of a job
+ * of several ranks, of each lane's own: what that is ahead of the first rank's is a fact,
+ * "clocks", and who reads events reads them on the first rank's clock.  Blocks may come
  * from strangers: every reader checks before it believes.  A writer holds one
  * chunk, a view its answer; neither grows with the recording.  One thread each.
  */
@@ -174,10 +176,20 @@ bool timeline_writer_finish(struct timeline_writer *w, json_t *facts, struct err
 
 /* ---- reading (read.c) ---- */
 
+/* What the clock of a lane is ahead of the first rank's, and how far that may be wrong. */
+struct timeline_clock {
+	bool known;
+	int64_t ahead_ns, error_ns;
+};
+
 /* Zeroed is empty. */
 struct timeline_tables {
 	json_t *lanes, *names, *shapes, *facts;
 	size_t text_bytes, values; /* of the JSON so far: bounded, whatever it was packed into */
+	/* Of the facts: "clocks", [[lane, ahead_ns, error_ns], ...], by lane; NULL: all are one. */
+	struct timeline_clock *clocks;
+	size_t n_clocks;
+	bool as_recorded; /* the reader's wish: each lane's times are those of its own clock */
 };
 void timeline_tables_finish(struct timeline_tables *t);
 
@@ -244,7 +256,14 @@ struct timeline_watching {
 };
 struct timeline_watching timeline_watching(const struct timeline_tables *t);
 
-/* What the events of a lane reach over, as the facts have it; false past the last. */
+/* Not known where there is no such lane too. */
+struct timeline_clock timeline_clock_at(const struct timeline_tables *t, size_t lane);
+
+/* From a span of the reader's time to the one of the blocks that may hold events of it. */
+void timeline_recorded_span(const struct timeline_tables *t, int64_t *t0_ns, int64_t *t1_ns);
+
+/* What the events of a lane reach over, as the facts have it, on the clock that the tables are read
+ * by; false past the last. */
 struct timeline_extent {
 	size_t lane;
 	int64_t t0_ns, t1_ns;
@@ -282,10 +301,10 @@ struct timeline_chunk {
 bool timeline_chunk_create(struct timeline_chunk *c, struct err *err);
 void timeline_chunk_destroy(struct timeline_chunk *c); /* zeroed is fine */
 
-/* In *c: events in order of their starts, within the block's t0 and t1, of known
- * kinds; other numbers may lead nowhere. */
-bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *block,
-			 struct err *err);
+/* In *c: events in order of their starts, of known kinds; other numbers may lead nowhere.  Times
+ * are on the clock that `tables` are read by (NULL: as recorded, within the block's t0 and t1). */
+bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_tables *tables,
+			 const struct timeline_block *block, struct err *err);
 
 /* Event i of a chunk that was read. */
 static inline struct timeline_event timeline_chunk_event(const struct timeline_chunk *c, int i)
@@ -318,6 +337,7 @@ struct timeline_query {
 	const char *lanes;     /* NULL: of all; else those that rows are of: "3,4,17" */
 	const char *find;      /* NULL: nothing; else a part of a name, symbol or op, in any case */
 	int64_t find_until_ns; /* by clock_ns(): when looking for `find` or `seek` ends; 0: never */
+	bool as_recorded;      /* each lane's times are those of its own clock */
 	struct timeline_seek seek;
 };
 
@@ -331,7 +351,7 @@ struct timeline_view *timeline_view_create(const struct timeline_query *q, struc
 void timeline_view_destroy(struct timeline_view *v); /* NULL is fine */
 bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len, struct err *err);
 
-/* What is to be read, in the recording's own time. */
+/* Which blocks are to be read, in their own time. */
 bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err);
 
@@ -343,7 +363,7 @@ bool timeline_view_wants_more(struct timeline_view *v);
  * columns, what their numbers stand for, totals that hold for all events of the
  * window, those that have no row of their own too, and where a page opens: "opens". */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 5 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 6 }; /* one more with each change of it */
 
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,

@@ -196,6 +196,7 @@ static json_t *lanes_json(struct timeline_view *v)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < v->n_lanes; i++) {
+		struct timeline_clock clock = timeline_clock_at(&v->tables, i);
 		struct view_lane *l = &v->lanes[i];
 		int64_t busy = 0;
 		json_t *row;
@@ -212,6 +213,10 @@ static json_t *lanes_json(struct timeline_view *v)
 		json_object_set_new(row, "busy_at_least", json_boolean(l->busy.at_least));
 		json_object_set_new(row, "has_rows", json_boolean(l->row >= 0));
 		json_object_set_new(row, "found", json_integer(v->find->lanes[i].events));
+		if (clock.known) {
+			json_object_set_new(row, "ahead_ns", json_integer(clock.ahead_ns));
+			json_object_set_new(row, "ahead_error_ns", json_integer(clock.error_ns));
+		}
 		json_object_set_new(
 		    row, "ranges_are",
 		    json_string(timeline_drawn_as(TIMELINE_RANGE, NULL,
@@ -324,17 +329,20 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
-	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:o, s:O?}",
-			 "span_ns", (json_int_t)(v->w.end_ns - v->w.begin_ns), "t0_ns",
-			 (json_int_t)(v->w.t0_ns - v->w.begin_ns), "t1_ns",
-			 (json_int_t)(v->w.t1_ns - v->w.begin_ns), "events", (json_int_t)v->events,
-			 "sampled", timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n,
-			 "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes",
-			 shapes, "totals", totals, "kinds", kinds_json(), "idle", idle_json(v),
-			 "found", found_json(v), "opens",
-			 opens_json(v->opens, v->w.begin_ns, timeline_view_is_sampled(v)), "facts",
-			 v->tables.facts);
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:o, s:o, s:o, s:O?}",
+	    "span_ns", (json_int_t)(v->w.end_ns - v->w.begin_ns), "t0_ns",
+	    (json_int_t)(v->w.t0_ns - v->w.begin_ns), "t1_ns",
+	    (json_int_t)(v->w.t1_ns - v->w.begin_ns), "events", (json_int_t)v->events, "sampled",
+	    timeline_view_is_sampled(v), "px", v->px, "rows", (json_int_t)n, "clocks",
+	    !v->tables.n_clocks     ? NULL
+	    : v->tables.as_recorded ? "recorded"
+				    : "aligned",
+	    "lanes", lanes_json(v), "names", names, "drawn", drawn_json(v), "shapes", shapes,
+	    "totals", totals, "kinds", kinds_json(), "idle", idle_json(v), "found", found_json(v),
+	    "opens", opens_json(v->opens, v->w.begin_ns, timeline_view_is_sampled(v)), "facts",
+	    v->tables.facts);
 }
 
 /* An event by itself, with what its name means. */
@@ -624,6 +632,7 @@ struct timeline_view *timeline_view_create(const struct timeline_query *q, struc
 
 	if (v && timeline_chunk_create(&v->chunk, err)) {
 		v->query = *q;
+		v->tables.as_recorded = q->as_recorded;
 		return v;
 	}
 	timeline_view_destroy(v);
@@ -769,6 +778,7 @@ bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns
 		return false;
 	*t0_ns = v->w.t0_ns;
 	*t1_ns = v->w.t1_ns;
+	timeline_recorded_span(&v->tables, t0_ns, t1_ns);
 	return true;
 }
 
@@ -888,7 +898,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 	struct timeline_block b;
 
 	if (!view_ready(v, err) || !timeline_block_read(block, len, &b, err) ||
-	    !timeline_chunk_read(&v->chunk, &b, err))
+	    !timeline_chunk_read(&v->chunk, &v->tables, &b, err))
 		return false;
 	find_goes_on(v->find);
 	for (int i = 0; i < c->n; i++) {

@@ -19,6 +19,11 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last);
 struct hook_news;
 json_t *hook_body(void *self, const struct hook_news *news, struct err *err);
 
+/* Rows as the API answers them; new. */
+json_t *hook_json(const struct hook_row *hook);
+json_t *delivery_json(const struct delivery_row *delivery);
+json_t *audit_json(const struct audit_row *row);
+
 /* The workload that a first start runs, of web/examples/; new. */
 json_t *examples_first(struct err *err);
 

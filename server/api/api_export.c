@@ -20,6 +20,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
 #include "fusion/base/scratch.h"
+#include "fusion/base/write.h"
 #include "server/api/routes.h"
 #include "server/queue/query.h"
 #include "server/queue/queue.h"
@@ -232,18 +233,8 @@ void stored_run_finish(struct stored_run *s)
 
 bool export_to_file(void *self, const void *bytes, size_t len, struct err *err)
 {
-	const char *at = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(*(int *)self, at, len);
-
-		if (n < 0 && errno != EINTR)
-			return err_set(err, ERR_IO, "the export could not be written: %s",
-				       strerror(errno));
-		at += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
+	return write_all(*(int *)self, bytes, len) ||
+	       err_set(err, ERR_IO, "the export could not be written: %s", strerror(errno));
 }
 
 /* ---- routes ---- */
@@ -506,7 +497,8 @@ enum { QUERY_CPU_SECONDS = 120 };
 /* {"sql", ...}: a worker reads the run's events, then the statement over them (queue/query.h). */
 static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
 {
-	static const char *const keys[] = { "sql", "format", "mode", "n", "t0", "t1", "limit" };
+	static const char *const keys[] = { "sql", "format", "mode",  "n",
+					    "t0",  "t1",     "limit", "clocks" };
 	json_t *body = req_json(req, err);
 	const char *key, *format;
 	struct export_asked asked = { .select = body, .cpu_seconds = QUERY_CPU_SECONDS };
@@ -520,11 +512,10 @@ static bool api_run_query(struct req *req, struct reply *reply, struct err *err)
 		while (i < sizeof(keys) / sizeof(keys[0]) && strcmp(key, keys[i]) != 0)
 			i++;
 		if (i == sizeof(keys) / sizeof(keys[0]))
-			ok = err_set(
-			    err, ERR_BAD_REQUEST,
-			    "\"%.40s\" is not known; sql, format, mode, n, t0, t1 and limit "
-			    "are",
-			    key);
+			ok = err_set(err, ERR_BAD_REQUEST,
+				     "\"%.40s\" is not known; sql, format, mode, n, t0, t1, limit "
+				     "and clocks are",
+				     key);
 	}
 	format = json_string_value(json_object_get(body, "format"));
 	format = format ? format : "json";

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fusion/base/write.h"
 #include "profiler/profiler.h"
 #include "server/api/routes.h"
 
@@ -147,7 +148,7 @@ static bool has_room(const struct app *app, int64_t bytes, struct err *err)
 static bool make_file(const char *path, const char *text, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	bool ok = fd >= 0 && write_all(fd, text, strlen(text));
 
 	if (!ok)
 		storage("a file cannot be made", err);
@@ -178,22 +179,6 @@ static bool begin(const struct app *app, int64_t bytes, char upload[UPLOAD_DIGIT
 }
 
 /* ---- a piece ---- */
-
-static bool write_all(int fd, const char *bytes, size_t len, int64_t at, struct err *err)
-{
-	while (len > 0) {
-		ssize_t n = pwrite(fd, bytes, len, at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return storage("a piece cannot be written", err);
-		bytes += n;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
 
 struct file_piece {
 	const char *upload; /* digits */
@@ -231,7 +216,8 @@ static bool add_piece(const struct app *app, const struct file_piece *p, int64_t
 			     "upload %s is of %" PRId64 " bytes, and this piece would make it "
 			     "%" PRId64,
 			     p->upload, *total, *received + (int64_t)p->len);
-	ok = ok && write_all(fd, p->bytes, p->len, *received, err);
+	if (ok && (lseek(fd, *received, SEEK_SET) < 0 || !write_all(fd, p->bytes, p->len)))
+		ok = storage("a piece cannot be written", err);
 	if (ok)
 		*received += (int64_t)p->len;
 	close(fd);

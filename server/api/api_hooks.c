@@ -118,7 +118,7 @@ static json_t *events_json(const char *events)
 	return list;
 }
 
-static json_t *hook_json(const struct hook_row *h)
+json_t *hook_json(const struct hook_row *h)
 {
 	return json_pack(
 	    "{s:I, s:s, s:s, s:o, s:s, s:I, s:I, s:o}", "id", (json_int_t)h->id, "url", h->url,
@@ -228,7 +228,7 @@ static bool api_hook_test(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-static json_t *delivery_json(const struct delivery_row *d)
+json_t *delivery_json(const struct delivery_row *d)
 {
 	return json_pack(
 	    "{s:I, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:s}", "id", (json_int_t)d->id, "event",

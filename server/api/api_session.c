@@ -66,6 +66,13 @@ static bool api_session_end(struct req *req, struct reply *reply, struct err *er
 	       err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 
+json_t *audit_json(const struct audit_row *row)
+{
+	return json_pack("{s:I, s:s, s:s, s:s, s:o}", "at_ns", (json_int_t)row->at_ns, "who",
+			 row->who, "address", row->address, "route", row->route, "id",
+			 row->subject ? json_integer(row->subject) : json_null());
+}
+
 static bool api_audit(struct req *req, struct reply *reply, struct err *err)
 {
 	struct audit_row *rows;
@@ -79,11 +86,7 @@ static bool api_audit(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	list = json_array();
 	for (int i = 0; i < n; i++)
-		json_array_append_new(
-		    list, json_pack("{s:I, s:s, s:s, s:s, s:o}", "at_ns", (json_int_t)rows[i].at_ns,
-				    "who", rows[i].who, "address", rows[i].address, "route",
-				    rows[i].route, "id",
-				    rows[i].subject ? json_integer(rows[i].subject) : json_null()));
+		json_array_append_new(list, audit_json(&rows[i]));
 	reply->json = json_pack("{s:o}", "audit", list);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }

@@ -60,7 +60,7 @@ static bool name_lanes(const struct run_row *run, const struct timeline_query *q
 	int len;
 
 	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->lanes ||
-	    q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
+	    q->as_recorded || q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
 		return false;
 	if (q->has_n)
 		snprintf(n, sizeof(n), " %lld", (long long)q->n);
@@ -148,11 +148,30 @@ static bool read_mode(struct req *req, const char **mode, struct err *err)
 	return err_set(err, ERR_BAD_REQUEST, "mode=%.40s: one of %s is needed", *mode, names);
 }
 
+/* One of the words of a list, "a b c"; its number. */
+static bool read_word(struct req *req, const char *key, const char *words, int *at, struct err *err)
+{
+	const char *given = req_query(req, key);
+	size_t len = given ? strlen(given) : 0;
+
+	*at = 0;
+	if (!len)
+		return true;
+	for (const char *w = words; *w; w += strcspn(w, " "), w += *w == ' ', ++*at)
+		if (strcspn(w, " ") == len && strncmp(w, given, len) == 0)
+			return true;
+	return err_set(err, ERR_BAD_REQUEST, "%s=%.40s: one of %s is needed", key, given, words);
+}
+
 /* The lanes, and what is looked for in their names. */
 static bool read_lanes(struct req *req, struct timeline_query *q, struct err *err)
 {
-	if (!read_mode(req, &q->mode, err))
+	int clocks;
+
+	if (!read_mode(req, &q->mode, err) ||
+	    !read_word(req, "clocks", "aligned recorded", &clocks, err))
 		return false;
+	q->as_recorded = clocks == 1;
 	q->has_n = req_query(req, "n") != NULL;
 	q->find = req_query(req, "q");
 	if (q->find && !*q->find)
@@ -263,21 +282,6 @@ static bool group_tables(void *self, const struct timeline_row *row, struct err 
 static bool group_chunk(void *self, const struct timeline_row *row, struct err *err)
 {
 	return timeline_groups_chunk(self, row->data, row->len, err);
-}
-
-/* One of the words of a list, "a b c"; its number. */
-static bool read_word(struct req *req, const char *key, const char *words, int *at, struct err *err)
-{
-	const char *given = req_query(req, key);
-	size_t len = given ? strlen(given) : 0;
-
-	*at = 0;
-	if (!len)
-		return true;
-	for (const char *w = words; *w; w += strcspn(w, " "), w += *w == ' ', ++*at)
-		if (strcspn(w, " ") == len && strncmp(w, given, len) == 0)
-			return true;
-	return err_set(err, ERR_BAD_REQUEST, "%s=%.40s: one of %s is needed", key, given, words);
 }
 
 static bool read_grouping(struct req *req, struct timeline_grouping *how, bool *csv,

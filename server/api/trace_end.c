@@ -277,27 +277,24 @@ static void add_import(json_t *report, const struct report_import *imported,
 	json_decref(kept);
 }
 
-/* From the first event of a timeline to its last; of `extents`, lane, begin, end and more. */
-static double length_us(const json_t *extents)
+/* From the first event of a timeline to its last. */
+static double length_us(const struct timeline_tables *tables)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	const json_t *extent;
-	size_t i;
+	struct timeline_extent extent;
 
-	json_array_foreach(extents, i, extent) {
-		int64_t t0 = json_integer_value(json_array_get(extent, 1));
-		int64_t t1 = json_integer_value(json_array_get(extent, 2));
-
-		first = t0 < first ? t0 : first;
-		last = t1 > last ? t1 : last;
+	for (size_t i = 0; timeline_extent_at(tables, i, &extent); i++) {
+		first = extent.t0_ns < first ? extent.t0_ns : first;
+		last = extent.t1_ns > last ? extent.t1_ns : last;
 	}
 	return last > first ? (double)(last - first) * 1e-3 : 0;
 }
 
 /* What a list says that it is: of an import its kind and files, of a recording the program. */
-static const char *about_of(const json_t *facts, const struct report_import *imported,
-			    struct arena *arena)
+static const char *about_of(const struct timeline_tables *tables,
+			    const struct report_import *imported, struct arena *arena)
 {
+	const json_t *facts = tables->facts;
 	const struct report_trace *trace = facts ? report_read_trace(facts, arena, NULL) : NULL;
 	bool recorded = trace && trace->processes.n;
 	int64_t kernels = imported && imported->kernels ? imported->kernels->count : 0;
@@ -313,8 +310,7 @@ static const char *about_of(const json_t *facts, const struct report_import *imp
 			  : imported && imported->kind ? imported->kind
 						       : "recording",
 			  "name", name, "files", imported ? (int)imported->files.n : 0, "kernels",
-			  (json_int_t)kernels, "length_us",
-			  length_us(json_object_get(facts, "extents")));
+			  (json_int_t)kernels, "length_us", length_us(tables));
 	return about ? row_text(arena, about) : NULL;
 }
 
@@ -333,9 +329,11 @@ static char *trace_report(struct db *db, int64_t id, const struct report_import 
 	char *text = NULL;
 	json_t *report;
 
-	told->about = about_of(tables.facts, imported, told->arena);
-	if (tables.facts)
+	told->about = about_of(&tables, imported, told->arena);
+	if (tables.facts) {
 		json_object_del(tables.facts, "extents");
+		json_object_del(tables.facts, "clocks");
+	}
 	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
 			   "modes", "points", "break_even");
 	if (report && imported)

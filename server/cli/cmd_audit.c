@@ -3,10 +3,35 @@
 #include <time.h>
 
 #include "db/db.h"
+#include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 
 enum { AUDIT_DEFAULT = 100, WHEN_CHARS = 32 };
+
+static json_t *rows_json(const struct audit_row *rows, int n)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, audit_json(&rows[i]));
+	return json_pack("{s:o}", "audit", list);
+}
+
+static void print_row(const struct audit_row *row)
+{
+	time_t at = (time_t)(row->at_ns / 1000000000);
+	char when[WHEN_CHARS];
+	struct tm utc;
+
+	gmtime_r(&at, &utc);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
+	printf("%s  %-24s %-16s %s", when, *row->who ? row->who : "-",
+	       *row->address ? row->address : "-", row->route);
+	if (row->subject)
+		printf("  %lld", (long long)row->subject);
+	putchar('\n');
+}
 
 static int failed(const struct err *err)
 {
@@ -17,9 +42,11 @@ static int failed(const struct err *err)
 int cmd_audit(int argc, char **argv, const struct registry *registry)
 {
 	const char *path = "breakeven.db", *limit = NULL;
+	bool as_json = false;
 	const struct flag table[] = {
 		{ "--db", .value = &path },
 		{ "--limit", .value = &limit },
+		{ "--json", .on = &as_json },
 	};
 	struct flags flags = { .command = "audit",
 			       .table = table,
@@ -29,9 +56,6 @@ int cmd_audit(int argc, char **argv, const struct registry *registry)
 	struct arena arena = { 0 };
 	struct audit_row *rows;
 	struct err err = { 0 };
-	char when[WHEN_CHARS];
-	struct tm utc;
-	time_t at;
 	struct db *db;
 	int n = 0;
 
@@ -41,16 +65,10 @@ int cmd_audit(int argc, char **argv, const struct registry *registry)
 	db = db_open_reading(path, &err);
 	if (!db || !db_audit_list(db, (int)most, &arena, &rows, &n, &err))
 		status = failed(&err);
-	for (int i = 0; i < n; i++) {
-		at = (time_t)(rows[i].at_ns / 1000000000);
-		gmtime_r(&at, &utc);
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
-		printf("%s  %-24s %-16s %s", when, *rows[i].who ? rows[i].who : "-",
-		       *rows[i].address ? rows[i].address : "-", rows[i].route);
-		if (rows[i].subject)
-			printf("  %lld", (long long)rows[i].subject);
-		putchar('\n');
-	}
+	else if (as_json)
+		status = json_flag_print("audit", rows_json(rows, n));
+	for (int i = 0; !as_json && i < n; i++)
+		print_row(&rows[i]);
 	arena_finish(&arena);
 	db_close(db);
 	return status < 0 ? EXIT_DONE : status;

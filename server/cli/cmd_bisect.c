@@ -23,7 +23,7 @@
 #include "server/cli/interrupt.h"
 #include "server/text/text.h"
 
-enum { EXIT_NOT_ENOUGH = 3, INTERRUPTED = 130, MOST_LOG_BYTES = 64 << 20, OUTPUT_BYTES = 64 << 20 };
+enum { EXIT_NOT_ENOUGH = 3, MOST_LOG_BYTES = 64 << 20, OUTPUT_BYTES = 64 << 20 };
 enum { MOST_ROUNDS = 1000, ROUNDS = 100, TIMEOUT_S = 600, MOST_TIMEOUT_S = 86400 };
 enum tree { GOOD, CANDIDATE, BAD, TREES };
 
@@ -578,7 +578,7 @@ static int status_of(const struct bisecting *b, bool ok, const struct err *err)
 	if (!ok && err->code == ERR_CANCELLED) {
 		fprintf(stderr, "stopped; `breakeven bisect --resume` goes on from %s\n",
 			b->log_path);
-		return INTERRUPTED;
+		return EXIT_INTERRUPTED;
 	}
 	if (!ok)
 		fprintf(stderr, "breakeven bisect: %s\n", err->message);

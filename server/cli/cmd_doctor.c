@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,13 @@
 #include "profiler/lists/lists.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
+#include "server/cli/serve_settings.h"
 #include "server/http/listen.h"
 #include "server/queue/bounds.h"
 #include "server/queue/sandbox.h"
 #include "server/text/text.h"
 
-enum { SAID_CHARS = 600, FREE_MIB = 64, DAY_S = 86400, COARSE_NS = 1000 };
+enum { SAID_CHARS = 600, DAY_S = 86400, COARSE_NS = 1000 };
 
 /* GOOD; NONE: it is not here and need not be; FAULT. */
 enum finding { FINDING_GOOD, FINDING_NONE, FINDING_FAULT };
@@ -35,7 +37,8 @@ struct doctor_look {
 };
 
 struct doctor {
-	const char *listen, *db, *cache;
+	const struct serve_settings *s;
+	const struct registry *registry;
 	json_t *backends; /* lists_backends() */
 	bool has_gpu;
 };
@@ -171,22 +174,71 @@ static void look_headers(const struct doctor *d, struct doctor_look *l)
 		  "`breakeven trace`");
 }
 
+/* Where settings name a Python for it. */
+static void look_torch(const struct doctor *d, struct doctor_look *l)
+{
+	json_t *torch;
+
+	if (!d->s->torch_python) {
+		found(l, FINDING_NONE, "no --torch-python: runs name no engine torch");
+		return;
+	}
+	torch = lists_torch(d->s->torch_python, true);
+	if (json_is_true(json_object_get(torch, "available"))) {
+		found(l, FINDING_GOOD, "torch %.100s of %.300s", text_of(torch, "version"),
+		      d->s->torch_python);
+	} else {
+		found(l, FINDING_FAULT, "%.500s", text_of(torch, "why_not"));
+		remedy(l, "--torch-python names a Python with torch 2.5 or newer, which this user "
+			  "may run");
+	}
+	json_decref(torch);
+}
+
 /* ---- the machine ---- */
 
+/* Those of a server that is started like this. */
+static void look_settings(const struct doctor *d, struct doctor_look *l)
+{
+	const char *from = d->s->file;
+
+	found(l, FINDING_GOOD, "of %.300s%sflags, the environment and defaults", from ? from : "",
+	      from ? ", " : "");
+}
+
+/* What has the settings of a server that runs is that server. */
 static void look_port(const struct doctor *d, struct doctor_look *l)
 {
 	struct err err = { 0 };
 	char url[256];
-	int fd = listen_on(d->listen, url, sizeof(url), &err);
+	int fd = listen_on(d->s->listen, url, sizeof(url), &err);
 
 	if (fd >= 0) {
 		close(fd);
-		found(l, FINDING_GOOD, "%.200s is free", d->listen);
-		return;
+		found(l, FINDING_GOOD, "%.200s is free", d->s->listen);
+	} else if (listen_is_served(d->s->listen, d->s->base_path ? d->s->base_path : "")) {
+		found(l, FINDING_GOOD, "a server of Breakeven listens on %.200s", d->s->listen);
+	} else {
+		found(l, FINDING_FAULT, "%.400s", err.message);
+		remedy(l, "`ss -ltnp` says who has it; end that, or start with --listen and "
+			  "another port");
 	}
-	found(l, FINDING_FAULT, "%.400s", err.message);
-	remedy(l, "`ss -ltnp` says who has it; end that, or start with --listen and another port. "
-		  "Where it is `breakeven serve` all is well");
+}
+
+/* The folder of a server that is another user's is looked at as that user. */
+static void remedy_folder(struct doctor_look *l, const char *folder, const char *other)
+{
+	struct stat at;
+	const struct passwd *owner = NULL;
+
+	if (stat(folder, &at) == 0 && at.st_uid != geteuid() && at.st_uid != 0)
+		owner = getpwuid(at.st_uid);
+	if (owner)
+		remedy(l,
+		       "it is %.60s's: `runuser -u %.60s -- breakeven doctor` looks as that user",
+		       owner->pw_name, owner->pw_name);
+	else
+		remedy(l, "%s", other);
 }
 
 /* Why nothing can be written to a folder; NULL: it can. */
@@ -215,29 +267,31 @@ static void look_disk(const struct doctor *d, struct doctor_look *l)
 	long long mib;
 	int fd;
 
-	snprintf(copy, sizeof(copy), "%s", d->db);
+	snprintf(copy, sizeof(copy), "%s", d->s->db);
 	folder = dirname(copy);
 	why = cannot_write(folder);
 	if (why || statvfs(folder, &disk) != 0) {
 		found(l, FINDING_FAULT, "the folder of the store, %.200s: %s", folder,
 		      why ? why : strerror(errno));
-		remedy(l, "make room or give this user the right to write there, or name another "
-			  "place with --db FILE");
+		remedy_folder(l, folder,
+			      "make room or give this user the right to write there, or name "
+			      "another place with --db FILE");
 		return;
 	}
 	mib = (long long)((unsigned long long)disk.f_bavail * disk.f_frsize >> 20);
 	fd = scratch_file("workers", &err);
 	if (fd >= 0)
 		close(fd);
-	found(l, mib < FREE_MIB || fd < 0 ? FINDING_FAULT : FINDING_GOOD,
+	found(l, mib < d->s->bounds.free_mib || fd < 0 ? FINDING_FAULT : FINDING_GOOD,
 	      "%lld MiB are free at %.200s%s%.200s", mib, folder, fd < 0 ? "; " : "",
 	      fd < 0 ? err.message : "");
 	if (fd < 0)
 		remedy(l, "TMPDIR names the folder for temporary files; this user must be able to "
 			  "write there");
-	else if (mib < FREE_MIB)
-		remedy(l, "make room: a server takes nothing new with less than --free-mib, %d MiB",
-		       FREE_MIB);
+	else if (mib < d->s->bounds.free_mib)
+		remedy(l,
+		       "make room: a server takes nothing new with less than --free-mib, %lld MiB",
+		       (long long)d->s->bounds.free_mib);
 }
 
 static void look_sandbox(const struct doctor *d, struct doctor_look *l)
@@ -266,23 +320,27 @@ static void look_cache(const struct doctor *d, struct doctor_look *l)
 {
 	struct statvfs disk;
 	const char *why;
+	bool made;
 
-	if (!d->cache) {
+	if (!d->s->cache) {
 		found(l, FINDING_FAULT, "there is no home for the cache of compiled kernels");
 		remedy(l, "name a folder with --cache DIR, or set HOME");
 		return;
 	}
-	why = mkdir(d->cache, 0700) != 0 && errno != EEXIST ? strerror(errno)
-							    : cannot_write(d->cache);
-	if (!why && statvfs(d->cache, &disk) == 0 && (disk.f_flag & ST_NOEXEC))
+	made = mkdir(d->s->cache, 0700) == 0;
+	why = !made && errno != EEXIST ? strerror(errno) : cannot_write(d->s->cache);
+	if (!why && statvfs(d->s->cache, &disk) == 0 && (disk.f_flag & ST_NOEXEC))
 		why = "its file system is mounted noexec, so no kernel there can be loaded";
+	if (made) /* who serves makes it, as the user that serves */
+		rmdir(d->s->cache);
 	if (!why) {
-		found(l, FINDING_GOOD, "%.300s", d->cache);
+		found(l, FINDING_GOOD, "%.300s", d->s->cache);
 		return;
 	}
-	found(l, FINDING_FAULT, "%.300s: %s", d->cache, why);
-	remedy(l, "name a folder that this user can write with --cache DIR: each kernel is "
-		  "compiled again until then");
+	found(l, FINDING_FAULT, "%.300s: %s", d->s->cache, why);
+	remedy_folder(l, d->s->cache,
+		      "name a folder that this user can write with --cache DIR: each kernel is "
+		      "compiled again until then");
 }
 
 static void look_schema(const struct doctor *d, struct doctor_look *l)
@@ -290,21 +348,21 @@ static void look_schema(const struct doctor *d, struct doctor_look *l)
 	struct err err = { 0 };
 	struct db *db;
 
-	if (access(d->db, F_OK) != 0) {
+	if (access(d->s->db, F_OK) != 0) {
 		found(l, FINDING_NONE, "there is no store %.200s yet; `breakeven serve` makes it",
-		      d->db);
+		      d->s->db);
 		return;
 	}
-	db = db_open_reading(d->db, &err);
+	db = db_open_reading(d->s->db, &err);
 	if (db) {
-		found(l, FINDING_GOOD, "%.300s is of this version", d->db);
+		found(l, FINDING_GOOD, "%.300s is of this version", d->s->db);
 	} else {
 		found(l, FINDING_FAULT, "%.500s", err.message);
 		remedy(l,
 		       "one of an earlier version is copied to %.200s.before-N and brought up "
 		       "to date when a server opens it; `breakeven check` looks at any, "
 		       "`breakeven restore` makes one of a backup",
-		       d->db);
+		       d->s->db);
 	}
 	db_close(db);
 }
@@ -325,7 +383,7 @@ static int64_t step_of_clock(void)
 
 static void look_clock(const struct doctor *d, struct doctor_look *l)
 {
-	const char *const files[] = { d->db, "/proc/self/exe" };
+	const char *const files[] = { d->s->db, "/proc/self/exe" };
 	int64_t now = clock_wall_ns() / 1000000000, step = step_of_clock();
 	struct stat at;
 	struct tm utc;
@@ -381,10 +439,11 @@ static const struct {
 	const char *name;
 	void (*look)(const struct doctor *d, struct doctor_look *l);
 } looks[] = {
-	{ "compiler", look_compiler },    { "gpu", look_gpu },     { "cupti", look_cupti },
-	{ "cuda-headers", look_headers }, { "port", look_port },   { "disk", look_disk },
-	{ "sandbox", look_sandbox },      { "cache", look_cache }, { "schema", look_schema },
-	{ "clock", look_clock },          { "npm", look_npm },
+	{ "settings", look_settings }, { "torch", look_torch },   { "compiler", look_compiler },
+	{ "gpu", look_gpu },           { "cupti", look_cupti },   { "cuda-headers", look_headers },
+	{ "port", look_port },         { "disk", look_disk },     { "sandbox", look_sandbox },
+	{ "cache", look_cache },       { "schema", look_schema }, { "clock", look_clock },
+	{ "npm", look_npm },
 };
 
 enum { N_LOOKS = sizeof(looks) / sizeof(looks[0]) };
@@ -422,51 +481,45 @@ static int print(json_t *rows, bool as_json)
 			printf("%-20s -> %s\n", "", what);
 	}
 	if (as_json) {
-		json_t *all = json_pack("{s:s, s:i, s:O}", "version", breakeven_version(), "faults",
-					faults, "checks", rows);
-
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(all);
+		json_flag_print("doctor",
+				json_pack("{s:s, s:i, s:O}", "version", breakeven_version(),
+					  "faults", faults, "checks", rows));
 	} else {
 		printf("%d fault%s\n", faults, faults == 1 ? "" : "s");
 	}
 	return faults ? EXIT_FAILED : EXIT_DONE;
 }
 
-int cmd_doctor(int argc, char **argv, const struct registry *registry)
+/* As the user that runs this: the unit is another's. */
+static int look_and_say(struct doctor *d)
 {
-	struct doctor d = { .listen = "127.0.0.1:8080", .db = "breakeven.db" };
-	char usual_cache[4096];
-	bool as_json = false;
-	const struct flag table[] = {
-		{ "--listen", .value = &d.listen },
-		{ "--db", .value = &d.db },
-		{ "--cache", .value = &d.cache },
-		{ "--json", .on = &as_json },
-	};
-	struct flags flags = { .command = "doctor",
-			       .table = table,
-			       .n = sizeof(table) / sizeof(table[0]) };
-	int status = flags_read(&flags, argc, argv);
 	struct err err = { 0 };
 	json_t *rows;
+	int status;
 
-	if (status < 0 && !listen_check(d.listen, &err))
-		status = (flags_refuse("doctor", err.message, ""), EXIT_USAGE);
-	if (status >= 0)
-		return status;
-	if (!d.cache && default_cache_dir(usual_cache, sizeof(usual_cache)))
-		d.cache = usual_cache;
-	d.has_gpu = sandbox_has_gpu();
-	d.backends = lists_backends(registry, &err);
-	if (!d.backends) {
+	d->has_gpu = sandbox_has_gpu();
+	d->backends = lists_backends(d->registry, &err);
+	if (!d->backends) {
 		fprintf(stderr, "breakeven doctor: %s\n", err.message);
 		return EXIT_FAILED;
 	}
-	rows = look_at_all(&d);
-	status = print(rows, as_json);
+	rows = look_at_all(d);
+	status = print(rows, d->s->json);
 	json_decref(rows);
-	json_decref(d.backends);
+	json_decref(d->backends);
+	return status;
+}
+
+int cmd_doctor(int argc, char **argv, const struct registry *registry)
+{
+	struct serve_settings *s = calloc(1, sizeof(*s));
+	struct arena arena = { 0 };
+	struct doctor d = { .s = s, .registry = registry };
+	int status = serve_settings_read("doctor", true, argc, argv, s, &arena);
+
+	if (status < 0)
+		status = look_and_say(&d);
+	arena_finish(&arena);
+	free(s);
 	return status;
 }

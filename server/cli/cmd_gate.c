@@ -19,6 +19,7 @@
 #include "profiler/gate/gate.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
+#include "server/cli/interrupt.h"
 #include "server/cli/post.h"
 #include "server/cli/report_file.h"
 #include "server/cli/results_file.h"
@@ -46,6 +47,7 @@ struct gate_work {
 	const char *keys[MOST]; /* "chain" of "bench/chain.json" */
 	json_t *baseline;       /* that is a file of results */
 	int n;
+	const volatile sig_atomic_t *stop; /* Ctrl-C */
 	struct arena arena;
 	struct gate_pair pairs[MOST];
 	struct loaded_runs now[MOST], then[MOST];
@@ -241,8 +243,9 @@ static bool run_one(struct gate_work *g, const char *file, const char *out)
 		return false;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return stat(out, &st) == 0 && st.st_size > 2;
+		if (*g->stop)
+			kill(-pid, SIGINT);
+	return !*g->stop && stat(out, &st) == 0 && st.st_size > 2;
 }
 
 /* NULL: it is none. */
@@ -375,6 +378,8 @@ static bool load_now(struct gate_work *g, int i, const char *folder, struct err 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "running %s\n", g->files[i]);
 	if (!run_one(g, g->files[i], out)) {
+		if (*g->stop)
+			return err_set(err, ERR_CANCELLED, "interrupted: nothing is judged");
 		pair->why = "it did not run: its message is above";
 		return true;
 	}
@@ -448,12 +453,19 @@ static json_t *ask_server(struct gate_work *g, struct err *err)
 
 	while (post &&
 	       post_send(post, "/gate",
-			 (struct post_body){ "application/json", text, strlen(text) }, &answer,
-			 err) &&
+			 (struct post_body){
+			     .type = "application/json", .bytes = text, .len = strlen(text) },
+			 &answer, err) &&
 	       json_object_get(answer, "status")) {
 		json_decref(answer);
 		answer = NULL;
 		sleep(WAIT_S);
+		if (*g->stop) {
+			err_set(err, ERR_CANCELLED,
+				"interrupted: nothing is judged; its runs go on at %.200s",
+				g->f->server);
+			break;
+		}
 	}
 	post_close(post);
 	free(text);
@@ -545,10 +557,12 @@ int cmd_gate(int argc, char **argv, const struct registry *registry)
 	(void)registry;
 	if (g && status < 0) {
 		g->f = &f;
+		g->stop = interrupt_watch();
 		gate = judge(g, &draft, &err);
-		status = !gate                   ? EXIT_GATE_NOT_ENOUGH
-			 : print(&f, gate, &err) ? (int)gate->exit
-						 : EXIT_FAILED;
+		status = err.code == ERR_CANCELLED ? EXIT_INTERRUPTED
+			 : !gate                   ? EXIT_GATE_NOT_ENOUGH
+			 : print(&f, gate, &err)   ? (int)gate->exit
+						   : EXIT_FAILED;
 		if (err.code != ERR_NONE)
 			fprintf(stderr, "breakeven gate: %s\n", err.message);
 	}

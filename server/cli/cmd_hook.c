@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "db/db.h"
+#include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/http/access.h"
@@ -20,6 +21,7 @@ enum { WAIT_S = 60, LOOK_US = 200000, WHEN_CHARS = 32, LOG_SHOWN = 50 };
 struct hook_flags {
 	const char *words[2];
 	const char *project, *events, *db;
+	bool json;
 };
 
 static int failed(const struct err *err)
@@ -52,6 +54,10 @@ static int add(struct db *db, const struct hook_flags *f, struct arena *arena)
 	}
 	if (!secret_make(secret, &err) || !db_hook_add(db, &row, &id, &err))
 		return failed(&err);
+	if (f->json)
+		return json_flag_print("hook", json_pack("{s:I, s:s, s:s, s:s}", "id",
+							 (json_int_t)id, "url", row.url, "events",
+							 row.events, "secret", secret));
 	printf("%s\n", secret);
 	fprintf(stderr,
 		"Webhook %lld is told of %s. This secret, which signs what is sent, is shown only "
@@ -69,6 +75,13 @@ static int list(struct db *db, const struct hook_flags *f, struct arena *arena)
 
 	if (!db_hook_list(db, f->project, arena, &rows, &n, &err))
 		return failed(&err);
+	if (f->json) {
+		json_t *all = json_array();
+
+		for (int i = 0; i < n; i++)
+			json_array_append_new(all, hook_json(&rows[i]));
+		return json_flag_print("hook", json_pack("{s:o}", "hooks", all));
+	}
 	printf("%-4s %-16s %-15s %-8s %-31s %s\n", "id", "project", "events", "waiting",
 	       "last (UTC)", "address");
 	for (int i = 0; i < n; i++) {
@@ -92,7 +105,7 @@ static void print_delivery(const struct delivery_row *d)
 	       d->said);
 }
 
-static int show_log(struct db *db, int64_t hook, struct arena *arena)
+static int show_log(struct db *db, int64_t hook, bool as_json, struct arena *arena)
 {
 	struct delivery_list found;
 	struct err err = { 0 };
@@ -100,6 +113,13 @@ static int show_log(struct db *db, int64_t hook, struct arena *arena)
 	if (!db_hook_find(db, "", hook, arena, &err) ||
 	    !db_delivery_list(db, hook, LOG_SHOWN, arena, &found, &err))
 		return failed(&err);
+	if (as_json) {
+		json_t *all = json_array();
+
+		for (int i = 0; i < found.n; i++)
+			json_array_append_new(all, delivery_json(&found.at[i]));
+		return json_flag_print("hook", json_pack("{s:o}", "deliveries", all));
+	}
 	printf("%-6s %-19s  %-8s %-10s %-6s %-6s %s\n", "id", "tried (UTC)", "event", "state",
 	       "tries", "answer", "why");
 	for (int i = 0; i < found.n; i++)
@@ -123,7 +143,7 @@ static bool find_tried(struct db *db, int64_t hook, int64_t delivery, struct are
 	return false;
 }
 
-static int test(struct db *db, int64_t hook, struct arena *arena)
+static int test(struct db *db, int64_t hook, bool as_json, struct arena *arena)
 {
 	struct delivery_row row;
 	struct err err = { 0 };
@@ -133,7 +153,10 @@ static int test(struct db *db, int64_t hook, struct arena *arena)
 		return failed(&err);
 	for (int i = 0; i < WAIT_S * 1000000 / LOOK_US; i++) {
 		if (find_tried(db, hook, delivery, arena, &row)) {
-			print_delivery(&row);
+			if (!as_json)
+				print_delivery(&row);
+			else if (json_flag_print("hook", delivery_json(&row)) != EXIT_DONE)
+				return EXIT_FAILED;
 			return row.state == DELIVERY_DELIVERED ? EXIT_DONE : EXIT_FAILED;
 		}
 		usleep(LOOK_US);
@@ -174,12 +197,16 @@ static int act(struct db *db, const struct hook_flags *f, int64_t id, struct are
 	case 'a':
 		return add(db, f, arena);
 	case 't':
-		return test(db, id, arena);
+		return test(db, id, f->json, arena);
 	case 'r':
-		return db_hook_remove(db, id, &err) ? EXIT_DONE : failed(&err);
+		if (!db_hook_remove(db, id, &err))
+			return failed(&err);
+		return f->json ? json_flag_print("hook", json_pack("{s:I, s:b}", "id",
+								   (json_int_t)id, "removed", true))
+			       : EXIT_DONE;
 	default:
 		return strcmp(f->words[0], "list") == 0 ? list(db, f, arena)
-							: show_log(db, id, arena);
+							: show_log(db, id, f->json, arena);
 	}
 }
 
@@ -190,6 +217,7 @@ int cmd_hook(int argc, char **argv, const struct registry *registry)
 		{ "--project", .value = &f.project },
 		{ "--events", .value = &f.events },
 		{ "--db", .value = &f.db },
+		{ "--json", .on = &f.json },
 	};
 	struct flags flags = {
 		.command = "hook",

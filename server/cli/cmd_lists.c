@@ -252,19 +252,27 @@ int cmd_passes(int argc, char **argv, const struct registry *registry)
 
 int cmd_version(int argc, char **argv, const struct registry *registry)
 {
+	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	struct fusion *f;
-	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+	int status = read_flags(argc, argv, 0, (struct flag){ 0 }, &f);
+	struct fusion *engine;
+	const char *products;
 
 	(void)registry;
-	if (argc > 1) {
-		help_print(help ? stdout : stderr, "version");
-		return help ? EXIT_DONE : EXIT_USAGE;
+	if (status >= 0)
+		return status;
+	engine = fusion_create(&(struct fusion_options){ .threads = 1 }, &err);
+	products = engine ? fusion_blas_note(engine) : NULL;
+	if (f.json) {
+		status = json_flag_print(
+		    "version",
+		    json_pack("{s:s, s:s?}", "version", breakeven_version(), "products", products));
+	} else {
+		printf("breakeven %s\n", breakeven_version());
+		if (products)
+			printf("products of matrices: %s\n", products);
+		status = EXIT_DONE;
 	}
-	printf("breakeven %s\n", breakeven_version());
-	f = fusion_create(&(struct fusion_options){ .threads = 1 }, &err);
-	if (f)
-		printf("products of matrices: %s\n", fusion_blas_note(f));
-	fusion_destroy(f);
-	return EXIT_DONE;
+	fusion_destroy(engine);
+	return status;
 }

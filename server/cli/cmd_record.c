@@ -29,7 +29,6 @@ enum {
 	TIMEOUT_S = 600,
 	MOST_SECONDS = 86400,
 	OUTPUT_BYTES = 1 << 16,
-	INTERRUPTED = 130,
 };
 
 struct record_flags {
@@ -303,7 +302,7 @@ int cmd_record(int argc, char **argv, const struct registry *registry)
 	profiler_environment_prepare();
 	r.stop = interrupt_watch();
 	status = record_all(&r, &err) && deliver(&r, &err) ? EXIT_DONE
-		 : err.code == ERR_CANCELLED               ? INTERRUPTED
+		 : err.code == ERR_CANCELLED               ? EXIT_INTERRUPTED
 							   : EXIT_FAILED;
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven record: %s\n", err.message);

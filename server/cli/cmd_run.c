@@ -75,7 +75,9 @@ static bool commits_post(struct post *p, const char *project, json_t *commits, s
 	json_t *request = json_pack("{s:s, s:O}", "project", project, "commits", commits);
 	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	bool ok = text ? post_send(p, "/commits",
-				   (struct post_body){ "application/json", text, strlen(text) },
+				   (struct post_body){ .type = "application/json",
+						       .bytes = text,
+						       .len = strlen(text) },
 				   NULL, err)
 		       : err_set(err, ERR_MEMORY, "out of memory for commits");
 
@@ -216,8 +218,10 @@ static bool run_post_send(struct run_post *p, const struct report_run *run, int6
 	buf_init(&out, MOST_BYTES);
 	ok = write_run(p, run, &out, err) &&
 	     post_create(p->post, "/imports",
-			 (struct post_body){ "application/octet-stream", out.data, out.len }, id,
-			 err);
+			 (struct post_body){ .type = "application/octet-stream",
+					     .bytes = out.data,
+					     .len = out.len },
+			 id, err);
 	buf_finish(&out);
 	return ok;
 }

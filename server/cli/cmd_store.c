@@ -8,6 +8,7 @@
 #include "profiler/numbers/numbers.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
+#include "server/cli/interrupt.h"
 
 struct store_flags {
 	const char *command;
@@ -35,16 +36,28 @@ static int read_flags(int argc, char **argv, struct store_flags *f, const char *
 	return status;
 }
 
-static int failed(const char *command, const struct err *err)
+static const volatile sig_atomic_t *interrupted;
+
+static bool is_interrupted(void)
 {
-	fprintf(stderr, "breakeven %s: %s\n", command, err->message);
-	return EXIT_FAILED;
+	return *interrupted;
 }
 
-static void print_json(const json_t *said)
+/* What is under way ends where somebody presses Ctrl-C, and nothing is left of it. */
+static void end_by_interrupt(void)
 {
-	json_dumpf(said, stdout, JSON_INDENT(2));
-	putchar('\n');
+	interrupted = interrupt_watch();
+	db_stop_when(is_interrupted);
+}
+
+static int failed(const char *command, const struct err *err)
+{
+	if (interrupted && *interrupted) {
+		fprintf(stderr, "breakeven %s: interrupted\n", command);
+		return EXIT_INTERRUPTED;
+	}
+	fprintf(stderr, "breakeven %s: %s\n", command, err->message);
+	return EXIT_FAILED;
 }
 
 static void print_count(const json_t *tables, const char *table, const char *what)
@@ -79,7 +92,7 @@ static void print_size(const json_t *said, const char *field)
 static int done(const struct store_flags *f, json_t *said, const char *where)
 {
 	if (f->json) {
-		print_json(said);
+		json_flag_print(f->command, json_incref(said));
 	} else {
 		printf("%s: ", where);
 		if (json_is_object(json_object_get(said, "tables")))
@@ -104,6 +117,7 @@ int cmd_backup(int argc, char **argv, const struct registry *registry)
 	(void)registry;
 	if (status >= 0)
 		return status;
+	end_by_interrupt();
 	said = db_backup(f.db, f.file, BACKUP_WHOLE, &err);
 	return said ? done(&f, said, f.file) : failed(f.command, &err);
 }
@@ -120,6 +134,7 @@ int cmd_restore(int argc, char **argv, const struct registry *registry)
 	(void)registry;
 	if (status >= 0)
 		return status;
+	end_by_interrupt();
 	said = db_restore(f.file, f.db, &err);
 	return said ? done(&f, said, f.db) : failed(f.command, &err);
 }
@@ -155,12 +170,13 @@ int cmd_check(int argc, char **argv, const struct registry *registry)
 	(void)registry;
 	if (status >= 0)
 		return status;
+	end_by_interrupt();
 	said = db_check(f.db, &err);
 	if (!said)
 		return failed(f.command, &err);
 	ok = json_is_true(json_object_get(said, "ok"));
 	if (f.json)
-		print_json(said);
+		json_flag_print(f.command, json_incref(said));
 	else
 		print_check(said);
 	json_decref(said);
@@ -184,7 +200,7 @@ static bool give_all_back(const char *path, struct err *err)
 	bool more = true, ok = db != NULL;
 
 	while (ok && more)
-		ok = db_give_back(db, true, &more, err);
+		ok = !*interrupted && db_give_back(db, true, &more, err);
 	db_close(db);
 	return ok;
 }
@@ -200,6 +216,7 @@ int cmd_vacuum(int argc, char **argv, const struct registry *registry)
 	(void)registry;
 	if (status >= 0)
 		return status;
+	end_by_interrupt();
 	before = bytes_of(f.db, &err);
 	if (before < 0 || !give_all_back(f.db, &err))
 		return failed(f.command, &err);
@@ -209,7 +226,7 @@ int cmd_vacuum(int argc, char **argv, const struct registry *registry)
 	said = json_pack("{s:s, s:I, s:I}", "store", f.db, "bytes_before", (json_int_t)before,
 			 "bytes", (json_int_t)after);
 	if (f.json) {
-		print_json(said);
+		json_flag_print(f.command, json_incref(said));
 	} else {
 		printf("%s: ", f.db);
 		print_size(said, "bytes_before");

@@ -724,8 +724,9 @@ static bool post_suite(const struct suite_flags *f, const json_t *request,
 	json_t *answer = NULL;
 	bool ok = p && post_places(p, g, err) &&
 		  post_send(p, "/suites",
-			    (struct post_body){ "application/json", text, strlen(text) }, &answer,
-			    err);
+			    (struct post_body){
+				.type = "application/json", .bytes = text, .len = strlen(text) },
+			    &answer, err);
 
 	if (ok && f->json)
 		ok = json_dumpf(answer, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;

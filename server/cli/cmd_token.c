@@ -21,6 +21,7 @@ enum {
 struct token_flags {
 	const char *words[2];
 	const char *scope, *project, *expires, *db;
+	bool json;
 };
 
 static void write_when(int64_t ns, char out[WHEN_CHARS])
@@ -72,6 +73,29 @@ static int failed(const char *command, const struct err *err)
 	return EXIT_FAILED;
 }
 
+static json_t *row_json(const struct token_row *t, const char *state)
+{
+	return json_pack("{s:s, s:s, s:o, s:o, s:s}", "name", t->name, "scope",
+			 scope_name(t->scope), "project",
+			 *t->project ? json_string(t->project) : json_null(), "expires_ns",
+			 t->expires_ns ? json_integer(t->expires_ns) : json_null(), "state", state);
+}
+
+/* The line or document that shows it, whole. */
+static bool show_token(const struct token_flags *f, const struct token_row *row, const char *token)
+{
+	json_t *said;
+
+	errno = 0;
+	if (!f->json)
+		return printf("%s\n", token) >= 0 && fflush(stdout) == 0;
+	said = row_json(row, "counts");
+	if (said)
+		json_object_set_new(said, "token", json_string(token));
+	return json_flag_print("token", said) == EXIT_DONE && fflush(stdout) == 0 &&
+	       !ferror(stdout);
+}
+
 static int add(struct db *db, const struct token_flags *f)
 {
 	struct token_row row = { .name = f->words[1], .project = f->project ? f->project : "" };
@@ -87,8 +111,7 @@ static int add(struct db *db, const struct token_flags *f)
 	secret_hash(token, hash);
 	if (!db_token_add(db, &row, hash, &err))
 		return failed("token", &err);
-	errno = 0;
-	if (printf("%s\n", token) < 0 || fflush(stdout) != 0) {
+	if (!show_token(f, &row, token)) {
 		fprintf(stderr,
 			"breakeven token: the result could not be written: %s; the token is %s\n",
 			strerror(errno ? errno : EIO),
@@ -109,32 +132,55 @@ static const char *state_of(const struct token_row *t, char when[WHEN_CHARS])
 	return t->expires_ns <= clock_wall_ns() ? "expired" : when;
 }
 
-static int list(struct db *db)
+static json_t *rows_json(const struct token_row *rows, int n)
+{
+	json_t *list = json_array(), *row;
+
+	for (int i = 0; i < n; i++) {
+		const struct token_row *t = &rows[i];
+
+		row = row_json(t, t->revoked_ns                                       ? "revoked"
+				  : t->expires_ns && t->expires_ns <= clock_wall_ns() ? "expired"
+										      : "counts");
+		if (row)
+			json_object_set_new(row, "created_ns", json_integer(t->created_ns));
+		json_array_append_new(list, row);
+	}
+	return json_pack("{s:o}", "tokens", list);
+}
+
+static int list(struct db *db, bool as_json)
 {
 	struct arena arena = { 0 };
 	struct token_row *rows;
 	struct err err = { 0 };
 	char made[WHEN_CHARS], when[WHEN_CHARS];
-	int n;
+	int n, status = EXIT_DONE;
 	bool ok = db_token_list(db, &arena, &rows, &n, &err);
 
-	if (ok)
+	if (ok && !as_json)
 		printf("%-24s %-8s %-16s %-18s %s\n", "name", "scope", "project", "made (UTC)",
 		       "until (UTC)");
-	for (int i = 0; ok && i < n; i++) {
+	for (int i = 0; ok && !as_json && i < n; i++) {
 		write_when(rows[i].created_ns, made);
 		printf("%-24s %-8s %-16s %-18s %s\n", rows[i].name, scope_name(rows[i].scope),
 		       *rows[i].project ? rows[i].project : "all", made, state_of(&rows[i], when));
 	}
+	if (ok && as_json)
+		status = json_flag_print("token", rows_json(rows, n));
 	arena_finish(&arena);
-	return ok ? EXIT_DONE : failed("token", &err);
+	return ok ? status : failed("token", &err);
 }
 
-static int revoke(struct db *db, const char *name)
+static int revoke_one(struct db *db, const struct token_flags *f)
 {
 	struct err err = { 0 };
 
-	return db_token_revoke(db, name, &err) ? EXIT_DONE : failed("token", &err);
+	if (!db_token_revoke(db, f->words[1], &err))
+		return failed("token", &err);
+	return f->json ? json_flag_print(
+			     "token", json_pack("{s:s, s:b}", "name", f->words[1], "revoked", true))
+		       : EXIT_DONE;
 }
 
 /* What is wrong in the words and flags; -1: nothing. */
@@ -177,10 +223,9 @@ int cmd_token(int argc, char **argv, const struct registry *registry)
 {
 	struct token_flags f = { .db = "breakeven.db" };
 	const struct flag table[] = {
-		{ "--scope", .value = &f.scope },
-		{ "--project", .value = &f.project },
-		{ "--expires", .value = &f.expires },
-		{ "--db", .value = &f.db },
+		{ "--scope", .value = &f.scope },     { "--project", .value = &f.project },
+		{ "--expires", .value = &f.expires }, { "--db", .value = &f.db },
+		{ "--json", .on = &f.json },
 	};
 	struct flags flags = {
 		.command = "token",
@@ -201,8 +246,8 @@ int cmd_token(int argc, char **argv, const struct registry *registry)
 	if (!db)
 		return failed("token", &err);
 	status = strcmp(f.words[0], "add") == 0    ? add(db, &f)
-		 : strcmp(f.words[0], "list") == 0 ? list(db)
-						   : revoke(db, f.words[1]);
+		 : strcmp(f.words[0], "list") == 0 ? list(db, f.json)
+						   : revoke_one(db, &f);
 	db_close(db);
 	return status;
 }

@@ -36,7 +36,7 @@ static const int64_t live_ns = 1000 * 1000 * 1000;
 
 struct trace_flags {
 	const char *out, *post, *from, *name, *cupti, *inject;
-	bool api, kernels_only;
+	bool api, kernels_only, json;
 	char **command;
 };
 
@@ -55,6 +55,7 @@ static int read_flags(int argc, char **argv, struct trace_flags *f)
 		{ "--from", .value = &f->from },   { "--name", .value = &f->name },
 		{ "--cupti", .value = &f->cupti }, { "--inject", .value = &f->inject },
 		{ "--api", .on = &f->api },        { "--kernels-only", .on = &f->kernels_only },
+		{ "--json", .on = &f->json },
 	};
 	struct flags flags = {
 		.command = "trace",
@@ -142,6 +143,8 @@ static pid_t start(const struct trace_flags *f, const char *library, const struc
 
 	if (pid != 0)
 		return pid;
+	if (f->json) /* ours has one document */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (set_environment(f, library, m))
 		execvp(f->command[0], f->command);
 	fprintf(stderr, "breakeven trace: %s: %s\n", f->command[0], strerror(errno));
@@ -178,6 +181,11 @@ static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 	kill(child, SIGTERM);
 	waitpid(child, &status, 0);
 	return status;
+}
+
+static int exit_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static bool meet(struct trace_meeting *m, struct err *err)
@@ -318,57 +326,88 @@ static void add_kept(const char *path, struct poster *p)
 		close(fd);
 }
 
+/* What became of a recording. */
+struct trace_end {
+	int status;  /* of the program, as waitpid() has it; -1: it was not started */
+	int64_t run; /* 0: it is not posted */
+	bool posted; /* whole */
+	json_t *facts;
+};
+
 /* The end of both; false after a message. */
 static bool finish(const struct trace_flags *f, struct traced *t, struct poster *p, bool ok,
-		   struct err *err)
+		   struct trace_end *end, struct err *err)
 {
 	struct err posting = { 0 };
-	bool posted;
 
-	ok = traced_finish(t, stderr, err) && ok;
-	posted = !p || poster_finish(p, ok ? NULL : err->message, &posting);
-	if (!posted)
+	ok = traced_finish(t, stderr, &end->facts, err) && ok;
+	end->run = p ? poster_run(p) : 0;
+	end->posted = p && poster_finish(p, ok ? NULL : err->message, &posting);
+	if (p && !end->posted)
 		fprintf(stderr,
 			"breakeven trace: not posted whole: %s; breakeven trace --post URL --from "
 			"%s posts it\n",
 			posting.message, f->out);
 	if (ok)
 		fprintf(stderr, "breakeven trace: written to %s\n", f->out);
-	return ok && posted;
+	return ok && (!p || end->posted);
+}
+
+static int show(const char *file, struct trace_end *end)
+{
+	struct stat info = { 0 };
+	json_t *said = json_pack(
+	    "{s:s, s:I, s:o, s:o, s:b}", "file", file, "bytes",
+	    stat(file, &info) == 0 ? (json_int_t)info.st_size : 0, "status",
+	    end->status == -1 ? json_null() : json_integer(exit_of(end->status)), "run",
+	    end->run ? json_integer((json_int_t)end->run) : json_null(), "posted", end->posted);
+
+	if (said && end->facts)
+		json_object_update(said, end->facts);
+	return json_flag_print("trace", said);
+}
+
+static bool record(const struct trace_flags *f, const char *library, struct trace_meeting *m,
+		   struct traced *t, struct trace_end *end, struct err *err)
+{
+	pid_t child;
+
+	if (!meet(m, err))
+		return false;
+	child = start(f, library, m);
+	signal(SIGINT, SIG_IGN); /* the program's to handle; then we finish */
+	if (child < 0)
+		err_set(err, ERR_IO, "%.300s cannot be started: %s", f->command[0],
+			strerror(errno));
+	else
+		end->status = attend(m->listener, child, t, err);
+	return err->code == ERR_NONE && traced_add_files(t, m->torch, m->began, err);
 }
 
 static int trace(const struct trace_flags *f, const char *library)
 {
 	struct trace_meeting m = { 0 };
+	struct trace_end end = { .status = -1 };
 	struct err err = { 0 };
 	struct traced *t = traced_create(f->out, &err);
 	struct poster *p = t && f->post ? begin_post(f, &err) : NULL;
-	bool ok = t && (p || !f->post) && meet(&m, &err);
-	int status = -1;
+	bool ok = t && (p || !f->post) && record(f, library, &m, t, &end, &err);
 
-	if (ok) {
-		pid_t child = start(f, library, &m);
-
-		signal(SIGINT, SIG_IGN); /* the program's to handle; then we finish */
-		if (child < 0)
-			err_set(&err, ERR_IO, "%.300s cannot be started: %s", f->command[0],
-				strerror(errno));
-		else
-			status = attend(m.listener, child, t, &err);
-		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
-	}
 	if (ok)
 		add_import(&m, t, p);
 	if (m.folder[0])
 		part(&m);
 	if (t && (p || !f->post))
-		finish(f, t, p, ok, &err);
+		finish(f, t, p, ok, &end, &err);
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: %s\n", err.message);
 	traced_destroy(t);
-	if (status == -1 || (status == 0 && err.code != ERR_NONE))
+	if (f->json && err.code == ERR_NONE && show(f->out, &end) != EXIT_DONE)
+		err_set(&err, ERR_MEMORY, "out of memory");
+	json_decref(end.facts);
+	if (end.status == -1 || (end.status == 0 && err.code != ERR_NONE))
 		return EXIT_FAILED;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return exit_of(end.status);
 }
 
 /* What was recorded begins with a block of a timeline. */
@@ -392,13 +431,16 @@ static bool is_recording(const char *path, struct err *err)
 
 static int post_file(const struct trace_flags *f)
 {
+	struct trace_end end = { .status = -1 };
 	struct err err = { 0 };
 	struct poster *p = is_recording(f->from, &err) ? begin_post(f, &err) : NULL;
 
 	if (p)
 		add_kept(f->from, p);
-	if (p && poster_finish(p, NULL, &err))
-		return EXIT_DONE;
+	end.run = p ? poster_run(p) : 0;
+	end.posted = p && poster_finish(p, NULL, &err);
+	if (end.posted)
+		return f->json ? show(f->from, &end) : EXIT_DONE;
 	fprintf(stderr, "breakeven trace: %s\n", err.message);
 	return EXIT_FAILED;
 }

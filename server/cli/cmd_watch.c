@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { MOST_WORDS = 200, POLL_MS = 100, INTERRUPTED = 130 };
+enum { MOST_WORDS = 200, POLL_MS = 100 };
 
 struct watch {
 	const char *file;
@@ -156,7 +156,7 @@ static int run_once(struct watch *w)
 	if (status == EXIT_USAGE && !w->has_last)
 		return EXIT_USAGE;
 	if (status < 0 || stat(w->now, &report) != 0 || report.st_size == 0)
-		return w->ended ? INTERRUPTED : -1; /* it has said why */
+		return w->ended ? EXIT_INTERRUPTED : -1; /* it has said why */
 	if (!print_report(w->now, &err)) {
 		fprintf(stderr, "breakeven watch: %s\n", err.message);
 		return EXIT_FAILED;
@@ -167,7 +167,7 @@ static int run_once(struct watch *w)
 		run_words(w, compare, NULL);
 	}
 	w->has_last = rename(w->now, w->last) == 0;
-	return w->ended ? INTERRUPTED : -1;
+	return w->ended ? EXIT_INTERRUPTED : -1;
 }
 
 static bool read_words(struct watch *w, int argc, char **argv, const struct registry *registry)
@@ -226,5 +226,5 @@ int cmd_watch(int argc, char **argv, const struct registry *registry)
 			fprintf(stderr, "waiting until %s is saved; Ctrl-C ends\n", w.file);
 	} while (status < 0 && wait_for_change(&w, &state));
 	scratch_destroy(&w.folder);
-	return status < 0 ? INTERRUPTED : status;
+	return status < 0 ? EXIT_INTERRUPTED : status;
 }

@@ -149,6 +149,18 @@ bool default_cache_dir(char *out, size_t out_bytes)
 	return len > 0 && (size_t)len < out_bytes;
 }
 
+int json_flag_print(const char *command, json_t *said)
+{
+	if (!said) {
+		fprintf(stderr, "breakeven %s: out of memory for what it says\n", command);
+		return EXIT_FAILED;
+	}
+	json_dumpf(said, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(said);
+	return EXIT_DONE;
+}
+
 /* ---- --device cuda:N ---- */
 
 enum { MOST_GPUS = 64, GPU_CHARS = 96 };

@@ -55,6 +55,10 @@ bool flags_integer(const char *command, const char *name, const char *text, long
  * False where there is no home. */
 bool default_cache_dir(char *out, size_t out_bytes);
 
+/* What --json prints of a command: the document and a line's end.  Takes it over; NULL: out of
+ * memory.  The exit status. */
+int json_flag_print(const char *command, json_t *said);
+
 /* --device cuda:N: which GPU a command runs on.  Where *device (NULL: not given) is "cuda:N", it
  * becomes "cuda", and GPU N, of those that CUDA_VISIBLE_DEVICES shows, the only one that this
  * process and its children see; other texts stay.  False after a message.  Before CUDA is used, and

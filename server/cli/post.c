@@ -71,16 +71,24 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 	       struct err *err)
 {
 	const char *token = getenv("BREAKEVEN_TOKEN");
-	char url[1024], type[128], bearer[128];
-	const char *const headers[] = { type, token && *token ? bearer : NULL, NULL };
+	char url[1024], type[128], bearer[128], key[256];
+	const char *headers[4] = { NULL };
+	int n = 0;
 	struct outgoing_answer got;
 	struct err why = { 0 };
 	json_t *json;
 	bool ok;
 
 	snprintf(url, sizeof(url), "%.600s/api/v1%.300s", p->url, path);
-	snprintf(type, sizeof(type), "Content-Type: %.100s", body.type);
+	snprintf(type, sizeof(type), "Content-Type: %.100s", body.type ? body.type : "");
 	snprintf(bearer, sizeof(bearer), "Authorization: Bearer %.100s", token ? token : "");
+	snprintf(key, sizeof(key), "Idempotency-Key: %.200s", body.key ? body.key : "");
+	if (body.type)
+		headers[n++] = type;
+	if (token && *token)
+		headers[n++] = bearer;
+	if (body.key)
+		headers[n++] = key;
 	if (!outgoing_post(
 		p->out,
 		&(struct outgoing_post){
@@ -125,7 +133,7 @@ struct upload {
 static bool send_piece(struct post *p, const char *path, const char *bytes, size_t len,
 		       struct upload *upload, struct err *err)
 {
-	struct post_body body = { "application/octet-stream", bytes, len };
+	struct post_body body = { .type = "application/octet-stream", .bytes = bytes, .len = len };
 	const struct report_file_received *got = NULL;
 	struct arena arena = { 0 };
 	json_t *answer = NULL;

@@ -20,9 +20,10 @@ void post_close(struct post *p); /* NULL is fine */
  * wants it) is the caller's.  False with IO where the server could not be reached, else
  * with the server's own code and message. */
 struct post_body {
-	const char *type; /* "application/json" */
-	const void *bytes;
+	const char *type;  /* "application/json" */
+	const void *bytes; /* NULL: nothing is posted, it is a GET */
 	size_t len;
+	const char *key; /* an Idempotency-Key, at most 200 bytes; NULL: none */
 };
 bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
 	       struct err *err);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,8 +60,9 @@ static bool send_blocks(struct poster *p, size_t len, int64_t blocks)
 		 (long long)p->blocks);
 	p->err = (struct err){ 0 };
 	if (!post_send(p->post, path,
-		       (struct post_body){ "application/octet-stream", p->bytes, len }, NULL,
-		       &p->err))
+		       (struct post_body){
+			   .type = "application/octet-stream", .bytes = p->bytes, .len = len },
+		       NULL, &p->err))
 		return false;
 	p->offset += (int64_t)len;
 	p->blocks += blocks;
@@ -120,7 +122,8 @@ static bool begin(struct poster *p, const json_t *json, struct err *err)
 	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
 
 	ok = ok && post_create(p->post, "/traces",
-			       (struct post_body){ "application/json", text, strlen(text) },
+			       (struct post_body){
+				   .type = "application/json", .bytes = text, .len = strlen(text) },
 			       &p->run, err);
 	free(text);
 	return ok;
@@ -180,22 +183,93 @@ void poster_set_import(struct poster *p, json_t *imported)
 	p->imported = imported;
 }
 
+/* ---- the end: once, however often it is sent.  A slow server may take longer than a request
+ * waits, and one that is started again has forgotten that it was asked. ---- */
+
+enum { END_WAIT_MS = 500, END_MOST_WAIT_MS = 2000 };
+static const int64_t end_ns = INT64_C(10) * 60 * 1000000000;
+static const int64_t gone_ns = INT64_C(5) * 1000000000; /* who answers no sooner is there */
+
+struct trace_ending {
+	char path[64], run_path[64], key[64];
+	struct post_body body;
+	bool failed; /* it ends with an error */
+};
+
+/* After a conflict: whether the run has ended as it was to.  *under_way: not yet. */
+static bool has_ended(struct poster *p, const struct trace_ending *e, bool *under_way)
+{
+	struct err err = { 0 };
+	json_t *run = NULL;
+	const char *status;
+	bool ended;
+
+	post_send(p->post, e->run_path, (struct post_body){ 0 }, &run, &err);
+	status = json_string_value(json_object_get(run, "status"));
+	ended = status && strcmp(status, e->failed ? "failed" : "done") == 0;
+	*under_way = status ? strcmp(status, "running") == 0 : !is_final(&err);
+	json_decref(run);
+	return ended;
+}
+
+/* Once, or twice: libcurl sends again what a connection that it had kept lost.  *again: it may be
+ * sent again. */
+static bool end_once(struct poster *p, const struct trace_ending *e, bool *again, struct err *err)
+{
+	*err = (struct err){ 0 };
+	*again = false;
+	if (post_send(p->post, e->path, e->body, NULL, err))
+		return true;
+	if (err->code == ERR_CONFLICT)
+		return has_ended(p, e, again);
+	*again = !is_final(err);
+	return false;
+}
+
+static bool send_end(struct poster *p, const struct trace_ending *e, struct err *err)
+{
+	int64_t until = clock_ns() + end_ns;
+	int wait_ms = END_WAIT_MS, gone = 0;
+	bool again;
+
+	while (true) {
+		int64_t began = clock_ns();
+
+		if (end_once(p, e, &again, err))
+			break;
+		gone = err->code == ERR_IO && clock_ns() - began < gone_ns ? gone + 1 : 0;
+		if (!again || gone == LAST_TRIES || clock_ns() >= until)
+			return false;
+		usleep((useconds_t)wait_ms * 1000);
+		wait_ms = wait_ms < END_MOST_WAIT_MS ? 2 * wait_ms : END_MOST_WAIT_MS;
+		send_blocks(p, 0, 0); /* it is not silent; the answer is that to the end */
+	}
+	*err = (struct err){ 0 };
+	return true;
+}
+
 static bool end(struct poster *p, const char *error, struct err *err)
 {
 	json_t *json = json_pack("{s:s?}", "error", error);
-	char *text, path[64];
+	struct trace_ending e = { .failed = error != NULL };
+	uint64_t random[2];
+	char *text;
 	bool ok;
 
 	if (p->imported)
 		json_object_set(json, "import", p->imported);
 	text = json_dumps(json, JSON_COMPACT);
-
-	snprintf(path, sizeof(path), "/traces/%lld/end", (long long)p->run);
-	ok = text &&
-	     post_send(p->post, path, (struct post_body){ "application/json", text, strlen(text) },
-		       NULL, err);
-	free(text);
 	json_decref(json);
+	snprintf(e.path, sizeof(e.path), "/traces/%lld/end", (long long)p->run);
+	snprintf(e.run_path, sizeof(e.run_path), "/runs/%lld?view=summary", (long long)p->run);
+	ok = getrandom(random, sizeof(random), 0) == (ssize_t)sizeof(random);
+	snprintf(e.key, sizeof(e.key), "end-%016llx%016llx", (unsigned long long)random[0],
+		 (unsigned long long)random[1]);
+	e.body = (struct post_body){ "application/json", text, text ? strlen(text) : 0,
+				     ok ? e.key : NULL };
+	ok = (text || err_set(err, ERR_MEMORY, "out of memory for the end of a trace")) &&
+	     send_end(p, &e, err);
+	free(text);
 	return ok;
 }
 

@@ -156,9 +156,11 @@ static bool post_results(const json_t *results, const struct results_to *to, str
 	struct post *post = post_open(to->post, err);
 	char *text = post ? json_dumps(results, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 	json_t *answer = NULL, *runs;
-	bool ok = text && post_send(post, "/results",
-				    (struct post_body){ "application/json", text, strlen(text) },
-				    &answer, err);
+	bool ok = text &&
+		  post_send(post, "/results",
+			    (struct post_body){
+				.type = "application/json", .bytes = text, .len = strlen(text) },
+			    &answer, err);
 
 	runs = json_object_get(answer, "runs");
 	if (ok)

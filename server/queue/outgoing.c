@@ -174,9 +174,13 @@ void outgoing_close(struct outgoing *o)
 static void set_up(struct outgoing *o, const struct outgoing_post *post)
 {
 	o->set(o->handle, CURLOPT_URL, post->url);
-	o->set(o->handle, CURLOPT_POST, 1L);
-	o->set(o->handle, CURLOPT_POSTFIELDS, post->bytes);
-	o->set(o->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
+	if (post->bytes) {
+		o->set(o->handle, CURLOPT_POST, 1L);
+		o->set(o->handle, CURLOPT_POSTFIELDS, post->bytes);
+		o->set(o->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
+	} else {
+		o->set(o->handle, CURLOPT_HTTPGET, 1L);
+	}
 	o->set(o->handle, CURLOPT_WRITEFUNCTION, take);
 	o->set(o->handle, CURLOPT_WRITEDATA, o);
 	o->set(o->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);

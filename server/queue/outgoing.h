@@ -30,7 +30,7 @@ void outgoing_close(struct outgoing *o); /* NULL is fine */
 struct outgoing_post {
 	const char *url;
 	const char *const *headers; /* "Name: value", the last NULL */
-	const void *bytes;
+	const void *bytes;          /* NULL: it is a GET */
 	size_t len;
 	bool inside; /* its host was named: whatever its address is */
 };

@@ -13,7 +13,7 @@ enum { MAX_TEXT = 4096 };
 
 struct query_asked {
 	const char *sql, *mode;
-	bool csv, has_n;
+	bool csv, has_n, as_recorded;
 	int64_t n, t0_ns, t1_ns; /* t1 < 0: to the end */
 	struct query_limits limits;
 };
@@ -79,6 +79,7 @@ static bool add_lanes(struct loading *l, struct err *err)
 
 	for (size_t i = 0; i < l->n_lanes; i++) {
 		struct timeline_lane lane = timeline_lane_at(&l->tables, i);
+		struct timeline_clock clock = timeline_clock_at(&l->tables, i);
 		const struct query_cell cells[] = {
 			integer_cell(true, (int64_t)i),
 			text_cell(lane.name),
@@ -89,10 +90,11 @@ static bool add_lanes(struct loading *l, struct err *err)
 			integer_cell(lane.has.pid, lane.pid),
 			integer_cell(lane.has.device, lane.device),
 			integer_cell(true, timeline_lane_source(&lane)),
+			integer_cell(clock.known, clock.ahead_ns),
 		};
 
 		l->wanted[i] = timeline_lane_is_of(&lane, a->mode, a->has_n ? &a->n : NULL);
-		if (l->wanted[i] && !query_add(l->query, QUERY_LANES, cells, 9, err))
+		if (l->wanted[i] && !query_add(l->query, QUERY_LANES, cells, 10, err))
 			return false;
 	}
 	return true;
@@ -191,7 +193,8 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 	struct loading *l = self;
 	struct timeline_block b;
 
-	if (!timeline_block_read(block, len, &b, err) || !timeline_chunk_read(&l->chunk, &b, err))
+	if (!timeline_block_read(block, len, &b, err) ||
+	    !timeline_chunk_read(&l->chunk, &l->tables, &b, err))
 		return false;
 	for (int i = 0; i < l->chunk.n; i++) {
 		struct timeline_event e = timeline_chunk_event(&l->chunk, i);
@@ -362,19 +365,23 @@ static bool put_json(const json_t *answer, export_put_fn *put, void *self, struc
 static bool read_asked(const json_t *order, struct query_asked *a, struct err *err)
 {
 	json_int_t n = 0, t0 = 0, t1 = -1, limit = QUERY_ROWS;
-	const char *format = "json";
+	const char *format = "json", *clocks = "aligned";
 
-	if (json_unpack((json_t *)order, "{s:s, s?s, s?s, s?I, s?I, s?I, s?I}", "sql", &a->sql,
-			"mode", &a->mode, "format", &format, "n", &n, "t0", &t0, "t1", &t1, "limit",
-			&limit) != 0)
+	if (json_unpack((json_t *)order, "{s:s, s?s, s?s, s?s, s?I, s?I, s?I, s?I}", "sql", &a->sql,
+			"mode", &a->mode, "format", &format, "clocks", &clocks, "n", &n, "t0", &t0,
+			"t1", &t1, "limit", &limit) != 0)
 		return err_set(err, ERR_BAD_REQUEST,
-			       "a query is {\"sql\": a text}, and may have format and mode, texts, "
-			       "and n, t0, t1 and limit, integers");
+			       "a query is {\"sql\": a text}, and may have format, mode and "
+			       "clocks, texts, and n, t0, t1 and limit, integers");
 	a->has_n = json_object_get(order, "n") != NULL;
 	a->n = n;
 	a->t0_ns = t0;
 	a->t1_ns = t1;
 	a->csv = strcmp(format, "csv") == 0;
+	a->as_recorded = strcmp(clocks, "recorded") == 0;
+	if (!a->as_recorded && strcmp(clocks, "aligned") != 0)
+		return err_set(err, ERR_BAD_REQUEST, "clocks %.40s: aligned or recorded is needed",
+			       clocks);
 	a->limits = (struct query_limits){ limit, QUERY_MOST_BYTES, QUERY_MS, QUERY_MEMORY };
 	return (limit >= 1 && limit <= QUERY_MOST_ROWS) ||
 	       err_set(err, ERR_BAD_REQUEST, "limit %lld: 1 to %d rows can be asked for",
@@ -391,6 +398,7 @@ bool query_write(const struct export_run *run, const json_t *order, export_put_f
 
 	if (!read_asked(order, &a, err))
 		return false;
+	l.tables.as_recorded = a.as_recorded;
 	l.query = query_create(&a.limits, err);
 	if (l.query && timeline_chunk_create(&l.chunk, err) && load_timeline(&l, run, err) &&
 	    load_report(&l, run->report, err))

@@ -1,22 +1,22 @@
 // tests/api/doctor.test.mjs -- `breakeven doctor` names each of ten faults that are planted, each alone, and what to do.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { binary as named } from './harness.mjs';
+import { binary as named, startServer } from './harness.mjs';
 
 const binary = resolve(named);
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-doctor-'));
 const at = (name) => join(folder, name);
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What it says, by name; its exit status is that of what it found. */
-function doctor({ args = [], env = {}, prefix = [] } = {}) {
-    const [command, ...rest] = [...prefix, binary, 'doctor', '--json', '--listen', '127.0.0.1:0', '--db', at('store.db'), '--cache', at('cache'), ...args];
+/** What it says, by name; its exit status is that of what it found.  `settings`: no flag says where, a file does. */
+function doctor({ args = [], env = {}, prefix = [], settings = false } = {}) {
+    const [command, ...rest] = [...prefix, binary, 'doctor', '--json', ...(settings ? [] : ['--listen', '127.0.0.1:0', '--db', at('store.db'), '--cache', at('cache')]), ...args];
     const done = spawnSync(command, rest, { encoding: 'utf8', env: { ...process.env, CUDA_HOME: '', ...env } });
     assert.match(done.stdout, /^\{/, `${done.stdout}${done.stderr}`);
     const said = JSON.parse(done.stdout);
@@ -50,6 +50,62 @@ test('what is not here and need not be is no fault', () => {
     const text = spawnSync(binary, ['doctor', '--listen', '127.0.0.1:0', '--db', at('store.db')], { encoding: 'utf8' }).stdout;
     assert.match(text, /^good {3}disk {10}\d+ MiB are free/m);
     assert.match(text, /\d+ faults?\n$/);
+});
+
+/** Where the unit has its settings, each of which is wrong here. */
+const wrong = () => {
+    writeFileSync(at('no-folder'), '');
+    return `listen = 127.0.0.1:0\ndb = ${at('no-folder/store.db')}\ncache = ${at('no-folder/cache')}\ntorch-python = ${at('no-python')}\nfree-mib = 1000000000\n`;
+};
+const seen = (found) => {
+    assert.match(found.settings.said, /^of .*breakeven\.conf, flags/);
+    for (const [name, said] of [['disk', /no-folder: Not a directory/], ['cache', /no-folder\/cache: Not a directory/], ['torch', /no-python/]]) {
+        assert.equal(found[name].finding, 'fault', JSON.stringify(found[name]));
+        assert.match(found[name].said, said);
+        assert.match(found[name].remedy, /./);
+    }
+};
+
+test('it looks with the settings of the file, the environment and flags, as a server has them', () => {
+    writeFileSync(at('breakeven.conf'), wrong());
+    seen(doctor({ settings: true, args: ['--config', at('breakeven.conf')] }));
+    seen(doctor({ settings: true, env: { BREAKEVEN_CONFIG: at('breakeven.conf') } }));
+    const found = doctor({ settings: true, args: ['--config', at('breakeven.conf'), '--db', at('store.db')], env: { BREAKEVEN_CACHE: at('cache') } });
+    assert.deepEqual([found.cache.finding, found.torch.finding], ['good', 'fault']);
+    assert.match(found.disk.remedy, /--free-mib, 1000000000 MiB/);
+});
+
+test('of an installed server it reads /etc/breakeven.conf', { skip: noMounts }, () => {
+    writeFileSync(at('breakeven.conf'), wrong());
+    seen(doctor({ settings: true, prefix: inMounts(`cp -a /etc ${at('etc')} && cp ${at('breakeven.conf')} ${at('etc')} && mount --bind ${at('etc')} /etc`) }));
+    rmSync(at('etc'), { recursive: true, force: true });
+});
+
+test('a setting that is wrong is named with its place', () => {
+    for (const [line, said] of [['listn = 127.0.0.1:1', /breakeven\.conf:2: there is no such setting: listn\n$/], ['run-seconds = soon', /--run-seconds needs a whole number .*, not 'soon'\n.*--run-seconds is from .*breakeven\.conf:2\n$/],
+        ['listen = here', /--listen takes HOST:PORT.*\n.*--listen is from .*breakeven\.conf:2\n$/], ['base-path = x', /--base-path takes a path.*\n.*--base-path is from .*breakeven\.conf:2\n$/],
+        ['log-format = loud', /one of text, json is needed\n.*--log-format is from .*breakeven\.conf:2\n$/]])
+        for (const command of ['doctor', 'config', 'serve']) {
+            writeFileSync(at('breakeven.conf'), `# settings\n${line}\n`);
+            const done = spawnSync(binary, [command, '--config', at('breakeven.conf')], { encoding: 'utf8' });
+            assert.deepEqual([done.status, done.stdout], [2, ''], done.stderr);
+            assert.match(done.stderr, said);
+        }
+});
+
+test('a port that a server of Breakeven has is no fault', async () => {
+    const server = await startServer();
+    try {
+        const found = doctor({ args: ['--listen', new URL(server.url).host] });
+        assert.deepEqual([found.port.finding, found.port.said], ['good', `a server of Breakeven listens on ${new URL(server.url).host}`]);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('a cache that is not there is not made', () => {
+    assert.equal(doctor({ args: ['--cache', at('new-cache')] }).cache.finding, 'good');
+    assert.ok(!existsSync(at('new-cache')));
 });
 
 test('no compiler', () => planted('compiler', { env: { PATH: at('nowhere') } }, /compiler/, /apt-get install gcc/));

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { binary } from './harness.mjs';
+import { binary, getJson, startServer } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-ranks-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -181,4 +181,60 @@ test('ranks of compile logs are compared by compile id', () => {
     assert.equal(divergences[1].index, 1);
     assert.equal(divergences[1].sentence, 'rank 2: compilation 0/0 runs torch.ops._c10d_functional.all_gather.default as collective 1 of 3, of other ranks torch.ops._c10d_functional.wait.default as collective 1 of 3');
     assert.match(divergences[2].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
+});
+
+/** The head of a timeline's answer. */
+async function headOf(server, id, more = '') {
+    const bytes = Buffer.from(await (await fetch(`${server.url}/api/v1/runs/${id}/timeline?px=100${more}`)).arrayBuffer());
+    return JSON.parse(bytes.subarray(8, 8 + bytes.readUInt32LE(4)).toString());
+}
+
+test("a timeline has all ranks, and their compile logs, on the first one's clock, and as they were recorded", async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    const made = job('clocks', '--ranks', '3');
+    const begin = 1790857026000000; // us, as the traces say
+    const phase = (ph, us) => `V1121 10:00:00.001000 77 torch/_dynamo/x.py:1] {"chromium_event": {}, "rank": 2, "frame_id": 0, "frame_compile_id": 0, "attempt": 0, "has_payload": "00000000000000000000000000000000"}
+\t${JSON.stringify({ name: 'dynamo', ph, ts: begin + 2000 + us + made.offsets_us[2], args: {} })}
+`;
+    writeFileSync(join(made.path, 'dedicated_log_torch_trace_rank_2_ab.log'), phase('B', 0) + phase('E', 500));
+    const post = (...paths) => run(binary, 'import', ...paths, '--post', server.url);
+    post(made.path);
+    const ask = async (id, sql, more = {}) => (await getJson(`${server.url}/api/v1/runs/${id}/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ sql, ...more }) })).body.rows;
+    const ends = `SELECT max(end_ns) - min(end_ns) FROM (SELECT end_ns, row_number() OVER (PARTITION BY lane ORDER BY start_ns) AS k FROM kernels WHERE class = 'collective') GROUP BY k`;
+    const phases = "SELECT e.start_ns - (SELECT min(start_ns) FROM events JOIN lanes USING (lane) WHERE lanes.name = 'main thread of 4000') FROM events e WHERE name LIKE 'dynamo%'";
+    const same = async (id) => {
+        const head = await headOf(server, id), raw = await headOf(server, id, '&clocks=recorded');
+        assert.deepEqual([head.clocks, raw.clocks], ['aligned', 'recorded']);
+        for (const lane of head.lanes) {
+            const ahead = made.offsets_us[lane.rank];
+            assert.ok(Math.abs(lane.ahead_ns / 1e3 - ahead) < 3, `${lane.name} of rank ${lane.rank}: ${lane.ahead_ns} ns, not ${ahead} us`);
+        }
+        assert.equal(head.lanes.filter((l) => l.name.startsWith('compiling')).length, 1);
+        // All leave a collective within 3 us; as recorded they do not.
+        for (const [apart] of await ask(id, ends)) assert.ok(apart <= 6000, `${apart} ns`);
+        const most = Math.max(...made.offsets_us) - Math.min(...made.offsets_us);
+        for (const [apart] of await ask(id, ends, { clocks: 'recorded' })) assert.ok(Math.abs(apart / 1e3 - most) < 6, `${apart} ns`);
+        // The log has the clock of its rank: 2,000 us after the zero of the traces, at 1,000 of which the first begins.
+        const [[at]] = await ask(id, phases);
+        assert.ok(Math.abs(at / 1e3 - 1000) < 3, `compiling at ${at} ns`);
+    };
+    await same(1);
+    assert.equal((await fetch(`${server.url}/api/v1/runs/1/timeline?clocks=mine`)).status, 400);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/1/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"sql": "SELECT 1", "clocks": "mine"}' })).status, 400);
+    // A Chrome trace is on one clock and says so; it comes back as the same.
+    const chrome = await (await fetch(`${server.url}/api/v1/runs/1/export?format=chrome`)).text();
+    const events = JSON.parse(chrome).traceEvents;
+    const left = events.filter((e) => e.ph === 'X' && e.name.startsWith('ncclDev')).map((e) => [e.tid, e.ts + e.dur]);
+    const first = [...new Set(left.map(([tid]) => tid))].map((tid) => Math.min(...left.filter(([of]) => of === tid).map(([, end]) => end)));
+    assert.equal(first.length, 3);
+    assert.ok(Math.max(...first) - Math.min(...first) < 6, `${first}`);
+    const labels = events.filter((e) => e.name === 'process_labels').map((e) => e.args.labels);
+    assert.ok(labels.some((l) => /^its clock is .* (ahead|behind), ± .*; times are the first rank's$/.test(l)), labels.join());
+    writeFileSync(join(folder, 'back.json'), chrome);
+    post(join(folder, 'back.json'));
+    await same(2);
+    // One rank alone has no other's clock.
+    post(join(made.path, 'rank-1.pt.trace.json'));
+    assert.equal((await headOf(server, 3)).clocks, null);
 });

@@ -120,3 +120,24 @@ test('what a stranger wrote moves no cursor and sets no title: a terminal gets n
     assert.ok(shown > 2, `it is shown by ${shown} of them`);
     assert.equal(JSON.parse(breakeven('history', `n${evil}`, '--json').stdout).workload, `n${evil}`, 'of JSON nothing is lost');
 });
+
+test('nothing is coloured, with NO_COLOR or without; a line of progress is for a terminal alone', (t) => {
+    const terminals = spawnSync('python3', ['-c', 'import pty; pty.openpty()']).status === 0;
+    if (!terminals) t.diagnostic('there are no terminals (/dev/pts): pipes alone are tried');
+    const program = ['tests/faults/programs/prints.py', '--input', 'x=float32[8,8]'];
+    const commands = [['run', ...program, '--backend', 'interp', '--modes', 'eager', '--no-timing'], ['suite', '--backend', 'interp', '--modes', 'eager', '--seconds', '0.01', program[0]],
+        ['explain', 'none.py'], ['--help']];
+    let drawn = 0;
+    for (const env of [{ NO_COLOR: '1' }, { FORCE_COLOR: '1', CLICOLOR_FORCE: '1', TERM: 'xterm-256color' }])
+        for (const words of commands) {
+            const options = { encoding: 'utf8', env: { ...process.env, NO_COLOR: undefined, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };
+            const piped = spawnSync(binary, words, options);
+            assert.doesNotMatch(piped.stdout + piped.stderr, /[\u001b\r]/, words.join(' '));
+            if (!terminals) continue;
+            const seen = spawnSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', binary, ...words], options).stdout.replaceAll('\r\n', '\n');
+            assert.ok(seen.length > 0, words.join(' '));
+            assert.doesNotMatch(seen.replaceAll('\u001b[K', ''), /\u001b/, words.join(' '));
+            drawn += seen.includes('\r');
+        }
+    assert.ok(!terminals || drawn > 0, 'a line of progress is drawn');
+});

@@ -164,6 +164,15 @@ test('a file comes in pieces, and goes on after a break', async () => {
     assert.deepEqual([kept.bytes, kept.most_bytes], [whole.length, 2 ** 30]);
 });
 
+test('a post is done once, however soon its thread is done with it', async () => {
+    const before = (await list()).bytes, n = 300;
+    for (let k = 0; k < n; k += 10) {
+        const begun = await Promise.all(Array.from({ length: 10 }, () => post('bytes=2', 'x')));
+        assert.deepEqual(begun.map((answer) => [answer.status, answer.body.received]), begun.map(() => [202, 1]));
+    }
+    assert.equal((await list()).bytes - before, 2 * n);
+});
+
 test('a run reads a posted file, as PyTorch does, and says so when it was deleted', async () => {
     const path = `${folder}/gpt.pt`, whole = readFileSync(path), id = idOf(path);
     await post(`bytes=${whole.length}&id=${id}`, whole);

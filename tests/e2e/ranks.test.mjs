@@ -67,7 +67,21 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     if (!(await page.locator(".panel .lanes").count())) await page.getByRole("button", { name: "Lanes", exact: true }).click();
     const lanes = page.locator(".panel .lanes li");
     await lanes.first().waitFor();
-    assert.deepEqual(await lanes.evaluateAll((all) => all.map((li) => /, Rank 3, its times .* too (late|early)$/.test(li.querySelector("button").textContent))), [true, true, true]);
+    const said = (/** @type {string} */ how) => lanes.evaluateAll((all, how) => all.map((li) => new RegExp(`, Rank 3, its ${how}$`).test(li.querySelector("button").textContent)), how);
+    assert.deepEqual(await said("clock .* (fast|slow) \\(±.*\\), put right"), [true, true, true]);
+    // Each on its own clock, as the files have them, and back.
+    const own = page.getByRole("button", { name: "Own clocks" });
+    assert.equal(await own.getAttribute("aria-pressed"), "false");
+    await own.click();
+    await page.waitForURL(/clocks=recorded/);
+    await drawn(page);
+    assert.equal(await page.evaluate(() => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-pressed")}`), "Own clocks true");
+    await page.getByRole("button", { name: "Lanes", exact: true }).click();
+    await lanes.first().waitFor();
+    assert.deepEqual(await said("times .* too (late|early)"), [true, true, true]);
+    await own.click();
+    await page.waitForURL((url) => !url.searchParams.has("clocks"));
+    await drawn(page);
     await context.close();
   });
 

@@ -1,5 +1,5 @@
-"""tests/package/image.py BUILD -- deploy/Containerfile, built by buildah on a Debian 12 from debootstrap and run by runc: as a user without
-rights, on a root that is read-only.  Needs root."""
+"""tests/package/image.py BUILD -- deploy/Containerfile, built by buildah on Debian 12 from debootstrap, with what it needs and by apt, and run by
+runc: as a user without rights, on a root that is read-only.  Needs root."""
 import json
 import os
 import pathlib
@@ -112,44 +112,65 @@ def serve(images, folder, store):
     return sandbox
 
 
+def base_image(images, folder, root, name):
+    """An image of a root that debootstrap made."""
+    base = images("from", "scratch")
+    subprocess.run(["tar", "-C", str(root), "--exclude=./made", "-cf", str(folder / "base.tar"), "."], check=True)
+    images("add", base, str(folder / "base.tar"), "/")
+    images("commit", "--rm", base, name)
+    (folder / "base.tar").unlink()
+
+
+def context_of(build, folder):
+    """The package, and what stands for the libraries of the CUDA Toolkit."""
+    context = folder / "context"
+    (context / "cuda").mkdir(parents=True)
+    package(build, str(context), "")
+    cuda = pathlib.Path(build, "tests/cuda")
+    for library in list(cuda.glob("lib[!c]*.so*")) + list(cuda.glob("libcublas.so*")) + list((cuda / "nvrtc").glob("*.so*")):
+        shutil.copy(library, context / "cuda")
+    return context
+
+
+def try_cuda(images, build, bundles, store):
+    def backends(image, mounts):
+        said = Container(images, image, bundles, store).start(["backends", "--json"], mounts).ends()
+        return {b["name"]: b for b in json.loads(said)["backends"]}
+
+    assert not backends("breakeven", [])["cuda"]["available"]
+    driver = pathlib.Path(build, "tests/cuda/libcuda.so.1")
+    if not driver.exists():
+        return "built; not run, as there are no headers of the CUDA Toolkit to build the stand-ins with"
+    without = backends("breakeven-cuda", [])["cuda"]
+    assert not without["available"] and "driver" in without["why_not"], without
+    cuda = backends("breakeven-cuda", [(str(driver), "/usr/lib/x86_64-linux-gnu/libcuda.so.1")])["cuda"]
+    assert cuda["available"], cuda
+    return "backend cuda works once the host gives it a driver (a stand-in)"
+
+
 def main(build):
-    root = bare(os.path.join(os.environ.get("BARE", "/var/tmp"), "breakeven-bare-systemd"))
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="breakeven-image-", dir=os.environ.get("BARE", "/var/tmp")))
+    place = os.environ.get("BARE", "/var/tmp")
+    # One that has what the package needs, so that nothing is got; and Debian's own, where apt gets it.
+    bases = {"localhost/breakeven-base": bare(os.path.join(place, "breakeven-bare-systemd")),
+             "localhost/debian:12-slim": bare(os.path.join(place, "breakeven-bare-slim"), packages=[], include="ca-certificates")}
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="breakeven-image-", dir=place))
+    images = Images(folder)
     try:
-        images = Images(folder)
-        context, store, bundles = folder / "context", folder / "store", folder / "bundles"
-        for made in (context / "cuda", store, bundles):
-            made.mkdir(parents=True)
-        os.chown(store, USER, USER)
-        package(build, str(context), "")
-        base = images("from", "scratch")
-        subprocess.run(["tar", "-C", str(root), "--exclude=./made", "-cf", str(folder / "base.tar"), "."], check=True)
-        images("add", base, str(folder / "base.tar"), "/")
-        images("commit", "--rm", base, "breakeven-base")
-        (folder / "base.tar").unlink()
-        for library in pathlib.Path(build, "tests/cuda").glob("lib[!c]*.so*"):
-            shutil.copy(library, context / "cuda")
-        for library in list(pathlib.Path(build, "tests/cuda").glob("libcublas.so*")) + list(pathlib.Path(build, "tests/cuda/nvrtc").glob("*.so*")):
-            shutil.copy(library, context / "cuda")
-        for target, name in (("cpu", "breakeven"), ("cuda", "breakeven-cuda")):
-            images("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--build-arg", "BASE=localhost/breakeven-base", "--target", target,
-                   "-f", "deploy/Containerfile", "-t", name, str(context))
-        print(f"without CUDA: as user {USER} without capabilities on a read-only root it serves, measures, is healthy and goes on; workers: {serve(images, bundles, store)}")
-        backends = lambda image, mounts: {b["name"]: b for b in json.loads(Container(images, image, bundles, store).start(["backends", "--json"], mounts).ends())["backends"]}  # noqa: E731
-        assert not backends("breakeven", [])["cuda"]["available"]
-        driver = pathlib.Path(build, "tests/cuda/libcuda.so.1")
-        if driver.exists():
-            without = backends("breakeven-cuda", [])["cuda"]
-            assert not without["available"] and "driver" in without["why_not"], without
-            cuda = backends("breakeven-cuda", [(str(driver), "/usr/lib/x86_64-linux-gnu/libcuda.so.1")])["cuda"]
-            assert cuda["available"], cuda
-            print("with CUDA: backend cuda works once the host gives it a driver (a stand-in)")
-        else:
-            print("with CUDA: built; not run, as there are no headers of the CUDA Toolkit to build the stand-ins with")
+        bundles, context = folder / "bundles", context_of(build, folder)
+        bundles.mkdir()
+        for base, root in bases.items():
+            base_image(images, folder, root, base)
+            for target, name in (("cpu", "breakeven"), ("cuda", "breakeven-cuda")):
+                images("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--build-arg", f"BASE={base}", "--target", target,
+                       "-f", "deploy/Containerfile", "-t", name, str(context))
+            store = folder / ("store of " + base.replace("/", " "))
+            store.mkdir()
+            os.chown(store, USER, USER)
+            print(f"{base}, without CUDA: as user {USER} without capabilities on a read-only root it serves, measures, is healthy and goes on; workers: {serve(images, bundles, store)}")
+            print(f"{base}, with CUDA: {try_cuda(images, build, bundles, store)}")
     finally:
-        subprocess.run([*Images(folder).words, "umount", "--all"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        subprocess.run([*Images(folder).words, "rm", "--all"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        subprocess.run([*Images(folder).words, "rmi", "--all", "--force"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for words in (["umount", "--all"], ["rm", "--all"], ["rmi", "--all", "--force"]):
+            subprocess.run([*images.words, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

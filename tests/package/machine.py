@@ -35,7 +35,8 @@ def bare(folder, packages=NEEDED, include=WITH):
             shutil.copy(path, str(folder) + str(path))
         in_root = ["chroot", str(folder), "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive"]
         subprocess.run([*in_root, "apt-get", "update", "-qq"], check=True)
-        subprocess.run([*in_root, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], check=True, stdout=subprocess.DEVNULL)
+        if packages:
+            subprocess.run([*in_root, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], check=True, stdout=subprocess.DEVNULL)
         (folder / "made").touch()
     return folder
 

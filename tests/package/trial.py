@@ -1,5 +1,6 @@
 """tests/package/trial.py BUILD -- the package of what was built, on a bare Debian 12: it is clean by lintian, installs, its unit serves,
 survives restarts, a kill, a reboot, an upgrade and its removal, with what it stored.  Needs root."""
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from machine import Machine, bare, until  # noqa: E402
 
 WORKLOAD = {"name": "packed", "source": "import torch\ndef model(x):\n    return torch.sin(x) * 2 + 1\n", "entry": "model", "seconds": 0.05,
             "calls": [[{"random": {"shape": [64, 64], "dtype": "float32", "kind": "randn", "seed": 1}}]], "modes": ["eager", "static"]}
+
+PACKAGES = "/srv/packages"  # of the machine
 
 
 def package(build, folder, revision):
@@ -32,12 +35,25 @@ def measured(machine):
     return run
 
 
+def healthy(machine):
+    """What `breakeven doctor` says of the unit that runs: no fault, but that the machine has no time service or the like."""
+    for words in (["runuser", "-u", "breakeven", "--"], []):
+        checks = {c["name"]: c for c in json.loads(machine.run(*words, "breakeven", "doctor", "--json", check=False))["checks"]}
+        assert "/etc/breakeven.conf" in checks["settings"]["said"], checks["settings"]
+        assert checks["disk"]["said"].endswith("/var/lib/breakeven") and checks["cache"]["said"] == "/var/cache/breakeven", checks
+        for name in ("port", "disk", "cache", "schema", "sandbox", "compiler"):
+            assert checks[name]["finding"] == "good", checks[name]
+        assert "a server of Breakeven listens" in checks["port"]["said"], checks["port"]
+    serves(machine)  # as before: what root looked at is the unit's still
+
+
 def try_it(machine, first, second):
     said = []
     machine.boot()
+    (machine.root / PACKAGES.lstrip("/")).mkdir()
     for deb in (first, second):
-        subprocess.run(["cp", deb, str(machine.root / "root")], check=True)
-    inside = [f"/root/{os.path.basename(deb)}" for deb in (first, second)]
+        subprocess.run(["cp", deb, str(machine.root / PACKAGES.lstrip("/"))], check=True)
+    inside = [f"{PACKAGES}/{os.path.basename(deb)}" for deb in (first, second)]
     machine.run("dpkg", "-i", inside[0])
     serves(machine)
     said.append("installed, the unit serves")
@@ -46,6 +62,9 @@ def try_it(machine, first, second):
     sandbox = machine.ask("/healthz?full=1")[1]["sandbox"]
     assert sandbox["seccomp"] and sandbox["landlock"] > 0, sandbox
     said.append(f"workers: {sandbox}")
+    assert machine.run("systemd-analyze", "verify", "--man=no", "breakeven.service").strip() == "", "the unit is as systemd wants it"
+    healthy(machine)
+    said.append("systemd-analyze verify finds nothing; the doctor looks with /etc/breakeven.conf, as the unit's user and as root")
     said.append(machine.run("systemd-analyze", "security", "--no-pager", "breakeven").strip().split("\n")[-1].strip())
     run = measured(machine)
     again = lambda: machine.ask(f"/api/v1/runs/{run['id']}")[1]  # noqa: E731

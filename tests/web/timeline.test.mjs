@@ -49,6 +49,10 @@ test("of a job, a rank's compile log stands under it, and what says no rank unde
 test("a rank whose clock is apart says by how much its lanes are", () => {
   const view = sayClocks({ lanes: [{ id: 0, rank: 0, pid: 0 }, { id: 1, rank: 1, pid: 1 }, { id: 2, rank: 2, pid: 2 }, { id: 3, pid: 7, process: "" }] }, [{ rank: 0, offset_us: 0 }, { rank: 1, offset_us: 10.9 }, { rank: 2, offset_us: -1341.4 }]);
   assert.deepEqual(view.lanes.map(processOf), ["Rank 0", "Rank 1, its times 10.9 µs too late", "Rank 2, its times 1,340 µs too early", "Process 7"]);
+  const lanes = () => [{ id: 0, rank: 0, pid: 0, ahead_ns: 0, ahead_error_ns: 0 }, { id: 1, rank: 1, pid: 1, ahead_ns: -10900, ahead_error_ns: 1200 }, { id: 2, rank: 2, pid: 2 }];
+  const said = (clocks) => sayClocks({ clocks, lanes: lanes() }, [{ rank: 0, offset_us: 0 }, { rank: 1, offset_us: -10.9 }, { rank: 2, offset_us: null }]).lanes.map(processOf);
+  assert.deepEqual(said("aligned"), ["Rank 0", "Rank 1, its clock 10.9 µs slow (±1.20 µs), put right", "Rank 2, its clock not known"]);
+  assert.deepEqual(said("recorded"), ["Rank 0", "Rank 1, its times 10.9 µs too early", "Rank 2, its clock not known"]);
 });
 
 test("an answer's columns become slices, in order", () => {

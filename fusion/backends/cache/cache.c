@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fusion/base/write.h"
+
 enum {
 	LARGEST_FILE = 64 << 20,
 	NAME_BYTES = HASH_HEX_BYTES + 8,
@@ -129,7 +131,7 @@ static bool write_file(int folder, const char *name, const char *data, size_t le
 
 	if (fd < 0)
 		return false;
-	ok = write(fd, data, len) == (ssize_t)len;
+	ok = write_all(fd, data, len);
 	return close(fd) == 0 && ok;
 }
 

@@ -4,6 +4,7 @@
  *	cholesky   L
  *	det        the determinant, its sign, the logarithm of its absolute value
  *	lu         L below the diagonal and U from it on; which row each step exchanged, from 1
+ *	eig        real parts of the eigenvalues, imaginary parts; those of eigenvectors as columns
  *	eigh       eigenvalues in ascending order, eigenvectors as columns
  *	qr         Q and R with as many columns of Q as the smaller side; qr_full: all of them
  *	svd        U, the singular values in descending order, V transposed; svd_full: likewise
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fusion/backends/library/eig.h"
 #include "fusion/backends/library/library.h"
 
 enum { MOST_SWEEPS = 60, TAYLOR = 18 };
@@ -391,13 +393,15 @@ static const char *what_of(const struct library_call *call)
 	return node_arg(call->node, "what")->str;
 }
 
-/* Room for four matrices of the larger side. */
+/* Room for four matrices of the larger side, and what else eig takes. */
 static bool bind_factor(struct library_call *call, struct err *err)
 {
 	const struct operand *x = &call->arg[0];
 	int64_t m = x->size[x->rank - 2], n = x->size[x->rank - 1], side = m > n ? m : n;
 
 	call->room[0].bytes = sizeof(double) * (size_t)(4 * side * side + 4 * side + 4);
+	if (strcmp(what_of(call), "eig") == 0)
+		call->room[0].bytes += sizeof(double complex) * (size_t)eig_room(side);
 	call->state = call->room[0].at = malloc(call->room[0].bytes);
 	return call->state || library_no_memory(err);
 }
@@ -445,6 +449,26 @@ static void factor_svd(struct factor_room *f, bool full)
 	}
 }
 
+static void write_parts(const struct operand *out, void *const *buffers, int64_t *at,
+			const double complex *from, int64_t n)
+{
+	for (int imaginary = 0; imaginary < 2; imaginary++)
+		for (int64_t i = 0; i < n; i++)
+			write_row(out, buffers, at,
+				  &(double){ imaginary ? cimag(from[i]) : creal(from[i]) }, 1);
+}
+
+/* After the room of all others is that of eig. */
+static void factor_eig(const struct library_call *call, struct factor_room *f, void *const *buffers,
+		       int64_t *at)
+{
+	int64_t n = f->a.rows;
+	struct eig made = eig_of(f->a.at, n, (double complex *)(f->a.at + 4 * n * n + 4 * n + 4));
+
+	write_parts(&call->out, buffers, at, made.values, n);
+	write_parts(&call->out, buffers, at, made.vectors, n * n);
+}
+
 static void factor_one(const struct library_call *call, const char *what, struct factor_room *f,
 		       void *const *buffers, int64_t *at)
 {
@@ -463,6 +487,8 @@ static void factor_one(const struct library_call *call, const char *what, struct
 		lu(&f->a, f->values);
 		write_row(&call->out, buffers, at, f->a.at, n * n);
 		write_row(&call->out, buffers, at, f->values, n);
+	} else if (strcmp(what, "eig") == 0) {
+		factor_eig(call, f, buffers, at);
 	} else if (strcmp(what, "eigh") == 0) {
 		f->b.rows = f->b.columns = n;
 		eigh(&f->a, f->values, &f->b);

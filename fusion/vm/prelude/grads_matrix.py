@@ -555,6 +555,22 @@ def _eigh(g, out, n):
     return vectors @ (turned + torch.diag_embed(g.narrow(-1, 0, n))) @ _t(vectors)
 
 
+def _eig(g, out, n):
+    """As PyTorch's, each complex matrix as its two parts: what multiplies from the left is solved for."""
+    (values, values_i), (gs, gs_i) = [(p.narrow(-1, 0, n), p.narrow(-1, n, n)) for p in (out, g)]
+    (v, w), (gv, gw) = [(_part(p, 2 * n, n, n), _part(p, 2 * n + n * n, n, n)) for p in (out, g)]
+    eye = torch.eye(n, dtype=g.dtype)
+    a, b = _t(v) @ gv + _t(w) @ gw, _t(v) @ gw - _t(w) @ gv
+    along = torch.diagonal(a, 0, -2, -1).unsqueeze(-2)
+    a, b = a - (_t(v) @ v + _t(w) @ w) * along, b - (_t(v) @ w - _t(w) @ v) * along
+    gap, gap_i = values.unsqueeze(-2) - values.unsqueeze(-1) + eye, values_i.unsqueeze(-1) - values_i.unsqueeze(-2)
+    size = gap * gap + gap_i * gap_i
+    a, b = (a * gap + b * gap_i) / size * (1 - eye) + torch.diag_embed(gs), (b * gap - a * gap_i) / size * (1 - eye) + torch.diag_embed(gs_i)
+    right = torch.cat((a @ _t(v) + b @ _t(w), b @ _t(v) - a @ _t(w)), -2)
+    left = torch.cat((torch.cat((_t(v), _t(w)), -1), torch.cat((-_t(w), _t(v)), -1)), -2)
+    return _solved(left, right).narrow(-2, 0, n)
+
+
 def _mirrored(m):
     return torch.tril(m, -1) + _t(torch.tril(m, -1)) + torch.diag_embed(torch.diagonal(m, 0, -2, -1))
 
@@ -610,6 +626,8 @@ def factor_x(g, out, x, x_shape, what):
         return _cholesky(g, out, n)
     if what == "det":
         return _det(g, out, x)
+    if what == "eig":
+        return _eig(g, out, n)
     if what == "eigh":
         return _eigh(g, out, n)
     if what == "qr":

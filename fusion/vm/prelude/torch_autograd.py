@@ -84,13 +84,25 @@ class FunctionCtx:
         self._dirty = ()
         self._constant = ()
         self._materialize = True
+        self._packed = None
 
     def save_for_backward(self, *tensors):
         self._saved = tensors
 
+    def _pack(self, pack, unpack):
+        """Of saved_tensors_hooks that are open where the function is applied."""
+        with torch.no_grad():
+            self._packed = [pack(t) if isinstance(t, torch.Tensor) else t for t in self._saved]
+        self._are_tensors = [isinstance(t, torch.Tensor) for t in self._saved]
+        self._unpack = unpack
+        self._saved = ()
+
     @property
     def saved_tensors(self):
-        return self._saved
+        if self._packed is None:
+            return self._saved
+        with torch.no_grad():
+            return tuple([self._unpack(p) if is_tensor else p for p, is_tensor in zip(self._packed, self._are_tensors)])
 
     saved_variables = saved_tensors
 

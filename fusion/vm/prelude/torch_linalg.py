@@ -247,6 +247,25 @@ def eigh(A, UPLO="L", *, out=None):
     return collections.namedtuple("linalg_eigh", ["eigenvalues", "eigenvectors"])(row.narrow(-1, 0, n), _part(row, n, n, n))
 
 
+def _eig(A):
+    if torch.is_complex(A):
+        raise NotImplementedError("linalg.eig of complex matrices is not there; torch.linalg.eigh has those that are Hermitian")
+    n = _square(A, "linalg.eig")
+    row = torch._C.factor(A, "eig")
+    vectors = torch.complex(_part(row, 2 * n, n, n), _part(row, 2 * n + n * n, n, n))
+    return torch.complex(row.narrow(-1, 0, n), row.narrow(-1, n, n)), vectors
+
+
+def eig(A, *, out=None):
+    """One call: linalg_eig."""
+    return collections.namedtuple("linalg_eig", ["eigenvalues", "eigenvectors"])(*_eig(A))
+
+
+def eigvals(A, *, out=None):
+    """One call: linalg_eigvals."""
+    return _eig(A)[0]
+
+
 def eigvalsh(A, UPLO="L", *, out=None):
     """One call: linalg_eigvalsh."""
     return eigh(A, UPLO)[0]

@@ -9,7 +9,9 @@
  * @property {string} [role] calls, host, kernels, counter, async
  * @property {number} [rank] of a job, of an imported trace
  * @property {boolean} [compiling] of a rank: its compile log
- * @property {string} [clock] how far its rank's clock is from the first rank's: lanes have times as the file has them
+ * @property {number} [ahead_ns] of a rank: what its clock is ahead of the first rank's, as the next
+ * @property {number} [ahead_error_ns]
+ * @property {string} [clock] the same in words
  * @property {number} [pid] of a trace, as the next three
  * @property {number} [file] of a log
  * @property {string} [process] its command line
@@ -68,6 +70,7 @@
  * @property {number} t0
  * @property {number} t1
  * @property {number} events
+ * @property {"aligned" | "recorded" | null} clocks of ranks whose clocks are apart: times are on the first one's, or on each one's own
  * @property {boolean} sampled a slice may stand for several
  * @property {number} px columns that it was asked for in
  * @property {Set<number>} without lanes that no slice was asked for of
@@ -188,14 +191,27 @@ export function deviceSpans(whole, hidden) {
 /** Of a job each rank's lanes are together, as those of a process of one program are. @param {LaneInfo[]} lanes */
 const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "", compiling: l.pid !== undefined })) : lanes);
 
+/** How far a rank's clock is from the first rank's, beside its name. @param {View} view @param {LaneInfo} lane @param {number | null | undefined} offset of the report, us: what was imported before the timeline had clocks has times as recorded */
+function clockText({ clocks }, lane, offset) {
+  const us = lane.ahead_ns === undefined ? offset : lane.ahead_ns / 1000;
+  if (clocks && us === null) return ", its clock not known";
+  if (!us) return "";
+  const apart = duration(Math.abs(us));
+  if (clocks === "aligned" && lane.ahead_ns !== undefined) return `, its clock ${apart} ${us > 0 ? "fast" : "slow"} (\u00b1${duration((lane.ahead_error_ns ?? 0) / 1000)}), put right`;
+  return `, its times ${apart} too ${us > 0 ? "late" : "early"}`;
+}
+
 /** Says at the lanes of each rank how far its clock is from the first rank's. @param {View} view @param {readonly import("../api/report.js").ReportRank[]} ranks */
 export function sayClocks(view, ranks) {
   for (const lane of view.lanes) {
-    const offset = ranks.find((r) => r.rank === lane.rank)?.offset_us;
-    if (offset) lane.clock = `, its times ${duration(Math.abs(offset))} too ${offset > 0 ? "late" : "early"}`;
+    const text = clockText(view, lane, ranks.find((r) => r.rank === lane.rank)?.offset_us);
+    if (text) lane.clock = text;
   }
   return view;
 }
+
+/** What is asked for of a timeline: a mode, a point, and on which clocks. @param {{mode: string, n: number | null, clocks: string}} asked @returns {Record<string, string | number>} */
+export const partOf = ({ mode, n, clocks }) => ({ mode, ...(n === null ? {} : { n }), ...(clocks ? { clocks } : {}) });
 
 /** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {
@@ -232,6 +248,7 @@ export function decodeTimeline(buffer) {
     t0: head.t0_ns,
     t1: head.t1_ns,
     events: head.events,
+    clocks: head.clocks ?? null,
     sampled: head.sampled,
     px: head.px,
     without: new Set(head.lanes.filter((/** @type {LaneInfo} */ l) => l.has_rows === false).map((/** @type {LaneInfo} */ l) => l.id)),

@@ -6,7 +6,16 @@ import { remember } from "./router.js";
 import { ask, TimelinePage } from "./timeline_page.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 
-/** @typedef {{run: import("../api/types.js").Run, mode: string, n: number | null, signal: AbortSignal}} Asked */
+/**
+ * @typedef {object} Asked
+ * @property {import("../api/types.js").Run} run
+ * @property {string} mode
+ * @property {number | null} n
+ * @property {string} clocks "recorded": each rank has its own; "": as the server puts them right
+ * @property {(clocks: string) => void} onClocks asks again, with others
+ * @property {AbortSignal} signal
+ */
+/** @typedef {Omit<Asked, "clocks" | "onClocks">} Part */
 
 const LIVE_MS = 2000;
 
@@ -64,8 +73,20 @@ export function traceTab(ctx, body, run) {
 
 const emptyPlace = () => h("div", { class: "timeline", "aria-busy": "true" });
 
-/** Until its canvas and the numbers below it are there. @param {HTMLElement} place @param {Asked} asked @param {URLSearchParams} query */
-async function load(place, asked, query) {
+/** Until its canvas and the numbers below it are there. @param {HTMLElement} place @param {Part} part @param {URLSearchParams} query */
+async function load(place, part, query) {
+  const shown = new AbortController();
+  /** @type {Asked} */
+  const asked = {
+    ...part,
+    clocks: query.get("clocks") === "recorded" ? "recorded" : "",
+    signal: AbortSignal.any([part.signal, shown.signal]),
+    onClocks: (clocks) => {
+      shown.abort();
+      remember({ clocks, t0: null, t1: null, s0: null, s1: null, on: null, marks: null }); // a place is another time on other clocks
+      load(place, part, new URL(location.href).searchParams).then(() => /** @type {HTMLElement | null} */ (place.querySelector('[data-act="clocks"]'))?.focus());
+    },
+  };
   try {
     const whole = await ask(asked, {});
     if (asked.signal.aborted) return;

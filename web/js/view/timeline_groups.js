@@ -6,6 +6,7 @@ import { fillIn } from "./waiting.js";
 import { swatch } from "./timeline_tables.js";
 import { fileUrl, getGroups } from "../api/client.js";
 import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
+import { partOf } from "../model/timeline.js";
 
 /** @typedef {import("../api/client.js").Groups} Groups */
 /** @typedef {import("./timeline.js").Asked} Asked */
@@ -43,8 +44,7 @@ export class GroupsTable {
   }
 
   #params() {
-    const { mode, n } = this.#asked;
-    return { mode, ...(n === null ? {} : { n }), ...this.#range, by: this.#by, sort: this.#sort };
+    return { ...partOf(this.#asked), ...this.#range, by: this.#by, sort: this.#sort };
   }
 
   #again() {

@@ -53,20 +53,21 @@ export function heading(whole, { mode }, hidden, hide) {
 
 /**
  * What can be done with it.
- * @param {Asked} asked @param {HTMLElement} find
+ * @param {View} whole @param {Asked} asked @param {HTMLElement} find
  * @param {{all: () => void, lanes: (on: boolean) => void, sql: (on: boolean) => void, selects: (on: boolean) => void, drawing: () => import("./chart_files.js").Drawing | null}} acts
  */
-export function tools({ run, mode, n }, find, acts) {
+export function tools(whole, { run, mode, n, clocks, onClocks }, find, acts) {
   const at = n === null ? "" : `&n=${n}`;
   const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
   const title = `Timeline of ${mode || "all processes"}, run ${run.id}`;
   const fileName = [fileStem(run.name), run.id, "timeline", mode, n ?? ""].filter((part) => part !== "").join("_");
   const range = pressed("Select a range", acts.selects, { title: "Dragging selects instead of panning; Shift and a drag always select" });
+  const own = whole.clocks ? pressed("Own clocks", (on) => onClocks(on ? "recorded" : ""), { title: "Each rank's times as its own clock had them; else all are on the first rank's", "data-act": "clocks", ...(clocks ? { "aria-pressed": "true" } : {}) }) : null;
   return h(
     "div",
     { class: "bar tools" },
     find,
-    h("div", { class: "acts" }, pressed("Lanes", acts.lanes, { title: "Fold, pin, move and filter lanes" }), pressed("SQL", acts.sql, { title: "Ask for anything else" }), range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
+    h("div", { class: "acts" }, pressed("Lanes", acts.lanes, { title: "Fold, pin, move and filter lanes" }), pressed("SQL", acts.sql, { title: "Ask for anything else" }), own, range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), chartFiles(fileName, title, acts.drawing), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
   );
 }
 

@@ -19,7 +19,7 @@ import { duration, plural } from "../model/format.js";
 import { keep, kept } from "../model/lanes.js";
 import { marksOf, marksText } from "../model/timeline_marks.js";
 import { keyOf, placesOf } from "../model/places.js";
-import { DEVICE_KINDS, isSame, lanesIn, partner, sayClocks, sliceOf } from "../model/timeline.js";
+import { DEVICE_KINDS, isSame, lanesIn, partner, partOf, sayClocks, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -44,8 +44,8 @@ const MOST_ASKED = 400;
 const PART_PX = 100;
 
 /** @param {Asked} asked @param {Record<string, string | number>} params */
-export const ask = async ({ run, mode, n, signal }, params) =>
-  sayClocks(await getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal), run.report?.import?.ranks?.ranks ?? []);
+export const ask = async (asked, params) =>
+  sayClocks(await getTimeline(String(asked.run.id), { ...partOf(asked), ...params }, asked.signal), asked.run.report?.import?.ranks?.ranks ?? []);
 
 export class TimelinePage {
   #asked;
@@ -135,7 +135,7 @@ export class TimelinePage {
         this.line.hide(kinds);
         remember({ hide: [...kinds].join(",") });
       }),
-      tools(this.#asked, this.find.el, acts),
+      tools(this.#whole, this.#asked, this.find.el, acts),
       this.#panel,
       this.#few,
       this.#sql,
@@ -203,10 +203,10 @@ export class TimelinePage {
 
   /** @returns {import("./timeline_find.js").Looking} */
   #looking() {
-    const { run, mode, n, signal } = this.#asked;
+    const { run, signal } = this.#asked;
     return {
       look: (q) => ask(this.#asked, { q }),
-      seek: (params) => findEvent(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal),
+      seek: (params) => findEvent(String(run.id), { ...partOf(this.#asked), ...params }, signal),
       window: () => this.line.window,
       left: () => this.#canvas.focus(),
       go: (slice, info) => {

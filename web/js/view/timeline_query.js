@@ -24,9 +24,9 @@ export function queryPanel(place, asked, selection) {
   /** @type {AbortController | null} of what is under way */
   let under = null;
   const body = () => {
-    const { mode, n } = asked;
+    const { mode, n, clocks } = asked;
     const part = within.checked ? selection() : null;
-    return { sql: text.value, ...(mode ? { mode } : {}), ...(n === null ? {} : { n }), ...(part ? { t0: Math.floor(part.t0), t1: Math.ceil(part.t1) } : {}) };
+    return { sql: text.value, ...(mode ? { mode } : {}), ...(n === null ? {} : { n }), ...(clocks ? { clocks } : {}), ...(part ? { t0: Math.floor(part.t0), t1: Math.ceil(part.t1) } : {}) };
   };
   /** @param {"json" | "csv"} format @param {(answer: any) => void} take */
   const ask = async (format, take) => {

@@ -6,6 +6,7 @@ import { fillIn } from "./waiting.js";
 import { viewUrl } from "./joined.js";
 import { swatch } from "./timeline_tables.js";
 import { getStack } from "../api/client.js";
+import { partOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("./timeline.js").Asked} Asked */
@@ -28,13 +29,13 @@ function rowOf({ name, as }, { run }) {
 
 /** Adds to the panel of a slice what a thread was in at a moment. @param {HTMLElement} place @param {Slice} at on the host @param {Asked} asked @param {() => boolean} wanted still */
 export function addStack(place, at, asked, wanted) {
-  const { run, mode, n, signal } = asked;
+  const { run, signal } = asked;
   const stack = h("div");
   add(place, stack);
   const part = (/** @type {string} */ title, /** @type {{name: string, as: string}[]} */ frames) => {
     if (frames.length) add(stack, h("h4", { class: "small" }, title), h("ol", { class: "stack" }, frames.toReversed().slice(0, MOST).map((f) => rowOf(f, asked))));
   };
-  return fillIn(stack, { what: "The stack", signal, still: wanted }, () => getStack(String(run.id), { mode, ...(n === null ? {} : { n }), lane: at.lane, at: Math.floor(at.start) }, signal), (told) => {
+  return fillIn(stack, { what: "The stack", signal, still: wanted }, () => getStack(String(run.id), { ...partOf(asked), lane: at.lane, at: Math.floor(at.start) }, signal), (told) => {
     part("Stack, the innermost first", told.frames);
     part("Its forward", told.forward);
   });
