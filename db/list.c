@@ -116,12 +116,14 @@ static void add_where(struct buf *sql, const struct run_query *f)
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
- * first, each as it is read again to the last bit. */
+ * first, each as it is read again to the last bit; of one without a mode none, without a look at
+ * the others. */
 #define RECENT                                                                                     \
 	"(SELECT group_concat(printf('%!.17g', was), ' ') FROM"                                    \
 	" (SELECT its.speedup AS was FROM run AS other"                                            \
 	" CROSS JOIN run_summary AS its ON its.run = other.id"                                     \
-	" WHERE other.name = run.name AND other.project = run.project"                             \
+	" WHERE run_summary.mode IS NOT NULL AND other.name = run.name"                            \
+	" AND other.project = run.project"                                                         \
 	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id <= run.id"    \
 	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12))"
 _Static_assert(RUN_RECENT == 12, "RECENT names it");

@@ -3,8 +3,8 @@
 Of links: the page, its heading, the file.  Of code: files and folders of the repository, commands and
 flags of `breakeven` (server/text/help.def), flags of our scripts, routes (server/api/routes.def), targets of
 make.  And: README has at most 120 lines, index.md lists every page, the changelog begins with the
-version of the Makefile, help.def has the flags that the commands read, workloads.md the fields of a workload, and attacks in security.md
-their tests.  Says what is wrong, one line each;
+version of the Makefile, help.def has the flags that the commands read, workloads.md the fields of a workload, attacks in security.md
+their tests, and architecture.md the rooms of folders.  Says what is wrong, one line each;
 exit 1 where something is.  PROBE: a Markdown file that is looked at instead of all (a test of this).
 """
 import glob
@@ -257,6 +257,16 @@ def check_attacks():
                     wrong.append(f"web/docs/security.md: {path} has no test {name}")
 
 
+def check_rooms():
+    """A folder of the house whose rooms architecture.md lists has these and no others."""
+    for folder, cell in re.findall(r"^\| `([\w/]+)` \| (.*Rooms.*) \|$", read("web/docs/architecture.md"), re.M):
+        listed = re.sub(r"\([^()]*\)", "", re.search(r"Rooms[^:]*: (.*)", cell)[1])
+        named = set(re.split(r"[,;\s]+(?:and )?", listed.strip()))
+        there = {os.path.basename(os.path.dirname(path)) for path in glob.glob(f"{folder}/*/")}
+        for room in sorted(named ^ there):
+            wrong.append(f"web/docs/architecture.md: {folder}/{room} is {'not listed' if room in there else 'listed, but not there'}")
+
+
 def check_whole():
     lines = read("README.md").count("\n")
     if lines > 120:
@@ -272,6 +282,7 @@ def check_whole():
     check_help()
     check_fields()
     check_attacks()
+    check_rooms()
 
 
 if len(sys.argv) > 1:

@@ -55,6 +55,7 @@ void rank_events_finish(struct rank_events *e)
 	VEC_FREE(&e->copied);
 	VEC_FREE(&e->waits);
 	VEC_FREE(&e->collectives);
+	VEC_FREE(&e->of_host);
 }
 
 /* ---- what an event is ---- */
@@ -67,6 +68,12 @@ static bool begins(const char *text, const char *with)
 static bool is_communication(const char *name)
 {
 	return strncasecmp(name, "nccl", 4) == 0 && strcasestr(name + 4, "kernel");
+}
+
+/* Of a backend that runs them on threads of the host: c10d notes "gloo:all_reduce". */
+static bool is_host_collective(const char *name)
+{
+	return begins(name, "gloo:") || begins(name, "mpi:") || begins(name, "ucc:");
 }
 
 /* -1: it says nothing of ranks. */
@@ -85,7 +92,9 @@ static int kind_of(const struct ranks_event *event)
 	case TIMELINE_OP:
 		return begins(event->name, "ProfilerStep") ? RANK_STEP : RANK_OP;
 	case TIMELINE_RANGE:
-		return begins(event->name, "ProfilerStep") ? RANK_STEP : -1;
+		return begins(event->name, "ProfilerStep") ? RANK_STEP
+		       : is_host_collective(event->name)   ? RANK_HOST_COLLECTIVE
+							   : -1;
 	case TIMELINE_WAIT:
 		return RANK_WAIT;
 	default:
@@ -234,6 +243,47 @@ static bool add_collective(struct rank_events *e, const struct ranks_event *even
 	return c.name && c.group && c.dtype && VEC_PUSH(&e->collectives, c);
 }
 
+/* "[[64, 32]]": 2048; -1: not said, or too many. */
+static int64_t elements_of(const json_t *dims)
+{
+	const json_t *first = json_array_get(dims, 0), *dim;
+	int64_t n = json_is_array(first) ? 1 : -1;
+	size_t i;
+
+	json_array_foreach(first, i, dim)
+	{
+		if (n < 0 || !json_is_integer(dim) || json_integer_value(dim) < 0 ||
+		    __builtin_mul_overflow(n, json_integer_value(dim), &n))
+			return -1;
+	}
+	return n;
+}
+
+/* Its threads take turns: the order is that of the backend. */
+static bool add_of_host(struct rank_events *e, const struct ranks_event *event,
+			struct rank_texts *texts)
+{
+	json_t *json = json_loadb(event->text, event->text_bytes, JSON_DISABLE_EOF_CHECK, NULL);
+	const json_t *args = json_object_get(json, "args");
+	const char *name = strchr(event->name, ':') + 1, *dtype;
+	char backend[8];
+	struct rank_collective c = { .start_ns = event->start_ns,
+				     .end_ns = event->start_ns + event->duration_ns,
+				     .in = elements_of(json_object_get(args, "Input Dims")),
+				     .out = -1,
+				     .seq = -1,
+				     .event = (uint32_t)(e->rows.len - 1) };
+
+	snprintf(backend, sizeof(backend), "%.*s", (int)(name - 1 - event->name), event->name);
+	dtype = json_string_value(json_array_get(json_object_get(args, "Input type"), 0));
+	c.name = rank_text(texts, name);
+	c.group = rank_text(texts, backend);
+	c.dtype = rank_text(texts, dtype ? dtype : "");
+	json_decref(json);
+	c.pairwise = c.name && is_pairwise(c.name);
+	return c.name && c.group && c.dtype && VEC_PUSH(&e->of_host, c);
+}
+
 /* ---- taking events over ---- */
 
 static bool take_lane(struct rank_events *e, const struct ranks_event *event, bool is_device)
@@ -273,7 +323,68 @@ bool rank_events_add(struct rank_events *e, const struct ranks_event *event,
 	if (kind == RANK_WAIT &&
 	    !VEC_PUSH(&e->waits, ((struct rank_wait){ row, event->recorded, event->on_stream })))
 		return false;
+	if (kind == RANK_HOST_COLLECTIVE)
+		return add_of_host(e, event, texts);
 	return kind != RANK_COMMUNICATION || add_collective(e, event, texts);
+}
+
+/* ---- a file without a device ---- */
+
+static int by_thread(const void *a, const void *b, void *rows)
+{
+	const struct rank_event *x = &((const struct rank_event *)rows)[*(const uint32_t *)a],
+				*y = &((const struct rank_event *)rows)[*(const uint32_t *)b];
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
+}
+
+static void take_as(struct rank_events *e, struct rank_event *row, enum rank_kernel kind)
+{
+	row->kind = (uint8_t)kind;
+	e->lanes.at[row->lane] = (struct rank_lane){ .stream = row->lane, .is_device = true };
+}
+
+static bool take_outermost_ops(struct rank_events *e)
+{
+	uint32_t *at = malloc((e->rows.len + 1) * sizeof(*at));
+	const struct rank_event *around = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; at && i < e->rows.len; i++)
+		if (e->rows.at[i].kind == RANK_OP)
+			at[n++] = (uint32_t)i;
+	if (at && n)
+		qsort_r(at, n, sizeof(*at), by_thread, e->rows.at);
+	for (size_t i = 0; i < n; i++) {
+		struct rank_event *row = &e->rows.at[at[i]];
+
+		if (around && around->lane == row->lane && row->start_ns < around->end_ns)
+			continue;
+		around = row;
+		if (!begins(row->name, "c10d::"))
+			take_as(e, row, RANK_COMPUTATION);
+	}
+	free(at);
+	return at != NULL;
+}
+
+bool rank_events_on_host(struct rank_events *e)
+{
+	e->on_host = e->of_host.len > 0;
+	for (size_t i = 0; i < e->rows.len; i++)
+		e->on_host = e->on_host && e->rows.at[i].kind >= RANK_KERNELS;
+	if (!e->on_host)
+		return true;
+	for (size_t i = 0; i < e->of_host.len; i++) {
+		take_as(e, &e->rows.at[e->of_host.at[i].event], RANK_COMMUNICATION);
+		if (!VEC_PUSH(&e->collectives, e->of_host.at[i]))
+			return false;
+	}
+	return take_outermost_ops(e);
 }
 
 /* ---- launches ---- */
@@ -397,7 +508,7 @@ int rank_events_steps(struct rank_events *e, bool *left_out)
 	}
 	for (size_t i = 0; i < e->rows.len; i++) {
 		const struct rank_event *row = &e->rows.at[i];
-		uint32_t launch = row->kind < RANK_KERNELS
+		uint32_t launch = row->kind < RANK_KERNELS && !e->on_host
 				      ? rank_launch_of(&launches, row->correlation)
 				      : (uint32_t)i;
 

@@ -27,7 +27,7 @@ const char *path_kind_label(const char *name); /* of a name */
 const char *rank_kernel_name(enum rank_kernel kind);
 
 /* What is taken of an event; the first RANK_KERNELS are kernels. */
-enum rank_kind { RANK_CALL = RANK_KERNELS, RANK_OP, RANK_STEP, RANK_WAIT };
+enum rank_kind { RANK_CALL = RANK_KERNELS, RANK_OP, RANK_STEP, RANK_WAIT, RANK_HOST_COLLECTIVE };
 
 /* What a call does to the host or to a stream. */
 enum rank_call {
@@ -118,8 +118,10 @@ struct rank_events {
 	VEC(struct rank_copied) copied;
 	VEC(struct rank_wait) waits;
 	VEC(struct rank_collective) collectives;
-	int64_t left_out;              /* events past RANKS_MAX_EVENTS */
-	uint16_t collective_lanes[16]; /* streams of collectives, as they came */
+	VEC(struct rank_collective) of_host; /* that the host ran: gloo, MPI, UCC */
+	bool on_host;                        /* see rank_events_on_host() */
+	int64_t left_out;                    /* events past RANKS_MAX_EVENTS */
+	uint16_t collective_lanes[16];       /* streams of collectives, as they came */
 	int n_collective_lanes;
 };
 void rank_events_finish(struct rank_events *e);
@@ -128,6 +130,11 @@ void rank_events_finish(struct rank_events *e);
  * into `texts`.  False: out of memory. */
 bool rank_events_add(struct rank_events *e, const struct ranks_event *event,
 		     struct rank_texts *texts);
+
+/* Of a file that is all there.  Where it has collectives of the host and no event of a device, they
+ * are its collectives, and each thread's outermost ops, but for those that begin a collective, its
+ * computation.  False: out of memory. */
+bool rank_events_on_host(struct rank_events *e);
 
 /* Leaves the last ProfilerStep out, where there are several: kernels that were launched after it
  * began (on the host or, where the trace notes it there too, on the device: the later), and those

@@ -303,6 +303,11 @@ static void start_of_kernel(const struct path_finder *f, struct moment *m)
 	m->kind = PATH_GAP;
 	if (f->last_device == NONE) /* what came before is not in the file */
 		return;
+	if (f->e->on_host) { /* whatever ended last, the program went on from there */
+		m->before = f->last_device;
+		m->kind = PATH_HOST;
+		return;
+	}
 	if (launch != NONE &&
 	    (before == NONE || f->moments[before].at_ns < f->moments[launch].at_ns)) {
 		m->before = launch;

@@ -221,6 +221,7 @@ static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 	if (!set_rank(r, head, out))
 		return false;
 	REPORT_SET(out, file, r->file);
+	REPORT_SET(out, on_host, r->events.on_host);
 	REPORT_SET(out, steps, steps);
 	REPORT_SET(out, last_step_left_out, last);
 	REPORT_SET_OR_NULL(out, peak_bytes, r->peak_bytes >= 0, r->peak_bytes);
@@ -242,10 +243,11 @@ static int64_t begin_of(const struct rank_events *e)
 
 bool ranks_end(struct ranks *r, const json_t *head, struct err *err)
 {
-	struct rank_row row = { .file = r->number, .begin_ns = begin_of(&r->events) };
-	bool ok = true;
+	struct rank_row row = { .file = r->number };
+	bool ok = rank_events_on_host(&r->events);
 
-	if (row.begin_ns < INT64_MAX && r->rows.len < RANKS_MAX_RANKS) {
+	row.begin_ns = begin_of(&r->events);
+	if (ok && row.begin_ns < INT64_MAX && r->rows.len < RANKS_MAX_RANKS) {
 		row.report = report_new_rank(1, &r->draft.arena);
 		ok = row.report && analyse(r, head, &row) && VEC_PUSH(&r->rows, row);
 		if (!ok)
@@ -274,7 +276,7 @@ static struct report_rank_list rank_rows(const struct ranks *r, struct report_dr
 	return (struct report_rank_list){ rows, rows ? r->rows.len : 0 };
 }
 
-enum { MOST_SENTENCES = 4 };
+enum { MOST_SENTENCES = 5 };
 
 /* `like`: so many others are late half as much or more. */
 static void say_late(const struct report_rank *r, int like, struct report_draft *draft,
@@ -350,6 +352,14 @@ static const char *cut_sentence(const struct rank_match *m)
 			    (long long)m->n_cut, (long long)m->first_cut);
 }
 
+static bool any_on_host(const struct ranks *r)
+{
+	for (size_t i = 0; i < r->rows.len; i++)
+		if (r->rows.at[i].report->on_host)
+			return true;
+	return false;
+}
+
 static struct report_texts sentences(const struct ranks *r, const struct rank_match *m,
 				     const struct report_rank_path *path)
 {
@@ -371,6 +381,9 @@ static struct report_texts sentences(const struct ranks *r, const struct rank_ma
 		say_path(path, draft, &said[n++]);
 	say_exposed(r, draft, &said[n]);
 	n += said[n] != NULL;
+	if (any_on_host(r))
+		said[n++] = "Traces have no event of a device: outermost ops of the host are the "
+			    "computation, and what gloo, MPI or UCC ran the collectives.";
 	if (m->n_cut)
 		said[n++] = cut_sentence(m);
 	return report_draft_texts(draft, said, n);
@@ -399,6 +412,12 @@ static const char *say_busy(const struct ranks *r, struct report_draft *draft)
 	number_print(low, 100 * least, 0.1);
 	number_print(high, 100 * most, 0.1);
 	number_duration(length, one->total_us);
+	if (any_on_host(r))
+		return arena_printf(
+		    &draft->arena,
+		    "Hosts of %d rank%s ran ops and collectives %s%s%s %% of their time", n,
+		    n > 1 ? "s" : "", low, strcmp(low, high) ? " to " : "",
+		    strcmp(low, high) ? high : "");
 	if (n == 1)
 		return arena_printf(&draft->arena, "The device was busy %s %% of %s", high, length);
 	return arena_printf(&draft->arena, "Devices of %d ranks were busy %s%s%s %% of their time",

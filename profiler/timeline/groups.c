@@ -126,11 +126,12 @@ bool timeline_groups_chunk(struct timeline_groups *g, const void *block, size_t 
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 		int64_t end = e.start_ns + e.duration_ns;
-		struct event_sum s = { 1, 0, e.duration_ns };
+		struct event_sum s = { .count = 1 };
 
 		if (!window_has(&g->w, &e) || !counts(g, e.kind))
 			continue;
-		s.ns = (end < t1 ? end : t1) - (e.start_ns > t0 ? e.start_ns : t0);
+		/* What lies in the window, as all figures of it. */
+		s.ns = s.most_ns = (end < t1 ? end : t1) - (e.start_ns > t0 ? e.start_ns : t0);
 		if (e.name >= g->n_names)
 			e.name = 0;
 		add_sum(&g->sums[(size_t)e.name * TIMELINE_KIND_COUNT + e.kind], &s);
@@ -334,9 +335,10 @@ json_t *timeline_groups_json(struct timeline_groups *g, struct err *err)
 			add_sum(&rest, &g->groups[i].sum);
 	}
 	out = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I}}", "t0_ns",
-			(json_int_t)(t0 - g->w.begin_ns), "t1_ns", (json_int_t)(t1 - g->w.begin_ns),
-			"events", (json_int_t)g->all.count, "sum_ns", (json_int_t)g->all.ns,
-			"groups", (json_int_t)g->n_groups, "rows", rows, "left_out", "groups",
+			(json_int_t)(g->w.t0_ns - g->w.begin_ns), "t1_ns",
+			(json_int_t)(g->w.t1_ns - g->w.begin_ns), "events",
+			(json_int_t)g->all.count, "sum_ns", (json_int_t)g->all.ns, "groups",
+			(json_int_t)g->n_groups, "rows", rows, "left_out", "groups",
 			(json_int_t)(g->n_groups - json_array_size(rows)), "count",
 			(json_int_t)rest.count, "sum_ns", (json_int_t)rest.ns);
 	if (!out || g->failed) {

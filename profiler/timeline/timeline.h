@@ -361,7 +361,9 @@ bool timeline_view_wants_more(struct timeline_view *v);
 /* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
  * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
  * columns, what their numbers stand for, totals that hold for all events of the
- * window, those that have no row of their own too, and where a page opens: "opens". */
+ * window, those that have no row of their own too, and where a page opens: "opens".
+ * Rows are in order of their starts; of one start the longest comes first, then the lane with the
+ * lowest number, then the name with the lowest. */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
 enum { TIMELINE_ANSWER_VERSION = 6 }; /* one more with each change of it */
 

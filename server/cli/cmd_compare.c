@@ -142,12 +142,20 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 			   .most = COMPARE_MAX_RUNS,
 			   .over = "at most 8 runs at once, not also " },
 	};
-	int status = flags_read(&flags, argc, argv);
+	int status = flags_read(&flags, argc, argv), log = 0;
 
 	f->n = flags.words.n;
 	if (status >= 0)
 		return status;
-	f->timelines |= !f->suites && f->n == 2 && (is_log(f->runs[0]) || is_log(f->runs[1]));
+	while (log < f->n && (f->suites || !is_log(f->runs[log])))
+		log++;
+	if (log < f->n && f->n > 2) {
+		flags_refuse("compare",
+			     "logs are compared by their timelines, two at once, and this is one: ",
+			     f->runs[log]);
+		return EXIT_USAGE;
+	}
+	f->timelines |= log < f->n && f->n == 2;
 	return check_words(f) && check_margin(f) && check_lanes(f) &&
 		       flags_one_of("compare", "--metric", f->options.metric, metrics)
 		   ? -1
@@ -581,6 +589,30 @@ static void print_suites(struct buf *out, const struct report_suite_comparison *
 
 /* ---- timelines ---- */
 
+static int64_t count_of(const struct report_total *total)
+{
+	return total ? total->count : 0;
+}
+
+/* What is aligned, or which file has none of it. */
+static bool has_items(const char *path, const json_t *report, struct err *err)
+{
+	struct arena arena = { 0 };
+	const struct report_import *read = report_read_import(report, &arena, err);
+	bool ok = read != NULL;
+
+	if (ok && read->files.n == 0)
+		ok = err_set(err, ERR_UNSUPPORTED, "%.300s is empty", path);
+	else if (ok && count_of(read->kernels) + count_of(read->copies) + count_of(read->sets) +
+			       count_of(read->ops) ==
+			   0)
+		ok = err_set(err, ERR_UNSUPPORTED,
+			     "%.300s has neither kernels nor ops, so there is nothing to align",
+			     path);
+	arena_finish(&arena);
+	return ok;
+}
+
 static bool load_timeline(struct loaded_timeline *t, const char *text, const char *store,
 			  struct err *err)
 {
@@ -594,7 +626,7 @@ static bool load_timeline(struct loaded_timeline *t, const char *text, const cha
 		ok = loaded_timeline_of_run(t, db, id, err);
 	else if (im && import_named(im, text, text, err))
 		report = import_finish(im, err);
-	if (report) {
+	if (report && has_items(text, report, err)) {
 		t->head = json_pack("{s:s, s:s}", "file", text, "name", text);
 		ok = t->head || err_set(err, ERR_BAD_REQUEST, "the name of a file must be UTF-8");
 	}

@@ -293,6 +293,22 @@ static bool read_file(struct import *im, const char *name, struct err *err)
 	return ok;
 }
 
+/* A file that was named before would count twice. */
+static bool is_first(const struct import_flags *f, int i, struct err *err)
+{
+	struct stat is, was;
+
+	for (int k = 0; k < i; k++)
+		if (stat(f->files[i], &is) == 0 && S_ISREG(is.st_mode) &&
+		    stat(f->files[k], &was) == 0 && is.st_dev == was.st_dev &&
+		    is.st_ino == was.st_ino)
+			return err_set(err, ERR_BAD_REQUEST,
+				       "%.300s is named twice%s%.300s; it would count twice",
+				       f->files[i], strcmp(f->files[i], f->files[k]) ? ", as " : "",
+				       strcmp(f->files[i], f->files[k]) ? f->files[k] : "");
+	return true;
+}
+
 static bool put_block(void *self, const void *block, size_t len, struct err *err)
 {
 	return fwrite(block, 1, len, self) == len ||
@@ -306,9 +322,14 @@ static json_t *read_files(const struct import_flags *f, FILE *timeline, struct e
 	bool ok = im != NULL;
 
 	for (int i = 0; ok && i < f->n_files; i++)
-		ok = read_file(im, f->files[i], err);
+		ok = is_first(f, i, err) && read_file(im, f->files[i], err);
 	if (ok)
 		report = import_finish(im, err);
+	if (report && json_array_size(json_object_get(report, "files")) == 0) {
+		err_set(err, ERR_UNSUPPORTED, "%.300s holds no log", f->files[0]);
+		json_decref(report);
+		report = NULL;
+	}
 	import_destroy(im);
 	return report;
 }

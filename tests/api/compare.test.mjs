@@ -278,9 +278,12 @@ test('the command aligns two files, and says by its exit status what is slower',
     assert.match(same.stdout, /^No difference beyond noise/);
     assert.equal(slower.status, 0, 'the step takes as long: its kernels lie in its idle time');
     assert.match(slower.stdout, /\+8.0 µs {2}device {2}slower {7}1 {5}1 {2}second_1/);
-    for (const [args, says] of [[[a, b, '--margin', '3'], /without --margin/], [['1', '2', '--mode', 'eager'], /--timelines alone: --mode/], [[a, b, '--mode', 'fast'], /no mode is named fast/]]) {
+    for (const [args, says] of [[[a, b, '--margin', '3'], /without --margin/], [['1', '2', '--mode', 'eager'], /--timelines alone: --mode/], [[a, b, '--mode', 'fast'], /no mode is named fast/], [[a, b, a], /two at once, and this is one: /]]) {
         const r = command(...args);
         assert.equal(r.status, 2);
         assert.match(r.stderr, says);
     }
+    const log = command(a, 'tests/import/torch_trace_2.14.log');
+    assert.deepEqual([log.status, log.stdout], [1, '']);
+    assert.match(log.stderr, /torch_trace_2\.14\.log has neither kernels nor ops/);
 });

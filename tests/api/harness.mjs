@@ -51,11 +51,11 @@ process.once('exit', () => {
  * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
  * that starts it, as a shell that sets limits.
  */
-export async function startServer({ folder, args = [], prefix = [] } = {}) {
+export async function startServer({ folder, args = [], prefix = [], program = binary } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
-    const [command, ...before] = [...prefix, binary];
+    const [command, ...before] = [...prefix, program];
     const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
-        '--cache', join(home, 'cache'), '--check-seconds', '600', ...args], {
+        '--cache', join(home, 'cache'), ...(program === binary ? ['--check-seconds', '600'] : []), ...args], {
         stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
     });
     let log = '';

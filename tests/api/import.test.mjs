@@ -2,8 +2,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
@@ -238,6 +239,18 @@ test('flags and files that are wrong are said', () => {
     const missing = run('/no/such/file');
     assert.equal(missing.status, 1);
     assert.match(missing.stderr, /\/no\/such\/file: No such file/);
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-import-test-'));
+    for (const [name, bytes] of [['a.txt', 'hello'], ['empty.log', ''], ['cut.json.gz', gzipSync(readFileSync(trace)).subarray(0, 12)]]) writeFileSync(join(folder, name), bytes);
+    for (const [names, says] of [[['cut.json.gz'], /cut or damaged/], [['empty.log'], /is empty/], [['a.txt'], /not a log of a known kind/]])
+        assert.match(run(...names.map((n) => join(folder, n))).stderr, says);
+    rmSync(join(folder, 'cut.json.gz'));
+    const none = run(folder); // each file in it is left out
+    assert.deepEqual([none.status, none.stdout], [1, '']);
+    assert.match(none.stderr, /left out: .*a\.txt[^]*holds no log/);
+    const twice = run(log, `./${log}`);
+    assert.equal(twice.status, 1);
+    assert.match(twice.stderr, /is named twice, as tests\/import\/.*; it would count twice/);
+    rmSync(folder, { recursive: true });
     assert.equal(run('--help').status, 0);
     assert.match(run(log).stdout, /6 graphs, 7 compilations, 4 breaks, 2 recompiles/);
 });

@@ -111,3 +111,14 @@ test('a server that is killed within posts has made what it answers again, once'
     assert.equal(await total(server), keys.length);
     await server.stop();
 });
+
+test('what a thread of its own handles is handled once, however quick that is', async () => {
+    const told = async () => Number(/^breakeven_http_requests_total (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())[1]);
+    const before = await told(), N = 500;
+    const body = JSON.stringify({ boxes: [], links: [] });
+    let left = N;
+    await Promise.all(Array.from({ length: 8 }, async () => {
+        while (left-- > 0) await (await fetch(`${server.url}/api/v1/layout`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })).arrayBuffer();
+    }));
+    assert.equal((await told()) - before, N + 1);
+});

@@ -220,6 +220,11 @@ test("a timeline has all ranks, and their compile logs, on the first one's clock
         assert.ok(Math.abs(at / 1e3 - 1000) < 3, `compiling at ${at} ns`);
     };
     await same(1);
+    // Sums are of the same window.
+    for (const clocks of ['', '&clocks=recorded']) {
+        const { body: sums } = await getJson(`${server.url}/api/v1/runs/1/timeline/groups?by=name${clocks}`), head = await headOf(server, 1, clocks);
+        assert.deepEqual([sums.t0_ns, sums.t1_ns, sums.events], [0, head.span_ns, head.events]);
+    }
     assert.equal((await fetch(`${server.url}/api/v1/runs/1/timeline?clocks=mine`)).status, 400);
     assert.equal((await getJson(`${server.url}/api/v1/runs/1/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"sql": "SELECT 1", "clocks": "mine"}' })).status, 400);
     // A Chrome trace is on one clock and says so; it comes back as the same.
@@ -237,4 +242,56 @@ test("a timeline has all ranks, and their compile logs, on the first one's clock
     // One rank alone has no other's clock.
     post(join(made.path, 'rank-1.pt.trace.json'));
     assert.equal((await headOf(server, 3)).clocks, null);
+});
+
+/** A rank of a job on CPUs: 20 steps of an op and the two collectives that it begins, on two threads by turns. */
+function traceOnHost(rank, { ahead = 0, slow = 1, swap = -1 } = {}) {
+    const events = [];
+    const put = (cat, name, tid, ts, dur, args = {}) => events.push({ ph: 'X', cat, name, pid: 50 + rank, tid, ts: ts + ahead, dur, args });
+    for (let i = 0; i < 20; i++) {
+        const at = 1000 + 1000 * i, own = 100 * slow;
+        put('cpu_op', 'aten::linear', 1, at, own);
+        put('cpu_op', 'aten::addmm', 1, at + 5, own - 10);
+        put('cpu_op', 'c10d::allreduce_', 1, at + own + 5, 10);
+        for (const k of [0, 1]) {
+            const begin = at + own + 10 + (k ? 410 - own : 0), name = (k === 1) === (i === swap) ? 'all_reduce' : 'all_gather';
+            put('user_annotation', `gloo:${name}`, 10 + (2 * i + k + rank) % 2, begin, at + 400 + 100 * k - begin, { 'Input type': ['float'], 'Input Dims': [[64, 32]] });
+        }
+    }
+    return { distributedInfo: { backend: 'gloo', rank, world_size: 3 }, traceEvents: events };
+}
+
+test("of a job on CPUs the host's collectives tell clocks, who is late and who differs", async (t) => {
+    const path = join(folder, 'hosts');
+    execFileSync('mkdir', [path]);
+    const write = (...how) => how.forEach((h, rank) => writeFileSync(join(path, `rank${rank}.json`), JSON.stringify(traceOnHost(rank, h))));
+    write({}, { ahead: 777, slow: 3 }, { ahead: -5000000 });
+    const ranks = imported(path);
+    assert.deepEqual(ranks.ranks.map((r) => [r.on_host, r.offset_us, r.offset_error_us, r.offset_from, r.collectives]), [[true, 0, 0, 0, 40], [true, 777, 0, 40, 40], [true, -5000000, 0, 40, 40]]);
+    assert.deepEqual(ranks.ranks.map((r) => [r.last, r.wait_us]), [[0, 4000], [20, 0], [0, 4000]]);
+    assert.deepEqual([ranks.ranks[1].late_kind, ranks.ranks[1].late_name], ['computation', 'aten::linear']);
+    // What lies in an op is not counted again, and an op that begins a collective computes nothing.
+    assert.deepEqual(ranks.ranks.map((r) => r.computation_us), [2000, 6000, 2000]);
+    assert.deepEqual(ranks.divergences, []);
+    assert.match(ranks.busy, /^Hosts of 3 ranks ran ops and collectives /);
+    assert.ok(ranks.sentences.some((s) => s.startsWith('Traces have no event of a device')));
+    const { path: { shares, total_us: all } } = ranks;
+    near(shares.reduce((sum, s) => sum + s.us, 0), all, 'shares');
+    // Of one that is cut off what it has is compared; one that is missing is not there.
+    const whole = readFileSync(join(path, 'rank2.json'), 'utf8');
+    writeFileSync(join(path, 'rank2.json'), whole.slice(0, whole.length / 2));
+    const cut = imported(path);
+    assert.ok(cut.ranks[2].collectives > 10 && cut.ranks[2].collectives < 30);
+    assert.equal(cut.ranks[2].offset_us, -5000000);
+    rmSync(join(path, 'rank1.json'));
+    assert.deepEqual(imported(path).ranks.map((r) => r.rank), [0, 2]);
+    assert.equal(imported(path).world_size, 3);
+    write({}, {}, { swap: 7 });
+    assert.deepEqual(imported(path).divergences.map((d) => [d.ranks, d.index]), [[[2], 14]]);
+    // With an event of a device it is a job on devices, whatever its host ran.
+    const trace = traceOnHost(0);
+    trace.traceEvents.push({ ph: 'X', cat: 'kernel', name: 'add', pid: 0, tid: 7, ts: 1500, dur: 10, args: { stream: 7, device: 0, correlation: 1 } });
+    writeFileSync(join(path, 'rank0.json'), JSON.stringify(trace));
+    const device = imported(join(path, 'rank0.json')).ranks[0];
+    assert.deepEqual([device.on_host, device.computation_us, device.collectives], [false, 10, 0]);
 });

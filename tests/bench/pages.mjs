@@ -1,6 +1,7 @@
 // tests/bench/pages.mjs -- how fast the pages are, in headless Chromium: `node tests/bench/pages.mjs [ROUNDS]`.
 //
-// BREAKEVEN names the binary.  Prints figures, asserts nothing: the median of the rounds, the least and the
+// BREAKEVEN names the binary; BESIDE another one, of an earlier commit say, whose pages are opened in turn with
+// ours: a line for each.  Prints figures, asserts nothing: the median of the rounds, the least and the
 // most, beside the bar; and the load of the machine before and after, for all of it moves with that.  A view is
 // there when what it was asked for has been painted, counted from the start of the navigation with nothing in
 // the browser's cache; the window has stood a second before, for Chromium loads pages of its own when it opens
@@ -12,7 +13,7 @@ import { once } from "node:events";
 import { loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { binary, postRun, randn, startServer, sweep, waitFor } from "../api/harness.mjs";
+import { binary, randn, startServer, sweep } from "../api/harness.mjs";
 import { openPage, startBrowser } from "../e2e/browser.mjs";
 
 const ROUNDS = Number(process.argv[2] ?? 5);
@@ -64,7 +65,12 @@ import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 names = [r[1] for r in db.execute("PRAGMA table_info(run)") if r[1] != "id"]
 of = ", ".join('"%s"' % n for n in names)
-db.executemany("INSERT INTO run_row (%s) SELECT %s FROM run_row WHERE id = 1" % (of, of), [()] * int(sys.argv[2]))
+table = db.execute("SELECT max(name) FROM sqlite_master WHERE type = 'table' AND name IN ('run', 'run_row')").fetchone()[0]
+db.executemany("INSERT INTO %s (%s) SELECT %s FROM %s WHERE id = 1" % (table, of, of, table), [()] * int(sys.argv[2]))
+if table == "run_row":  # each with the summary of the first
+    names = [r[1] for r in db.execute("PRAGMA table_info(run_summary)") if r[1] != "run"]
+    of = ", ".join('"%s"' % n for n in names)
+    db.execute("INSERT INTO run_summary (run, %s) SELECT run_row.id, %s FROM run_row JOIN (SELECT %s FROM run_summary WHERE run = 1) WHERE run_row.id > (SELECT max(run) FROM run_summary)" % (of, of, of))
 db.commit()
 `;
   execFileSync("python3", ["-c", script, store, String(RUNS)]);
@@ -124,74 +130,104 @@ function frames(page, act) {
   );
 }
 
-async function first(browser, what, url, ready, bar, blocked = "") {
-  const views = [];
-  for (let i = 0; i <= ROUNDS; i++) {
-    const v = await view(browser, url, ready);
-    await v.context.close();
-    if (i) views.push(v); // the first warms the server
+/** A binary whose pages are opened: its server, and the runs there. */
+const sides = [{ name: "", program: binary }, ...(process.env.BESIDE ? [{ name: "beside: ", program: process.env.BESIDE }] : [])];
+
+/** @param {(side: any) => string} path */
+async function first(browser, what, path, ready, bar, blocked = "") {
+  const views = sides.map(() => []);
+  for (let i = 0; i <= ROUNDS; i++)
+    for (const [k, side] of sides.entries()) {
+      const v = await view(browser, side.server.url + path(side), ready);
+      await v.context.close();
+      if (i) views[k].push(v); // the first warms the server
+    }
+  for (const [k, side] of sides.entries()) {
+    tell(side.name + what, views[k].map((v) => v.painted), "ms", bar);
+    if (blocked) tell("  longest block of its main thread", views[k].map((v) => v.longest), "ms", blocked);
+    tell("  layout shift", views[k].map((v) => v.shift), "", "0.01");
   }
-  tell(what, views.map((v) => v.painted), "ms", bar);
-  if (blocked) tell("  longest block of its main thread", views.map((v) => v.longest), "ms", blocked);
-  tell("  layout shift", views.map((v) => v.shift), "", "0.01");
 }
 
-async function moving(browser, what, url, ready, act) {
-  const [between, work] = [[], []];
-  for (let i = 0; i < ROUNDS; i++) {
-    const { page, context } = await view(browser, url, ready);
-    const got = await frames(page, act);
-    await context.close();
-    between.push(p95(got.between));
-    work.push(p95(got.work));
+/** @param {(side: any) => string} path */
+async function moving(browser, what, path, ready, act) {
+  const got = sides.map(() => ({ between: [], work: [] }));
+  for (let i = 0; i < ROUNDS; i++)
+    for (const [k, side] of sides.entries()) {
+      const { page, context } = await view(browser, side.server.url + path(side), ready);
+      const { between, work } = await frames(page, act);
+      await context.close();
+      got[k].between.push(p95(between));
+      got[k].work.push(p95(work));
+    }
+  for (const [k, side] of sides.entries()) {
+    tell(`  ${side.name}${what}, work p95`, got[k].work, "ms", "16 ms");
+    tell(`  ${side.name}${what}, frame p95`, got[k].between, "ms", "16.7 ms");
   }
-  tell(`${what}, work p95`, work, "ms", "16 ms");
-  tell(`${what}, frame p95`, between, "ms", "16.7 ms");
+}
+
+/** Runs a workload; its number.  Answers are not held against the schema: they may be those of an earlier commit. */
+async function ran(server, workload) {
+  const post = await fetch(`${server.url}/api/v1/runs`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(workload) });
+  const { id } = await post.json();
+  for (;;) {
+    const run = await (await fetch(`${server.url}/api/v1/runs/${id}`)).json();
+    if (run.status === "done") return id;
+    if (run.status !== "queued" && run.status !== "running") throw new Error(JSON.stringify(run.error));
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+/** What its pages are opened on: two runs and the import of a trace. */
+async function fill(side, trace) {
+  const { server } = side;
+  side.run = await ran(server, { ...sweep([1, 5, 10]), backend: "interp" });
+  side.many = await ran(server, manyOps());
+  const told = execFileSync(side.program, ["import", trace, "--post", server.url, "--json"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const listed = await (await fetch(`${server.url}/api/v1/runs`)).json();
+  side.imported = Math.max(...listed.runs.map((r) => r.id));
+  if (side.imported === side.many) throw new Error(`the trace was not posted: ${told.slice(0, 400)}`);
 }
 
 /** The editor is CodeMirror, in a file that only the form loads. */
 const isEditor = (file) => file.endsWith("/view/editor.js");
 
 /** Of the page's scripts and styles, compressed. */
-function servedBytes(wanted) {
-  const served = join(dirname(binary), "gen/web/assets");
+function servedBytes(program, wanted) {
+  const served = join(dirname(program), "gen/web/assets");
   const files = ["js", "css"].flatMap((d) => readdirSync(join(served, d), { recursive: true }).map((f) => join(served, d, f))).filter((f) => /\.\w+$/.test(f) && wanted(f));
   return files.reduce((sum, f) => sum + gzipSync(readFileSync(f), { level: 9 }).length, 0);
 }
 
 const key = (code) => `document.querySelector(".tl canvas").dispatchEvent(new KeyboardEvent("keydown", { key: ${code}, bubbles: true }))`;
 
-let server = await startServer();
 const browser = await startBrowser();
 try {
+  for (const side of sides) side.server = await startServer({ program: side.program });
   console.log(`load ${load()}; ${ROUNDS} rounds: median (least to most)`);
-  const run = (await postRun(server, { ...sweep([1, 5, 10]), backend: "interp" })).body.id;
-  const many = (await postRun(server, manyOps())).body.id;
-  await waitFor(server, run);
-  const ran = await waitFor(server, many, undefined, 600000);
-  if (ran.status !== "done") throw new Error(JSON.stringify(ran.error));
-  const trace = join(server.home, "trace.json");
+  const trace = join(sides[0].server.home, "trace.json");
   await writeTrace(trace);
-  const told = execFileSync(binary, ["import", trace, "--post", server.url, "--json"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  const listed = await (await fetch(`${server.url}/api/v1/runs`)).json();
-  const imported = Math.max(...listed.runs.map((r) => r.id));
-  if (imported === many) throw new Error(`the trace was not posted: ${told.slice(0, 400)}`);
+  for (const side of sides) await fill(side, trace);
 
-  await first(browser, "a run: its verdict", `${server.url}/runs/${run}`, "#verdict", "300 ms");
-  await first(browser, `a timeline of ${EVENTS} events: first frame`, `${server.url}/runs/${imported}/timeline`, ".tl canvas", "200 ms");
-  await moving(browser, "  pan", `${server.url}/runs/${imported}/timeline?t0=1e9&t1=1.1e9`, ".tl canvas", key('i % 20 < 10 ? "d" : "a"'));
-  await moving(browser, "  zoom", `${server.url}/runs/${imported}/timeline`, ".tl canvas", key('i % 40 < 20 ? "w" : "s"'));
-  await first(browser, `a graph of ${NODES} nodes: something to read`, `${server.url}/runs/${many}/graphs`, ".ops li, .graph [data-node]", "300 ms", "none frozen");
+  await first(browser, "a run: its verdict", (s) => `/runs/${s.run}`, "#verdict", "300 ms");
+  await first(browser, `a timeline of ${EVENTS} events: first frame`, (s) => `/runs/${s.imported}/timeline`, ".tl canvas", "200 ms");
+  await moving(browser, "pan", (s) => `/runs/${s.imported}/timeline?t0=1e9&t1=1.1e9`, ".tl canvas", key('i % 20 < 10 ? "d" : "a"'));
+  await moving(browser, "zoom", (s) => `/runs/${s.imported}/timeline`, ".tl canvas", key('i % 40 < 20 ? "w" : "s"'));
+  await first(browser, `a graph of ${NODES} nodes: something to read`, (s) => `/runs/${s.many}/graphs`, ".ops li, .graph [data-node]", "300 ms", "none frozen");
 
-  await server.stop({ keep: true });
-  multiply(join(server.home, "store.db"));
-  server = await startServer({ folder: server.home });
-  await first(browser, `a list of ${RUNS} runs`, `${server.url}/runs`, ".runs tbody tr", "none");
-  await moving(browser, "  scroll", `${server.url}/runs`, ".runs tbody tr", "scrollBy(0, i % 60 < 30 ? 120 : -120)");
-  console.log(`${"own JavaScript and CSS, compressed".padEnd(52)} ${(servedBytes((f) => !isEditor(f)) / 1e3).toFixed(1).padStart(7)} kB  bar 250 kB`);
-  console.log(`${"the editor (CodeMirror), compressed".padEnd(52)} ${(servedBytes(isEditor) / 1e3).toFixed(1).padStart(7)} kB  bar 150 kB`);
+  for (const side of sides) {
+    await side.server.stop({ keep: true });
+    multiply(join(side.server.home, "store.db"));
+    side.server = await startServer({ folder: side.server.home, program: side.program });
+  }
+  await first(browser, `a list of ${RUNS} runs`, () => "/runs", ".runs tbody tr", "none");
+  await moving(browser, "scroll", () => "/runs", ".runs tbody tr", "scrollBy(0, i % 60 < 30 ? 120 : -120)");
+  for (const { name, program } of sides) {
+    console.log(`${`${name}own JavaScript and CSS, compressed`.padEnd(52)} ${(servedBytes(program, (f) => !isEditor(f)) / 1e3).toFixed(1).padStart(7)} kB  bar 250 kB`);
+    console.log(`${`${name}the editor (CodeMirror), compressed`.padEnd(52)} ${(servedBytes(program, isEditor) / 1e3).toFixed(1).padStart(7)} kB  bar 150 kB`);
+  }
   console.log(`load ${load()}`);
 } finally {
   await browser.close();
-  await server.stop();
+  for (const side of sides) await side.server?.stop();
 }

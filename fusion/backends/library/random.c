@@ -429,28 +429,10 @@ static int draw_where(struct twister *g, const struct library_call *call, int64_
 	return n;
 }
 
-static void draw_kept(struct twister *g, const struct library_call *call, void *out)
-{
-	const double of[2] = { 0, 1 / (1 - node_arg(call->node, "p")->f) };
-	const float narrow[2] = { 0, (float)of[1] };
-	enum dtype dtype = call->out.dtype;
-	bool kept[FILLED / 2];
-	int n;
-
-	for (int64_t first = 0; first < call->out.numel; first += n) {
-		float *to = (float *)out + first;
-
-		n = draw_where(g, call, first, kept);
-		for (int i = 0; dtype == DTYPE_F32 && i < n; i++)
-			to[i] = narrow[kept[i]];
-		for (int i = 0; dtype != DTYPE_F32 && i < n; i++)
-			dtype_put_double(dtype, out, first + i, of[kept[i]]);
-	}
-}
-
-/* In place of the elements, which are copied there before: a product with what draw_kept() makes.
- */
-static void draw_dropped(struct twister *g, const struct library_call *call, void *out)
+/* For each element whether it is kept: 1 / (1 - p), or 0; with `times` the product of the element,
+ * which is there before, with that. */
+static inline void draw_dropout(struct twister *g, const struct library_call *call, void *out,
+				bool times)
 {
 	enum dtype dtype = call->out.dtype;
 	const double of[2] = { 0, rounded(dtype, 1 / (1 - node_arg(call->node, "p")->f)) };
@@ -463,11 +445,23 @@ static void draw_dropped(struct twister *g, const struct library_call *call, voi
 
 		n = draw_where(g, call, first, kept);
 		for (int i = 0; dtype == DTYPE_F32 && i < n; i++)
-			to[i] *= narrow[kept[i]];
-		for (int i = 0; dtype != DTYPE_F32 && i < n; i++)
-			dtype_put_double(dtype, out, first + i,
-					 dtype_get_double(dtype, out, first + i) * of[kept[i]]);
+			to[i] = times ? to[i] * narrow[kept[i]] : narrow[kept[i]];
+		for (int i = 0; dtype != DTYPE_F32 && i < n; i++) {
+			double x = times ? dtype_get_double(dtype, out, first + i) : 1;
+
+			dtype_put_double(dtype, out, first + i, x * of[kept[i]]);
+		}
 	}
+}
+
+static void draw_kept(struct twister *g, const struct library_call *call, void *out)
+{
+	draw_dropout(g, call, out, false);
+}
+
+static void draw_dropped(struct twister *g, const struct library_call *call, void *out)
+{
+	draw_dropout(g, call, out, true);
 }
 
 static void run(const struct library_call *call, void *const *buffers,

@@ -2381,6 +2381,8 @@ export interface ReportRank {
   file: string;
   /** the machine, where the file says it */
   host?: string;
+  /** true: its trace has no event of a device, and the figures are of its host: outermost ops are the computation, spans of gloo, MPI or UCC the collectives */
+  on_host: boolean;
   /** ProfilerSteps that the figures cover; 0: there are none */
   steps: number;
   /** true: what the last ProfilerStep launched is left out, since its kernels are cut off */

@@ -164,7 +164,8 @@ export async function importFiles(dropped) {
         jobsChanged();
       } catch (e) {
         if (ends.signal.aborted) return;
-        refuse([`${post.name}: ${e instanceof Error ? e.message : e}`]);
+        const why = e instanceof Error ? e.message : String(e);
+        refuse([why.startsWith(post.name) ? why : `${post.name}: ${why}`]);
       }
     }
     finish(where);

@@ -3,7 +3,7 @@
 
 import { h, headRow, scroller, section } from "./dom.js";
 import { bytes, count, duration, plural } from "../model/format.js";
-import { compileQuery } from "../model/compiles.js";
+import { compileQuery, outcomeWords } from "../model/compiles.js";
 import { ledgerRows } from "../model/ledger.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
@@ -66,7 +66,7 @@ function compilations(i, run) {
   const rows = i.compiles.map((c) => [
     h("th", { scope: "row" }, idOf(run, c), c.resets ? h("span", { class: "dim" }, `, reset ${c.resets}`) : null),
     left(c.frame),
-    left(c.outcome),
+    left(outcomeWords(c.outcome)),
     right(c.graphs),
     right(c.ops),
     right(c.guards),
@@ -174,7 +174,10 @@ function ledger(i) {
  */
 export function importedSections(i, of = { ledger: true }) {
   const files = i.files.map((f) => `${f.name} (${f.kind}, ${bytes(f.bytes)})`).join(", ");
-  const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")}${i.kernels.count ? `, ${duration(i.kernels.total_us)} in all` : ""}`;
+  /** @type {[number, string][]} */
+  const counts = [[i.graphs, "graph"], [i.compiles.length, "compilation"], [i.breaks.length, "break"], [i.recompiles.length, "recompile"], [i.kernels.count, "kernel"]];
+  const some = counts.filter(([n]) => n > 0).map(([n, what]) => plural(n, what));
+  const sums = `${some.join(", ") || "no graph, no compilation and no kernel"}${i.kernels.count ? `, ${duration(i.kernels.total_us)} in all` : ""}`;
   return [
     section("Imported", "", null, h("p", {}, `${files}: ${sums}.`)),
     of.ledger ? ledger(i) : null,

@@ -74,7 +74,7 @@ export function queryPanel(place, asked, selection) {
     const cut = answer.cut === "rows" ? ", the limit" : answer.cut === "bytes" ? ", as many as an answer holds" : "";
     const shown = answer.rows.slice(0, MOST_SHOWN);
     told.textContent = `${plural(answer.rows.length, "row")}${cut}${shown.length < answer.rows.length ? `, the first ${MOST_SHOWN} shown` : ""}, of ${plural(answer.events, "event")}.`;
-    const cell = (/** @type {any} */ v) => (typeof v === "number" ? h("td", { class: "r" }, Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(6)))) : h("td", { class: v === null ? "dim" : "" }, v === null ? "null" : String(v)));
+    const cell = (/** @type {any} */ v) => (typeof v === "number" ? h("td", { class: "r" }, Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(6)))) : h("td", { class: v === null ? "dim" : "" }, v === null ? "null" : h("span", { class: "clip", title: String(v) }, String(v))));
     const isNumber = (/** @type {number} */ i) => shown.some((r) => typeof r[i] === "number");
     rows.replaceChildren(shown.length ? scroller("Rows of the query", h("table", {}, headRow(answer.columns.map((c, i) => /** @type {any} */ (isNumber(i) ? [c || "?", "r"] : c || "?"))), h("tbody", {}, shown.map((r) => h("tr", {}, r.map(cell)))))) : "");
   };

@@ -54,7 +54,7 @@ export function fillSlice(place, slice, view, asked, other) {
   if (shape)
     facts.push(
       ["Grid, block", `${sides(shape.grid)}, ${sides(shape.block)}`],
-      ["Registers, shared memory", `${shape.registers}, ${bytes(shape.static_bytes + shape.dynamic_bytes)}`],
+      ["Registers, shared memory", `${shape.registers}, ${Number.isFinite(shape.static_bytes + shape.dynamic_bytes) ? bytes(shape.static_bytes + shape.dynamic_bytes) : "unknown"}`],
     );
   return place.replaceChildren(title, h("dl", { class: "kv" }, facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)])));
 }
