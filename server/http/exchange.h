@@ -94,10 +94,8 @@ static inline bool header_has(struct MHD_Connection *c, const char *name, const 
 bool exchange_run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
 			 void (*fn)(struct slow_task *task));
 
-/* Sends what was found wrong. */
-enum MHD_Result exchange_refuse(const struct exchange *x);
-
-/* Sends what was handled; closes the connection where memory for the answer is refused. */
+/* Sends what was handled, or found wrong; closes the connection where memory for the answer is
+ * refused. */
 enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_Connection *c);
 
 #endif

@@ -586,7 +586,7 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return exchange_refuse(x);
+		return exchange_send(http, x, c);
 	if (!x->kept && x->route && once_begin(x, c) && waits_for_same(x, c))
 		return MHD_YES;
 	return make(http, x, c);

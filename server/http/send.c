@@ -80,7 +80,8 @@ static enum MHD_Result send_json(const struct exchange *x, struct reply *reply, 
 	return send_response(x, r, status, "application/json");
 }
 
-enum MHD_Result exchange_refuse(const struct exchange *x)
+/* Sends what was found wrong. */
+static enum MHD_Result refuse(const struct exchange *x)
 {
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
@@ -189,7 +190,7 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 					     &x->err);
 
 	if (!r)
-		return exchange_refuse(x);
+		return refuse(x);
 	response_add(r, "Cache-Control", "no-store");
 	response_add(r, "X-Accel-Buffering", "no");
 	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
@@ -298,7 +299,7 @@ enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_
 	if (x->ok && x->kept)
 		sent = send_kept(x, c);
 	else
-		sent = x->ok ? send_reply(x, c, &x->reply) : exchange_refuse(x);
+		sent = x->ok ? send_reply(x, c, &x->reply) : refuse(x);
 	if (x->ok && !x->kept)
 		x->reply = (struct reply){ 0 }; /* taken over */
 	return memory_refused_here() == refused ? sent : MHD_NO;
