@@ -182,6 +182,46 @@ static void an_outlier_decides_nothing(void **state)
 	assert_int_equal(place.verdict, BISECT_GOOD);
 }
 
+/* 4 of 7 as BAD is, 3 as GOOD: of more than half alike nothing is known to be certain. */
+static void one_that_is_now_good_now_bad_is_not_placed(void **state)
+{
+	struct bisect_change change = { .ratio = { 1.08, 1.08, 1.08 }, .deviation = 1e-4 };
+	struct bisect_round rounds[41];
+	struct bisect_place place;
+
+	(void)state;
+	for (int n = 1; n <= 41; n++) {
+		rounds[n - 1] = (struct bisect_round){ 100, n % 2 ? 108 : 100, 108 };
+		assert_true(bisect_place(&change, rounds, n, &place));
+		assert_int_equal(place.verdict, BISECT_OPEN);
+		assert_false(place.between);
+	}
+}
+
+/* Two candidates' times by turns, around the middle of the two ends. */
+static bool lies_between(double bad, double one, double other)
+{
+	const struct bisect_change change = { .ratio = { bad / 100, bad / 100, bad / 100 },
+					      .deviation = 1e-4 };
+	struct bisect_round rounds[20];
+	struct bisect_place place;
+
+	for (int i = 0; i < 20; i++)
+		rounds[i] = (struct bisect_round){ 100, i % 2 ? one : other, bad };
+	assert_true(bisect_place(&change, rounds, 20, &place));
+	return place.between;
+}
+
+static void what_has_a_part_of_the_change_lies_between(void **state)
+{
+	(void)state;
+	assert_true(lies_between(108, 103, 105));
+	assert_false(lies_between(108, 100, 105));
+	assert_false(lies_between(108, 103, 108));
+	assert_true(lies_between(92, 95, 97));
+	assert_false(lies_between(92, 92, 97));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -189,6 +229,8 @@ int main(void)
 		cmocka_unit_test(equal_commits_are_the_same_and_never_differ_more_than_seldom),
 		cmocka_unit_test(what_is_counted_is_told_at_once),
 		cmocka_unit_test(an_outlier_decides_nothing),
+		cmocka_unit_test(one_that_is_now_good_now_bad_is_not_placed),
+		cmocka_unit_test(what_has_a_part_of_the_change_lies_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

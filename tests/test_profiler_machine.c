@@ -141,6 +141,27 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	machine_finish(&m);
 }
 
+/* What is left stays beside the rounds that are left; those before are of another point. */
+static void rounds_that_are_set_aside_take_their_control_along(void **state)
+{
+	static const bool aside[] = { true, false, true, false };
+	struct machine_watch m;
+
+	(void)state;
+	machine_begin(&m, root, false);
+	for (int i = 0; i < 6; i++) {
+		machine_look(&m);
+		m.sample_us[0][i] = 10 + i;
+	}
+	machine_leave(&m, aside, 4);
+	assert_int_equal(m.n[0], 4);
+	assert_true(m.sample_us[0][0] == 10 && m.sample_us[0][1] == 11);
+	assert_true(m.sample_us[0][2] == 13 && m.sample_us[0][3] == 15);
+	machine_leave(&m, aside, 5); /* more than there are: nothing is known of them */
+	assert_int_equal(m.n[0], 4);
+	machine_finish(&m);
+}
+
 /* ---- a core that runs at its pace */
 
 /* Cores of a machine that is shared: what the control takes on each now. */
@@ -229,7 +250,7 @@ static void a_thread_may_run_anywhere_again(void **state)
 	assert_int_equal(m.n[0], 3);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_int_equal(CPU_COUNT(&after), 1);
-	machine_leave(&m);
+	machine_leave(&m, NULL, 0);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_true(CPU_EQUAL(&before, &after));
 	machine_finish(&m);
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(what_proc_says_is_kept),
 		cmocka_unit_test(what_is_not_told_is_said),
 		cmocka_unit_test(the_control_has_a_sample_a_look_and_takes_anothers),
+		cmocka_unit_test(rounds_that_are_set_aside_take_their_control_along),
 		cmocka_unit_test(a_sample_is_taken_where_a_core_runs_at_its_pace),
 		cmocka_unit_test(a_core_that_is_forbidden_is_not_taken),
 		cmocka_unit_test(a_thread_may_run_anywhere_again),

@@ -126,7 +126,6 @@ static void each_moment_counts_once(void **state)
 static void the_last_step_is_left_out(void **state)
 {
 	struct made m = { 0 };
-	bool left_out;
 	size_t n;
 	uint32_t *sorted;
 
@@ -134,11 +133,13 @@ static void the_last_step_is_left_out(void **state)
 	make_overlapping(&m);
 	add(&m, TIMELINE_KERNEL, "of nobody", STREAM, AT(90, 5), 999);
 	add(&m, TIMELINE_RANGE, "ProfilerStep#3", HOST, AT(-10, 50), 0);
-	assert_int_equal(rank_events_steps(&m.events, &left_out), 1);
-	assert_false(left_out);
+	assert_true(rank_events_end(&m.events));
+	assert_int_equal(m.events.steps, 1);
+	assert_false(m.events.last_left_out);
 	add(&m, TIMELINE_RANGE, "ProfilerStep#4", HOST, AT(40, 50), 0);
-	assert_int_equal(rank_events_steps(&m.events, &left_out), 1);
-	assert_true(left_out);
+	assert_true(rank_events_end(&m.events));
+	assert_int_equal(m.events.steps, 1);
+	assert_true(m.events.last_left_out);
 	sorted = rank_events_sorted(&m.events, RANK_KERNELS, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(m.events.copied.len, 0);
@@ -295,7 +296,7 @@ static void add_rank(struct ranks *r, int rank, int64_t work_us, int64_t longest
 		     text);
 		begin = end;
 	}
-	assert_true(ranks_end(r, head, &err));
+	assert_true(ranks_end(r, head, false, &err));
 	json_decref(head);
 }
 
@@ -410,7 +411,7 @@ static void traces_that_begin_elsewhere_are_matched(void **state)
 			     AT(end - (rank == 1 ? 20000 : 90000), rank == 1 ? 20000 : 90000),
 			     text);
 		}
-		assert_true(ranks_end(r, NULL, &err));
+		assert_true(ranks_end(r, NULL, false, &err));
 	}
 	all = ranks_report(r, NULL, NULL, &draft);
 	assert_int_equal(all->collectives, 20);
@@ -594,7 +595,7 @@ static void many_ranks_without_numbers(void **state)
 	for (int i = 0; i < MANY; i++) {
 		assert_true(ranks_begin(r, "trace.json", 0, &err));
 		feed(r, TIMELINE_KERNEL, "gemm", STREAM, AT(10000, 5000), "{}");
-		assert_true(ranks_end(r, NULL, &err));
+		assert_true(ranks_end(r, NULL, false, &err));
 	}
 	all = ranks_report(r, NULL, NULL, &draft);
 	assert_non_null(all);
@@ -660,7 +661,7 @@ static void nothing_is_no_error(void **state)
 
 	(void)state;
 	assert_true(ranks_begin(r, "a", 0, &err));
-	assert_true(ranks_end(r, NULL, &err));
+	assert_true(ranks_end(r, NULL, false, &err));
 	assert_null(ranks_report(r, NULL, NULL, &draft));
 	assert_true(rank_match(&m));
 	assert_null(rank_critical(&m, false));

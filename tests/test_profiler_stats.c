@@ -135,7 +135,7 @@ static double judged_coverage(int processes, double sd, double *half)
 				x[24 * p + k] = process *
 						(k < 3 ? 1 : 1 + 0.02 * exponential(&position));
 		}
-		assert_true(stats_judged(x, of, 0.01, &i));
+		assert_true(stats_judged(x, &(struct judged_processes){ of, NULL, 0.01 }, &i));
 		assert_true(i.low < i.mid && i.mid < i.high);
 		hits += i.low <= 10 && 10 <= i.high;
 		*half += log(i.high / i.low) / 2 / DATASETS;

@@ -424,6 +424,7 @@ static void a_name_says_what_an_event_is_drawn_as_where_its_kind_does_not(void *
 		  "collective" },
 		{ TIMELINE_KERNEL, "triton_poi_fused_add_0", NULL, "kernel" },
 		{ TIMELINE_RANGE, "nccl:all_reduce", NULL, "collective" },
+		{ TIMELINE_RANGE, "gloo:all_reduce", NULL, "collective" },
 		{ TIMELINE_OP, "c10d::allreduce_", NULL, "collective" },
 		{ TIMELINE_OP, "dynamo", NULL, "compile" },
 		{ TIMELINE_OP, "aten::dynamo_like", NULL, "op" },

@@ -11,7 +11,11 @@
 /* Processes that count rather than time do not vary: a round then says much, but not all. */
 #define LEAST_DEVIATION 1e-4
 
-/* The robust deviation of x, which is sorted; 0 or more. */
+/* Likewise over the upper quartile of what is absolute. */
+#define DEVIATION_OF_QUARTILE 0.8693
+
+/* The robust deviation of x, which is sorted; 0 or more.  Where more than half of x are alike the
+ * median deviation is 0 whatever the others are, so the upper quartile has a say. */
 static double deviation_of(double *x, int n)
 {
 	double middle;
@@ -21,7 +25,8 @@ static double deviation_of(double *x, int n)
 	for (int i = 0; i < n; i++)
 		x[i] = fabs(x[i] - middle);
 	stats_sort(x, n);
-	return DEVIATION_OF_MAD * stats_quantile(x, n, 0.5);
+	return fmax(DEVIATION_OF_MAD * stats_quantile(x, n, 0.5),
+		    DEVIATION_OF_QUARTILE * stats_quantile(x, n, 0.75));
 }
 
 /* exp() of the median of logs, and of its interval. */
@@ -54,6 +59,13 @@ bool bisect_measure_change(const struct bisect_round *rounds, int n, double marg
 	return ok;
 }
 
+static bool lies_between(const struct bisect_change *change, const struct interval *ratio)
+{
+	double low = fmin(1, change->ratio.mid), high = fmax(1, change->ratio.mid);
+
+	return ratio->low > low && ratio->high < high;
+}
+
 bool bisect_place(const struct bisect_change *change, const struct bisect_round *rounds, int n,
 		  struct bisect_place *out)
 {
@@ -81,6 +93,7 @@ bool bisect_place(const struct bisect_change *change, const struct bisect_round 
 		out->log_odds += fmin(fmax(t[i], -bound), bound) * d / variance;
 	free(t);
 	out->verdict = BISECT_OPEN;
+	out->between = lies_between(change, &out->ratio);
 	if (n >= BISECT_LEAST_PLACE && fabs(out->log_odds) >= log(BISECT_ODDS))
 		out->verdict = out->log_odds > 0 ? BISECT_BAD : BISECT_GOOD;
 	return true;

@@ -8,6 +8,8 @@
  * Tests of Statistical Hypotheses, Ann. Math. Statist. 16, 1945), with the deviation from the
  * median absolute deviation, and what one round may say bounded (Huber, A Robust Version of the
  * Probability Ratio Test, Ann. Math. Statist. 36, 1965): times have long tails.
+ * Where neither becomes that likely, the candidate may have a part of the change: its interval then
+ * lies between the two, and it counts as BAD, so that the first such part is found.
  *
  * Times are above 0, in any unit.  Safe in several threads at once.
  */
@@ -49,10 +51,10 @@ struct bisect_place {
 	enum bisect_verdict verdict; /* OPEN: more rounds are needed */
 	double log_odds;             /* of BAD to GOOD */
 	struct interval ratio;       /* its figure over GOOD's */
+	bool between;                /* which holds neither 1 nor BAD's figure over GOOD's */
 };
 
 /* Of the rounds of one candidate, 1 or more.  False when out of memory. */
 bool bisect_place(const struct bisect_change *change, const struct bisect_round *rounds, int n,
 		  struct bisect_place *out);
-
 #endif

@@ -61,6 +61,20 @@ static void put_found(const struct bisection *b, struct buf *out)
 			   100 * b->share, ratio);
 }
 
+/* The rounds do not place the commits that were tried last. */
+static void put_open(const struct bisection *b, struct buf *out)
+{
+	const struct bisection_step *last = &b->steps.at[b->steps.len - 1];
+
+	buf_printf(out,
+		   "%zu rounds do not tell on which side of the change %.12s lies: one of %d "
+		   "commits made it. A quieter machine, a longer command or --rounds helps.",
+		   last->n, last->commit.id, last->left);
+}
+
+/* A part of the time that is worth a sentence. */
+static const double much_waiting = 0.05;
+
 /* What it comes to: a sentence or two; nothing while it runs. */
 static void sentence(const struct bisection *b, struct buf *out)
 {
@@ -86,6 +100,10 @@ static void sentence(const struct bisection *b, struct buf *out)
 			   b->bad.id, ratio, b->good.id, 100 * b->request->margin);
 		break;
 	case BISECT_UNDECIDED:
+		if (b->steps.len) {
+			put_open(b, out);
+			break;
+		}
 		buf_printf(
 		    out,
 		    "%zu rounds do not tell whether %.12s differs from %.12s by more than %g "
@@ -93,6 +111,12 @@ static void sentence(const struct bisection *b, struct buf *out)
 		    b->rounds.len, b->bad.id, b->good.id, 100 * b->request->margin, ratio);
 		break;
 	}
+	if (out->len && b->waited_s > much_waiting * b->passed_s)
+		buf_printf(
+		    out,
+		    " %.0f %% of the time the command waited for a core that others had: the "
+		    "figures are without that.",
+		    100 * b->waited_s / b->passed_s);
 }
 
 /* ---- the log, written ---- */
@@ -202,6 +226,8 @@ json_t *bisection_write(const struct bisection *b)
 		REPORT_SET(out, steps, steps_of(&d, b));
 		REPORT_SET(out, suspects, suspects_of(&d, b));
 		REPORT_SET_OR_NULL(out, share, isfinite(b->share), b->share);
+		REPORT_SET_IF(out, passed_seconds, b->passed_s > 0, b->passed_s);
+		REPORT_SET_IF(out, waited_seconds, b->passed_s > 0, b->waited_s);
 	}
 	json = report_write_bisect(out);
 	report_draft_finish(&d);
@@ -273,6 +299,8 @@ bool bisection_read(const json_t *log, struct arena *arena, struct bisection *b,
 	b->commits = (int)from->commits;
 	b->n_change = b->rounds.len;
 	b->share = NAN;
+	b->passed_s = from->passed_seconds;
+	b->waited_s = from->waited_seconds;
 	for (size_t i = 0; ok && i < from->steps.n; i++)
 		ok = read_step(&from->steps.at[i], b, err);
 	return ok;
@@ -332,6 +360,7 @@ bool bisection_next(struct bisection *b, struct repository_left *left, struct er
 	const char **skipped = ids ? ids + b->steps.len + 1 : NULL;
 	struct repository_range range = { .bad = b->bad.id, .goods = ids, .skipped = skipped };
 	bool ok = ids && is_left;
+	int open = 0;
 
 	if (ok)
 		ids[range.n_goods++] = b->good.id;
@@ -347,7 +376,11 @@ bool bisection_next(struct bisection *b, struct repository_left *left, struct er
 	}
 	ok = ok ? repository_left(&b->repository, &range, left, is_left, err)
 		: err_set(err, ERR_MEMORY, "out of memory for a bisection");
-	if (ok && !*left->next)
+	for (size_t i = 0; i < b->steps.len; i++)
+		open += b->steps.at[i].verdict == STEP_NOT_ENOUGH;
+	if (ok && open >= BISECTION_MOST_OPEN)
+		b->state = BISECT_UNDECIDED;
+	else if (ok && !*left->next)
 		ok = finish(b, range.bad, skipped, is_left, range.n_skipped, err);
 	free(ids);
 	free(is_left);

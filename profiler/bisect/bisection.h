@@ -13,6 +13,10 @@
 #include "profiler/bisect/repository.h"
 #include "profiler/fields/fields.h"
 
+/* Commits that no rounds place: after so many of them others are not tried, for they are as noisy.
+ */
+enum { BISECTION_MOST_OPEN = 2 };
+
 enum bisection_verdict { STEP_GOOD, STEP_BAD, STEP_NOT_ENOUGH, STEP_SKIPPED };
 
 struct bisection_step {
@@ -38,6 +42,9 @@ struct bisection {
 	VEC(struct bisection_step) steps;
 	VEC(struct commit) suspects;
 	double share; /* NAN: not known */
+	/* Of wall: seconds that the timed programs took, and of those that they waited for a core
+	 * that others had, which figures are without. */
+	double passed_s, waited_s;
 };
 
 /* Frees what it holds; zeroed is fine. */
@@ -51,7 +58,8 @@ json_t *bisection_write(const struct bisection *b);
 bool bisection_read(const json_t *log, struct arena *arena, struct bisection *b, struct err *err);
 
 /* What is left between the commits that are known to be good and the one known to be bad; where
- * nothing is left to try, sets the state, the suspects and the share. */
+ * nothing is left to try, or too many could not be placed, sets the state, the suspects and the
+ * share. */
 bool bisection_next(struct bisection *b, struct repository_left *left, struct err *err);
 
 /* "a1b2c3d4e5f6, 2026-11-02, Ann: Use a list", in at most `bytes`. */

@@ -583,41 +583,52 @@ static bool drift_between(const struct report_control *a, const struct report_co
 	return ratio_of(&x, &y, out);
 }
 
-/* Whether the machine drifted, and by what. */
-static bool put_drift(struct pair *p, struct interval *drift)
+/* Whether both controls are of one machine and one Breakeven. */
+static bool same_machine(const struct report_run *a, const struct report_run *b)
+{
+	const struct report_environment *x = a->environment, *y = b->environment;
+
+	return x && y && same_text(x->cpu, y->cpu) && same_text(x->breakeven, y->breakeven);
+}
+
+/* Whether the machine drifted, and by what; false: nothing tells. */
+static bool put_drift(struct pair *p, struct drift *drift)
 {
 	struct report_compared_drift *to = report_new_compared_drift(1, &p->draft->arena);
-	bool moved;
+	const struct interval *ratio = &drift->ratio;
 
-	if (!to || !drift_between(p->a->control, p->b->control, drift))
+	if (!to || !drift_between(p->a->control, p->b->control, &drift->ratio))
 		return false;
-	moved = fabs(drift->mid - 1) >= least_drift && (drift->low > 1 || drift->high < 1);
-	REPORT_SET(to, ratio, drift->mid);
-	REPORT_SET(to, ci, (struct report_interval){ drift->low, drift->high });
-	REPORT_SET(to, moved, moved);
+	drift->moved = fabs(ratio->mid - 1) >= least_drift && (ratio->low > 1 || ratio->high < 1);
+	drift->same_machine = same_machine(p->a, p->b);
+	REPORT_SET(to, ratio, ratio->mid);
+	REPORT_SET(to, ci, (struct report_interval){ ratio->low, ratio->high });
+	REPORT_SET(to, moved, drift->moved);
 	REPORT_SET(to, text,
 		   arena_printf(&p->draft->arena,
-				moved ? "The fixed control took %.2fx (%.2f–%.2f) as long: the "
-					"machine drifted, so a latency counts only where it holds "
-					"with that taken out and without."
-				      : "The fixed control took %.2fx (%.2f–%.2f) as long: the "
-					"machine did not drift.",
-				drift->mid, drift->low, drift->high));
+				drift->moved
+				    ? "The fixed control took %.2fx (%.2f–%.2f) as long: the "
+				      "machine drifted, so a latency counts only where it holds "
+				      "with the most of that taken out that it can have felt, and "
+				      "with the least."
+				    : "The fixed control took %.2fx (%.2f–%.2f) as long: the "
+				      "machine did not drift.",
+				ratio->mid, ratio->low, ratio->high));
 	REPORT_SET(p->out, drift, to);
-	return moved;
+	return true;
 }
 
 static bool put_compared(struct pair *p, struct err *err)
 {
-	struct interval drift;
-	bool drifted;
+	struct drift drift;
+	bool known;
 
 	if (!figures_of(p->a, &p->in_a, err) || !figures_of(p->b, &p->in_b, err))
 		return false;
 	figures_spread(&p->in_a, p->run_a->repeats, p->run_a->n_repeats);
 	figures_spread(&p->in_b, p->run_b->repeats, p->run_b->n_repeats);
-	drifted = put_drift(p, &drift);
-	if (!verdicts_of(&p->in_a, &p->in_b, p->margin, drifted ? &drift : NULL, &p->verdicts, err))
+	known = put_drift(p, &drift);
+	if (!verdicts_of(&p->in_a, &p->in_b, p->margin, known ? &drift : NULL, &p->verdicts, err))
 		return false;
 	put_figures(p);
 	put_only(p);

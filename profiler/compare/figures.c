@@ -109,7 +109,8 @@ static bool judge(struct figure *f, const struct report_latency *latency)
 	for (size_t i = 0; ok && i < n; i++)
 		us[i] = fmax((double)latency->samples_ns.at[i] / 1000, 1e-3);
 	if (ok && n >= STATS_MIN_SAMPLES) {
-		ok = stats_judged(us, of, f->process_sd, &f->judged);
+		ok = stats_judged(us, &(struct judged_processes){ of, NULL, f->process_sd },
+				  &f->judged);
 		f->process_sd = 0;
 	}
 	free(us);
@@ -206,6 +207,78 @@ static double host_share_of(const struct report_run *run, const struct report_mo
 	return fmin(fmax((s->observed - s->rest) / s->observed, 0), 1);
 }
 
+static double process_sd_of(const struct report_run *run)
+{
+	return on_gpu(run) ? STATS_PROCESS_SD_GPU : STATS_PROCESS_SD;
+}
+
+/* ---- the control beside it */
+
+/* Rounds of the points so far, of each process: all points' samples of the control are one list. */
+struct rounds_so_far {
+	int of[STATS_PROCESSES];
+};
+
+static const struct report_latency *latency_of(const struct report_point *point)
+{
+	for (size_t k = 0; k < point->modes.n; k++)
+		if (point->modes.at[k].latency)
+			return point->modes.at[k].latency;
+	return NULL;
+}
+
+static void add_rounds(struct rounds_so_far *to, const struct report_point *point)
+{
+	const struct report_latency *latency = latency_of(point);
+	int of[STATS_PROCESSES] = { 0 };
+
+	if (latency)
+		split_samples(latency, of);
+	for (int p = 0; p < STATS_PROCESSES; p++)
+		to->of[p] = (int)fmin((double)to->of[p] + of[p], INT32_MAX);
+}
+
+/* Whether the control has a sample of each round, no more and no fewer, above 0. */
+static bool control_is_whole(const struct report_run *run)
+{
+	const struct report_control *c = run->control;
+	struct rounds_so_far all = { 0 };
+	int64_t n = 0;
+
+	for (size_t i = 0; c && i < figures_points(run); i++) {
+		struct report_point point = figures_point(run, i);
+
+		add_rounds(&all, &point);
+	}
+	for (int p = 0; c && p < STATS_PROCESSES; p++) {
+		int64_t took = (size_t)p < c->of_process.n ? c->of_process.at[p] : 0;
+
+		if (took != all.of[p])
+			return false;
+		n += took;
+	}
+	for (size_t i = 0; c && i < c->samples_ns.n; i++)
+		if (c->samples_ns.at[i] <= 0)
+			return false;
+	return c && n > 0 && (size_t)n == c->samples_ns.n;
+}
+
+/* The control has samples of these rounds: those after `before`, of each process. */
+static struct paced paced_of(const struct report_run *run, const struct report_latency *latency,
+			     const struct rounds_so_far *before)
+{
+	struct paced out = { .latency_ns = latency->samples_ns.at,
+			     .process_sd = process_sd_of(run) };
+	const int64_t *process = run->control->samples_ns.at;
+
+	split_samples(latency, out.of_process);
+	for (int p = 0; p < STATS_PROCESSES && (size_t)p < run->control->of_process.n; p++) {
+		out.control_ns[p] = process + before->of[p];
+		process += run->control->of_process.at[p];
+	}
+	return out;
+}
+
 /* Eager compiles nothing, so it has neither of these. */
 static bool applies(enum figure_metric metric, const char *mode)
 {
@@ -216,7 +289,8 @@ static bool applies(enum figure_metric metric, const char *mode)
 }
 
 static bool add_mode(struct figures *out, const struct report_run *run,
-		     const struct report_point *point, size_t mode)
+		     const struct report_point *point, size_t mode,
+		     const struct rounds_so_far *before)
 {
 	const struct report_mode *m = &point->modes.at[mode];
 	const char *name = point->modes.keys[mode];
@@ -234,9 +308,11 @@ static bool add_mode(struct figures *out, const struct report_run *run,
 		f.disagrees = m->has.agrees && !m->agrees;
 		f.judged = f.value;
 		f.host_share = host_share_of(run, m);
-		f.process_sd = on_gpu(run) ? STATS_PROCESS_SD_GPU : STATS_PROCESS_SD;
+		f.process_sd = process_sd_of(run);
 		if (f.metric == METRIC_latency && m->latency && !judge(&f, m->latency))
 			return false;
+		if (f.metric == METRIC_latency && m->latency && before)
+			f.paced = paced_of(run, m->latency, before);
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
 	}
@@ -245,12 +321,16 @@ static bool add_mode(struct figures *out, const struct report_run *run,
 
 bool figures_of(const struct report_run *run, struct figures *out, struct err *err)
 {
+	struct rounds_so_far before = { 0 };
+	bool paced = control_is_whole(run);
+
 	for (size_t i = 0; i < figures_points(run); i++) {
 		struct report_point point = figures_point(run, i);
 
 		for (size_t k = 0; k < point.modes.n; k++)
-			if (!add_mode(out, run, &point, k))
+			if (!add_mode(out, run, &point, k, paced ? &before : NULL))
 				return err_set(err, ERR_MEMORY, "out of memory for figures");
+		add_rounds(&before, &point);
 	}
 	return true;
 }

@@ -33,6 +33,15 @@ const struct metric_info *metric_info(enum figure_metric metric);
 /* By name; BAD_REQUEST naming those that there are. */
 bool metric_from_name(const char *name, enum figure_metric *out, struct err *err);
 
+/* The samples of a latency beside those of the control, of the same rounds. */
+struct paced {
+	const int64_t *latency_ns;                  /* all processes', one after another; NULL: the
+						     * control was not timed beside them */
+	const int64_t *control_ns[STATS_PROCESSES]; /* each process' */
+	int of_process[STATS_PROCESSES];
+	double process_sd; /* what processes of the same differ by, of their logs */
+};
+
 struct figure {
 	enum figure_metric metric;
 	const char *mode;      /* of the report */
@@ -52,6 +61,7 @@ struct figure {
 	double host_share;
 	/* What processes of the same differ by, of their logs, where `judged` does not hold it. */
 	double process_sd;
+	struct paced paced; /* borrowed of the report */
 };
 
 struct figures {

@@ -82,16 +82,71 @@ static bool feels(const struct figure *a, const struct figure *b, const struct i
 	return fmin(a->host_share, b->host_share) * slowest >= near_whole;
 }
 
-static struct compared_figure single(const struct figure *a, const struct figure *b,
-				     const struct interval *drift)
+/* The part of a drift that a call can feel: the processor's share of it, at its slowest. */
+static double most_felt(const struct figure *a, const struct figure *b,
+			const struct interval *drift)
 {
-	struct compared_figure row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
+	double slowest = fmax(fmax(drift->high, 1 / drift->low), 1);
+
+	return fmin(fmax(a->host_share, b->host_share) * slowest, 1);
+}
+
+/* Of what both sides are judged by. */
+static bool ratio_judged(const struct compared_figure *row, const struct interval of[2],
+			 struct interval *out)
+{
+	struct figure a = row->a, b = row->b;
+
+	a.judged = of[0];
+	b.judged = of[1];
+	return ratio_between(&a, &b, out);
+}
+
+/* Rounds that show less of it tell nothing where the machine did not drift. */
+static const double clear_part = 0.5;
+
+/* Takes out what the rounds show to be the machine's; false where they do not. */
+static bool take_pace_out(struct compared_figure *row, const struct drift *drift)
+{
+	double most = most_felt(&row->a, &row->b, &drift->ratio);
+	struct pace_taken taken;
+	struct interval x, y;
+
+	if (!pace_take_out(&row->a, &row->b, most, &taken) ||
+	    (!drift->moved && taken.part.least < clear_part) ||
+	    !ratio_judged(row, taken.least, &x) || !ratio_judged(row, taken.most, &y))
+		return false;
+	row->ratio = (struct interval){ fmin(x.low, y.low), sqrt(x.mid * y.mid),
+					fmax(x.high, y.high) };
+	row->least = fabs(log(x.mid)) < fabs(log(y.mid)) ? x.mid : y.mid;
+	row->felt = taken.part;
+	return true;
+}
+
+static void use_control(struct compared_figure *row, const struct drift *drift)
+{
+	if (!feels(&row->a, &row->b, &drift->ratio))
+		return;
+	if (drift->same_machine && take_pace_out(row, drift))
+		return;
+	if (drift->moved) {
+		row->felt = (struct pace_parts){ 0, 1 };
+		row->ratio = with_drift(&row->ratio, &drift->ratio, &row->least);
+	}
+}
+
+static struct compared_figure single(const struct figure *a, const struct figure *b,
+				     const struct drift *drift)
+{
+	struct compared_figure row = {
+		.a = *a, .b = *b, .ratio = { NAN, NAN, NAN }, .felt = { 0, NAN }
+	};
 
 	if (metric_info(a->metric)->kind == FIGURE_TIMED && !ratio_between(a, b, &row.ratio))
 		row.ratio = (struct interval){ NAN, NAN, NAN };
 	row.least = row.ratio.mid;
-	if (drift && a->metric == METRIC_latency && has_interval(&row) && feels(a, b, drift))
-		row.ratio = with_drift(&row.ratio, drift, &row.least);
+	if (drift && a->metric == METRIC_latency && has_interval(&row))
+		use_control(&row, drift);
 	if (!has_interval(&row) && a->value.mid > 0)
 		row.ratio.mid = b->value.mid / a->value.mid;
 	return row;
@@ -109,7 +164,7 @@ static void join_once(struct compared_figure *row, const struct figure *a, const
 		row->ratio.mid = row->b.value.mid / row->a.value.mid;
 }
 
-static bool pair_up(const struct figures *a, const struct figures *b, const struct interval *drift,
+static bool pair_up(const struct figures *a, const struct figures *b, const struct drift *drift,
 		    struct verdicts *out)
 {
 	for (size_t i = 0; i < a->rows.len; i++) {
@@ -236,7 +291,7 @@ static bool judge_all(struct verdicts *j, double margin)
 }
 
 bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
-		 const struct interval *drift, struct verdicts *out, struct err *err)
+		 const struct drift *drift, struct verdicts *out, struct err *err)
 {
 	bool ok = pair_up(a, b, drift, out);
 
@@ -331,6 +386,8 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 		      (struct report_interval){ j->ratio.low, j->ratio.high });
 	REPORT_SET_IF(to, times, known && isfinite(j->ratio.mid),
 		      wording_figure(&w, &j->ratio, "x"));
+	REPORT_SET_IF(to, felt, isfinite(j->felt.most),
+		      (struct report_interval){ j->felt.least, j->felt.most });
 	REPORT_SET(to, verdict, word_of(j));
 	REPORT_SET(to, decides, j->decides);
 	REPORT_SET_IF(to, why, !none || *none, none);

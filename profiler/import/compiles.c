@@ -244,17 +244,6 @@ enum { KEY_CHARS = 128 };
 /* A restart that gives no reason: a break that cannot be resumed, or one at an assignment. */
 static const char unknown_restart[] = "Unknown fail_and_restart_analysis";
 
-bool compiles_init(struct compiles *c, struct ledger *ledger)
-{
-	*c = (struct compiles){ .ledger = ledger,
-				.processes = json_array(),
-				.rows = json_object(),
-				.breaks = json_object(),
-				.kinds = json_object(),
-				.unknown = json_object() };
-	return c->processes && c->rows && c->breaks && c->kinds && c->unknown;
-}
-
 /* A compilation's key among the rows: ids begin at 0 again where the process forgot its own. */
 static void key_of(char out[KEY_CHARS], int process, json_int_t resets, const char *id)
 {

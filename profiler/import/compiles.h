@@ -53,7 +53,17 @@ struct compiles {
 	size_t text_bytes; /* kept so far */
 };
 
-bool compiles_init(struct compiles *c, struct ledger *ledger);
+static inline bool compiles_init(struct compiles *c, struct ledger *ledger)
+{
+	*c = (struct compiles){ .ledger = ledger,
+				.processes = json_array(),
+				.rows = json_object(),
+				.breaks = json_object(),
+				.kinds = json_object(),
+				.unknown = json_object() };
+	return c->processes && c->rows && c->breaks && c->kinds && c->unknown;
+}
+
 static inline void compiles_finish(struct compiles *c)
 {
 	json_decref(c->processes);

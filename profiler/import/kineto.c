@@ -958,8 +958,8 @@ static bool end(void *self, struct err *err)
 	find_base(&k->slices, &base);
 	m->ledger.n[LEDGER_LATE_BASE] += k->has_begun && base != k->base_ns;
 	json_array_append_new(m->heads, slices_head(&k->slices));
-	ok = ok &&
-	     ranks_end(m->ranks, json_array_get(m->heads, json_array_size(m->heads) - 1), err);
+	ok = ok && ranks_end(m->ranks, json_array_get(m->heads, json_array_size(m->heads) - 1),
+			     m->ledger.n[LEDGER_CUT_OFF] > cuts, err);
 	if (k->own.is_own) /* kept once, as what it says of the run */
 		json_object_del(json_array_get(m->heads, json_array_size(m->heads) - 1),
 				"breakeven");

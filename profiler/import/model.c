@@ -474,14 +474,17 @@ uint32_t model_lane(struct model *m, json_t *row)
 	return model_lane_of(m, row, (struct import_lane){ .file = m->file, .rank = -1 });
 }
 
+/* A trace whose times are further from the others' has lost where its clock has its zero. */
+static const int64_t log_apart_ns = INT64_C(86400) * 1000000000;
+
 /* A trace's clock is that of its file; a compile log has the clock of its rank's machine. */
 static struct timeline_clock clock_of(const struct model *m, const struct import_lane *lane)
 {
 	struct ranks_clock c;
 
 	for (size_t at = 0; !lane->clock.known && ranks_clock_next(m->ranks, &at, &c);)
-		if ((lane->file >= 0 ? c.file == lane->file : c.rank == lane->rank) &&
-		    c.ahead_ns > -MODEL_MAX_AHEAD_NS && c.ahead_ns < MODEL_MAX_AHEAD_NS)
+		if (llabs(c.ahead_ns) < (lane->file >= 0 ? MODEL_MAX_AHEAD_NS : log_apart_ns) &&
+		    (lane->file >= 0 ? c.file == lane->file : c.rank == lane->rank))
 			return (struct timeline_clock){ true, c.ahead_ns, c.error_ns };
 	return lane->clock;
 }

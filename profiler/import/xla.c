@@ -366,17 +366,6 @@ bool xla_init(struct xla_log *x, struct ledger *ledger)
 	       x->files;
 }
 
-void xla_finish(struct xla_log *x)
-{
-	json_decref(x->causes);
-	json_decref(x->graphs);
-	json_decref(x->reads);
-	json_decref(x->metrics);
-	json_decref(x->counters);
-	json_decref(x->notes);
-	json_decref(x->files);
-}
-
 static void add(json_t *row, const char *field, int64_t n)
 {
 	json_object_set_new(row, field,

@@ -30,7 +30,16 @@ struct xla_log {
 };
 
 bool xla_init(struct xla_log *x, struct ledger *ledger);
-void xla_finish(struct xla_log *x);
+static inline void xla_finish(struct xla_log *x)
+{
+	json_decref(x->causes);
+	json_decref(x->graphs);
+	json_decref(x->reads);
+	json_decref(x->metrics);
+	json_decref(x->counters);
+	json_decref(x->notes);
+	json_decref(x->files);
+}
 
 /* A block that is whole. */
 struct xla_block {

@@ -123,11 +123,25 @@ static double pace_find(struct pace *p)
 	return runs_at_pace(p, quickest_us) ? quickest_us : time_at(p, quickest);
 }
 
-void machine_leave(struct machine_watch *m)
+static void set_aside(struct machine_watch *m, const bool *aside, int n)
+{
+	int from = m->n[0] - n, kept = from;
+
+	if (from < 0)
+		return;
+	for (int i = 0; i < n; i++)
+		if (!aside[i])
+			m->sample_us[0][kept++] = m->sample_us[0][from + i];
+	m->n[0] = kept;
+}
+
+void machine_leave(struct machine_watch *m, const bool *aside, int n)
 {
 	struct pace *p = &m->pace;
 	cpu_set_t set;
 
+	if (aside)
+		set_aside(m, aside, n);
 	if (p->at < 0)
 		return;
 	CPU_ZERO(&set);

@@ -58,8 +58,10 @@ void machine_finish(struct machine_watch *m); /* zeroed is fine */
  * quickest.  Whether a GPU ran below its clocks since the last call. */
 bool machine_look(struct machine_watch *m);
 
-/* After the last round: the thread may run anywhere again. */
-void machine_leave(struct machine_watch *m);
+/* After the last of n rounds: the thread may run anywhere again.  `aside`: of each round whether it
+ * is set aside; its sample of the control goes too, so that the others stay beside those of the
+ * same rounds.  NULL: none is. */
+void machine_leave(struct machine_watch *m, const bool *aside, int n);
 
 /* Samples of the control that another process took, 1 to STATS_PROCESSES - 1. */
 void machine_join(struct machine_watch *m, const struct report_control *control, int process);

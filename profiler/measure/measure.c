@@ -345,6 +345,8 @@ static bool settle(struct candidate *candidates, int n_candidates, const bool *a
 			return false;
 		watch->rounds_aside = n_aside;
 	}
+	if (watch->machine)
+		machine_leave(watch->machine, watch->rounds_aside ? aside : NULL, rounds);
 	for (int k = 0; k < n_candidates; k++) {
 		candidates[k].of_process[0] = candidates[k].n_samples;
 		candidate_drop_sets(&candidates[k]);
@@ -402,7 +404,7 @@ bool measure_candidates(struct candidate *candidates, int n_candidates, double b
 	}
 	wall_to(watch->wall, WALL_MEASURING);
 	ok = take_rounds(candidates, n_candidates, budget_s * share_of(watch), watch, aside, err);
-	if (watch->machine)
-		machine_leave(watch->machine);
+	if (!ok && watch->machine)
+		machine_leave(watch->machine, NULL, 0);
 	return ok && settle(candidates, n_candidates, aside, watch, err);
 }

@@ -26,6 +26,10 @@ struct timed_program_end {
 	int status; /* its exit status; 128 + N of signal N */
 	bool timed_out, stopped;
 	double wall_s, cpu_s; /* cpu_s: of it and of those children that it waited for */
+	/* Of wall_s: that it could have run and waited for a core that others had, and that
+	 * this one waited for a core before it could see its end.  0 where that is not told: a
+	 * program with threads or children of its own, which may wait for each other. */
+	double wait_s;
 };
 
 /* Runs it to its end and appends what it printed to `out`, as much as that takes: of more, the

@@ -190,19 +190,16 @@ double stats_student(int degrees)
 	return z + (z * z * z + z) / (4 * v); /* Cornish and Fisher's expansion */
 }
 
-static const double judged_quantile = 0.1;
 enum { KNOWN_DEGREES = 6 }; /* of what is known of other processes */
 
-bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
-		  struct interval *out)
+/* Of the processes' quantiles. */
+static void judge_processes(const struct interval *of, int n, double process_sd,
+			    struct interval *out)
 {
-	struct interval of[STATS_PROCESSES];
-	int n = quantiles_of(x, of_process, judged_quantile, of), degrees = KNOWN_DEGREES + n - 1;
+	int degrees = KNOWN_DEGREES + n - 1;
 	double mid = 0, below = 0, above = 0, squares = KNOWN_DEGREES * process_sd * process_sd;
 	double apart;
 
-	if (n <= 0)
-		return n == 0;
 	for (int p = 0; p < n; p++) {
 		mid += log(of[p].mid) / n;
 		below = hypot(below, log(of[p].mid / of[p].low) / n);
@@ -213,7 +210,31 @@ bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double
 	apart = stats_student(degrees) * sqrt(squares / degrees / n);
 	*out = (struct interval){ exp(mid - hypot(below, apart)), exp(mid),
 				  exp(mid + hypot(above, apart)) };
-	return true;
+}
+
+/* A time without what made it longer; `off`: of logs. */
+static struct interval without(const struct interval *x, const struct interval *off)
+{
+	double mid = x->mid * exp(-off->mid);
+
+	return (struct interval){ mid * exp(-hypot(log(x->mid / x->low), off->high - off->mid)),
+				  mid,
+				  mid * exp(hypot(log(x->high / x->mid), off->mid - off->low)) };
+}
+
+bool stats_judged(const double *x, const struct judged_processes *of, struct interval *out)
+{
+	struct interval each[STATS_PROCESSES];
+	int n = quantiles_of(x, of->samples, STATS_JUDGED_QUANTILE, each), k = 0;
+
+	for (int p = 0; p < STATS_PROCESSES && of->off && n > 0; p++)
+		if (of->samples[p]) {
+			each[k] = without(&each[k], &of->off[p]);
+			k++;
+		}
+	if (n > 0)
+		judge_processes(each, n, of->sd, out);
+	return n >= 0;
 }
 
 static void noise_add(char *text, size_t bytes, const char *sentence)

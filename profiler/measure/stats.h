@@ -52,13 +52,23 @@ double stats_student(int degrees);
 bool stats_processes(const double *x, const int of_process[STATS_PROCESSES], double q,
 		     struct interval *out);
 
+/* Of the samples of a process what is judged: what else runs makes them longer, never shorter. */
+#define STATS_JUDGED_QUANTILE 0.1
+
+struct judged_processes {
+	const int *samples;         /* of each of STATS_PROCESSES */
+	const struct interval *off; /* of each a log, with its error, that is taken off its
+				     * quantile: what is known to have made that process slower,
+				     * as if it had not; NULL: nothing is */
+	double sd;                  /* what is known of others: they differ by, of their logs */
+};
+
 /* What two runs are judged by: the mean of the logs of the processes' lower deciles, of samples
  * above 0.  Its interval holds the errors of theirs and what processes differ by, which few of them
- * tell little of: `process_sd`, what is known of others, counts as much as seven more would (a
+ * tell little of: what is known of others counts as much as seven more would (a
  * moderated t: Smyth, Linear models and empirical Bayes methods for assessing differential
  * expression, Stat. Appl. Genet. Mol. Biol. 3, 2004). */
-bool stats_judged(const double *x, const int of_process[STATS_PROCESSES], double process_sd,
-		  struct interval *out);
+bool stats_judged(const double *x, const struct judged_processes *of, struct interval *out);
 
 /* What makes samples, in the order they were taken, doubtful: too few, a wide
  * middle half, a drift between the first and the second half of the time.

@@ -372,7 +372,7 @@ static bool take_outermost_ops(struct rank_events *e)
 	return at != NULL;
 }
 
-bool rank_events_on_host(struct rank_events *e)
+static bool take_host(struct rank_events *e)
 {
 	e->on_host = e->of_host.len > 0;
 	for (size_t i = 0; i < e->rows.len; i++)
@@ -491,7 +491,8 @@ static void drop_rows(struct rank_events *e, uint32_t *to)
 #undef FOLLOW
 }
 
-int rank_events_steps(struct rank_events *e, bool *left_out)
+/* -1: out of memory. */
+static int leave_last_step(struct rank_events *e, bool *left_out)
 {
 	int64_t last_ns;
 	int n = count_steps(e, &last_ns);
@@ -519,6 +520,30 @@ int rank_events_steps(struct rank_events *e, bool *left_out)
 	free(drop);
 	*left_out = true;
 	return n - 1;
+}
+
+/* Its first event on a device. */
+static int64_t begin_of(const struct rank_events *e)
+{
+	int64_t begin_ns = INT64_MAX;
+
+	for (size_t i = 0; i < e->rows.len; i++)
+		if (e->rows.at[i].kind < RANK_KERNELS && e->rows.at[i].start_ns < begin_ns)
+			begin_ns = e->rows.at[i].start_ns;
+	return begin_ns;
+}
+
+bool rank_events_end(struct rank_events *e)
+{
+	size_t collectives;
+
+	if (!take_host(e))
+		return false;
+	e->begin_ns = begin_of(e);
+	collectives = e->collectives.len;
+	e->steps = leave_last_step(e, &e->last_left_out);
+	e->in_last_step = (int64_t)(collectives - e->collectives.len);
+	return e->steps >= 0;
 }
 
 /* ---- order ---- */

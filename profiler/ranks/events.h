@@ -119,9 +119,14 @@ struct rank_events {
 	VEC(struct rank_wait) waits;
 	VEC(struct rank_collective) collectives;
 	VEC(struct rank_collective) of_host; /* that the host ran: gloo, MPI, UCC */
-	bool on_host;                        /* see rank_events_on_host() */
-	int64_t left_out;                    /* events past RANKS_MAX_EVENTS */
-	uint16_t collective_lanes[16];       /* streams of collectives, as they came */
+	/* Of rank_events_end(): */
+	bool on_host;
+	int64_t begin_ns; /* the first event of a device; INT64_MAX: there is none */
+	int steps;        /* that are there, but for the last of several, */
+	bool last_left_out;
+	int64_t in_last_step;          /* with so many collectives */
+	int64_t left_out;              /* events past RANKS_MAX_EVENTS */
+	uint16_t collective_lanes[16]; /* streams of collectives, as they came */
 	int n_collective_lanes;
 };
 void rank_events_finish(struct rank_events *e);
@@ -131,16 +136,13 @@ void rank_events_finish(struct rank_events *e);
 bool rank_events_add(struct rank_events *e, const struct ranks_event *event,
 		     struct rank_texts *texts);
 
-/* Of a file that is all there.  Where it has collectives of the host and no event of a device, they
- * are its collectives, and each thread's outermost ops, but for those that begin a collective, its
- * computation.  False: out of memory. */
-bool rank_events_on_host(struct rank_events *e);
-
-/* Leaves the last ProfilerStep out, where there are several: kernels that were launched after it
- * began (on the host or, where the trace notes it there too, on the device: the later), and those
- * whose launch is not there, as HolisticTraceAnalysis does.  How many steps there are;
- * `ends` is set where one was left out. */
-int rank_events_steps(struct rank_events *e, bool *left_out);
+/* The file is all there.  Where it has collectives of the host and no event of a device, they are
+ * its collectives, and each thread's outermost ops, but for those that begin a collective, its
+ * computation.  Then leaves the last ProfilerStep out, where there are several: kernels that were
+ * launched after it began (on the host or, where the trace notes it there too, on the device: the
+ * later), and those whose launch is not there, as HolisticTraceAnalysis does.  False: out of
+ * memory. */
+bool rank_events_end(struct rank_events *e);
 
 /* Numbers of events of kinds below `kinds`, sorted by start; *n of them, new.  NULL: out of
  * memory, or there is none. */

@@ -426,24 +426,33 @@ static void add_runs(struct rank_match *m, struct alike *runs, size_t n, int64_t
 			m->divergences.left_out += &runs[i] != most;
 }
 
+/* Whether one is the same as the first of those that meet, of which the file is whole. */
+static bool same_as_whole(const struct rank_match *m, size_t first, size_t at)
+{
+	while (first < at && row_of(m, first)->is_torn)
+		first++;
+	return same_collective(of(m, first), of(m, at));
+}
+
 /* What differs at one place: a row for each that is not as most are. */
 static bool differ_at(struct rank_match *m, size_t first, bool *differs)
 {
-	size_t n = of(m, first)->n_meet, n_runs = 0, k;
+	size_t all = of(m, first)->n_meet, n = 0, n_runs = 0;
 	uint32_t *sorted;
 	struct alike *runs;
 	int64_t *ranks;
 
-	for (k = 1; k < n && same_collective(of(m, first), of(m, first + k));)
-		k++;
-	*differs = k < n;
+	*differs = false;
+	for (size_t i = first; i < first + all && !*differs; i++)
+		*differs = !row_of(m, i)->is_torn && !same_as_whole(m, first, i);
 	if (!*differs)
 		return true;
-	sorted = malloc(n * sizeof(*sorted));
-	runs = malloc(n * sizeof(*runs));
-	ranks = malloc(n * sizeof(*ranks));
-	for (size_t i = 0; sorted && i < n; i++)
-		sorted[i] = (uint32_t)(first + i);
+	sorted = malloc(all * sizeof(*sorted));
+	runs = malloc(all * sizeof(*runs));
+	ranks = malloc(all * sizeof(*ranks));
+	for (size_t i = first; sorted && i < first + all; i++)
+		if (!row_of(m, i)->is_torn)
+			sorted[n++] = (uint32_t)i;
 	if (sorted && runs && ranks) {
 		qsort_r(sorted, n, sizeof(*sorted), by_collective, m);
 		for (size_t i = 0; i < n; i++)

@@ -19,7 +19,8 @@ struct rank_row {
 	struct path_segment last; /* to its last moment */
 	int64_t begin_ns;         /* its first event on a device */
 
-	bool is_cut; /* past a bound events of it were left out: its last collectives may be */
+	bool is_torn; /* its file is cut off: which of its collectives is which is not certain */
+	bool is_cut;  /* past a bound events of it were left out: its last collectives may be */
 	int64_t in_last_step; /* so many collectives were left out with the last step */
 	bool has_offset;
 	int64_t offset_ns; /* its clock is ahead by so much */

@@ -209,44 +209,28 @@ static bool keep_collectives(struct ranks *r, struct rank_row *row)
 static bool analyse(struct ranks *r, const json_t *head, struct rank_row *row)
 {
 	struct report_rank *out = row->report;
-	size_t collectives = r->events.collectives.len;
-	bool last;
-	int steps = rank_events_steps(&r->events, &last);
 
-	if (steps < 0)
-		return false;
 	r->left_out += r->events.left_out;
 	row->is_cut = row->is_cut || r->events.left_out > 0;
-	row->in_last_step = (int64_t)(collectives - r->events.collectives.len);
+	row->in_last_step = r->events.in_last_step;
 	if (!set_rank(r, head, out))
 		return false;
 	REPORT_SET(out, file, r->file);
 	REPORT_SET(out, on_host, r->events.on_host);
-	REPORT_SET(out, steps, steps);
-	REPORT_SET(out, last_step_left_out, last);
+	REPORT_SET(out, steps, r->events.steps);
+	REPORT_SET(out, last_step_left_out, r->events.last_left_out);
 	REPORT_SET_OR_NULL(out, peak_bytes, r->peak_bytes >= 0, r->peak_bytes);
 	REPORT_SET_OR_NULL(out, peak_reserved_bytes, r->peak_reserved_bytes >= 0,
 			   r->peak_reserved_bytes);
 	return keep_collectives(r, row) && rank_figures(&r->events, out, r->mix, &r->draft);
 }
 
-/* Its first event on a device. */
-static int64_t begin_of(const struct rank_events *e)
+bool ranks_end(struct ranks *r, const json_t *head, bool is_cut_off, struct err *err)
 {
-	int64_t begin_ns = INT64_MAX;
+	struct rank_row row = { .file = r->number, .is_torn = is_cut_off, .is_cut = is_cut_off };
+	bool ok = rank_events_end(&r->events);
 
-	for (size_t i = 0; i < e->rows.len; i++)
-		if (e->rows.at[i].kind < RANK_KERNELS && e->rows.at[i].start_ns < begin_ns)
-			begin_ns = e->rows.at[i].start_ns;
-	return begin_ns;
-}
-
-bool ranks_end(struct ranks *r, const json_t *head, struct err *err)
-{
-	struct rank_row row = { .file = r->number };
-	bool ok = rank_events_on_host(&r->events);
-
-	row.begin_ns = begin_of(&r->events);
+	row.begin_ns = r->events.begin_ns;
 	if (ok && row.begin_ns < INT64_MAX && r->rows.len < RANKS_MAX_RANKS) {
 		row.report = report_new_rank(1, &r->draft.arena);
 		ok = row.report && analyse(r, head, &row) && VEC_PUSH(&r->rows, row);

@@ -3,7 +3,7 @@
  *	struct ranks *r = ranks_create(&err);
  *	ranks_begin(r, "rank-0.json", 0, &err);
  *	ranks_event(r, &event, &err);            for each event of the file, in any order
- *	ranks_end(r, &head, &err);
+ *	ranks_end(r, &head, false, &err);
  *	report = ranks_report(r, compiles, processes, &draft);
  *
  * Each file is read after the other: its device events and calls are held while it is, and then
@@ -59,9 +59,9 @@ bool ranks_event(struct ranks *r, const struct ranks_event *event, struct err *e
 /* What an allocator holds after a change, of the device `device`. */
 void ranks_memory(struct ranks *r, int64_t allocated_bytes, int64_t reserved_bytes);
 
-/* The file is over; `head` is what it says of itself, an object ("distributedInfo"), or NULL.  Its
- * figures are made, and its events dropped. */
-bool ranks_end(struct ranks *r, const json_t *head, struct err *err);
+/* The file is over, or cut off; `head` is what it says of itself, an object ("distributedInfo"), or
+ * NULL.  Its figures are made, and its events dropped. */
+bool ranks_end(struct ranks *r, const json_t *head, bool is_cut_off, struct err *err);
 
 /* The rank that the head of a file says (NULL: there is none), or its name: "rank_3",
  * "rank-3.json", "rank3"; -1: neither. */

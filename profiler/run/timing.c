@@ -197,7 +197,8 @@ static bool find_widest(const struct run *r, const struct candidate *candidates,
 		struct interval i;
 		double half;
 
-		if (!stats_judged(c->sample_us, c->of_process, sd, &i))
+		if (!stats_judged(c->sample_us,
+				  &(struct judged_processes){ c->of_process, NULL, sd }, &i))
 			return false;
 		half = log(i.high / i.low) / 2;
 		if (half > out->half)

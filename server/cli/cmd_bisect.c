@@ -25,6 +25,8 @@
 
 enum { EXIT_NOT_ENOUGH = 3, MOST_LOG_BYTES = 64 << 20, OUTPUT_BYTES = 64 << 20 };
 enum { MOST_ROUNDS = 1000, ROUNDS = 100, TIMEOUT_S = 600, MOST_TIMEOUT_S = 86400 };
+/* Times as many rounds as --rounds, where those do not tell: other commits would be as noisy. */
+enum { MORE = 8 };
 enum tree { GOOD, CANDIDATE, BAD, TREES };
 
 struct bisect_words {
@@ -189,8 +191,19 @@ static bool find_log(struct bisecting *b, struct err *err)
 	return true;
 }
 
+/* Of the flag, not of the log: the last commits that those were not enough for are tried again. */
+static void take_rounds(struct bisecting *b, int64_t rounds)
+{
+	struct bisection *f = &b->found;
+
+	REPORT_SET(b->request, rounds, rounds);
+	while (f->steps.len && f->steps.at[f->steps.len - 1].verdict == STEP_NOT_ENOUGH)
+		f->rounds.len = f->steps.at[--f->steps.len].first;
+}
+
 static bool resume(struct bisecting *b, struct err *err)
 {
+	int64_t rounds = b->request->rounds;
 	json_error_t at;
 	struct stat st;
 
@@ -208,6 +221,8 @@ static bool resume(struct bisecting *b, struct err *err)
 	b->request = (struct report_bisect_request *)b->found.request;
 	if (!b->request->has.command && !b->request->has.workload)
 		return err_set(err, ERR_WORKLOAD, "the log says neither a command nor a workload");
+	if (b->words.rounds)
+		take_rounds(b, rounds);
 	return true;
 }
 
@@ -303,14 +318,18 @@ static bool of_report(const struct bisecting *b, double *value, struct err *err)
 }
 
 /* What the tree's program ended with, as a figure above 0. */
-static bool figure_of(const struct bisecting *b, const struct timed_program_end *end, double *value,
+static bool figure_of(struct bisecting *b, const struct timed_program_end *end, double *value,
 		      struct err *err)
 {
 	const char *metric = b->request->metric;
 
 	if (b->request->workload)
 		return of_report(b, value, err);
-	*value = strcmp(metric, "cpu") == 0 ? end->cpu_s : end->wall_s;
+	*value = strcmp(metric, "cpu") == 0 ? end->cpu_s : end->wall_s - end->wait_s;
+	if (strcmp(metric, "wall") == 0) {
+		b->found.passed_s += end->wall_s;
+		b->found.waited_s += end->wait_s;
+	}
 	if (strcmp(metric, "printed") == 0 && !printed(&b->output, value))
 		return err_set(err, ERR_WORKLOAD, "it printed no number");
 	return *value > 0 ||
@@ -415,6 +434,21 @@ static bool measure_change(struct bisecting *b, struct err *err)
 	       err_set(err, ERR_MEMORY, "out of memory for statistics");
 }
 
+/* Not beyond the margin as a whole, but a change. */
+static bool changes_a_little(const struct bisect_change *c)
+{
+	return !c->differs && !c->same && (c->ratio.low > 1 || c->ratio.high < 1);
+}
+
+/* Whether they differ is clear, or more rounds would not tell either. */
+static bool told(const struct bisecting *b)
+{
+	const struct bisect_change *c = &b->found.change;
+	long long n = (long long)b->found.rounds.len, rounds = b->request->rounds;
+
+	return c->differs || c->same || n >= MORE * rounds || (n >= rounds && changes_a_little(c));
+}
+
 /* GOOD beside BAD, until it is clear whether they differ; sets the state where they do not. */
 static bool tell_change(struct bisecting *b, struct err *err)
 {
@@ -423,7 +457,7 @@ static bool tell_change(struct bisecting *b, struct err *err)
 
 	if (f->rounds.len > 0 && !measure_change(b, err))
 		return false;
-	while (!f->change.differs && !f->change.same && (int)f->rounds.len < b->request->rounds)
+	while (!told(b))
 		if (!add_round(b, false, err) || !measure_change(b, err))
 			return false;
 	f->n_change = f->n_change && f->steps.len ? f->n_change : f->rounds.len;
@@ -431,11 +465,18 @@ static bool tell_change(struct bisecting *b, struct err *err)
 			(struct report_interval){ f->change.ratio.low, f->change.ratio.high }, "x");
 	fprintf(stderr, "%.12s is at %s of %.12s after %zu rounds\n", f->bad.id, ratio, f->good.id,
 		f->rounds.len);
-	/* Not beyond the margin as a whole, but a change. */
-	if (!f->change.differs &&
-	    (f->change.same || (f->change.ratio.low <= 1 && f->change.ratio.high >= 1)))
+	if (!f->change.differs && !changes_a_little(&f->change))
 		f->state = f->change.same ? BISECT_SAME : BISECT_UNDECIDED;
 	return save(b, err);
+}
+
+/* After --rounds of them, and each time that they have doubled. */
+static bool is_time_to_look(long long n, long long rounds)
+{
+	for (long long at = rounds; at <= MORE * rounds; at *= 2)
+		if (n == at)
+			return true;
+	return false;
 }
 
 /* Places the commit of a step; its rounds are the last of all. */
@@ -445,12 +486,15 @@ static bool place(struct bisecting *b, struct bisection_step *s, struct err *err
 	struct bisect_place at = { .verdict = BISECT_OPEN };
 
 	s->first = f->rounds.len;
-	while (at.verdict == BISECT_OPEN && (long long)s->n < b->request->rounds) {
+	while (at.verdict == BISECT_OPEN && (long long)s->n < MORE * b->request->rounds) {
 		if (!add_round(b, true, err) || !measure_change(b, err))
 			return false;
 		s->n++;
 		if (!bisect_place(&f->change, f->rounds.at + s->first, (int)s->n, &at))
 			return err_set(err, ERR_MEMORY, "out of memory for statistics");
+		if (at.verdict == BISECT_OPEN && at.between &&
+		    is_time_to_look((long long)s->n, b->request->rounds))
+			at.verdict = BISECT_BAD;
 	}
 	s->ratio = at.ratio;
 	s->verdict = at.verdict == BISECT_BAD    ? STEP_BAD

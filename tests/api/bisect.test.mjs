@@ -100,6 +100,31 @@ test('where all that is left was skipped, those among which it is are named', ()
     assert.equal(found.suspects.at(-1).subject, 'Change 25 <of> things');
 });
 
+/** Commits from 17 on print `even` and `odd` by turns, 108 from 48 on, those before 100. */
+const byTurns = (even, odd) => ['begin', 'end', '--metric', 'printed', '--rounds', '12', '--build', 'echo 0 > n', '--', 'sh', '-c',
+    `read at < notes; at=\${at#Change }; at=\${at% <*}; read n < n; echo $((1 - n)) > n; if [ "$at" = Begin ] || [ "$at" -lt 17 ]; then echo 100; elif [ "$at" -ge 48 ]; then echo 108; elif [ $n = 0 ]; then echo ${even}; else echo ${odd}; fi`];
+
+test('a commit with a part of the change counts as bad: the first part is found', () => {
+    forget();
+    const { status, stdout, stderr } = bisect(...byTurns(102.884, 104.962)); // around the middle of 100 and 108, on the scale of logs
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^The first larger commit is .*: Change 17 <of> things\. It makes \d\d % of 1\.08x/);
+    assert.ok(log().steps.length <= 8);
+});
+
+test('where rounds do not tell, more of them are taken, not more commits; then it ends, and goes on with more', () => {
+    forget();
+    const { status, stdout, stderr } = bisect(...byTurns(100, 108));
+    assert.equal(status, 3, stderr);
+    assert.match(stdout, /^96 rounds do not tell on which side of the change \w{12} lies: one of \d+ commits made it\./);
+    const { steps } = log(), open = steps.filter((s) => s.verdict === 'NOT ENOUGH');
+    assert.deepEqual(open.map((s) => s.rounds.good.length), [96, 96], 'eight times 12');
+    assert.ok(steps.length <= 8);
+    const resumed = bisect('--resume', '--rounds', '13');
+    assert.equal(resumed.status, 3, resumed.stderr);
+    assert.deepEqual(log().steps.filter((s) => s.verdict === 'NOT ENOUGH').map((s) => s.rounds.good.length), [104, 104], 'tried again');
+});
+
 test('two commits that do not differ, and what a tree cannot run', () => {
     forget();
     const same = bisect('begin', 'end~50', '--metric', 'printed', '--', 'cat', 'cost');

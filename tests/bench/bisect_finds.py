@@ -1,6 +1,6 @@
 """tests/bench/bisect_finds.py [BINARY] -- how often does `breakeven bisect` name the commit that made a program slower?
 
-    python3 tests/bench/bisect_finds.py [build/breakeven] [--tries 20] [--commits 64] [--slower 1.08] [--metric wall] [--ms 30] [--seed 1]
+    python3 tests/bench/bisect_finds.py [build/breakeven] [--tries 20] [--commits 64] [--slower 1.08] [--metric wall] [--ms 30] [--rounds 200] [--seed 1] [--keep FOLDER]
 
 Each try makes a repository of so many commits, of which one, drawn at random, makes a C program that
 computes for about --ms milliseconds so many times slower, and bisects it.  Prints a line a try: whether
@@ -22,14 +22,14 @@ NAMES = ["-c", "user.name=Bench", "-c", "user.email=bench@example.org"]
 
 
 def loops_a_ms(folder):
-    """How many turns of the loop take a millisecond here."""
+    """How many turns of the loop take a millisecond of a core here."""
     source, program = os.path.join(folder, "speed.c"), os.path.join(folder, "speed")
     with open(source, "w", encoding="utf-8") as file:
         file.write(PROGRAM % 20_000_000)
     subprocess.run(["cc", "-O1", "-o", program, source], check=True)
-    begin = time.monotonic()
+    began = os.times().children_user
     subprocess.run([program], check=True)
-    return 20_000_000 / (time.monotonic() - begin) / 1e3
+    return 20_000_000 / (os.times().children_user - began) / 1e3
 
 
 def make_repository(folder, loops, commits, slow_at, slower):
@@ -52,7 +52,9 @@ def main():
     parse.add_argument("--slower", type=float, default=1.08)
     parse.add_argument("--metric", default="wall")
     parse.add_argument("--ms", type=float, default=30)
+    parse.add_argument("--rounds", type=int, default=200, help="of a commit, as the command has it")
     parse.add_argument("--seed", type=int, default=1)
+    parse.add_argument("--keep", help="a folder for the logs")
     args = parse.parse_args()
     draw, found, steps, seconds = random.Random(args.seed), 0, [], []
     for i in range(args.tries):
@@ -60,10 +62,13 @@ def main():
             folder, slow_at = os.path.join(home, "repository"), draw.randint(1, args.commits)
             make_repository(folder, loops_a_ms(home) * args.ms, args.commits, slow_at, args.slower)
             begin = time.monotonic()
-            done = subprocess.run([os.path.abspath(args.binary), "bisect", "--repo", folder, f"HEAD~{args.commits}", "HEAD", "--json", "--rounds", "200",
+            done = subprocess.run([os.path.abspath(args.binary), "bisect", "--repo", folder, f"HEAD~{args.commits}", "HEAD", "--json", "--rounds", str(args.rounds),
                                    "--metric", args.metric, "--build", "cc -O1 -o work work.c", "--", "./work"], capture_output=True, text=True)
             took = time.monotonic() - begin
         log = json.loads(done.stdout) if done.stdout else {"state": done.stderr[-200:], "suspects": [], "steps": [], "rounds": {"good": []}}
+        if args.keep:
+            with open(os.path.join(args.keep, f"{args.seed}-{i + 1}.json"), "w", encoding="utf-8") as file:
+                json.dump({"slow_at": slow_at, **log}, file)
         right = [c["subject"] for c in log["suspects"]] == [f"Change {slow_at}"]
         rounds = len(log["rounds"]["good"]) + sum(len(s["rounds"]["good"]) for s in log["steps"])
         found += right

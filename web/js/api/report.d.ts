@@ -3055,7 +3055,7 @@ export interface ReportComparedDrift {
   ratio: number;
   /** x: the 95 % interval */
   ci: [number, number];
-  /** whether the machine drifted: by 1 % or more, and the interval does not hold 1; latencies are then weighed with that and without */
+  /** whether the machine drifted: by 1 % or more, and the interval does not hold 1; latencies are then weighed without the part that they felt (`felt`) */
   moved: boolean;
   /** that in a sentence */
   text: string;
@@ -3085,6 +3085,8 @@ export interface ReportComparedFigure {
   ratio: number | null;
   /** x: its interval */
   ci: [number, number] | null;
+  /** of a latency: what part of the fixed control's drift was taken out of the ratio, on the scale of logs: the least and the most that its rounds and the processor's share of a call allow; none: no drift was */
+  felt?: [number, number];
   /** the ratio as it is shown: 2.99x */
   times: ReportFigure | null;
   /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
@@ -4657,6 +4659,10 @@ export interface ReportBisect {
   suspects: ReportBisectCommit[];
   /** how much of the change, on the scale of logs, lies between that commit and its parent */
   share: number | null;
+  /** s: of wall: what all timed commands took */
+  passed_seconds?: number;
+  /** s: of those seconds, what the commands waited for a core that others had; figures are without it */
+  waited_seconds?: number;
 }
 
 /** what a bisection times, and how */
@@ -4675,7 +4681,7 @@ export interface ReportBisectRequest {
   clean: boolean;
   /** changes up to this are none: 0.02 is 2 % */
   margin: number;
-  /** most rounds of a step */
+  /** rounds of a step; where they do not tell, up to eight times as many */
   rounds: number;
   /** s: of a command or a build */
   timeout_seconds: number;
@@ -4693,7 +4699,7 @@ export interface ReportBisectCommit {
   date: string;
 }
 
-/** figures of rounds, a process each, one after the other: seconds, µs of a call, 1 over a speedup, or what was printed */
+/** figures of rounds, a process each, one after the other: seconds (without those in which it waited for a core that others had), µs of a call, 1 over a speedup, or what was printed */
 export interface ReportBisectRounds {
   /** of `good` */
   good: number[];

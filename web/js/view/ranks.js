@@ -82,9 +82,10 @@ function bar(r, most) {
 function bars(ranks) {
   const most = Math.max(...ranks.ranks.map((r) => r.total_us));
   const rows = ranks.ranks.map((r) => h("tr", {}, h("th", { scope: "row" }, `rank ${r.rank}`), h("td", { class: "drawn" }, bar(r, most)), MIXES.map((m) => h("td", { class: "r" }, percent(m.of(r)))), h("td", { class: "r dim" }, duration(r.total_us))));
-  const table = h("table", { id: "rank-bars" }, h("caption", { class: "vh" }, "What the devices of the ranks run"), headRow(["Rank", [null, "", "As a bar"], ...MIXES.map((m) => /** @type {[string, string]} */ ([`${m.label[0].toUpperCase()}${m.label.slice(1)}`, "r"])), ["Total", "r"]]), h("tbody", {}, rows));
+  const table = h("table", { id: "rank-bars" }, h("caption", { class: "vh" }, "What the ranks run"), headRow(["Rank", [null, "", "As a bar"], ...MIXES.map((m) => /** @type {[string, string]} */ ([`${m.label[0].toUpperCase()}${m.label.slice(1)}`, "r"])), ["Total", "r"]]), h("tbody", {}, rows));
   const legend = h("div", { class: "legend" }, MIXES.map((m) => h("span", { class: "key" }, h("i", { class: `m-${m.key}` }), m.label)));
-  return section("What each device runs", "each moment once; bars are as long as the rank's time", h("div", { class: "acts" }, legend, chartFiles("ranks", "What each device runs", ofElement(() => table))), scroller("What each device runs, table", table));
+  const title = ranks.ranks.some((r) => r.on_host) ? "What each host runs" : "What each device runs";
+  return section(title, "each moment once; bars are as long as the rank's time", h("div", { class: "acts" }, legend, chartFiles("ranks", title, ofElement(() => table))), scroller(`${title}, table`, table));
 }
 
 /* ---- the map ---- */
