@@ -67,7 +67,13 @@ struct run_summary {
 		     * -1: a run of before they were kept */
 };
 
-enum { RUN_RECENT = 12 };
+enum { RUN_RECENT = 12, RUN_FOUND = 3 };
+
+/* Where a search found something, outside of a run's names. */
+struct run_found {
+	const char *in;   /* "note", "source", "reason" */
+	const char *text; /* what is around it; what was looked for is between '\2' and '\3' */
+};
 
 struct run_row {
 	int64_t id;
@@ -95,6 +101,8 @@ struct run_row {
 	 * project, device and mode, newest first. */
 	double recent[RUN_RECENT];
 	int n_recent;
+	struct run_found found[RUN_FOUND]; /* likewise, with `text` of its query */
+	int n_found;
 };
 
 /* Queues a run; a trace is running at once.  Reads name, project, device, workload,
@@ -107,6 +115,7 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *
 /* What people say of a run; what is NULL or not set stays as it is. */
 struct run_notes {
 	const char *name;        /* the baseline of another name stays that: it is none any more */
+	const char *project;     /* likewise */
 	const char *note, *tags; /* tags are joined by '\n' */
 	const char *by;          /* who says so; NULL: nobody is known */
 	bool sets_baseline, baseline;
@@ -138,9 +147,8 @@ struct run_range {
 
 struct run_query {
 	const char *project, *tag, *device; /* NULL: any */
-	const char *text;                   /* part of name, project, branch, note or tag, the
-					     * begin of a commit, or "#7": the run itself;
-					     * NULL: any */
+	const char *text;                   /* a search (db/list.c says what it may be) in names,
+					     * notes, sources and reasons of breaks; NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
 	const char *name, *branch;          /* NULL: any */
 	const char *commit;                 /* its begin; NULL: any */
@@ -165,8 +173,21 @@ struct run_page {
 	int64_t total; /* all that match; folded, rows */
 	int64_t total_runs;
 };
+/* Also BAD_REQUEST: what is wrong in the text of a search. */
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err);
+
+/* The reasons of a report's breaks, a line each: malloc'd; NULL: it is none, or no memory. */
+typedef char *run_reasons_fn(const char *report, size_t len);
+
+/* Has some of the runs of an earlier version found by a search; *more: there are more.  *look is
+ * zeroed at first, and says how far it is. */
+struct search_look {
+	bool names_done;
+	int64_t after;
+};
+bool db_search_catch_up(struct db *db, struct search_look *look, run_reasons_fn *reasons,
+			bool *more, struct err *err);
 
 /* A run whose verdict is another than that of the run before it: of its name, project, device and
  * mode. */
@@ -247,6 +268,8 @@ struct run_outcome {
 	size_t report_len;
 	const char *environment; /* JSON text */
 	const char *findings;    /* JSON text; NULL: not made yet */
+	const char *reasons;     /* of its breaks, a line each, which it is found by; NULL: not
+				  * known yet, see db_search_catch_up() */
 	const char *version;     /* of the program that made them */
 	struct run_summary summary;
 	struct run_figures figures;       /* source_hash NULL: they are not stored yet */
@@ -781,6 +804,42 @@ bool db_key_take(struct db *db, struct request_key *k, struct arena *arena, bool
 
 /* Keeps the answer; status 0: the key can be taken again. */
 bool db_key_answer(struct db *db, const struct request_key *k, struct err *err);
+
+/* ---- retain.c: what is not kept for ever ---- */
+
+/* Runs that have ended, are neither pinned nor a baseline, came before then and have not been
+ * thinned out. */
+struct retain_query {
+	int64_t before_ns;
+	const char *project; /* NULL or "": of all */
+	int64_t after;       /* id: those after it */
+	int limit;
+};
+struct retain_row {
+	int64_t id, created_ns;
+	const char *name, *project;
+	int64_t timeline_bytes;               /* with what is answered of it */
+	int64_t report_bytes, findings_bytes; /* as they are stored; 0: there is none */
+};
+struct retain_list {
+	struct retain_row *at; /* by id */
+	int n;
+	int64_t total, timeline_bytes, report_bytes, findings_bytes; /* of all that match */
+};
+bool db_retain_list(struct db *db, const struct retain_query *query, struct arena *arena,
+		    struct retain_list *out, struct err *err);
+
+/* Takes a run's timeline, answers and findings away, and puts the report in place of the one it has
+ * (NULL: it has none).  *freed is how many bytes less are stored, -1 where nothing was done: the
+ * run was pinned, made a baseline, thinned or removed meanwhile. */
+struct run_thinned {
+	const char *report;
+	size_t len;
+	int64_t now_ns;
+	bool dry_run; /* *freed alone: nothing is changed */
+};
+bool db_run_thin(struct db *db, int64_t id, const struct run_thinned *as, int64_t *freed,
+		 struct err *err);
 
 /* Gives a part of the space of what was deleted back to the disk, a little is kept for what comes
  * next unless it is to give `all`; *more: there may be more to give.  It holds the writer's turn

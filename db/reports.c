@@ -8,6 +8,7 @@
 
 #include "db/internal.h"
 #include "db/packed.h"
+#include "db/search.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
 
@@ -74,7 +75,8 @@ static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 				       "VALUES(?1, ?2, ?3, ?4, ?5)",
 				       "iiiib", id, environment, (int64_t)packed->codec,
 				       (int64_t)packed->len, packed->bytes.data, packed->bytes.len),
-			    "store the report", err);
+			    "store the report", err) &&
+	       search_put(db, id, o->reasons, err);
 }
 
 static bool store_findings(struct db *db, int64_t id, const char *version,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "db/search.h"
 #include "fusion/base/refused.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
@@ -70,7 +71,7 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
-		ok = insert_tags(db, *id, row->tags, err);
+		ok = insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
 	}
 	return ok;
 }
@@ -102,7 +103,7 @@ bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)id);
-	return ok && insert_tags(db, id, row->tags, err);
+	return ok && insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
 }
 
 bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err)
@@ -431,7 +432,8 @@ bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err)
 				     "DELETE FROM suite_row WHERE removed_ns < ?1 AND NOT EXISTS"
 				     " (SELECT 1 FROM suite_run WHERE suite = suite_row.id)",
 				     "i", before_ns),
-			  "remove suites", err);
+			  "remove suites", err) &&
+	     search_forget(db, err);
 	return db_write_end(db, ok, err);
 }
 
@@ -457,6 +459,17 @@ static bool set_name(struct db *db, int64_t id, const char *name, struct err *er
 				       " name = ?2 WHERE id = ?1",
 				       "it", id, name),
 			    "rename a run", err);
+}
+
+/* In another project likewise. */
+static bool set_project(struct db *db, int64_t id, const char *project, struct err *err)
+{
+	return db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "UPDATE run_row SET baseline = baseline AND project = ?2,"
+				       " project = ?2 WHERE id = ?1",
+				       "it", id, project),
+			    "move a run to a project", err);
 }
 
 static bool set_tags(struct db *db, int64_t id, const char *tags, struct err *err)
@@ -487,6 +500,8 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 		    "store a note", err);
 	if (ok && notes->name)
 		ok = set_name(db, id, notes->name, err);
+	if (ok && notes->project)
+		ok = set_project(db, id, notes->project, err);
 	if (ok && notes->sets_pinned)
 		ok = db_step_once(db->writer,
 				  db_prepare(db->writer, err,
@@ -497,6 +512,8 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 		ok = set_baseline(db, id, notes->baseline, err);
 	if (ok && notes->tags)
 		ok = set_tags(db, id, notes->tags, err);
+	if (ok && (notes->name || notes->project || notes->tags || notes->note))
+		ok = search_put(db, id, NULL, err);
 	return db_write_end(db, ok, err);
 }
 

@@ -74,4 +74,9 @@ struct report_bisect;
 bool export_bisection(const struct report_bisect *log, const char *version, export_put_fn *put,
 		      void *self, struct err *err);
 
+/* A report without what takes most room: values of calls, guards, memory, what passes did, nodes
+ * and code of graphs, samples, and without the fields `others` (ends with NULL) of the report. New;
+ * parts are shared. */
+json_t *report_slim(const json_t *report, const char *const *others);
+
 #endif

@@ -107,6 +107,24 @@ static json_t *partial_json(const struct run_row *run)
 		   : json_null();
 }
 
+/* Each text in parts: what is before what was looked for, that, and what is after it. */
+static json_t *found_json(const struct run_row *run)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < run->n_found; i++) {
+		const char *text = run->found[i].text;
+		size_t before = strcspn(text, "\2"), it = strcspn(text, "\3");
+
+		if (!text[it] || before >= it)
+			continue;
+		json_array_append_new(
+		    list, json_pack("{s:s, s:[s%, s%, s]}", "in", run->found[i].in, "text", text,
+				    before, text + before + 1, it - before - 1, text + it + 1));
+	}
+	return list;
+}
+
 json_t *run_list_json(struct app *app, const struct run_row *run)
 {
 	json_t *json = json_pack(
@@ -133,6 +151,8 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 		json_array_append_new(recent, json_real(run->recent[i]));
 	json_object_set_new(json, "recent", recent);
 	json_object_set_new(json, "imported", imported_json(run, false));
+	if (run->n_found)
+		json_object_set_new(json, "found", found_json(run));
 	json_object_update(json, state);
 	json_decref(state);
 	return json;
@@ -694,6 +714,20 @@ static bool read_name(const json_t *value, const char **out, struct err *err)
 		err_set(err, ERR_BAD_REQUEST, "name must be one line, without tabs"));
 }
 
+/* A token of one project does not give its runs away. */
+static bool read_project(struct req *req, const json_t *value, const char **out, struct err *err)
+{
+	const char *own = req->caller.project;
+
+	return read_text(value, "project", 0, NAME_BYTES, out, err) &&
+	       (!strpbrk(*out, "\n\r\t") ||
+		err_set(err, ERR_BAD_REQUEST, "project must be one line, without tabs")) &&
+	       (!own || !*own || strcmp(own, *out) == 0 ||
+		err_set(err, ERR_FORBIDDEN,
+			"this token is for the project '%.80s': it cannot move a run to another",
+			own));
+}
+
 static bool read_note(struct req *req, const char *key, const json_t *value, struct run_notes *out,
 		      struct err *err)
 {
@@ -701,6 +735,8 @@ static bool read_note(struct req *req, const char *key, const json_t *value, str
 		return read_text(value, key, 0, NOTE_BYTES, &out->note, err);
 	if (strcmp(key, "name") == 0)
 		return read_name(value, &out->name, err);
+	if (strcmp(key, "project") == 0)
+		return read_project(req, value, &out->project, err);
 	if (strcmp(key, "baseline") == 0)
 		return read_flag(value, key, &out->sets_baseline, &out->baseline, err);
 	if (strcmp(key, "pinned") == 0)
@@ -708,7 +744,9 @@ static bool read_note(struct req *req, const char *key, const json_t *value, str
 	if (strcmp(key, "tags") == 0)
 		return (out->tags = read_tags(req, value, err)) != NULL;
 	return err_set(err, ERR_BAD_REQUEST,
-		       "%.40s cannot be changed: name, note, tags, baseline and pinned can", key);
+		       "%.40s cannot be changed: name, project, note, tags, baseline and pinned "
+		       "can",
+		       key);
 }
 
 static bool read_notes(struct req *req, const json_t *json, struct run_notes *out, struct err *err)
@@ -718,7 +756,8 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 
 	if (!json_is_object(json) || json_object_size(json) == 0)
 		return err_set(err, ERR_BAD_REQUEST,
-			       "an object with name, note, tags, baseline or pinned is needed");
+			       "an object with name, project, note, tags, baseline or pinned is "
+			       "needed");
 	json_object_foreach((json_t *)json, key, value)
 		if (!read_note(req, key, value, out, err))
 			return false;

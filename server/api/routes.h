@@ -17,6 +17,9 @@ enum route_id {
 #ifndef HANDLER_alignment
 #define HANDLER_alignment(name) NULL
 #endif
+#ifndef HANDLER_archive
+#define HANDLER_archive(name) NULL
+#endif
 #ifndef HANDLER_artifacts
 #define HANDLER_artifacts(name) NULL
 #endif
@@ -85,6 +88,7 @@ enum route_id {
 #endif
 
 extern handler_fn *const alignment_handlers[ROUTE_COUNT];
+extern handler_fn *const archive_handlers[ROUTE_COUNT];
 extern handler_fn *const artifacts_handlers[ROUTE_COUNT];
 extern handler_fn *const changes_handlers[ROUTE_COUNT];
 extern handler_fn *const check_handlers[ROUTE_COUNT];

@@ -389,24 +389,28 @@ static bool end_as_trace(struct db *db, int64_t id, const struct report_import *
 				  device_row(imported, arena, &row, err)));
 
 	if (ok) {
+		char *reasons = reasons_of_report(text, strlen(text));
 		const struct run_outcome outcome = { .report = text,
 						     .report_len = strlen(text),
 						     .environment = "{}",
+						     .reasons = reasons,
 						     .about = told.about };
 
 		ok = db_trace_become(db, id, as ? &as->row : &row, &outcome, err);
+		free(reasons);
 	}
 	free(text);
 	return ok;
 }
 
-/* As the run that it was. */
-static bool end_as_it_was(struct db *db, int64_t id, const struct report_import *imported,
-			  const struct restored *as, struct arena *arena, struct err *err)
+/* As the run that was measured; `reasons` of its breaks. */
+static bool end_as_measured(struct db *db, int64_t id, const struct restored *as,
+			    const char *reasons, struct err *err)
 {
 	struct run_outcome outcome = { .report = as->report,
 				       .report_len = as->report ? strlen(as->report) : 0,
 				       .environment = as->environment,
+				       .reasons = reasons,
 				       .summary = as->summary,
 				       .points_kept = as->points_kept,
 				       .points_of = as->points_of };
@@ -416,9 +420,22 @@ static bool end_as_it_was(struct db *db, int64_t id, const struct report_import 
 		    db, id, &as->row,
 		    &(struct run_ended){ as->end, &as->why, as->points_kept ? &outcome : NULL },
 		    err);
-	if (as->row.trace)
-		return end_as_trace(db, id, imported, as, arena, err);
 	return db_trace_become(db, id, &as->row, &outcome, err);
+}
+
+/* As the run that it was. */
+static bool end_as_it_was(struct db *db, int64_t id, const struct report_import *imported,
+			  const struct restored *as, struct arena *arena, struct err *err)
+{
+	char *reasons;
+	bool ok;
+
+	if (as->end == RUN_DONE && as->row.trace)
+		return end_as_trace(db, id, imported, as, arena, err);
+	reasons = as->report ? reasons_of_report(as->report, strlen(as->report)) : NULL;
+	ok = end_as_measured(db, id, as, reasons, err);
+	free(reasons);
+	return ok;
 }
 
 bool trace_end(struct db *db, const struct registry *registry, int64_t id, const json_t *json,

@@ -179,7 +179,8 @@ static bool start_queue(const struct serve_settings *o, struct app *app, struct 
 						       .registry = app->registry,
 						       .torch_python = o->torch_python,
 						       .files_folder = app->files_folder,
-						       .run_seconds = (int)o->bounds.run_seconds },
+						       .run_seconds = (int)o->bounds.run_seconds,
+						       .keep_days = o->bounds.keep_days },
 			       err);
 	if (app->jobs)
 		app->hooks = hooks_start(

@@ -42,6 +42,7 @@ struct jobs {
 	const char *torch_python;
 	const char *files_folder;      /* of files that programs read; NULL: none */
 	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
+	int64_t keep_days;
 	int run_seconds;
 	int64_t suite;
 	bool quiet;
@@ -582,6 +583,44 @@ static void purge(struct jobs *j)
 		}
 }
 
+enum { RETAIN_EACH_S = 600 };
+
+/* Retention, when nothing runs: some in each turn, and all is looked at again after a while.
+ * Whether there are more. */
+static bool retain(struct jobs *j, int64_t *due_ns)
+{
+	const struct retain_query query = { .before_ns = retain_before(j->keep_days), .limit = 4 };
+	struct retained done = { 0 };
+	struct err err = { 0 };
+	bool more = false;
+
+	if (j->keep_days == 0 || clock_ns() < *due_ns)
+		return false;
+	if (!retain_some(j->db, &query, &done, &more, &err))
+		log_line(LOG_WARN, "runs older than %lld days are not thinned out: %s",
+			 (long long)j->keep_days, err.message);
+	else if (done.runs)
+		log_line(LOG_INFO, "%lld runs older than %lld days are thinned out: %lld bytes",
+			 (long long)done.runs, (long long)j->keep_days, (long long)done.bytes);
+	if (!more)
+		*due_ns = clock_ns() + RETAIN_EACH_S * INT64_C(1000000000);
+	return more;
+}
+
+/* Has runs of an earlier version found by a search, some in each turn; false: all are. */
+static bool make_found(struct jobs *j, struct search_look *look)
+{
+	struct err err = { 0 };
+	bool more = false;
+
+	if (!db_search_catch_up(j->db, look, reasons_of_report, &more, &err)) {
+		log_line(LOG_WARN, "runs of an earlier version are not all found by a search: %s",
+			 err.message);
+		return false;
+	}
+	return more;
+}
+
 /* A log that is being read may have no event for long: its run is no trace that fell silent. */
 static void keep_imports_open(struct jobs *j)
 {
@@ -603,7 +642,10 @@ static void keep_imports_open(struct jobs *j)
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
+	struct search_look look = { 0 };
 	int64_t expired_ns = clock_ns();
+	int64_t retain_due_ns = expired_ns;
+	bool finds = false, retains = false; /* all runs are found; some are to be thinned out */
 
 	while (!atomic_load(&j->stopping)) {
 		struct pollfd fds[2] = { { .fd = j->wake_fd, .events = POLLIN } };
@@ -615,7 +657,9 @@ static void *run_queue(void *self)
 		if (j->current != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
 		if (poll(fds, (nfds_t)n,
-			 events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)) < 0 &&
+			 j->current || (finds && !retains)
+			     ? events_due_ms(j->events, j->current ? RETRY_MS : KEEP_ALIVE_MS)
+			     : 0) < 0 &&
 		    errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
@@ -630,6 +674,9 @@ static void *run_queue(void *self)
 			db_trace_expire(j->db, silent_trace_ns, &err);
 			expired_ns = clock_ns();
 		}
+		if (!finds && j->current == 0)
+			finds = !make_found(j, &look);
+		retains = j->current == 0 && finds && retain(j, &retain_due_ns);
 		if (j->current == 0) {
 			purge(j);
 			give_back(j);
@@ -661,6 +708,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->torch_python = o->torch_python;
 	j->files_folder = o->files_folder;
 	j->run_seconds = o->run_seconds;
+	j->keep_days = o->keep_days;
 	j->suite = o->suite;
 	j->quiet = o->quiet;
 	j->worker.fd = -1;

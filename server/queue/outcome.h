@@ -12,6 +12,7 @@ struct outcome {
 	struct run_outcome stored; /* without environment and blocks; `report` NULL: not read yet */
 	json_t *report;            /* whose texts are borrowed */
 	char *findings;            /* JSON text */
+	char *reasons;             /* of its breaks */
 	struct arena arena;
 };
 
@@ -24,6 +25,7 @@ static inline void outcome_finish(struct outcome *o)
 {
 	json_decref(o->report);
 	free(o->findings);
+	free(o->reasons);
 	arena_finish(&o->arena);
 	*o = (struct outcome){ 0 };
 }

@@ -73,7 +73,11 @@ struct jobs_options {
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	int run_seconds;                 /* of wall time; a run that takes more fails */
 	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
+<<<<<<< HEAD
 	bool yields;                     /* as its workers do: struct worker_options */
+=======
+	int64_t keep_days;               /* of retention; 0: all is kept */
+>>>>>>> main
 	bool quiet;                      /* runs that begin and end are not logged */
 };
 
@@ -130,6 +134,25 @@ void jobs_import_begin(struct jobs *jobs, int64_t id);
 bool jobs_import_at(struct jobs *jobs, int64_t id, const struct report_progress *p);
 void jobs_import_end(struct jobs *jobs, int64_t id);
 
+/* ---- retain.c: what old runs keep ---- */
+
+enum { KEEP_DAYS = 60 }; /* the default of --keep-days */
+
+/* What is older than so many days came before then. */
+int64_t retain_before(int64_t days);
+
+/* What thinning out a run frees, found by doing it without storing it. */
+bool retain_frees(struct db *db, int64_t run, int64_t *bytes, struct err *err);
+
+struct retained {
+	int64_t runs, bytes;
+};
+
+/* Thins out the first of the query, and adds them to *out; *more: there are more.  Run by run: one
+ * that was pinned meanwhile keeps all. */
+bool retain_some(struct db *db, const struct retain_query *query, struct retained *out, bool *more,
+		 struct err *err);
+
 /* ---- outcome.c: a report as rows of the store ---- */
 
 /* Reads the verdict on the main compiled mode (static where it was measured, else the first that
@@ -137,6 +160,9 @@ void jobs_import_end(struct jobs *jobs, int64_t id);
  * nothing was compared with eager. */
 void summary_of_report(const struct report_run *report, struct arena *arena,
 		       struct run_summary *out);
+
+/* run_reasons_fn: "" of a report without breaks. */
+char *reasons_of_report(const char *report, size_t len);
 
 /* Appends what the figures of a run that is done say, as JSON text: "null" where it has no modes.
  * What was made when the run was stored is read; what another version of this program made, or

@@ -110,7 +110,7 @@ test('a name, tags and a pin are changed; under another name a run is of another
     assert.equal((await api('/history?workload=before')).body.points.length, 0);
     assert.deepEqual((await api('/runs?pinned=1&tag=x')).body.runs.map((r) => r.id), [one]);
     assert.equal((await api('/runs?pinned=no')).status, 400);
-    for (const [change, says] of [[{ name: '' }, /name must be a string of 1 to 200 bytes/], [{ name: 'x'.repeat(201) }, /1 to 200/], [{ name: 'a\nb' }, /one line/], [{ pinned: 1 }, /pinned must be true or false/], [{ colour: 1 }, /name, note, tags, baseline and pinned can/]]) {
+    for (const [change, says] of [[{ name: '' }, /name must be a string of 1 to 200 bytes/], [{ name: 'x'.repeat(201) }, /1 to 200/], [{ name: 'a\nb' }, /one line/], [{ pinned: 1 }, /pinned must be true or false/], [{ colour: 1 }, /name, project, note, tags, baseline and pinned can/]]) {
         const refused = await api(`/runs/${one}`, 'PATCH', change);
         assert.equal(refused.status, 400);
         assert.match(refused.body.error.message, says);

@@ -37,6 +37,8 @@ export interface ReportRun {
   slimmed?: boolean;
   /** a fixed piece of work that was timed in the same rounds: where it takes another time, the machine does */
   control?: ReportControl;
+  /** ns: when retention took away values of calls, guards, memory, nodes and code of graphs, samples and the timeline, since 1970; none: it has them */
+  thinned_ns?: number;
   /** the state of the machine while samples were taken */
   machine?: ReportMachine;
   /** why no second process took samples, in a sentence */

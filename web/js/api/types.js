@@ -212,7 +212,7 @@
  * @property {Problem | null} [error]
  * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here
  *
- * @typedef {Progress & RunFacts} RunRow
+ * @typedef {Progress & RunFacts & {found?: {in: string, text: string[]}[]}} RunRow found: where a search found it, outside of its names: before, what was looked for, after
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, total_runs?: number, facets?: Facets}} RunList total: rows
  * @typedef {SuiteHead & {matching: number}} FoldedSuite

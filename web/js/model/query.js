@@ -8,6 +8,8 @@ import { count, plural } from "./format.js";
 
 const NUMBERS = ["speedup", "breaks", "median"];
 const FIELDS = ["verdict", "project", "tag", "device", ...NUMBERS];
+/** Where the server looks for a word alone: source:gelu. */
+const SEARCHED = ["note", "source", "reason"];
 const A_NUMBER = /^(?:[<>]=?)?-?\d+(?:\.\d+)?(?:e-?\d+)?$/;
 /** What the server knows of verdicts, and what each says of the mode that a run is judged by.
  * @type {Readonly<Record<string, string>>} */
@@ -16,7 +18,7 @@ export const VERDICTS = { faster: "faster than eager", slower: "slower than eage
 /** @typedef {{q: string, verdict?: string, project?: string, tag?: string, device?: string, speedup?: string, breaks?: string, median?: string}} Query */
 
 /** @param {string} text */
-const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
+const wordsOf = (text) => text.match(/-?(?:[a-z]+:)?"[^"]*"|\S+/g) ?? [];
 
 /** The field and value of a word; null where it is searched as it is. @param {string} word */
 function fieldOf(word) {
@@ -42,10 +44,10 @@ export function parseQuery(text) {
 export function mistakes(text) {
   return wordsOf(text).flatMap((w) => {
     const field = /^([a-z]+):/.exec(w)?.[1];
-    if (!field || fieldOf(w)) return [];
+    if (!field || fieldOf(w) || SEARCHED.includes(field)) return [];
     if (NUMBERS.includes(field)) return [`${w} is no filter: ${field} takes a number or a bound, as ${field}:2 or ${field}:>2.`];
     if (field === "verdict") return [`${w} is no filter: there are ${Object.keys(VERDICTS).map((v) => `verdict:${v}`).join(", ")}.`];
-    return [`${w} is no filter: there are ${FIELDS.map((f) => `${f}:`).join(", ")}.`];
+    return [`${w} is no filter: there are ${[...FIELDS, ...SEARCHED].map((f) => `${f}:`).join(", ")}.`];
   });
 }
 

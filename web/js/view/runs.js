@@ -9,7 +9,7 @@ import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
 import { renameForm } from "./rename.js";
-import { getSince, listRuns } from "../api/client.js";
+import { ApiError, getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { aloneText, drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
 
@@ -196,12 +196,22 @@ class RunsPage {
   async load() {
     const turn = ++this.#asked;
     const { offset, limit } = this.#list.inSight;
-    const answer = await this.#ask(offset, limit, true);
-    if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
+    const answer = await this.#ask(offset, limit, true).catch((e) => this.#refused(e, turn));
+    if (!answer || turn !== this.#asked || this.#ctx.signal.aborted) return false;
     await Promise.all([this.#begin(answer), this.#tell(answer)]);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
     this.#draw(answer, offset);
     return answer.runs.some((r) => r.status === "running" || r.status === "queued");
+  }
+
+  /** A search that is wrong says what would be right. @param {unknown} e @param {number} turn */
+  #refused(e, turn) {
+    if (!(e instanceof ApiError) || e.status !== 400) throw e;
+    if (turn !== this.#asked) return null;
+    for (const el of this.#heads) el.style.visibility = "";
+    this.#place.setAttribute("aria-busy", "false");
+    this.#place.replaceChildren(stateWell("This search is not understood", h("p", {}, e.message)));
+    return null;
   }
 
   /** @param {Partial<Filter>} filter */

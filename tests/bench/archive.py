@@ -1,0 +1,247 @@
+"""tests/bench/archive.py BINARY -- how quick lists, histories, comparisons and searches are in an archive of 100,000 runs.
+
+    python3 tests/bench/archive.py build/breakeven [--runs 100000] [--rounds 20] [--keep FOLDER]     (make trial-archive)
+
+One run is measured here with 100 samples and more; the others are its rows again, under 200 names, with 2,000 sources, notes,
+tags, commits, verdicts and figures of their own, over two years.  What the default rule of retention would have thinned out
+has the report that `breakeven prune` left of it.  Runs get what they are found by from the server, as those of an earlier
+version do.  Then each request is asked `--rounds` times, each time with other values, so that no answer is one that was kept,
+and a backup is made while runs are posted.  It prints p50 and p95 of each, the size of the file, and fails where a p95 is over
+100 ms, the file over 2 GB or a run lost.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from server_speed import Server  # noqa: E402
+
+DAY_NS = 86_400_000_000_000
+DAYS = 730
+NAMES, SOURCES, METRICS = 200, 2000, ("latency", "speedup")
+WORDS = "softmax layer_norm gelu attention rotary conv2d dropout embedding matmul einsum logsumexp cumsum".split()
+MOST_MS, MOST_BYTES = 100, 2 << 30
+SOURCE = "import torch\ndef model(x, w):\n    y = torch.relu(x @ w)\n    print(y.shape)\n    return torch.softmax(y, -1)\n"
+
+
+def workload(name, seconds):
+    tensor = {"random": {"shape": [64, 64], "dtype": "float32", "kind": "randn", "seed": 1}}
+    return {"name": name, "source": SOURCE, "calls": [[tensor, tensor]], "modes": ["eager", "static", "dynamic"], "seconds": seconds, "project": "project-0"}
+
+
+def source(i):
+    r = random.Random(i)
+    lines = [f"    y = torch.{r.choice(WORDS)}(y)  # step {r.randrange(10**6)}" for _ in range(30)]
+    return "import torch\ndef model(x, w):\n    y = x @ w\n" + "\n".join(lines) + f"\n    return y * {i}\n"
+
+
+def columns(h, table):
+    return [row[1] for row in h.execute(f"PRAGMA table_info({table})")]
+
+
+def values(h, table, where):
+    names = columns(h, table)
+    return [dict(zip(names, row)) for row in h.execute(f"SELECT {', '.join(names)} FROM {table} WHERE {where}")]
+
+
+def insert(h, table, rows):
+    names = list(rows[0])
+    h.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", [list(r.values()) for r in rows])
+
+
+def thinned(binary, path):
+    """The report that retention leaves of the one run, in a copy of its store."""
+    copy = path + ".thin"
+    shutil.copy(path, copy)
+    with sqlite3.connect(copy) as h:
+        h.execute("UPDATE run_row SET created_ns = 1, finished_ns = 2")
+    h.close()
+    subprocess.run([binary, "prune", "--db", copy], check=True, stdout=subprocess.DEVNULL)
+    with sqlite3.connect(copy) as h:
+        out = values(h, "report", "run = 1")[0]
+    h.close()
+    return out
+
+
+def fill(path, runs, thin, keep_days):
+    h = sqlite3.connect(path)
+    h.execute("PRAGMA synchronous = OFF")
+    run, report, summary = values(h, "run_row", "id = 1")[0], values(h, "report", "run = 1")[0], values(h, "run_summary", "run = 1")[0]
+    findings, figures, blocks = values(h, "findings", "run = 1"), values(h, "run_figure", "run = 1"), values(h, "timeline_block", "run = 1")
+    now, base = time.time_ns(), json.loads(run["workload"])
+    sources = [source(i) for i in range(SOURCES)]
+    full = 0
+    for begin in range(2, runs + 1, 2000):
+        ids = range(begin, min(begin + 2000, runs + 1))
+        rows = {t: [] for t in ("run_row", "report", "run_summary", "findings", "run_figure", "run_tag", "timeline_block")}
+        for i in ids:
+            r = random.Random(i)
+            name = f"{WORDS[i % len(WORDS)]}_{i % NAMES}"
+            created = now - int((runs - i) / runs * DAYS * DAY_NS)
+            body = json.dumps({**base, "name": name, "source": sources[(i * 7919) % SOURCES]})
+            speedup = r.lognormvariate(0.2, 0.3)
+            rows["run_row"].append({**run, "id": i, "name": name, "project": f"project-{i % 8}", "workload": body, "workload_hash": "%032x" % i,
+                                    "commit_id": "%040x" % r.getrandbits(160), "branch": r.choice(["main", "next", "exp"]), "created_ns": created,
+                                    "started_ns": created, "finished_ns": created + 10**9, "note": f"driver {i % 97}, cold" if i % 20 == 0 else "",
+                                    "pinned": int(i % 1000 == 0), "source_hash": "%032x" % ((i * 7919) % SOURCES), "status": "failed" if i % 50 == 3 else "done"})
+            recent = now - created < keep_days * DAY_NS or i % 1000 == 0
+            full += recent
+            rows["report"].append({**(report if recent else thin), "run": i})
+            rows["run_summary"].append({**summary, "run": i, "speedup": speedup, "verdict": "FASTER" if speedup > 1.05 else "SLOWER" if speedup < 0.95 else "SAME", "breaks": i % 5})
+            if recent:
+                rows["findings"] += [{**f, "run": i} for f in findings]
+                rows["timeline_block"] += [{**b, "run": i} for b in blocks]
+            rows["run_figure"] += [{**f, "run": i, "value": f["value"] * speedup} for f in figures]
+            if i % 3 == 0:
+                rows["run_tag"].append({"run": i, "tag": r.choice(["nightly", "release", "pr"])})
+        for table, some in rows.items():
+            if some:
+                insert(h, table, some)
+        h.commit()
+    samples = h.execute("SELECT sum(samples) FROM run_figure").fetchone()[0]
+    print(f"{runs:,} runs of {NAMES} names, {full:,} of them whole; {samples:,} samples behind {len(figures) * runs:,} figures")
+    h.close()
+
+
+def requests(runs):
+    """Name, and what makes a path of a round."""
+    name = lambda r: (lambda i: f"{WORDS[i % len(WORDS)]}_{i % NAMES}")(r.randrange(2, runs))  # noqa: E731
+    q = urllib.parse.quote
+    return {
+        "list, as the page opens": lambda r: f"/runs?limit=100&facets=1&fold=1&offset={r.randrange(100)}",
+        "list, without facets": lambda r: f"/runs?limit={50 + r.randrange(50)}",
+        "list of a project": lambda r: f"/runs?project=project-{r.randrange(8)}&limit={50 + r.randrange(50)}",
+        "list of a tag": lambda r: f"/runs?tag=nightly&fold=1&limit={50 + r.randrange(50)}",
+        "list by a verdict": lambda r: f"/runs?verdict=slower&fold=1&limit={50 + r.randrange(50)}",
+        "list by speedup": lambda r: f"/runs?sort=-speedup&limit={50 + r.randrange(50)}",
+        "list by name, far down": lambda r: f"/runs?sort=name&offset={runs - 1000 - r.randrange(1000)}&limit=50",
+        "list of what is broken": lambda r: f"/runs?verdict=broken&fold=1&limit={50 + r.randrange(50)}",
+        "list by a number": lambda r: f"/runs?speedup=%3E{1.5 + r.random()}&fold=1&limit=100",
+        "search, a word in most sources": lambda r: f"/runs?q={r.choice(WORDS)}&fold=1&limit={50 + r.randrange(50)}",
+        "search, a word in all sources": lambda r: f"/runs?q=torch&fold=1&limit={50 + r.randrange(50)}",
+        "search, two words": lambda r: f"/runs?q={q(r.choice(WORDS) + ' driver')}&fold=1&limit={50 + r.randrange(50)}",
+        "search, a rare text": lambda r: f"/runs?q={q('step ' + str(r.randrange(10**6)))}&fold=1&limit=100",
+        "search, a phrase": lambda r: f"/runs?q={q(chr(34) + 'driver ' + str(r.randrange(97)) + ', cold' + chr(34))}&limit=100",
+        "search, a reason": lambda r: f"/runs?q=reason:GB0059&limit={50 + r.randrange(50)}",
+        "search, two letters": lambda r: f"/runs?q={r.choice(['ge', 'so', 'ma'])}&fold=1&limit={50 + r.randrange(50)}",
+        "search, a commit": lambda r: f"/runs?q={'%05x' % r.getrandbits(20)}&limit=100",
+        "search, all but a word": lambda r: f"/runs?q=-{r.choice(WORDS)}&fold=1&limit={50 + r.randrange(50)}",
+        "history of a workload": lambda r: f"/history?workload={name(r)}&metric={r.choice(METRICS)}&mode=static",
+        "names of workloads": lambda r: f"/history?limit={50 + r.randrange(50)}",
+        "heat": lambda r: f"/heat?project=project-{r.randrange(8)}",
+        "changes": lambda r: f"/history/changes?state=open&limit={10 + r.randrange(50)}",
+        "what a day brought": lambda r: f"/since?hours={20 + r.randrange(9)}",
+        "what a week brought": lambda r: f"/since?hours={160 + r.randrange(9)}",
+        "comparison": lambda r: f"/compare?a={runs - r.randrange(1, 200)}&b={runs - r.randrange(1, 200)}&force=1",
+        "one run": lambda r: f"/runs/{r.randrange(2, runs)}?view=summary",
+    }
+
+
+def cpu_ms(pid):
+    """What the server has computed so far: on a busy machine it says more than the clock."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat") as f:
+            total += int(f.read().split()[0])
+    return total / 1e6
+
+
+def measure(server, runs, rounds, only):
+    worst = 0
+    for title, make in requests(runs).items():
+        if only and only not in title:
+            continue
+        times, r, before = [], random.Random(title), cpu_ms(server.process.pid)
+        for _ in range(rounds):
+            path = "/api/v1" + make(r)
+            begin = time.perf_counter()
+            server.ask(path)
+            times.append((time.perf_counter() - begin) * 1000)
+        times.sort()
+        p95 = times[min(len(times) - 1, int(len(times) * 0.95))]
+        worst = max(worst, p95)
+        print(f"  {title:34} p50 {times[len(times) // 2]:7.1f} ms   p95 {p95:7.1f} ms   computed {(cpu_ms(server.process.pid) - before) / rounds:6.1f} ms{'   OVER' if p95 > MOST_MS else ''}", flush=True)
+    return worst
+
+
+def backup_while_runs_arrive(binary, server, path):
+    """Each run that was answered before the backup began is in it; none is lost in the store."""
+    before, stop, posted = [], threading.Event(), []
+
+    def post():
+        while not stop.is_set():
+            posted.append(json.loads(server.ask("/api/v1/traces", {"name": "arrives", "command": "bench"}))["id"])
+
+    thread = threading.Thread(target=post)
+    thread.start()
+    time.sleep(1)
+    before = list(posted)
+    begin = time.perf_counter()
+    subprocess.run([binary, "backup", path + ".backup", "--db", path], check=True, stdout=subprocess.DEVNULL)
+    took = time.perf_counter() - begin
+    stop.set()
+    thread.join()
+    with sqlite3.connect(path + ".backup") as h:
+        kept = {row[0] for row in h.execute("SELECT id FROM run_row")}
+    with sqlite3.connect(path) as h:
+        here = {row[0] for row in h.execute("SELECT id FROM run_row")}
+    lost = [i for i in before if i not in kept] + [i for i in posted if i not in here]
+    print(f"backup in {took:.1f} s while {len(posted):,} runs arrived, {len(before):,} before it began: {len(lost)} lost")
+    return lost
+
+
+def wait_until_found(path):
+    begin = time.perf_counter()
+    h = sqlite3.connect(path)
+    while True:
+        left = h.execute("SELECT (SELECT count(*) FROM report) - (SELECT count(*) FROM search_run WHERE kind = 'reason')").fetchone()[0]
+        if left <= 0:
+            break
+        time.sleep(1)
+    h.close()
+    print(f"what runs are found by: stored in {time.perf_counter() - begin:.0f} s")
+
+
+def main():
+    ask = argparse.ArgumentParser()
+    ask.add_argument("binary")
+    ask.add_argument("--runs", type=int, default=100_000)
+    ask.add_argument("--rounds", type=int, default=20)
+    ask.add_argument("--keep-days", type=float, default=60, help="what the default rule keeps whole")
+    ask.add_argument("--keep", help="a folder for the store, which is used again")
+    ask.add_argument("--only", help="a part of a request's title")
+    a = ask.parse_args()
+    folder = a.keep or tempfile.mkdtemp(prefix="breakeven-archive-")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "store.db")
+    fresh = not os.path.exists(path)
+    server = Server(a.binary, folder)
+    if fresh:
+        server.wait(server.run(workload("mlp", 2)))
+        server.process.terminate()
+        server.process.wait()
+        fill(path, a.runs, thinned(a.binary, path), a.keep_days)
+        server = Server(a.binary, folder)
+    wait_until_found(path)
+    worst = measure(server, a.runs, a.rounds, a.only)
+    lost = [] if a.only else backup_while_runs_arrive(a.binary, server, path)
+    size = os.path.getsize(path)
+    print(f"worst p95 {worst:.1f} ms of {MOST_MS}; the file has {size / 2**30:.2f} GiB of {MOST_BYTES / 2**30:.0f}")
+    server.process.terminate()
+    server.process.wait()
+    if not a.keep:
+        shutil.rmtree(folder)
+    return 1 if worst > MOST_MS or size > MOST_BYTES or lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
