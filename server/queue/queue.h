@@ -73,11 +73,8 @@ struct jobs_options {
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	int run_seconds;                 /* of wall time; a run that takes more fails */
 	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
-<<<<<<< HEAD
 	bool yields;                     /* as its workers do: struct worker_options */
-=======
 	int64_t keep_days;               /* of retention; 0: all is kept */
->>>>>>> main
 	bool quiet;                      /* runs that begin and end are not logged */
 };
 
