@@ -1,5 +1,4 @@
-/* db/db.c -- opens a store and brings its schema up to date; turns of the writer, connections of
- * the readers, statements. */
+/* db/db.c -- opens a store and brings its schema up to date; statements. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -37,11 +36,6 @@ bool db_fail(sqlite3 *h, const char *what, struct err *err)
 		return err_set(err, ERR_FULL, "the disk of the database is full: %s: %s", what,
 			       sqlite3_errmsg(h));
 	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
-}
-
-static bool exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
-{
-	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
 }
 
 static bool (*stop)(void);
@@ -82,7 +76,7 @@ sqlite3 *db_connect(const char *path, int flags, struct err *err)
 	/* A file of a stranger: its schema runs nothing, and no statement writes past it. */
 	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	if (!exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err)) {
+	if (!db_exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err)) {
 		sqlite3_close(h);
 		return NULL;
 	}
@@ -417,68 +411,6 @@ void db_close(struct db *db)
 	free(db);
 }
 
-bool db_write_begin(struct db *db, struct err *err)
-{
-	pthread_mutex_lock(&db->write_lock);
-	db->refused = memory_refused_here();
-	/* Without memory the turn before could not even be rolled back. */
-	if (!sqlite3_get_autocommit(db->writer) &&
-	    !exec(db->writer, "ROLLBACK", "roll back", err)) {
-		pthread_mutex_unlock(&db->write_lock);
-		return false;
-	}
-	if (exec(db->writer, "BEGIN IMMEDIATE", "begin", err))
-		return true;
-	pthread_mutex_unlock(&db->write_lock);
-	return false;
-}
-
-bool db_write_end(struct db *db, bool ok, struct err *err)
-{
-	if (ok && memory_refused_here() != db->refused)
-		ok = memory_refused_error(err, "what was to be stored");
-	if (ok) {
-		ok = exec(db->writer, "COMMIT", "commit", err);
-		db->version++;
-	}
-	if (!ok)
-		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
-	pthread_mutex_unlock(&db->write_lock);
-	return ok;
-}
-
-/* Has SQLite say whether another process wrote: within the writer's turn, since what this process
- * writes there is no news to it. */
-static void ask_others(struct db *db)
-{
-	int64_t now = -1;
-
-	if (!db->ask_others)
-		sqlite3_prepare_v2(db->writer, "PRAGMA data_version", -1, &db->ask_others, NULL);
-	if (db->ask_others && sqlite3_step(db->ask_others) == SQLITE_ROW)
-		now = sqlite3_column_int64(db->ask_others, 0);
-	sqlite3_reset(db->ask_others);
-	if (now != db->others || now < 0) /* what cannot be known may be news */
-		db->version++;
-	db->others = now;
-}
-
-enum { OTHERS_ASKED_NS = 1000000 };
-
-uint64_t db_version(struct db *db)
-{
-	int64_t now = clock_ns();
-
-	/* While another thread has the turn no other process writes, or waits until it ends. */
-	if (db->writer && now - db->looked_ns >= OTHERS_ASKED_NS &&
-	    pthread_mutex_trylock(&db->write_lock) == 0) {
-		ask_others(db);
-		db->looked_ns = now;
-		pthread_mutex_unlock(&db->write_lock);
-	}
-	return db->version;
-}
-
 /* ---- what was deleted ---- */
 
 enum {
@@ -514,8 +446,8 @@ static bool takes_pages_back(struct db *db, struct err *err)
 		return err_set(err, ERR_CONFLICT,
 			       "this store is to be written as a whole, once: stop the server that "
 			       "has it first");
-	return exec(db->writer, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM",
-		    "write the store as a whole", err);
+	return db_exec(db->writer, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM",
+		       "write the store as a whole", err);
 }
 
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
@@ -533,41 +465,16 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 	snprintf(vacuum, sizeof(vacuum), "PRAGMA incremental_vacuum(%d)",
 		 n < PAGES_A_TURN ? (int)n : PAGES_A_TURN);
 	ok = db_write_begin(db, err) &&
-	     db_write_end(db, exec(db->writer, vacuum, "give space back", err), err);
+	     db_write_end(db, db_exec(db->writer, vacuum, "give space back", err), err);
 	if (!ok)
 		return false;
 	/* The file shrinks when the log is written into it. */
 	pthread_mutex_lock(&db->write_lock);
-	ok = exec(db->writer,
-		  all ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)",
-		  "write the log into the store", err);
+	ok = db_exec(db->writer,
+		     all ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)",
+		     "write the log into the store", err);
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
-}
-
-sqlite3 *db_reader_take(struct db *db)
-{
-	pthread_mutex_lock(&db->reader_lock);
-	for (;;) {
-		for (int i = 0; i < N_READERS; i++) {
-			if (!db->reader_busy[i]) {
-				db->reader_busy[i] = true;
-				pthread_mutex_unlock(&db->reader_lock);
-				return db->readers[i];
-			}
-		}
-		pthread_cond_wait(&db->reader_free, &db->reader_lock);
-	}
-}
-
-void db_reader_give(struct db *db, sqlite3 *reader)
-{
-	pthread_mutex_lock(&db->reader_lock);
-	for (int i = 0; i < N_READERS; i++)
-		if (db->readers[i] == reader)
-			db->reader_busy[i] = false;
-	pthread_cond_signal(&db->reader_free);
-	pthread_mutex_unlock(&db->reader_lock);
 }
 
 static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)

@@ -42,6 +42,13 @@ struct db *db_open_reading(const char *path, struct err *err);
  * it tells within a millisecond.  What was read after it is at least as new. */
 uint64_t db_version(struct db *db);
 
+/* From here on all that this thread writes is one transaction: others who write wait for it from
+ * the first of it on, and nobody else sees any of it before db_join_end().  What fails within it
+ * takes back what it wrote itself, no more.  db_join_end() stores it; with `ok` false, or where it
+ * fails, all of it is as it was.  It does nothing where the thread has not joined. */
+void db_join(struct db *db);
+bool db_join_end(struct db *db, bool ok, struct err *err);
+
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
 const char *run_status_name(enum run_status status);
 bool run_status_from_name(const char *name, enum run_status *out);
@@ -791,7 +798,8 @@ struct request_key {
 };
 
 /* Takes a key for a day; *added: it was not there.  Else the request, the status and the answer of
- * the first time are read into *k. */
+ * the first time are read into *k.  One that was under way when its server ended can be taken
+ * again: what it is for was not stored (db_join()). */
 bool db_key_take(struct db *db, struct request_key *k, struct arena *arena, bool *added,
 		 struct err *err);
 

@@ -25,7 +25,8 @@ struct db {
 	sqlite3_stmt *ask_others;  /* likewise; NULL: not yet */
 };
 
-/* The writer's turn: BEGIN IMMEDIATE ... COMMIT.  write_end(ok) commits or
+/* The writer's turn: BEGIN IMMEDIATE ... COMMIT; a part of it in a thread that joined them
+ * (db_join()).  write_end(ok) commits or
  * rolls back and gives the turn away; false when the commit failed, and where memory was refused
  * meanwhile: what was written may lack parts. */
 bool db_write_begin(struct db *db, struct err *err);
@@ -47,6 +48,12 @@ bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct 
 
 /* Fills *err with `what` and SQLite's message; returns false. */
 bool db_fail(sqlite3 *h, const char *what, struct err *err);
+
+/* Runs what gives no rows. */
+static inline bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
+{
+	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
+}
 
 /* Parts of a larger change, within a turn of the writer (runs.c): db_run_insert(), db_run_end(),
  * and a trace that becomes the run of `as`. */

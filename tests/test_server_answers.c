@@ -2,9 +2,14 @@
 #include <pthread.h>
 
 #include "server/http/answers.h"
+#include "server/http/part.h"
+#include "server/http/route.h"
 #include "tests/db_fixture.h"
 
 static const struct answers_version first = { 1, 1 };
+
+static const struct route rows[] = { { .path = "/fast" }, { .path = "/slow", .slow = true } };
+static const struct route_table table = { .rows = rows, .n = 2 };
 
 static struct kept_answer *keep(struct answers *all, const char *address, const char *text,
 				enum keep keep)
@@ -33,7 +38,7 @@ static bool has(struct answers *all, const char *address, struct answers_version
 static void an_answer_is_found_until_what_it_is_made_from_changes(void **state)
 {
 	struct err err = { 0 };
-	struct answers *all = answers_create(&err);
+	struct answers *all = answers_create(&table, &err);
 	const struct answers_version live = { 1, 2 }, written = { 2, 2 };
 
 	(void)state;
@@ -52,14 +57,13 @@ static void an_answer_is_found_until_what_it_is_made_from_changes(void **state)
 static void one_that_is_in_use_outlives_its_place(void **state)
 {
 	struct err err = { 0 };
-	struct answers *all = answers_create(&err);
+	struct answers *all = answers_create(&table, &err);
 	struct kept_answer *old = keep(all, "/a", "[1]", KEEP_STORE);
 	struct kept_answer *now = keep(all, "/a", "[2]", KEEP_STORE);
 
 	(void)state;
 	assert_string_equal(old->text, "[1]");
 	assert_string_not_equal(old->etag, now->etag);
-	assert_non_null(answer_response(all, old, CODING_PLAIN, false));
 	answer_release(all, old);
 	answer_release(all, now);
 	assert_true(has(all, "/a", first));
@@ -70,7 +74,7 @@ static void what_was_used_longest_ago_makes_room(void **state)
 {
 	enum { MIB = 1 << 20, N = 40 };
 	struct err err = { 0 };
-	struct answers *all = answers_create(&err);
+	struct answers *all = answers_create(&table, &err);
 	char *text = malloc(2 * MIB + 1), address[16];
 
 	(void)state;
@@ -90,7 +94,7 @@ static void what_was_used_longest_ago_makes_room(void **state)
 static void one_that_is_squeezed_is_made_once(void **state)
 {
 	struct err err = { 0 };
-	struct answers *all = answers_create(&err);
+	struct answers *all = answers_create(&table, &err);
 	char text[4001];
 	struct kept_answer *a;
 
@@ -99,18 +103,22 @@ static void one_that_is_squeezed_is_made_once(void **state)
 	text[4000] = '\0';
 	a = keep(all, "/a", text, KEEP_STORE);
 	for (enum coding c = CODING_PLAIN; c < CODING_COUNT; c++) {
+		enum coding got = c;
+		struct answer_bytes bytes = answer_text(all, a, &got);
+
+		assert_int_equal(got, c);
 		assert_true(answer_is_quick(a, c));
-		assert_ptr_equal(answer_response(all, a, c, false),
-				 answer_response(all, a, c, false));
-		assert_ptr_not_equal(answer_response(all, a, c, false),
-				     answer_response(all, a, c, true));
+		assert_true(c == CODING_PLAIN ? bytes.at == a->text : bytes.len < a->len);
+		assert_ptr_equal(answer_text(all, a, &got).at, bytes.at);
 	}
-	assert_ptr_not_equal(answer_response(all, a, CODING_GZIP, false),
-			     answer_response(all, a, CODING_ZSTD, false));
 	answer_release(all, a);
 	a = keep(all, "/b", "[]", KEEP_STORE); /* as it is is shorter */
-	assert_ptr_equal(answer_response(all, a, CODING_PLAIN, false),
-			 answer_response(all, a, CODING_ZSTD, false));
+	for (enum coding c = CODING_PLAIN; c < CODING_COUNT; c++) {
+		enum coding got = c;
+
+		assert_ptr_equal(answer_text(all, a, &got).at, a->text);
+		assert_int_equal(got, CODING_PLAIN);
+	}
 	answer_release(all, a);
 	answers_destroy(all);
 }
@@ -144,7 +152,7 @@ static void *use(void *self)
 		if (!a)
 			a = answers_keep(all, &made, &reply, &err);
 		free(reply.text);
-		assert_non_null(answer_response(all, a, CODING_PLAIN, i % 2));
+		assert_string_equal(answer_text(all, a, &(enum coding){ CODING_ZSTD }).at, "[7]");
 		answer_release(all, a);
 	}
 	return NULL;
@@ -153,7 +161,7 @@ static void *use(void *self)
 static void many_threads_share_them(void **state)
 {
 	struct err err = { 0 };
-	struct answers *all = answers_create(&err);
+	struct answers *all = answers_create(&table, &err);
 	pthread_t threads[4];
 
 	(void)state;
@@ -162,6 +170,116 @@ static void many_threads_share_them(void **state)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	answers_destroy(all);
+}
+
+static void wait_here(void *self)
+{
+	++*(int *)self;
+}
+
+static void go_on(void *self)
+{
+	*(int *)self += 10;
+}
+
+static struct making asks(const struct route *route, const char *address, int *self)
+{
+	return (struct making){ .route = route,
+				.address = address,
+				.version = first,
+				.self = self,
+				.pause = wait_here,
+				.go_on = go_on };
+}
+
+static void what_many_ask_for_is_made_once(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&table, &err);
+	int told[4] = { 0 };
+	struct making a = asks(&rows[0], "/a", &told[0]), b = asks(&rows[0], "/a", &told[1]),
+		      c = asks(&rows[0], "/c", &told[2]), late = asks(&rows[0], "/a", &told[3]);
+	struct kept_answer *answer;
+
+	(void)state;
+	late.version.store++;
+	assert_false(answers_waits(all, &a));
+	assert_true(answers_waits(all, &b));
+	assert_false(answers_waits(all, &c));
+	assert_false(answers_waits(all, &late)); /* something was written meanwhile */
+	assert_int_equal(told[1], 1);
+	answer = keep(all, "/a", "[1]", KEEP_STORE);
+	answers_over(all, &a, answer, true);
+	assert_int_equal(told[1], 11);
+	assert_ptr_equal(b.answer, answer);
+	answer_release(all, b.answer);
+	answer_release(all, answer);
+	assert_int_equal(told[0] + told[2] + told[3], 0);
+	answers_over(all, &c, NULL, true); /* so answers of the route are not kept */
+	answers_over(all, &late, NULL, false);
+	assert_false(answers_waits(all, &a));
+	assert_false(a.makes);
+	answers_destroy(all);
+}
+
+static void nobody_waits_at_the_end_nor_for_what_may_take_long(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&table, &err);
+	int told[3] = { 0 };
+	struct making slow = asks(&rows[1], "/s", &told[0]), a = asks(&rows[0], "/a", &told[1]),
+		      b = asks(&rows[0], "/a", &told[2]);
+
+	(void)state;
+	assert_false(answers_waits(all, &slow));
+	assert_false(slow.makes); /* nothing is known of it yet */
+	assert_false(answers_waits(all, &a));
+	assert_true(answers_waits(all, &b));
+	answers_stop(all);
+	assert_int_equal(told[2], 11);
+	assert_null(b.answer);
+	b = asks(&rows[0], "/a", &told[2]);
+	assert_false(answers_waits(all, &b));
+	answers_over(all, &a, NULL, false);
+	answers_over(all, &b, NULL, false);
+	answers_destroy(all);
+}
+
+static void check_part(const char *range, const char *only, int status, const char *said)
+{
+	struct answer_part p = part_of(range, only, 100, "tag");
+	char out[CONTENT_RANGE_CHARS] = "";
+
+	if (p.status != 200)
+		part_content_range(&p, 100, out);
+	assert_int_equal(p.status, status);
+	assert_string_equal(out, said);
+}
+
+static void a_part_is_what_the_headers_ask_for(void **state)
+{
+	(void)state;
+	check_part(NULL, NULL, 200, "");
+	check_part("bytes=0-9", NULL, 206, "bytes 0-9/100");
+	check_part("bytes=0-9", "\"tag\"", 206, "bytes 0-9/100");
+	check_part("bytes=0-9", "\"other\"", 200, "");
+	check_part("bytes=0-9", "W/\"tag\"", 200, "");
+	check_part("bytes=90-", NULL, 206, "bytes 90-99/100");
+	check_part("bytes=90-900", NULL, 206, "bytes 90-99/100");
+	check_part("bytes=-10", NULL, 206, "bytes 90-99/100");
+	check_part("bytes=-900", NULL, 206, "bytes 0-99/100");
+	check_part("bytes=-0", NULL, 416, "bytes */100");
+	check_part("bytes=100-", NULL, 416, "bytes */100");
+	check_part("bytes=100-99999999999999999999999", NULL, 416, "bytes */100");
+	check_part("bytes=9-0", NULL, 200, "");
+	check_part("bytes=-", NULL, 200, "");
+	check_part("bytes=", NULL, 200, "");
+	check_part("bytes=1-2,4-5", NULL, 200, "");
+	check_part("lines=1-2", NULL, 200, "");
+	assert_true(etag_matches("\"a\", W/\"tag\"", "tag"));
+	assert_true(etag_matches("*", "tag"));
+	assert_false(etag_matches("\"tags\"", "tag"));
+	assert_false(etag_matches(NULL, "tag"));
 }
 
 static void the_version_moves_with_what_is_written_here_and_elsewhere(void **state)
@@ -198,6 +316,9 @@ int main(void)
 		cmocka_unit_test(one_that_is_squeezed_is_made_once),
 		cmocka_unit_test(a_coding_is_taken_where_the_header_takes_it),
 		cmocka_unit_test(many_threads_share_them),
+		cmocka_unit_test(what_many_ask_for_is_made_once),
+		cmocka_unit_test(nobody_waits_at_the_end_nor_for_what_may_take_long),
+		cmocka_unit_test(a_part_is_what_the_headers_ask_for),
 		TEST(the_version_moves_with_what_is_written_here_and_elsewhere),
 	};
 

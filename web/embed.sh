@@ -29,9 +29,17 @@ media_type() {
 	esac
 }
 
+# Scripts and styles are at addresses with the hash of all of them: what is there never changes.
+version=$(cd "$root/assets" && find css js vendor -type f | sort | xargs sha256sum | sha256sum | cut -c1-12)
+sed -i "s#=\"/assets/\(css\|js\)/#=\"/assets/$version/\1/#g" "$root/index.html"
+
 exec >"$out"
-cat <<'TEXT'
+cat <<TEXT
 	.section .rodata
+	.global assets_version
+	.type assets_version, %object
+	.size assets_version, 13
+assets_version:	.string "$version"
 TEXT
 count=0
 rows=

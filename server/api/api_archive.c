@@ -47,7 +47,7 @@ static bool api_retention(struct req *req, struct reply *reply, struct err *err)
 	struct retain_list list;
 	json_t *rows;
 
-	if (!req_query_int(req, "days", (struct req_range){ 0, DAYS_MOST, rule ? rule : DAYS_MOST },
+	if (!req_query_int(req, "days", (struct req_range){ 0, DAYS_MOST, rule ? rule : KEEP_DAYS },
 			   &days, err) ||
 	    !req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
 			   err) ||

@@ -51,6 +51,7 @@ static bool api_run_artifact(struct req *req, struct reply *reply, struct err *e
 		reply->text_len = out.len;
 		reply->text = buf_steal(&out);
 		reply->content_type = "text/plain; charset=utf-8";
+		reply->keep = KEEP_STORE;
 		ok = reply->text || err_set(err, ERR_MEMORY, "out of memory for a text");
 	}
 	buf_finish(&out);

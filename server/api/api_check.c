@@ -122,7 +122,8 @@ static json_t *ask_worker(struct app *app, enum message_type what, const json_t 
 			  struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
-	struct worker_options options = { .cpu_seconds = (int)app->bounds.check_seconds,
+	struct worker_options options = { .yields = true,
+					  .cpu_seconds = (int)app->bounds.check_seconds,
 					  .files_folder = app->files_folder,
 					  .registry = app->registry };
 	struct worker worker = { .fd = -1 };

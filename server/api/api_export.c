@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
 #include "fusion/base/scratch.h"
 #include "fusion/base/write.h"
 #include "server/api/routes.h"
@@ -411,7 +413,7 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 			    const struct export_asked *asked, struct export_sink *sink,
 			    struct err *err)
 {
-	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds };
+	const struct worker_options options = { .cpu_seconds = asked->cpu_seconds, .yields = true };
 	struct export_under_way e = { .req = req, .worker = { .fd = -1 }, .sink = sink };
 	char *order = order_of(&s->run, asked);
 	struct err end = { 0 };
@@ -432,6 +434,20 @@ static bool write_in_worker(struct req *req, const struct stored_run *s,
 	message_reader_finish(&e.reader);
 	free(order);
 	return ok;
+}
+
+/* The hash of a file, so that who has a part of it can ask for the rest; NULL: none can be had. */
+static const char *tag_of(int fd, size_t bytes, struct arena *arena)
+{
+	char *tag = arena_alloc(arena, HASH_HEX_BYTES);
+	void *at = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+
+	if (at == MAP_FAILED)
+		return NULL;
+	if (tag)
+		hash_hex(at, bytes, tag);
+	munmap(at, bytes);
+	return tag;
 }
 
 static bool write_run(struct req *req, int64_t id, const struct export_asked *asked,
@@ -458,6 +474,7 @@ static bool write_run(struct req *req, int64_t id, const struct export_asked *as
 	}
 	reply->file = sink.fd;
 	reply->file_bytes = (uint64_t)sink.bytes;
+	reply->etag = tag_of(sink.fd, (size_t)sink.bytes, req->arena);
 	reply->content_type = f->type;
 	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.%s", (long long)id,
 				       f->extension);

@@ -110,6 +110,7 @@ static bool read_log(const struct req *req, enum message_type job, const char *a
 		     struct import_sink *s, struct err *err)
 {
 	const struct worker_options options = {
+		.yields = true,
 		.cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL,
 		.registry = req->app->registry,
 		.log = req->body,
@@ -142,18 +143,20 @@ static bool import_run(struct req *req, const char *name, const json_t *begin, s
 	if (!w || !enqueue_trace(db, w, req->caller.name, &s.run, err))
 		return false;
 	jobs_import_begin(req->app->jobs, s.run);
-	ok = read_log(req, MESSAGE_IMPORT, name, &s, err) &&
-	     trace_end(db, req->app->registry, s.run, s.report, err);
+	ok = read_log(req, MESSAGE_IMPORT, name, &s, err);
+	req_join(req);
+	ok = ok && trace_end(db, req->app->registry, s.run, s.report, err);
 	jobs_import_end(req->app->jobs, s.run);
 	json_decref(s.report);
 	if (!ok) {
+		db_join_end(db, false, NULL);
 		/* One that was cancelled stays, as such. */
 		if (db_run_end(db, s.run, RUN_FAILED, err, NULL, NULL))
 			db_run_delete(db, s.run, NULL);
 		events_publish(req->app->events, s.run);
 		return false;
 	}
-	events_publish(req->app->events, s.run);
+	reply->news_run = s.run;
 	reply->status = 201;
 	reply->location = req_location(req, "runs", s.run);
 	reply->json = json_pack("{s:I}", "id", (json_int_t)s.run);
@@ -240,7 +243,9 @@ static bool api_results_post(struct req *req, struct reply *reply, struct err *e
 	struct results_stored stored;
 	bool ok = text != NULL;
 
-	ok = ok && take_place(req, err) && read_log(req, MESSAGE_RESULTS, text, &s, err) &&
+	ok = ok && take_place(req, err) && read_log(req, MESSAGE_RESULTS, text, &s, err);
+	req_join(req);
+	ok = ok &&
 	     results_store(req->app->db, s.report, req->caller.name, req->arena, &stored, err);
 	if (text)
 		req->app->imports--;

@@ -54,7 +54,7 @@ static bool api_traces_post(struct req *req, struct reply *reply, struct err *er
 	json_decref(json);
 	if (!ok)
 		return false;
-	events_publish(req->app->events, id);
+	reply->news_run = id;
 	reply->status = 201;
 	reply->location = req_location(req, "runs", id);
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
@@ -88,7 +88,7 @@ static bool api_trace_blocks(struct req *req, struct reply *reply, struct err *e
 							 TRACE_RUN_EVENTS },
 				   err);
 	if (ok) {
-		events_publish(req->app->events, id);
+		reply->news_run = id;
 		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
 	}
 	VEC_FREE(&rows);
@@ -126,7 +126,7 @@ static bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 	json_decref(json);
 	if (!ok)
 		return false;
-	events_publish(req->app->events, id);
+	reply->news_run = id;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }

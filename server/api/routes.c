@@ -48,19 +48,24 @@ static const struct {
 } shapes[] = {
 #define SHAPE(name, shape) { #name, shape },
 #define ANSWER(...)
+#define ANSWER_OTHER(...)
 #include "server/api/answers.def"
 #undef SHAPE
 #undef ANSWER
+#undef ANSWER_OTHER
 };
 
+/* `type` is of what is no JSON, and has no shape. */
 static const struct {
-	const char *operation, *status, *shape;
+	const char *operation, *status, *shape, *type;
 } answers[] = {
 #define SHAPE(...)
-#define ANSWER(handler, status, shape) { #handler, #status, shape },
+#define ANSWER(handler, status, shape) { #handler, #status, shape, NULL },
+#define ANSWER_OTHER(handler, type) { #handler, "200", NULL, type },
 #include "server/api/answers.def"
 #undef SHAPE
 #undef ANSWER
+#undef ANSWER_OTHER
 };
 
 /* ---- shapes: the notation of answers.def as JSON Schema ---- */
@@ -125,6 +130,12 @@ static json_t *read_one(const char **at)
 		return json_pack("{s:s, s:o}", "type", "array", "items", read_shape(at));
 	if (takes(at, '{'))
 		return read_object(at);
+	if (takes(at, '(')) {
+		json_t *inner = read_shape(at);
+
+		takes(at, ')');
+		return inner;
+	}
 	if (takes(at, '"')) {
 		word = *at;
 		n = strcspn(word, "\"");
@@ -142,13 +153,26 @@ static json_t *read_one(const char **at)
 	return json_pack("{s:s%}", "type", word, n);
 }
 
+/* One, or several with & between them. */
+static json_t *read_joined(const char **at)
+{
+	json_t *first = read_one(at), *all = NULL;
+
+	while (takes(at, '&')) {
+		if (!all)
+			all = json_pack("[o]", first);
+		json_array_append_new(all, read_one(at));
+	}
+	return all ? json_pack("{s:o}", "allOf", all) : first;
+}
+
 /* A shape, or several with | between them; texts become one enum. */
 static json_t *read_shape(const char **at)
 {
-	json_t *first = read_one(at), *all = NULL, *words = json_object_get(first, "enum");
+	json_t *first = read_joined(at), *all = NULL, *words = json_object_get(first, "enum");
 
 	while (takes(at, '|')) {
-		json_t *next = read_one(at), *more = json_object_get(next, "enum");
+		json_t *next = read_joined(at), *more = json_object_get(next, "enum");
 
 		if (words && more && !all) {
 			json_array_extend(words, more);
@@ -235,10 +259,13 @@ static json_t *responses_json(const struct route *r, const struct described *of)
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (strcmp(answers[i].operation, of->operation) == 0)
-			json_object_set_new(all, answers[i].status,
-					    json_pack("{s:s, s:{s:{s:o}}}", "description", "done",
-						      "content", "application/json", "schema",
-						      shape_json(answers[i].shape)));
+			json_object_set_new(
+			    all, answers[i].status,
+			    json_pack("{s:s, s:{s:{s:o}}}", "description", "done", "content",
+				      answers[i].type ? answers[i].type : "application/json",
+				      "schema",
+				      answers[i].type ? json_pack("{s:s}", "type", "string")
+						      : shape_json(answers[i].shape)));
 	if (json_object_size(all) == 0 && r->scope == SCOPE_OPEN && strcmp(of->tag, "pages") == 0)
 		json_object_set_new(all, "200",
 				    json_pack("{s:s, s:{s:{}}}", "description", "the page",

@@ -182,6 +182,7 @@ static bool start_queue(const struct serve_settings *o, struct app *app, struct 
 		return false;
 	app->jobs = jobs_start(app->db, app->events,
 			       &(struct jobs_options){ .cache_dir = o->cache,
+						       .yields = true,
 						       .registry = app->registry,
 						       .torch_python = o->torch_python,
 						       .files_folder = app->files_folder,

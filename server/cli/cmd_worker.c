@@ -45,7 +45,7 @@ enum { FEED_BYTES = 1 << 20 };
 struct worker_flags {
 	const char *cache_dir, *files_folder, *torch_python, *torch_host, *tmp;
 	int cpu_seconds;
-	bool blocking, compiles, device, torch, second;
+	bool blocking, compiles, device, torch, second, yields;
 	struct worker_options again; /* of the workers of `beside` */
 	struct beside *beside;       /* of a job that is measured; else NULL */
 };
@@ -89,6 +89,8 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 	for (int i = 0; registry_plugin_path(registry, i); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
 	end_with_parent(WORKER_FD);
+	if (f->yields) /* what it starts has it from it */
+		setpriority(PRIO_PROCESS, 0, WORKER_NICE);
 	f->again = (struct worker_options){ .cache_dir = f->cache_dir,
 					    .files_folder = f->files_folder,
 					    .cpu_seconds = f->cpu_seconds,
@@ -597,6 +599,7 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 		{ "--device", .on = &f->device },
 		{ "--torch", .on = &f->torch },
 		{ "--second", .on = &f->second },
+		{ "--yield", .on = &f->yields },
 	};
 	struct flags flags = {
 		.command = "worker",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/cli/cli.h"
 #include "server/http/listen.h"
@@ -370,6 +371,20 @@ static bool check_options(struct serve_settings *o, const char *command)
 	return true;
 }
 
+/* Compilers of workers run in folders of their own. */
+static bool make_absolute(const char **path, const char *command, struct arena *arena)
+{
+	char here[4096];
+
+	if (!*path || **path == '/')
+		return true;
+	if (!getcwd(here, sizeof(here)))
+		return flags_refuse(command, "--cache: this folder has no path; name one from / on",
+				    "");
+	*path = arena_printf(arena, "%s/%s", here, *path);
+	return *path || flags_refuse(command, "out of memory", "");
+}
+
 int serve_settings_read(const char *command, bool shows, int argc, char **argv,
 			struct serve_settings *o, struct arena *arena)
 {
@@ -384,7 +399,9 @@ int serve_settings_read(const char *command, bool shows, int argc, char **argv,
 	set_defaults(o);
 	flags.table = o->table;
 	status = read_all(&r, argc, argv);
-	return status < 0 && !check_options(o, command) ? EXIT_USAGE : status;
+	if (status < 0 && !(check_options(o, command) && make_absolute(&o->cache, command, arena)))
+		status = EXIT_USAGE;
+	return status;
 }
 
 /* ---- shown ---- */

@@ -1,7 +1,6 @@
 /* server/http/answers.c -- see answers.h: a table of answers by address, the last used first. */
 #include "server/http/answers.h"
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "fusion/base/hash.h"
 #include "fusion/base/refused.h"
-#include "server/http/response.h"
+#include "server/http/route.h"
 
 enum {
 	BUCKETS = 1024,
@@ -34,8 +33,8 @@ struct answer_place {
 	int users; /* and one for the table, while it is `held` there */
 	bool held;
 	size_t bytes;
-	pthread_mutex_t making;                          /* of a response */
-	struct MHD_Response *responses[CODING_COUNT][2]; /* by coding and whether only the head */
+	pthread_mutex_t making;                     /* of what follows */
+	struct answer_bytes squeezed[CODING_COUNT]; /* malloc'd; none where it is no smaller */
 	_Atomic bool made[CODING_COUNT];
 	char address[];
 };
@@ -46,16 +45,23 @@ struct answers {
 	struct answer_place *newest, *oldest;
 	size_t bytes;
 	int n;
+	struct making *first; /* those that make and those that wait; there are never many */
+	bool stopped;
+	const struct route *routes;
+	_Atomic unsigned char keeps[]; /* enum keeps, by route */
 };
 
-struct answers *answers_create(struct err *err)
+enum keeps { KEEPS_UNKNOWN, KEEPS, KEEPS_NOT };
+
+struct answers *answers_create(const struct route_table *routes, struct err *err)
 {
-	struct answers *all = calloc(1, sizeof(*all));
+	struct answers *all = calloc(1, sizeof(*all) + (size_t)routes->n);
 
 	if (!all) {
 		err_set(err, ERR_MEMORY, "out of memory for the server's answers");
 		return NULL;
 	}
+	all->routes = routes->rows;
 	pthread_mutex_init(&all->lock, NULL);
 	return all;
 }
@@ -63,12 +69,9 @@ struct answers *answers_create(struct err *err)
 static void destroy(struct answer_place *k)
 {
 	for (int i = 0; i < CODING_COUNT; i++)
-		for (int same = 0; same < 2; same++)
-			if (k->responses[i][same])
-				MHD_destroy_response(k->responses[i][same]);
+		free((char *)k->squeezed[i].at);
 	pthread_mutex_destroy(&k->making);
-	if (!k->responses[CODING_PLAIN][false]) /* else it went with that */
-		free((char *)k->shown.text);
+	free((char *)k->shown.text);
 	free(k);
 }
 
@@ -250,8 +253,8 @@ static size_t gzip_text(const char *text, size_t len, char *out, size_t most)
 	return whole ? z.total_out : 0;
 }
 
-/* Malloc'd; NULL: no memory, or no smaller. */
-static char *squeeze(const struct kept_answer *a, enum coding coding, size_t *len)
+/* Malloc'd; none: no memory, or no smaller. */
+static struct answer_bytes squeeze(const struct kept_answer *a, enum coding coding)
 {
 	char *out = memory_try(a->len);
 	size_t n = 0;
@@ -264,56 +267,9 @@ static char *squeeze(const struct kept_answer *a, enum coding coding, size_t *le
 	}
 	if (n == 0) {
 		free(out);
-		return NULL;
+		out = NULL;
 	}
-	*len = n;
-	return out;
-}
-
-static const char *const names[CODING_COUNT] = { "", "gzip", "zstd" };
-
-/* Each coding is another representation, so it has another tag. */
-static void dress(struct MHD_Response *r, const struct kept_answer *a, enum coding coding,
-		  bool same)
-{
-	char tag[64];
-
-	snprintf(tag, sizeof(tag), "\"%s%s%s\"", a->etag, *names[coding] ? "-" : "", names[coding]);
-	response_dress(r, a->type);
-	response_name_file(r, a->filename);
-	response_add(r, "ETag", tag);
-	if (coding == CODING_PLAIN)
-		response_add(r, "Accept-Ranges", "bytes");
-	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
-	/* Asked again each time, answered by 304 where it is the same. */
-	response_add(r, "Cache-Control", "private, no-cache");
-	if (coding != CODING_PLAIN && !same)
-		response_add(r, "Content-Encoding", names[coding]);
-}
-
-static struct MHD_Response *make_response(struct answer_place *k, enum coding coding, bool same)
-{
-	const struct kept_answer *a = &k->shown;
-	struct MHD_Response *r;
-	char *text = NULL;
-	size_t len = 0;
-
-	if (!same && coding != CODING_PLAIN) {
-		text = squeeze(a, coding, &len);
-		if (!text)
-			return NULL;
-	}
-	if (same)
-		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
-	else if (text)
-		r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
-	else
-		r = MHD_create_response_from_buffer(a->len, (void *)a->text, MHD_RESPMEM_MUST_FREE);
-	if (r)
-		dress(r, a, coding, same);
-	else
-		free(text);
-	return r;
+	return (struct answer_bytes){ out, n };
 }
 
 bool answer_is_quick(const struct kept_answer *a, enum coding coding)
@@ -321,36 +277,31 @@ bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];
 }
 
-struct MHD_Response *answer_response(struct answers *all, struct kept_answer *a, enum coding coding,
-				     bool same)
+struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding)
 {
 	struct answer_place *k = kept_of(a);
-	struct MHD_Response *r;
+	struct answer_bytes *bytes = &k->squeezed[*coding];
 	size_t more = 0;
 
-	if (a->len < SQUEEZED_LEAST)
-		coding = CODING_PLAIN;
-	pthread_mutex_lock(&k->making);
-	r = k->responses[coding][same];
-	if (!r && (same || !k->made[coding])) {
-		r = make_response(k, coding, same);
-		more = r && !same && coding != CODING_PLAIN ? a->len : 0; /* less, but not known */
+	if (*coding != CODING_PLAIN && a->len >= SQUEEZED_LEAST && !k->made[*coding]) {
+		pthread_mutex_lock(&k->making);
+		if (!k->made[*coding]) {
+			*bytes = squeeze(a, *coding);
+			more = bytes->len;
+		}
+		k->made[*coding] = true;
+		pthread_mutex_unlock(&k->making);
 	}
-	k->responses[coding][same] = r;
-	if (!same)
-		k->made[coding] = true;
-	pthread_mutex_unlock(&k->making);
-	if (!r && coding != CODING_PLAIN)
-		return answer_response(all, a, CODING_PLAIN, same);
 	if (more) {
 		pthread_mutex_lock(&all->lock);
-		if (k->held) {
-			k->bytes += more;
-			all->bytes += more;
-		}
+		k->bytes += more;
+		all->bytes += k->held ? more : 0;
 		pthread_mutex_unlock(&all->lock);
 	}
-	return r;
+	if (*coding != CODING_PLAIN && bytes->at)
+		return *bytes;
+	*coding = CODING_PLAIN;
+	return (struct answer_bytes){ a->text, a->len };
 }
 
 /* "gzip;q=0" takes none; "br, zstd, gzip" takes both, and zstd is the quicker one. */
@@ -363,12 +314,121 @@ enum coding coding_of(const char *accept)
 		const char *q = memchr(accept, ';', whole);
 
 		q = q ? q + 1 + strspn(q + 1, " \t") : NULL;
-		for (int i = 1; i < CODING_COUNT; i++)
-			if (strlen(names[i]) == len && strncasecmp(accept, names[i], len) == 0)
+		for (enum coding i = CODING_GZIP; i < CODING_COUNT; i++)
+			if (strlen(coding_name(i)) == len &&
+			    strncasecmp(accept, coding_name(i), len) == 0)
 				takes[i] = !q || strncasecmp(q, "q=", 2) != 0 ||
 					   strtod(q + 2, NULL) > 0;
 		accept += whole;
 		accept += strspn(accept, ", \t");
 	}
 	return takes[CODING_ZSTD] ? CODING_ZSTD : takes[CODING_GZIP] ? CODING_GZIP : CODING_PLAIN;
+}
+
+/* ---- what is made once ---- */
+
+static struct kept_answer *share(struct kept_answer *a)
+{
+	kept_of(a)->users++;
+	return a;
+}
+
+static bool is_same(const struct making *a, const struct making *b)
+{
+	return a->version.store == b->version.store && a->version.live == b->version.live &&
+	       strcmp(a->address, b->address) == 0;
+}
+
+bool answers_waits(struct answers *all, struct making *mine)
+{
+	unsigned char keeps = all->keeps[mine->route - all->routes];
+	const struct making *other;
+	bool waits;
+
+	if (keeps == KEEPS_NOT || (keeps == KEEPS_UNKNOWN && mine->route->slow))
+		return false;
+	pthread_mutex_lock(&all->lock);
+	other = all->first;
+	while (other && !(other->makes && is_same(other, mine)))
+		other = other->next;
+	waits = other && !all->stopped;
+	mine->waits = waits;
+	mine->makes = !waits;
+	mine->next = all->first;
+	all->first = mine;
+	if (waits) /* under the lock: before it can be resumed, and is another's */
+		mine->pause(mine->self);
+	pthread_mutex_unlock(&all->lock);
+	return waits;
+}
+
+/* Takes `mine` out and gives who waits for it the answer.  Under the lock. */
+static struct making *take_waiting(struct answers *all, struct making *mine,
+				   struct kept_answer *answer)
+{
+	struct making *done = NULL, *at;
+
+	for (struct making **to = &all->first; (at = *to);) {
+		bool waits = at->waits && is_same(at, mine);
+
+		if (!waits && at != mine) {
+			to = &at->next;
+			continue;
+		}
+		*to = at->next;
+		if (!waits)
+			continue;
+		at->waits = false;
+		at->answer = answer ? share(answer) : NULL;
+		at->next = done;
+		done = at;
+	}
+	return done;
+}
+
+/* One that is resumed may be gone at once. */
+static void resume_all(struct making *done)
+{
+	while (done) {
+		struct making *next = done->next;
+
+		done->go_on(done->self);
+		done = next;
+	}
+}
+
+void answers_over(struct answers *all, struct making *mine, struct kept_answer *answer,
+		  bool is_usual)
+{
+	struct making *done;
+
+	if (is_usual)
+		all->keeps[mine->route - all->routes] = answer ? KEEPS : KEEPS_NOT;
+	if (!mine->makes)
+		return;
+	pthread_mutex_lock(&all->lock);
+	mine->makes = false;
+	done = take_waiting(all, mine, answer);
+	pthread_mutex_unlock(&all->lock);
+	resume_all(done);
+}
+
+void answers_stop(struct answers *all)
+{
+	struct making *done = NULL, *at;
+
+	pthread_mutex_lock(&all->lock);
+	all->stopped = true;
+	for (struct making **to = &all->first; (at = *to);) {
+		if (!at->waits) {
+			to = &at->next;
+			continue;
+		}
+		*to = at->next;
+		at->waits = false;
+		at->next = done;
+		done = at;
+	}
+	pthread_mutex_unlock(&all->lock);
+	resume_all(done);
 }

@@ -50,6 +50,7 @@ struct exchange {
 	struct event_wait wait;       /* for the run that it is about ... */
 	uint64_t seen;                /* ... of events before it was looked at */
 	bool waits, waited, waited_out;
+	bool shares;            /* it waits for what another makes */
 	struct request_key key; /* of once.h; taken for it: `once` */
 	bool once, replayed;
 	bool wrong_type;  /* of the body: status 415 */
@@ -60,7 +61,8 @@ struct exchange {
 	struct kept_answer *kept;       /* what is sent; NULL: the reply */
 	enum coding coding;             /* of that */
 	bool squeezed;                  /* it need not be any more */
-	struct answers *answers;
+	struct making making;           /* of an answer that others may ask for meanwhile */
+	struct http *http;
 	int64_t began_ns;              /* its head was there */
 	char id[REQUEST_ID_CHARS + 1]; /* of the log and of the header X-Request-Id */
 	char address[];                /* as it was asked for, with its query */
@@ -92,10 +94,8 @@ static inline bool header_has(struct MHD_Connection *c, const char *name, const 
 bool exchange_run_slowly(struct http *http, struct exchange *x, struct MHD_Connection *c,
 			 void (*fn)(struct slow_task *task));
 
-/* Sends what was found wrong. */
-enum MHD_Result exchange_refuse(const struct exchange *x);
-
-/* Sends what was handled; closes the connection where memory for the answer is refused. */
+/* Sends what was handled, or found wrong; closes the connection where memory for the answer is
+ * refused. */
 enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_Connection *c);
 
 #endif

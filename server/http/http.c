@@ -244,7 +244,7 @@ static const char *path_below(const char *base, const char *path)
  * state. */
 static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 {
-	const struct http *http = self;
+	struct http *http = self;
 	size_t len = strlen(uri);
 	struct exchange *x = calloc(1, sizeof(*x) + len + 1);
 
@@ -252,7 +252,7 @@ static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 		return NULL;
 	memcpy(x->address, uri, len);
 	arena_init(&x->arena, REQUEST_BYTES);
-	x->answers = http->answers;
+	x->http = http;
 	x->req = (struct req){ .app = http->app,
 			       .arena = &x->arena,
 			       .connection = c,
@@ -366,6 +366,8 @@ static void handle(struct exchange *x)
 	x->req.body = x->body.data ? x->body.data : "";
 	x->req.body_len = x->body.len;
 	x->seen = events_count(x->req.app->events);
+	if (!x->route->slow)
+		req_join(&x->req);
 	x->ok = (*x->route->handler)(&x->req, &x->reply, &x->err);
 	x->handled = true;
 	if (x->ok)
@@ -373,6 +375,8 @@ static void handle(struct exchange *x)
 	if (x->ok && memory_refused_here() != refused)
 		x->ok = memory_refused_error(&x->err, "the answer");
 	once_end(x);
+	if (x->ok && x->reply.news_run)
+		events_publish(x->req.app->events, x->reply.news_run);
 }
 
 /* Whether who asks would wait on for the run that was answered. */
@@ -389,6 +393,79 @@ static bool is_to_wait(struct exchange *x, struct MHD_Connection *c)
 					       .until_ns = clock_ns() + reply->wait_ns };
 	x->waits = true;
 	return clock_ns() < x->wait.until_ns;
+}
+
+/* Has an answer that may be kept be so; without memory it is an error. */
+static void keep_made(struct exchange *x)
+{
+	struct reply *reply = &x->reply;
+	const struct answer_made made = { .address = x->address,
+					  .route = x->route,
+					  .version = x->version,
+					  .keep = reply->keep,
+					  .table = !*x->req.caller.project };
+
+	if (!x->ok || !reply->keep || x->kept)
+		return;
+	if (!reply->text && reply->json) {
+		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
+		reply->text_len = reply->text ? strlen(reply->text) : 0;
+	}
+	if (reply->text)
+		x->kept = answers_keep(x->http->answers, &made, reply, &x->err);
+	else
+		memory_refused_error(&x->err, "the answer");
+	x->ok = x->kept != NULL;
+}
+
+/* What was handled is kept, and who waits for the same goes on with it. */
+static void note_made(struct exchange *x)
+{
+	bool waits = x->ok && x->reply.wait_run; /* the next one waits again */
+
+	if (!reads(x->method))
+		return;
+	if (!waits)
+		keep_made(x);
+	if (x->making.route)
+		answers_over(x->http->answers, &x->making, x->kept, x->ok && !waits);
+}
+
+static void pause_connection(void *self)
+{
+	MHD_suspend_connection(self);
+}
+
+static void resume_connection(void *self)
+{
+	MHD_resume_connection(self);
+}
+
+/* Whether another request has the same made; else this one makes it. */
+static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
+{
+	struct http *http = x->http;
+
+	x->making = (struct making){ .route = x->route,
+				     .address = x->address,
+				     .version = x->version,
+				     .self = c,
+				     .pause = pause_connection,
+				     .go_on = resume_connection };
+	if (!reads(x->method) || *x->req.caller.project)
+		return false;
+	x->shares = true; /* it may be resumed at once */
+	if (answers_waits(http->answers, &x->making))
+		return true;
+	x->shares = false;
+	if (x->making.makes) { /* it may just have been */
+		x->version = (struct answers_version){ db_version(x->req.app->db),
+						       events_count(x->req.app->events) };
+		x->kept = answers_find(http->answers, x->address, x->version);
+	}
+	if (x->kept)
+		answers_over(http->answers, &x->making, x->kept, false);
+	return false;
 }
 
 /* Looks at the run again; after a post, where the run is. */
@@ -409,9 +486,10 @@ static void handle_again(struct http *http, struct exchange *x)
 	if (!x->route)
 		return;
 	handle(x);
+	if (!posted)
+		note_made(x);
 	if (!posted || !x->ok)
 		return;
-	x->reply.keep = KEEP_NOT; /* at this address there is another answer */
 	x->reply.status = x->reply.wait_run ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK;
 	x->reply.location = x->reply.wait_run ? req_location(&x->req, "runs", x->wait.run) : NULL;
 }
@@ -421,6 +499,7 @@ static void handle_slowly(struct slow_task *task)
 	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
 
 	handle(x);
+	note_made(x);
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
@@ -454,13 +533,33 @@ static enum MHD_Result finish_handled(struct http *http, struct exchange *x,
 		if (waits == WAIT_NEWS)
 			handle_again(http, x);
 	}
-	if (x->ok && x->reply.wait_run)
-		x->reply.keep = KEEP_NOT; /* the next one waits again */
 	x->waited_out = x->waits;
 	return exchange_send(http, x, c);
 }
 
-/* The whole request is there.  Called again once a slow handler has run. */
+/* Has the handler make what is not kept. */
+static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Connection *c)
+{
+	if (x->kept) {
+		x->ok = x->handled = true;
+	} else if (!x->route) {
+		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
+	} else if (!x->handled && !x->route->slow) {
+		handle(x);
+		note_made(x);
+	} else if (!x->handled) {
+		if (exchange_run_slowly(http, x, c, handle_slowly))
+			return MHD_YES; /* x is the slow thread's meanwhile */
+		x->handled = true;      /* it will not be done */
+		once_end(x);
+		note_made(x);
+		return MHD_YES;
+	}
+	return finish_handled(http, x, c);
+}
+
+/* The whole request is there.  Called again once a slow handler has run, or what another has made
+ * is there. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->waits && !x->waited_out) {
@@ -469,6 +568,11 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 	}
 	if (x->handled)
 		return exchange_send(http, x, c);
+	if (x->shares) {
+		x->shares = false;
+		x->kept = x->making.answer;
+		return make(http, x, c);
+	}
 	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
@@ -482,23 +586,10 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? body_limit(x) : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return exchange_refuse(x);
-	if (x->kept)
-		x->ok = x->handled = true;
-	else if (!x->route)
-		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
-	else if (!once_begin(x, c))
-		;
-	else if (!x->route->slow)
-		handle(x);
-	else {
-		if (!exchange_run_slowly(http, x, c, handle_slowly)) {
-			x->handled = true; /* it will not be done */
-			once_end(x);
-		}
-		return MHD_YES; /* x is the other thread's, which may be done with it */
-	}
-	return finish_handled(http, x, c);
+		return exchange_send(http, x, c);
+	if (!x->kept && x->route && once_begin(x, c) && waits_for_same(x, c))
+		return MHD_YES;
+	return make(http, x, c);
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,
@@ -580,6 +671,10 @@ static void note_end(const struct exchange *x, struct MHD_Connection *c)
 		return;
 	if (x->req.app->metrics)
 		metrics_note(x->req.app->metrics, x->route, status, ns);
+	if (x->req.app->metrics && x->kept)
+		metrics_note_kept(x->req.app->metrics, x->making.answer ? ANSWER_SHARED
+						       : x->reply.keep  ? ANSWER_MADE
+									: ANSWER_KEPT);
 	log_request(x, status, ns);
 }
 
@@ -597,6 +692,9 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	reply_finish(&x->reply); /* whoever waited for it may have gone */
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
+	answers_over(http->answers, &x->making, NULL, false);
+	if (!x->kept)
+		x->kept = x->making.answer; /* that nobody sent */
 	if (x->kept)
 		answer_release(http->answers, x->kept);
 	free(x);
@@ -715,7 +813,7 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->patience = http->access ? patience_create((int)most->connections * 2 / 3,
 							(int)most->request_seconds, err)
 				      : NULL;
-	http->answers = http->patience ? answers_create(err) : NULL;
+	http->answers = http->patience ? answers_create(routes, err) : NULL;
 	http->slow_pool = http->answers ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool
 		 ? listen_on(options->listen, http->url, sizeof(http->url) - BASE_PATH_CHARS, err)
@@ -755,7 +853,9 @@ void http_stop(struct http *http)
 {
 	if (!http)
 		return;
-	slow_pool_stop(http->slow_pool); /* a suspended connection must not meet the daemon's end */
+	/* a suspended connection must not meet the daemon's end */
+	slow_pool_stop(http->slow_pool);
+	answers_stop(http->answers);
 	MHD_stop_daemon(http->daemon);
 	end(http);
 }

@@ -69,6 +69,7 @@ struct req {
 	const char *body;                     /* NUL terminated */
 	size_t body_len;
 	struct caller caller; /* who asks */
+	bool once;            /* its answer is kept under its Idempotency-Key */
 	void *connection;     /* http.c's */
 };
 
@@ -89,11 +90,14 @@ struct reply {
 	size_t text_len;
 	int file;            /* an open file, taken over; 0: none */
 	uint64_t file_bytes; /* in it */
+	const char *etag;    /* of the file, in the request's arena; NULL: no part of it is sent */
 	const struct asset *asset;
+	bool immutable;     /* of an asset: its address has it for ever */
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
 	const char *location; /* of what was made, in the request's arena; NULL: nothing */
+	int64_t news_run;     /* who listens to this run is told, once all is stored; 0: nobody */
 	int64_t wait_run;     /* the answer is another once this run has ended; 0: it is not ... */
 	int64_t wait_ns; /* ... and who asks would wait so long for it, from the first answer on */
 	enum keep keep;  /* of json or text with status 200 */
@@ -125,6 +129,11 @@ const char *req_session_cookie(struct req *req);
 
 /* wait=: how long who asks would wait for a run, in ns; 0: not at all. */
 bool req_wait(struct req *req, int64_t *ns, struct err *err);
+
+/* What a handler writes from here on is stored with its answer where that is kept under an
+ * Idempotency-Key, both or neither (db_join()).  Those of fast routes are called so; one that may
+ * take seconds calls it before its last writes, as others wait for them. */
+void req_join(struct req *req);
 
 /* Where what was made is: "/api/v1/runs/12" below the base path, in the request's arena. */
 const char *req_location(struct req *req, const char *path, int64_t id);

@@ -17,7 +17,8 @@ struct metrics {
 	const struct route_table *routes;
 	_Atomic uint64_t
 	    classes[N_CLASSES]; /* by the first digit of the status; 0: none was sent */
-	struct histogram at[];  /* by route; the last: what has none */
+	_Atomic uint64_t kept[ANSWER_HOW_COUNT];
+	struct histogram at[]; /* by route; the last: what has none */
 };
 
 struct metrics *metrics_create(const struct route_table *routes)
@@ -49,6 +50,11 @@ void metrics_note(struct metrics *m, const struct route *route, int status, int6
 				  memory_order_relaxed);
 }
 
+void metrics_note_kept(struct metrics *m, enum answer_how how)
+{
+	atomic_fetch_add_explicit(&m->kept[how], 1, memory_order_relaxed);
+}
+
 static void print_histogram(const struct histogram *h, const char *method, const char *path,
 			    struct buf *out)
 {
@@ -77,6 +83,7 @@ static void print_histogram(const struct histogram *h, const char *method, const
 
 void metrics_print(const struct metrics *m, struct buf *out)
 {
+	static const char *const hows[ANSWER_HOW_COUNT] = { "made", "found", "shared" };
 	const struct route_table *t = m->routes;
 
 	buf_puts(out,
@@ -95,4 +102,10 @@ void metrics_print(const struct metrics *m, struct buf *out)
 		else
 			buf_printf(out, "breakeven_http_responses_total{code=\"none\"} %llu\n",
 				   (unsigned long long)m->classes[i]);
+	buf_puts(out, "# HELP breakeven_http_answers_total Answers that are kept: made, found, or "
+		      "got from another request that made it meanwhile.\n"
+		      "# TYPE breakeven_http_answers_total counter\n");
+	for (int i = 0; i < ANSWER_HOW_COUNT; i++)
+		buf_printf(out, "breakeven_http_answers_total{how=\"%s\"} %llu\n", hows[i],
+			   (unsigned long long)m->kept[i]);
 }

@@ -20,6 +20,10 @@ void metrics_destroy(struct metrics *m); /* NULL is fine */
  * there was none. */
 void metrics_note(struct metrics *m, const struct route *route, int status, int64_t ns);
 
+/* Of answers that are kept (answers.h). */
+enum answer_how { ANSWER_MADE, ANSWER_KEPT, ANSWER_SHARED, ANSWER_HOW_COUNT };
+void metrics_note_kept(struct metrics *m, enum answer_how how);
+
 /* Appends them in Prometheus' text form: those routes that were asked for. */
 void metrics_print(const struct metrics *m, struct buf *out);
 

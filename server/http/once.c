@@ -75,21 +75,18 @@ bool once_begin(struct exchange *x, struct MHD_Connection *c)
 		x->ok = err_set(&x->err, ERR_MEMORY, "out of memory for the request");
 	else
 		x->ok = db_key_take(x->req.app->db, &x->key, &x->arena, &added, &x->err);
-	x->once = x->ok && added;
+	x->once = x->req.once = x->ok && added;
 	if (x->ok && !added)
 		x->ok = answer_again(x, request);
 	x->handled = !x->once;
 	return x->once;
 }
 
-void once_end(struct exchange *x)
+/* The answer as it is kept; one that is too long, or an error, is not. */
+static void note_answer(struct exchange *x)
 {
 	struct reply *reply = &x->reply;
-	struct err err = { 0 };
 
-	if (!x->once)
-		return;
-	x->once = false;
 	if (x->ok && reply->json && !reply->text) {
 		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
 		reply->text_len = reply->text ? strlen(reply->text) : 0;
@@ -102,7 +99,27 @@ void once_end(struct exchange *x)
 			    : 0;
 	x->key.answer = reply->text;
 	x->key.location = reply->location;
-	if (!db_key_answer(x->req.app->db, &x->key, &err))
-		log_line(LOG_ERROR, "what was answered to Idempotency-Key: %.40s is not kept: %s",
-			 x->key.key, err.message);
+}
+
+void once_end(struct exchange *x)
+{
+	struct db *db = x->req.app->db;
+	struct err err = { 0 };
+
+	if (!x->once)
+		return;
+	x->once = x->req.once = false;
+	note_answer(x);
+	if (x->ok) {
+		x->ok = db_key_answer(db, &x->key, &x->err);
+		x->ok = db_join_end(db, x->ok, &x->err);
+	} else {
+		db_join_end(db, false, NULL);
+	}
+	if (x->ok)
+		return;
+	x->key.status = 0;
+	if (!db_key_answer(db, &x->key, &err))
+		log_line(LOG_ERROR, "Idempotency-Key: %.40s stays taken: %s", x->key.key,
+			 err.message);
 }

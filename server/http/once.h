@@ -13,7 +13,8 @@
  * where the first post with it was another, CONFLICT as long as that is under way. */
 bool once_begin(struct exchange *x, struct MHD_Connection *c);
 
-/* After it: its answer is kept; what was refused may be tried again. */
+/* After it, in its thread: what it wrote since req_join() and its answer are stored, both or
+ * neither (then x->err says why not); what was refused may be tried again. */
 void once_end(struct exchange *x);
 
 #endif

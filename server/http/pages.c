@@ -30,7 +30,7 @@ static int compare_path(const void *key, const void *row)
 
 static const struct asset *asset_find(const char *path)
 {
-	return bsearch(path, assets, n_assets, sizeof(assets[0]), compare_path);
+	return !path ? NULL : bsearch(path, assets, n_assets, sizeof(assets[0]), compare_path);
 }
 
 /* "/runs/12/graphs" as "/runs/{id}/graphs", and "/docs/cli" as "/docs/{id}"; NULL for what has no
@@ -48,6 +48,20 @@ static const char *pattern_of(struct req *req)
 			    req->path, tab ? "/" : "", tab ? tab : "");
 }
 
+static const char assets_start[] = "/assets/";
+
+/* What follows the hash of this version in "/assets/HASH/js/main.js", from the slash on; NULL: it
+ * has none, or another's. */
+static const char *after_version(const char *path)
+{
+	size_t start = sizeof(assets_start) - 1, len = sizeof(assets_version) - 1;
+
+	return strncmp(path, assets_start, start) == 0 &&
+		       strncmp(path + start, assets_version, len) == 0 && path[start + len] == '/'
+		   ? path + start + len
+		   : NULL;
+}
+
 /* Once each. */
 static void add_link(struct req *req, struct buf *link, const char *path, size_t len,
 		     const char *how)
@@ -59,6 +73,17 @@ static void add_link(struct req *req, struct buf *link, const char *path, size_t
 		buf_printf(link, "%s%s", link->len ? ", " : "", entry);
 }
 
+/* Of a script, where it is for ever. */
+static void add_module(struct req *req, struct buf *link, const char *path, size_t len)
+{
+	size_t start = sizeof(assets_start) - 2; /* before its last slash */
+	const char *at = arena_printf(req->arena, "%s%s%.*s", assets_start, assets_version,
+				      (int)(len - start), path + start);
+
+	if (at)
+		add_link(req, link, at, strlen(at), "rel=modulepreload");
+}
+
 /* A script and all that it imports. */
 static void add_script(struct req *req, struct buf *link, const char *path)
 {
@@ -66,11 +91,11 @@ static void add_script(struct req *req, struct buf *link, const char *path)
 
 	if (!script)
 		return;
-	add_link(req, link, path, strlen(path), "rel=modulepreload");
+	add_module(req, link, path, strlen(path));
 	for (const char *at = script->imports; *at;) {
 		size_t len = strcspn(at, " ");
 
-		add_link(req, link, at, len, "rel=modulepreload");
+		add_module(req, link, at, len);
 		at += len + (at[len] == ' ');
 	}
 }
@@ -178,9 +203,13 @@ static bool not_found(struct req *req, struct reply *reply)
 
 bool page_unrouted(struct req *req, struct reply *reply, struct err *err)
 {
+	const char *rest;
+
 	if (err->code == ERR_NOT_FOUND)
 		return not_found(req, reply);
-	reply->asset = asset_find(req->path);
+	rest = after_version(req->path);
+	reply->immutable = rest != NULL;
+	reply->asset = asset_find(rest ? arena_printf(req->arena, "/assets%s", rest) : req->path);
 	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
 }
 

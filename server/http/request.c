@@ -46,6 +46,12 @@ bool req_wait(struct req *req, int64_t *ns, struct err *err)
 	return ok;
 }
 
+void req_join(struct req *req)
+{
+	if (req->once)
+		db_join(req->app->db);
+}
+
 const char *req_location(struct req *req, const char *path, int64_t id)
 {
 	return arena_printf(req->arena, "%s/api/v1/%s/%lld", req->app->base_path, path,

@@ -4,8 +4,36 @@
 
 #include "fusion/base/refused.h"
 #include "server/http/exchange.h"
-#include "server/http/response.h"
+#include "server/http/part.h"
 #include "server/text/text.h"
+
+static void response_add(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (r && MHD_add_response_header(r, name, value) != MHD_YES)
+		memory_note_refused();
+}
+
+static void response_dress(struct MHD_Response *r, const char *type)
+{
+	response_add(r, "Content-Type", type);
+	response_add(r, "X-Content-Type-Options", "nosniff");
+	response_add(r, "X-Frame-Options", "DENY");
+	response_add(r, "Cross-Origin-Resource-Policy", "same-origin");
+	response_add(r, "Referrer-Policy", "no-referrer");
+	response_add(r, "Content-Security-Policy",
+		     "default-src 'self'; object-src 'none'; base-uri 'none'; "
+		     "form-action 'self'; frame-ancestors 'none'");
+}
+
+static void response_name_file(struct MHD_Response *r, const char *filename)
+{
+	char value[256];
+
+	if (!filename)
+		return;
+	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", filename);
+	response_add(r, "Content-Disposition", value);
+}
 
 static enum MHD_Result send_response(const struct exchange *x, struct MHD_Response *r, int status,
 				     const char *type)
@@ -52,7 +80,8 @@ static enum MHD_Result send_json(const struct exchange *x, struct reply *reply, 
 	return send_response(x, r, status, "application/json");
 }
 
-enum MHD_Result exchange_refuse(const struct exchange *x)
+/* Sends what was found wrong. */
+static enum MHD_Result refuse(const struct exchange *x)
 {
 	struct MHD_Response *r = json_response(error_json(&x->err));
 
@@ -89,23 +118,57 @@ static enum MHD_Result send_asset(const struct exchange *x, const struct reply *
 		response_add(r, "Link", reply->link);
 	response_add(r, "ETag", a->etag);
 	response_add(r, "Vary", "Accept-Encoding");
-	/* Asked again each time, answered by 304: a new version shows at once. */
-	response_add(r, "Cache-Control", "no-cache");
+	/* Else asked again each time, answered by 304: a new version shows at once. */
+	response_add(r, "Cache-Control",
+		     reply->immutable ? "public, max-age=31536000, immutable" : "no-cache");
 	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
-/* The library reads the file and closes it. */
+static void add_range(struct MHD_Response *r, const struct answer_part *p, uint64_t bytes)
+{
+	char range[CONTENT_RANGE_CHARS];
+
+	if (p->status == MHD_HTTP_OK)
+		return;
+	part_content_range(p, bytes, range);
+	response_add(r, "Content-Range", range);
+}
+
+static void add_tag(struct MHD_Response *r, const char *etag, enum coding coding)
+{
+	const char *name = coding_name(coding);
+	char tag[64];
+
+	snprintf(tag, sizeof(tag), "\"%s%s%s\"", etag, *name ? "-" : "", name);
+	response_add(r, "ETag", tag);
+}
+
+/* All of a file, or the part of it that is asked for.  The library reads it and closes it. */
 static enum MHD_Result send_file(const struct exchange *x, struct reply *reply, int status)
 {
-	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
+	struct MHD_Connection *c = x->req.connection;
+	bool whole = !reply->etag || x->head || status != MHD_HTTP_OK;
+	struct answer_part part = part_of(whole ? NULL : header(c, "Range"), header(c, "If-Range"),
+					  reply->file_bytes, reply->etag);
+	struct MHD_Response *r;
 
-	if (!r) {
+	if (part.len)
+		r = MHD_create_response_from_fd_at_offset64(part.len, reply->file, part.first);
+	else
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	if (!r || !part.len)
 		close(reply->file);
+	if (!r)
 		return MHD_NO;
+	add_range(r, &part, reply->file_bytes);
+	if (reply->etag) {
+		add_tag(r, reply->etag, CODING_PLAIN);
+		response_add(r, "Accept-Ranges", "bytes");
 	}
 	response_name_file(r, reply->filename);
 	response_add(r, "Cache-Control", "no-store");
-	return send_response(x, r, status, reply->content_type);
+	return send_response(x, r, part.status == MHD_HTTP_OK ? status : part.status,
+			     reply->content_type);
 }
 
 static enum MHD_Result send_text(const struct exchange *x, struct reply *reply, int status)
@@ -127,118 +190,57 @@ static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c,
 					     &x->err);
 
 	if (!r)
-		return exchange_refuse(x);
+		return refuse(x);
 	response_add(r, "Cache-Control", "no-store");
 	response_add(r, "X-Accel-Buffering", "no");
 	return send_response(x, r, MHD_HTTP_OK, "text/event-stream");
 }
 
-enum asked_part { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
-
-/* "bytes=100-199", "bytes=100-" or "bytes=-100" of so many; what is none, or has several, is not
- * looked at. */
-static enum asked_part read_range(const char *text, size_t len, size_t *first, size_t *last)
+/* Each coding is another representation, so it has another tag; any of them tells that it is what
+ * who asks has. */
+static bool is_same(const char *tags, const struct kept_answer *a)
 {
-	unsigned long long from = 0, to = len;
-	const char *at = text + 6;
-	bool suffix;
-	char *end;
+	char tag[64];
 
-	if (strncmp(text, "bytes=", 6) != 0 || at[strspn(at, "0123456789-")] || strlen(at) > 40)
-		return RANGE_NONE;
-	suffix = *at == '-';
-	if (!suffix)
-		from = strtoull(at, &end, 10);
-	else
-		end = (char *)at;
-	if (*end++ != '-')
-		return RANGE_NONE;
-	if (*end)
-		to = strtoull(end, &end, 10);
-	else if (suffix)
-		return RANGE_NONE;
-	if (*end || (!suffix && to < from))
-		return RANGE_NONE;
-	if (suffix ? to == 0 : from >= len)
-		return RANGE_OUTSIDE;
-	*first = !suffix ? from : to < len ? len - to : 0;
-	*last = suffix || to >= len ? len - 1 : to;
-	return len ? RANGE_PART : RANGE_OUTSIDE;
-}
-
-/* The bytes first to last of what is kept; none of it where `first` is past its end.  New. */
-static struct MHD_Response *kept_part(const struct kept_answer *a, size_t first, size_t last)
-{
-	size_t len = first < a->len ? last - first + 1 : 0;
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-	    len, (void *)(a->text + (len ? first : 0)), MHD_RESPMEM_MUST_COPY);
-	char range[96], tag[64];
-
-	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", first, last, a->len);
-	if (!len)
-		snprintf(range, sizeof(range), "bytes */%zu", a->len);
-	snprintf(tag, sizeof(tag), "\"%s\"", a->etag);
-	response_dress(r, a->type);
-	response_name_file(r, a->filename);
-	response_add(r, "ETag", tag);
-	response_add(r, "Cache-Control", "private, no-cache");
-	response_add(r, "Content-Range", range);
-	return r;
-}
-
-/* A part of what is kept, where one is asked for of this very text; NULL: send all. */
-static struct MHD_Response *part_of_kept(const struct exchange *x, struct MHD_Connection *c,
-					 unsigned *status)
-{
-	const char *asked = header(c, "Range"), *only = header(c, "If-Range");
-	const struct kept_answer *a = x->kept;
-	size_t first = a->len, last = 0;
-	enum asked_part part;
-
-	if (!asked || x->head || (only && !strstr(only, a->etag)))
-		return NULL;
-	part = read_range(asked, a->len, &first, &last);
-	if (part == RANGE_NONE)
-		return NULL;
-	*status = part == RANGE_PART ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_RANGE_NOT_SATISFIABLE;
-	return kept_part(a, first, last);
-}
-
-/* What is kept, or its head alone where who asks has it. */
-static enum MHD_Result send_kept(const struct http *http, struct exchange *x,
-				 struct MHD_Connection *c)
-{
-	const char *tags = header(c, "If-None-Match");
-	bool same = tags && (strcmp(tags, "*") == 0 || strstr(tags, x->kept->etag));
-	unsigned status = same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK;
-	struct MHD_Response *part = same ? NULL : part_of_kept(x, c, &status);
-	struct MHD_Response *r = part ? part
-				      : answer_response(http->answers, x->kept, x->coding, same);
-	enum MHD_Result sent = r ? MHD_queue_response(c, status, r) : MHD_NO;
-
-	if (part)
-		MHD_destroy_response(part);
-	return sent;
-}
-
-/* Has an answer that may be kept be so; false without memory. */
-static bool keep(const struct http *http, struct exchange *x)
-{
-	struct reply *reply = &x->reply;
-	const struct answer_made made = { .address = x->address,
-					  .route = x->route,
-					  .version = x->version,
-					  .keep = reply->keep,
-					  .table = !*x->req.caller.project };
-
-	if (!reply->text && reply->json) {
-		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
-		reply->text_len = reply->text ? strlen(reply->text) : 0;
+	for (enum coding i = CODING_PLAIN; tags && i < CODING_COUNT; i++) {
+		snprintf(tag, sizeof(tag), "%s%s%s", a->etag, i ? "-" : "", coding_name(i));
+		if (etag_matches(tags, tag))
+			return true;
 	}
-	if (!reply->text)
-		return memory_refused_error(&x->err, "the answer");
-	x->kept = answers_keep(http->answers, &made, reply, &x->err);
-	return x->kept != NULL;
+	return false;
+}
+
+/* What is kept, a part of it where one is asked for of this very text, or its head alone where who
+ * asks has it. */
+static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
+{
+	const struct kept_answer *a = x->kept;
+	bool same = is_same(header(c, "If-None-Match"), a);
+	const char *range = same || x->head ? NULL : header(c, "Range");
+	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
+	enum coding coding = part.status == MHD_HTTP_OK ? x->coding : CODING_PLAIN;
+	struct answer_bytes bytes = answer_text(x->http->answers, x->kept, &coding);
+	struct MHD_Response *r;
+
+	if (same)
+		bytes = (struct answer_bytes){ "", 0 };
+	else if (part.status != MHD_HTTP_OK)
+		bytes = (struct answer_bytes){ bytes.at + (part.len ? part.first : 0), part.len };
+	/* The exchange has it until all of it is sent. */
+	r = MHD_create_response_from_buffer(bytes.len, (void *)bytes.at, MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	add_range(r, &part, a->len);
+	response_name_file(r, a->filename);
+	add_tag(r, a->etag, coding);
+	if (coding == CODING_PLAIN)
+		response_add(r, "Accept-Ranges", "bytes");
+	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
+	/* Asked again each time, answered by 304 where it is the same. */
+	response_add(r, "Cache-Control", "private, no-cache");
+	if (coding != CODING_PLAIN && !same)
+		response_add(r, "Content-Encoding", coding_name(coding));
+	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : part.status, a->type);
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
@@ -265,7 +267,9 @@ static void squeeze_slowly(struct slow_task *task)
 {
 	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
 
-	answer_response(x->answers, x->kept, x->coding, false);
+	enum coding coding = x->coding;
+
+	answer_text(x->http->answers, x->kept, &coding);
 	MHD_resume_connection(x->req.connection);
 }
 
@@ -285,8 +289,6 @@ enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_
 	uint64_t refused = memory_refused_here();
 	enum MHD_Result sent;
 
-	if (x->ok && x->reply.keep && !x->kept)
-		x->ok = keep(http, x);
 	if (x->ok && x->kept && !x->squeezed) {
 		x->coding = coding_of(header(c, "Accept-Encoding"));
 		x->squeezed = true;
@@ -295,9 +297,9 @@ enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_
 			return MHD_YES;
 	}
 	if (x->ok && x->kept)
-		sent = send_kept(http, x, c);
+		sent = send_kept(x, c);
 	else
-		sent = x->ok ? send_reply(x, c, &x->reply) : exchange_refuse(x);
+		sent = x->ok ? send_reply(x, c, &x->reply) : refuse(x);
 	if (x->ok && !x->kept)
 		x->reply = (struct reply){ 0 }; /* taken over */
 	return memory_refused_here() == refused ? sent : MHD_NO;

@@ -153,6 +153,7 @@ bool cgroup_divide(void)
 	}
 	memory = write_text(group, "cgroup.subtree_control", "+memory");
 	processes = write_text(group, "cgroup.subtree_control", "+pids");
+	write_text(group, "cgroup.subtree_control", "+cpu");
 	if (!memory && !processes)
 		cgroup_join();
 	return memory || processes;
@@ -166,6 +167,7 @@ void cgroup_join(void)
 		return;
 	write_text(group, "cgroup.subtree_control", "-memory");
 	write_text(group, "cgroup.subtree_control", "-pids");
+	write_text(group, "cgroup.subtree_control", "-cpu");
 	write_text(group, "cgroup.procs", "0");
 	remove_empty(group);
 }
@@ -190,6 +192,8 @@ bool cgroup_enter(void)
 	write_text(group, "memory.oom.group", "1");
 	snprintf(most, sizeof(most), "%d", CGROUP_PROCESSES);
 	write_text(group, "pids.max", most);
+	snprintf(most, sizeof(most), "%d", CGROUP_CPU_WEIGHT);
+	write_text(group, "cpu.weight", most);
 	return write_text(group, "cgroup.procs", "0");
 }
 

@@ -23,8 +23,9 @@ bool cgroup_divide(void);
 void cgroup_join(void);
 
 /* Moves this process, which such a server started, into a group of its own: at most three quarters
- * of the machine's memory, and CGROUP_PROCESSES processes and threads.  False: there is none. */
-enum { CGROUP_PROCESSES = 4096 };
+ * of the machine's memory, and CGROUP_PROCESSES processes and threads; beside the server, which has
+ * 100, its share of the processors is CGROUP_CPU_WEIGHT.  False: there is none. */
+enum { CGROUP_PROCESSES = 4096, CGROUP_CPU_WEIGHT = 33 };
 bool cgroup_enter(void);
 
 /* Ends what is left in the group that the child `pid` entered, and removes it.  Any thread. */

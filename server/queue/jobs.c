@@ -37,6 +37,7 @@ struct jobs {
 	struct events *events;
 	struct hosts *hosts; /* NULL: this machine alone */
 	const char *cache_dir;
+	bool yields;
 	const struct registry *registry;
 	const char *torch_python;
 	const char *files_folder;      /* of files that programs read; NULL: none */
@@ -199,6 +200,7 @@ static void begin_next(struct jobs *j)
 			log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
 		if (worker_start(&j->worker,
 				 &(struct worker_options){ .cache_dir = j->cache_dir,
+							   .yields = j->yields,
 							   .cpu_seconds = j->run_seconds *
 									  WORKER_CPU_PER_WALL,
 							   .registry = j->registry,
@@ -453,6 +455,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->db = db;
 	j->events = events;
 	j->cache_dir = o->cache_dir;
+	j->yields = o->yields;
 	j->registry = o->registry;
 	j->torch_python = o->torch_python;
 	j->files_folder = o->files_folder;

@@ -73,6 +73,7 @@ struct jobs_options {
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	int run_seconds;                 /* of wall time; a run that takes more fails */
 	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
+	bool yields;                     /* as its workers do: struct worker_options */
 	int64_t keep_days;               /* of retention; 0: all is kept */
 	bool quiet;                      /* runs that begin and end are not logged */
 	struct hosts *hosts;             /* that have runs too; NULL: this machine alone */
@@ -133,7 +134,7 @@ void jobs_import_end(struct jobs *jobs, int64_t id);
 
 /* ---- retain.c: what old runs keep ---- */
 
-enum { KEEP_DAYS = 60 }; /* the default of --keep-days */
+enum { KEEP_DAYS = 60 }; /* of the rule where nobody says another */
 
 /* What is older than so many days came before then. */
 int64_t retain_before(int64_t days);
@@ -462,7 +463,10 @@ struct worker_options {
 	const char *log;                 /* to read, with MESSAGE_IMPORT or MESSAGE_RESULTS */
 	size_t log_bytes;
 	bool blocking; /* each call once, each launch waited for: see beside.c */
+	bool
+	    yields; /* it is at WORKER_NICE, so that a server's own threads have processors first */
 };
+enum { WORKER_NICE = 5 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err);
 

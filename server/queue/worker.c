@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 21 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 22 + 2 * REGISTRY_MAX_PLUGINS };
 
 /* What a job needs that a worker is not given otherwise. */
 struct job_needs {
@@ -84,6 +84,8 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	}
 	if (options->blocking)
 		argv[n++] = "--blocking";
+	if (options->yields)
+		argv[n++] = "--yield";
 	if (options->cache_dir) {
 		argv[n++] = "--cache";
 		argv[n++] = options->cache_dir;

@@ -109,4 +109,8 @@ struct asset {
 extern const struct asset assets[];
 extern const size_t n_assets;
 
+/* The hash of all scripts and styles, 12 hex digits: "/assets/HASH/css/main.css" is the same as
+ * "/assets/css/main.css", but never another in any other version. */
+extern const char assets_version[13];
+
 #endif

@@ -11,7 +11,7 @@ const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = 
 const search = async (q) => (await api(`/runs?q=${encodeURIComponent(q)}`)).body.runs;
 const prune = (...args) => spawnSync(binary, ['prune', '--db', `${server.home}/store.db`, ...args], { encoding: 'utf8' });
 before(async () => {
-    server = await startServer();
+    server = await startServer({ args: ['--keep-days', '60'] });
 });
 after(() => server.stop());
 

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, workload } from './harness.mjs';
+import { binary, postRun, startServer, waitFor, workload } from './harness.mjs';
 
 const modes = ['eager', 'static', 'dynamic', 'auto', 'lazy', 'graphs'];
 const compiled = modes.slice(1);
@@ -115,4 +115,15 @@ test('BREAKEVEN_CACHE_MIB bounds it: what was used longest ago goes', async () =
     }
     await assert.rejects(stat(old), /ENOENT/);
     assert.deepEqual((await start(cache)).built, zeros);
+});
+
+test('a server whose --cache is a relative path compiles', async () => {
+    const home = await mkdtemp(join(folder, 'relative-'));
+    const there = ['sh', '-c', 'b=$(realpath "$1") && shift && cd "$0" && exec "$b" "$@"', home];
+    const server = await startServer({ args: ['--cache', 'kernels'], prefix: there });
+    const { body: { id } } = await postRun(server, workload('    return torch.sin(x).sum()', { modes: ['eager', 'static'], backend: 'cpu' }));
+    const run = await waitFor(server, id);
+    assert.deepEqual([run.status, run.error], ['done', null]);
+    assert.ok((await files(join(home, 'kernels'), '.so')).length > 0);
+    await server.stop();
 });

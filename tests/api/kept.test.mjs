@@ -100,6 +100,41 @@ test('a part of it is answered where one is asked for', async () => {
     assert.equal((await raw(path, { range: 'bytes=0-1', 'if-range': '"another"' })).status, 200);
 });
 
+test('what many ask for at once is made once', async () => {
+    const counts = async () => Object.fromEntries([...(await raw('/metrics')).bytes.toString().matchAll(/answers_total\{how="(\w+)"\} (\d+)/g)].map(([, how, n]) => [how, +n]));
+    await raw('/api/v1/examples'); // its answers are kept, it is seen
+    for (let round = 0; round < 5; round++) {
+        const before = await counts(), n = 24;
+        const all = await Promise.all(Array.from({ length: n }, () => raw(`/api/v1/runs?fold=1&facets=1&limit=500&q=${round}`)));
+        const now = await counts();
+        assert.equal(new Set(all.map((a) => a.headers.etag)).size, 1);
+        assert.equal(now.made - before.made, 1);
+        assert.equal(now.found + now.shared - before.found - before.shared, n - 1);
+    }
+});
+
+test('an answer has the id of its request, kept or not, whole, in part or by its head', async () => {
+    const path = `/api/v1/runs/${id}/report.json`, { etag } = (await raw(path)).headers;
+    for (const [headers, status] of [[{}, 200], [{ 'if-none-match': etag }, 304], [{ range: 'bytes=0-9' }, 206], [{ range: 'bytes=99999999-' }, 416], [{ 'accept-encoding': 'gzip' }, 200]]) {
+        const mine = await raw(path, { ...headers, 'x-request-id': `mine-${status}` }), own = await raw(path, headers);
+        assert.deepEqual([mine.status, mine.headers['x-request-id']], [status, `mine-${status}`]);
+        assert.match(own.headers['x-request-id'], /^[0-9a-f]{16}$/);
+    }
+});
+
+test('of an export and of the texts of a log a part can be had, where they are the same', async () => {
+    for (const format of ['chrome', 'csv', 'html']) {
+        const path = `/api/v1/runs/${id}/export?format=${format}`, whole = await raw(path), n = whole.bytes.length;
+        assert.deepEqual([whole.status, whole.headers['accept-ranges']], [200, 'bytes'], format);
+        const part = await raw(path, { range: `bytes=10-${n + 9}`, 'if-range': whole.headers.etag });
+        assert.deepEqual([part.status, part.headers['content-range'], part.headers.etag], [206, `bytes 10-${n - 1}/${n}`, whole.headers.etag], format);
+        assert.ok(part.bytes.equals(whole.bytes.subarray(10)), format);
+        assert.equal((await raw(path, { range: 'bytes=0-1', 'if-range': '"another"' })).bytes.length, n);
+        const none = await raw(path, { range: `bytes=${n}-` });
+        assert.deepEqual([none.status, none.headers['content-range'], none.bytes.length], [416, `bytes */${n}`, 0]);
+    }
+});
+
 test('who may not see it does not, though it is kept', async () => {
     const path = `/api/v1/runs/${id}`;
     await raw(path); // it is kept now

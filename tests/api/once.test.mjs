@@ -1,7 +1,7 @@
 // tests/api/once.test.mjs -- Idempotency-Key: a post that is sent again makes nothing again.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { getJson, startServer, waitFor, workload } from './harness.mjs';
+import { getJson, startServer, until, waitFor, workload } from './harness.mjs';
 
 let server;
 before(async () => {
@@ -87,6 +87,29 @@ test('events have ids that grow, and who comes again hears of the end', async ()
     assert.equal(ids.length, [...text.matchAll(/^event: /gm)].length);
     assert.deepEqual(ids, [...ids].sort((a, b) => a - b));
     assert.match(await listen({ 'Last-Event-ID': String(ids[0]) }), /event: end/);
+});
+
+test('a server that is killed within posts has made what it answers again, once', async () => {
+    const at = await startServer();
+    const keys = Array.from({ length: 60 }, (_, i) => `killed-${i}`), heard = new Map();
+    let server = at;
+    for (let round = 0; round < 3; round++) {
+        const sent = keys.map(async (key) => {
+            const { status, body } = await post(key, { ...work, name: key }, '/api/v1/runs', server).catch(() => ({}));
+            if (status !== 202) return;
+            if (heard.has(key)) assert.equal(body.id, heard.get(key), key);
+            heard.set(key, body.id);
+        });
+        if (round < 2) {
+            await until(() => heard.size > 10 * (round + 1), 'an answer');
+            await server.stop({ keep: true, signal: "SIGKILL" });
+        }
+        await Promise.all(sent);
+        if (round < 2) server = await startServer({ folder: at.home });
+    }
+    assert.equal(heard.size, keys.length);
+    assert.equal(await total(server), keys.length);
+    await server.stop();
 });
 
 test('what a thread of its own handles is handled once, however quick that is', async () => {

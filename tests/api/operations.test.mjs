@@ -1,17 +1,30 @@
 // tests/api/operations.test.mjs -- what an operator watches and does: counters, probes, the log, an end that lets runs end.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { binary, getJson, longSweep, postRun, startServer, until, waitFor, workload } from './harness.mjs';
+import { binary, getJson, longSweep, postRun, startServer, until, waitFor, workersOf, workload } from './harness.mjs';
 
 const quick = { ...workload('    return x * 2'), seconds: 0.01, modes: ['eager', 'static'], backend: 'interp' };
 let server;
 before(async () => { server = await startServer(); });
 after(() => server?.stop());
+
+test('a worker leaves the processors to the server first', async () => {
+    const nice = (pid) => +readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')[16];
+    const { body: { id } } = await postRun(server, longSweep());
+    const [worker] = await until(async () => {
+        const all = workersOf(server);
+        return all.length && nice(all[0]) > nice(server.child.pid) && all;
+    }, 'a worker below the server');
+    assert.equal(nice(worker) - nice(server.child.pid), 5);
+    for (const thread of readdirSync(`/proc/${worker}/task`)) assert.equal(nice(`${worker}/task/${thread}`), nice(worker));
+    await fetch(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
+    await waitFor(server, id);
+});
 
 /** {name: {labels: value}} of Prometheus' text, whose form is looked at too. */
 async function metrics(of) {

@@ -10,16 +10,26 @@ const IS = {
     boolean: (v) => typeof v === 'boolean',
     null: (v) => v === null,
 };
-const WORDS = ['$ref', 'type', 'anyOf', 'enum', 'items', 'minItems', 'maxItems', 'properties', 'required', 'additionalProperties', 'description'];
+const WORDS = ['$ref', 'type', 'anyOf', 'allOf', 'enum', 'items', 'minItems', 'maxItems', 'properties', 'required', 'additionalProperties', 'description'];
+
+/** Of an object that is as several schemas say, all that they say. */
+function joined(schema, schemas) {
+    if (schema.$ref) return joined(schemas[schema.$ref.replace('#/components/schemas/', '')], schemas);
+    if (!schema.allOf) return schema;
+    return schema.allOf.map((s) => joined(s, schemas)).reduce((a, b) => ({
+        type: 'object', properties: { ...a.properties, ...b.properties }, required: [...a.required ?? [], ...b.required ?? []],
+    }));
+}
 
 /** What of the value is not as the schema says: "report.modes.static.latency is missing". */
 export function faults(value, schema, schemas, path = 'report') {
     const unknown = Object.keys(schema).filter((word) => !WORDS.includes(word));
     if (unknown.length) throw new Error(`${path}: the schema says ${unknown}`);
     if (schema.$ref) return faults(value, schemas[schema.$ref.replace('#/components/schemas/', '')], schemas, path);
+    if (schema.allOf) return faults(value, joined(schema, schemas), schemas, path);
     if (schema.anyOf) {
         const all = schema.anyOf.map((s) => faults(value, s, schemas, path));
-        return all.find((f) => f.length === 0) ?? all[0];
+        return all.reduce((a, b) => (b.length < a.length ? b : a)); // what it is most like
     }
     if (schema.enum && !schema.enum.includes(value)) return [`${path} is ${JSON.stringify(value)}, not one of ${schema.enum}`];
     if (schema.type && !IS[schema.type](value)) return [`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not of type ${schema.type}`];

@@ -146,7 +146,16 @@ test('the page and its files come with their type, ETag, gzip and a strict polic
         assert.equal(file.headers.get('content-encoding'), 'gzip', path);
         const again = await fetch(server.url + path, { headers: { 'If-None-Match': file.headers.get('etag') } });
         assert.equal(again.status, 304, path);
+        // A script or a style has an address that no other version of it will have; without that it is asked for again each time.
+        const plain = path.replace(/^(\/assets)\/[0-9a-f]{12}\//, '$1/'), same = await fetch(server.url + plain);
+        assert.equal(same.headers.get('etag'), file.headers.get('etag'), plain);
+        assert.equal(same.headers.get('cache-control'), 'no-cache', plain);
+        assert.equal(plain !== path, /\.(js|css)$/.test(path), path);
+        if (plain === path) continue;
+        assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable', path);
+        assert.equal((await fetch(server.url + plain.replace('/assets/', '/assets/0123456789ab/'))).status, 404);
     }
+    for (const [path, control] of [['/', 'no-cache'], ['/runs', 'no-cache'], ['/client.py', 'no-cache']]) assert.equal((await fetch(server.url + path)).headers.get('cache-control'), control, path);
     const missing = await fetch(`${server.url}/nothing`, { headers: { Accept: 'text/html' } });
     assert.equal(missing.status, 404);
     assert.match(missing.headers.get('content-type'), /^text\/html/);
@@ -158,7 +167,7 @@ test('a page names the scripts and the answer that its view reads first, and no 
     const server = await startServer();
     const linkOf = async (path) => (await fetch(server.url + path, { headers: { Accept: 'text/html' } })).headers.get('link') ?? '';
     for (const path of ['/', '/runs', '/new', '/compare', '/runs/12', '/runs/12/graphs', '/suites/3', '/api', '/ops']) {
-        const scripts = [...(await linkOf(path)).matchAll(/<(\/assets\/js\/[^>]+)>; rel=modulepreload/g)].map((m) => m[1]);
+        const scripts = [...(await linkOf(path)).matchAll(/<(\/assets\/[0-9a-f]{12}\/js\/[^>]+)>; rel=modulepreload/g)].map((m) => m[1]);
         assert.ok(scripts.length >= 3, path);
         assert.equal(new Set(scripts).size, scripts.length, path);
         for (const script of scripts) {
@@ -185,6 +194,12 @@ test('the API describes itself, and counts', async () => {
     assert.deepEqual(schemas.ReportLatency.required, ['median_us', 'ci_us']);
     assert.deepEqual(schemas.ReportMode.properties.breaks.items, { $ref: '#/components/schemas/ReportBreak' });
     assert.match(schemas.ReportLatency.properties.median_us.description, /^the median \(us\)$/);
+    for (const [path, methods] of Object.entries(api.paths))
+        for (const [method, { responses }] of Object.entries(methods))
+            for (const [status, { content }] of Object.entries(responses)) {
+                const [type, { schema } = {}] = Object.entries(content ?? {})[0] ?? [];
+                assert.ok(type === 'text/html' || (schema && Object.keys(schema).length), `${method} ${path}: what of status ${status}?`);
+            }
     const refs = JSON.stringify(api).matchAll(/"#\/components\/schemas\/(\w+)"/g);
     assert.deepEqual([...refs].map((m) => m[1]).filter((name) => !schemas[name]), []);
     assert.equal(api.paths['/api/v1/runs/{id}/report.json'].get.responses['200'].content['application/json'].schema.$ref, '#/components/schemas/ReportRun');

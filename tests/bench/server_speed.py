@@ -186,7 +186,7 @@ def main():
         multiply(os.path.join(folder, "store.db"), RUNS)
     server = Server(os.path.abspath(o.binary), folder)
     run = f"/api/v1/runs/{RUNS // 2}"
-    asset = re.search(r'/assets/js/[^"]+\.js', server.ask("/runs").decode()).group(0)
+    asset = re.search(r'/assets/\w+/js/[^"]+\.js', server.ask("/runs").decode()).group(0)
     rows = [("an asset", asset), ("/healthz", "/healthz"), ("a run's summary", run + "?view=summary"), ("a run, whole", run),
             ("a list of 50", "/api/v1/runs?limit=50"), ("the page's list", "/api/v1/runs?fold=1&facets=1"),
             ("the next 50", "/api/v1/runs?limit=50&cursor=5000"), ("the formats", "/api/v1/formats")]

@@ -232,6 +232,7 @@ static const char *const values[] = { "1",       "2",      "-1",    "0",    "999
 				      "",        "%00",    "a%2",   "%zz",  "static",
 				      "latency", "n%27--", "..%2f", "json", "html",
 				      "chrome",  "csv",    "svg",   "1e400" };
+static const char *const waits[] = { "0", "1", "-1", "601", "1e2", "" };
 static const char *const headers[] = {
 	"Content-Type: application/json",
 	"Content-Type: application/zip",
@@ -241,6 +242,16 @@ static const char *const headers[] = {
 	"If-None-Match: *",
 	"If-None-Match: \"a\", W/\"b\"",
 	"Range: bytes=0-1",
+	"Range: bytes=-0",
+	"Range: bytes=99999999999999999999-",
+	"Range: bytes=5-2, 7-",
+	"If-Range: \"a\"",
+	"If-Range: W/\"a",
+	"Idempotency-Key: one",
+	"Idempotency-Key: two words",
+	"Idempotency-Key: \377",
+	"X-Request-Id: request.1",
+	"X-Request-Id: <b>",
 	"Cookie: breakeven_session=x; a=\"b",
 	"Authorization: Bearer x",
 	"X-CSRF-Token: x",
@@ -249,6 +260,7 @@ static const char *const headers[] = {
 	"Sec-Fetch-Site: cross-site",
 	"Expect: 100-continue",
 	"Last-Event-ID: 9",
+	"Last-Event-ID: -1e9999",
 	"Connection: keep-alive, Upgrade",
 };
 static const char *const bodies[] = {
@@ -297,9 +309,11 @@ static void append_query(char *out, size_t most, const char *names, unsigned *st
 	while (*names && n + 80 < most) {
 		size_t len = strcspn(names, " ");
 
+		/* what is waited for so long would be no answer to the fuzzer */
 		if (draw(state, 2))
-			n += (size_t)snprintf(out + n, most - n, "%c%.*s=%s", n ? '&' : '?',
-					      (int)len, names, PICK(values));
+			n += (size_t)snprintf(
+			    out + n, most - n, "%c%.*s=%s", n ? '&' : '?', (int)len, names,
+			    strncmp(names, "wait", len) == 0 ? PICK(waits) : PICK(values));
 		names += len + (names[len] == ' ');
 	}
 	if (draw(state, 8) == 0)

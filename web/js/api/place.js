@@ -1,16 +1,19 @@
 // js/api/place.js -- where this server's paths begin: at /, or below a path that it shares its name by
 // (serve --base-path).  The scripts are below it too, so their own address tells.
 
-const SCRIPTS = "/assets/js/";
+const SCRIPTS = /^(.*)\/assets(\/[0-9a-f]{12})?\/js\//;
 
-/** @param {string} url of a script @returns {string} "/breakeven", or "" */
-export function baseOf(url) {
+/** Of an address of a script: "/breakeven" or "", and "/assets/0123456789ab", below which files of this version are. @param {string} url */
+export function placesOf(url) {
   const { protocol, pathname } = new URL(url);
-  const at = pathname.lastIndexOf(SCRIPTS);
-  return protocol.startsWith("http") && at > 0 ? pathname.slice(0, at) : "";
+  const [, base = "", version = ""] = (protocol.startsWith("http") && SCRIPTS.exec(pathname)) || [];
+  return { base, assets: `/assets${version}` };
 }
 
-const BASE = baseOf(import.meta.url);
+const { base: BASE, assets: ASSETS } = placesOf(import.meta.url);
+
+/** The path of a file in assets/ that belongs to these scripts: for ever the same. @param {string} name "css/docs.css" */
+export const asset = (name) => `${ASSETS}/${name}`;
 
 /** Where a browser finds a path of this server; other addresses as they are. @param {string} path */
 export const place = (path) => (path.startsWith("/") ? BASE + path : path);

@@ -5,7 +5,7 @@
 // refused, as the Content-Security-Policy would drop them silently.  `href` and
 // `src` are paths as views know them: api/place.js says where they are.
 
-import { place } from "../api/place.js";
+import { asset, place } from "../api/place.js";
 import { GLOSSARY, termOf } from "../model/glossary.js";
 import { intervalOf, unbroken } from "../model/sentence.js";
 import { toggleTerm } from "./term.js";
@@ -274,7 +274,7 @@ export function say(text) {
 
 /** A style sheet that few pages need, once. @param {string} name of a file in css/ */
 export function loadStyle(name) {
-  const href = `/assets/css/${name}.css`;
+  const href = asset(`css/${name}.css`);
   if (document.querySelector(`link[href="${place(href)}"]`)) return Promise.resolve();
   const link = h("link", { rel: "stylesheet", href });
   const ready = new Promise((done) => {

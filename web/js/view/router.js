@@ -4,7 +4,7 @@
 // event streams, timers, key handlers) hangs from that signal, so nothing of an
 // old page can write into a new one.
 
-import { herePath, pathOf, place } from "../api/place.js";
+import { asset, herePath, pathOf, place } from "../api/place.js";
 import { button, h, prose, say } from "./dom.js";
 import { asSentence } from "../model/format.js";
 
@@ -101,11 +101,18 @@ function show(first = false) {
   });
 }
 
+/** Whether the server has become another version, whose page has its scripts elsewhere. */
+async function isReplaced() {
+  const page = await fetch(place("/runs"), { cache: "no-store" }).then((r) => (r.ok ? r.text() : null), () => null);
+  return page !== null && !page.includes(`${asset("js")}/`);
+}
+
 /** At once where its script is there: the view's keys work from then on. @param {Route} route @param {Context} ctx */
 async function open(route, ctx) {
   let view = loaded.get(route);
   if (!view) {
-    view = await route.load().catch((e) => {
+    view = await route.load().catch(async (e) => {
+      if (await isReplaced()) location.reload();
       throw Object.assign(new Error(`No answer from ${location.host}: ${e?.message ?? e}`), { status: 0 });
     });
     loaded.set(route, view);
