@@ -327,21 +327,22 @@ void *dispatch_run(void *self)
 	pthread_mutex_lock(&h->lock);
 	while (!h->stopping) {
 		struct timespec until;
+		bool look = h->n > 0 && (some || h->news);
 
-		if (h->n > 0 && (some || h->news)) {
-			h->news = false;
+		h->news = false;
+		if (look) {
 			pthread_mutex_unlock(&h->lock);
 			some = look_once(h);
 			pthread_mutex_lock(&h->lock);
 		}
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += LOOK_MS / 1000;
-		if (!h->stopping && !h->news) {
-			if (some && h->n > 0)
-				pthread_cond_timedwait(&h->wake, &h->lock, &until);
-			else
-				pthread_cond_wait(&h->wake, &h->lock);
-		}
+		if (h->stopping || h->news)
+			continue;
+		if (some && h->n > 0)
+			pthread_cond_timedwait(&h->wake, &h->lock, &until);
+		else
+			pthread_cond_wait(&h->wake, &h->lock);
 	}
 	pthread_mutex_unlock(&h->lock);
 	return NULL;
