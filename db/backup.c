@@ -291,6 +291,9 @@ static json_t *write_backup(sqlite3 *from, const char *store, const struct parti
 		  run_sql(from, "BEGIN", "begin", err);
 	int64_t version = ok ? version_of(from) : -1; /* from here on of one moment */
 
+	if (ok && version < 0)
+		ok = err_set(err, ERR_STORAGE, "%.300s is no store of Breakeven: %s", store,
+			     sqlite3_errmsg(from));
 	ok = ok && copy_pages(from, to, err) &&
 	     (what == BACKUP_STORE || put_files(to, store, files, err));
 	if (to && sqlite3_close(to) != SQLITE_OK)

@@ -67,9 +67,11 @@ sqlite3 *db_connect(const char *path, int flags, struct err *err)
 	sqlite3 *h = NULL;
 
 	if (sqlite3_open_v2(path, &h, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+		int code = h ? sqlite3_system_errno(h) : ENOMEM;
+
 		err_set(err, ERR_STORAGE,
 			"cannot open the database %s: %s; name another with --db FILE", path,
-			h ? sqlite3_errmsg(h) : "out of memory");
+			code ? strerror(code) : sqlite3_errmsg(h));
 		sqlite3_close(h);
 		return NULL;
 	}

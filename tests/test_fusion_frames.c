@@ -35,6 +35,21 @@ static const struct program programs[] = {
 		  "    x = helper(x)\n"
 		  "    return x * 3\n",
 	  "4 0 0", "host-call@5 inline; host-call@5 resume" },
+	{ "parameter_exchanged_after_a_break",
+	  PRELUDE "class M(torch.nn.Module):\n"
+		  "    def __init__(self):\n"
+		  "        super().__init__()\n"
+		  "        self.w = torch.nn.Parameter(torch.ones(3))\n"
+		  "    def forward(self, x, p):\n"
+		  "        y = x.sin()\n"
+		  "        print('in')\n"
+		  "        self.w = p\n"
+		  "        return y.sum() + self.w\n"
+		  "m = M()\n"
+		  "q = torch.nn.Parameter(torch.zeros(3))\n"
+		  "def model(x):\n"
+		  "    return m(x, q)\n",
+	  NULL, "host-call@9 inline; host-call@9 resume" },
 	{ "skipped_loop",
 	  PRELUDE "def inner(x):\n"
 		  "    return x * 2 + 1\n"

@@ -326,8 +326,7 @@ class Result(_Shown):
 
     def __init__(self, client, number, notes):
         self.client, self.id, self.notes = client, number, notes
-        self.url = f"{client.url}/runs/{number}"
-        self.answer = {"status": "queued"}
+        self.url, self.answer = f"{client.url}/runs/{number}", {"status": "queued"}
 
     status, report, findings, name = (property(lambda self, key=key: self.answer.get(key)) for key in ("status", "report", "findings", "name"))
 
@@ -401,7 +400,10 @@ class Result(_Shown):
 
     def rows(self):
         """The table: the texts that the page shows, which the server made."""
-        modes = (self.report or {}).get("modes", {})
+        log, modes = (self.report or {}).get("import"), (self.report or {}).get("modes", {})
+        if log:
+            found = log["graphs"], len(log["breaks"]), len(log["recompiles"]), log["kernels"]["count"]
+            return ["graphs", "breaks", "recompiles", "kernels"], [[str(n) for n in found]]
         unit = "" if any(m.get("measure") for m in modes.values()) else (self.findings or {}).get("time_unit", "")
         made, points = [], (self.findings or {}).get("points") or []
         heads = (["n"] if len(points) > 1 else []) + ["mode", f"median {unit}".strip(), "95 %", "speedup", "95 %", "verdict"]
@@ -433,8 +435,7 @@ class Comparison(_Shown):
     """`answer` is the server's; `verdict` its word; `sentences` one for each pair of runs."""
 
     def __init__(self, answer):
-        self.answer = answer
-        self.verdict = answer["verdict"]
+        self.answer, self.verdict = answer, answer["verdict"]
         self.sentences = [_joined(c.get("sentence")) or c.get("refused") or "" for c in answer["comparisons"]]
 
     def rows(self):
@@ -454,8 +455,7 @@ class Gate(_Shown):
     """True where all passed.  `answer` is the server's."""
 
     def __init__(self, answer):
-        self.answer = answer
-        self.verdict = answer["verdict"]
+        self.answer, self.verdict = answer, answer["verdict"]
         self.passed = self.verdict == "PASSED"
 
     def __bool__(self):

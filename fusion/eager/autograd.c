@@ -210,10 +210,12 @@ static bool is_of_leaf(const struct grad_arg *arg)
 bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct grad_arg *arg,
 		 struct value *out, struct err *err)
 {
-	int i = (int)(arg - node->args);
+	bool known;
 
-	if (grad_is_packed(node, i))
-		return grad_unpack_hooked(a, node, i, out, err);
+	if (!grad_unpack_hooked(a, node, (int)(arg - node->args), &known, out, err))
+		return false;
+	if (known)
+		return true;
 	if (!changed(a, arg->saved, arg->version, err))
 		return false;
 	if (is_of_leaf(arg)) {
@@ -225,8 +227,12 @@ bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct 
 
 bool grad_unpack_out(struct autograd *a, struct grad_node *node, struct value *out, struct err *err)
 {
-	if (grad_is_packed(node, node->n_args))
-		return grad_unpack_hooked(a, node, node->n_args, out, err);
+	bool known;
+
+	if (!grad_unpack_hooked(a, node, node->n_args, &known, out, err))
+		return false;
+	if (known)
+		return true;
 	return changed(a, node->out, node->out_version, err) &&
 	       wrap_saved(a, node->out, node, 0, out, err);
 }

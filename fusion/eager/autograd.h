@@ -263,10 +263,9 @@ static inline bool autograd_hooks_saved(const struct autograd *a)
 	return a->pack.kind != VALUE_UNSET;
 }
 bool grad_pack(struct autograd *a, struct grad_node *node, struct err *err);
-/* Whether hooks have argument i (n_args: the result), and how to have it again: a reference. */
-bool grad_is_packed(const struct grad_node *node, int i);
-bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i, struct value *out,
-			struct err *err);
+/* Argument i (n_args: the result) where hooks have it (*known): a reference. */
+bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i, bool *known,
+			struct value *out, struct err *err);
 void grad_drop_packed(struct grad_node *node);
 
 /* RuntimeError, with the text. */

@@ -88,14 +88,12 @@ bool grad_pack(struct autograd *a, struct grad_node *node, struct err *err)
 	return ok;
 }
 
-bool grad_is_packed(const struct grad_node *node, int i)
+bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i, bool *known,
+			struct value *out, struct err *err)
 {
-	return node->packed && node->packed->at[i].kind != VALUE_UNSET;
-}
-
-bool grad_unpack_hooked(struct autograd *a, const struct grad_node *node, int i, struct value *out,
-			struct err *err)
-{
+	*known = node->packed && node->packed->at[i].kind != VALUE_UNSET;
+	if (!*known)
+		return true;
 	if (!call_hook(a, node->packed->unpack, node->packed->at[i], out, err))
 		return false;
 	if (out->kind == VALUE_TENSOR)

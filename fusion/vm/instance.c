@@ -158,8 +158,7 @@ bool module_begin(struct vm *vm, struct value o, struct err *err)
 	return ok;
 }
 
-/* A module takes no children before Module.__init__; layers of the prelude, which
- * begin without it, store what they hold. */
+/* A module takes no children before Module.__init__; layers of the prelude begin without it. */
 static bool may_hold(struct vm *vm, struct value o, struct value v, struct err *err)
 {
 	if (o.instance->attributes && value_dict_find(o.instance->attributes, "training"))
@@ -230,12 +229,17 @@ static bool may_exchange(struct vm *vm, struct instance *i, const char *name, st
 
 	if (!place || is_child_kind(v) || (vm->frame && vm->frame->unit->hidden))
 		return true;
-	if (!realize(vm, place, err))
-		return false;
-	if (place->kind == VALUE_NONE && !vacant_place(vm, i, name, &kind, err))
+	if (!realize(vm, place, err) ||
+	    (place->kind == VALUE_NONE && !vacant_place(vm, i, name, &kind, err)))
 		return false;
 	if (!is_child_kind(*place) && !kind)
 		return true;
+	if (v.kind == VALUE_LAZY) { /* may stand for a child */
+		value_ref(v);
+		module = realize(vm, &v, err) && may_exchange(vm, i, name, v, err);
+		value_unref(v);
+		return module;
+	}
 	module = kind ? strcmp(kind->str->text, "modules") == 0 : place->kind == VALUE_INSTANCE;
 	if (v.kind == VALUE_NONE)
 		return note_vacant(vm, i, name, module ? "modules" : "parameters", err);
@@ -254,18 +258,16 @@ static bool make_last(struct vm *vm, struct instance *i, const char *name, struc
 
 	if (!i->attributes)
 		return true;
-	if (!instance_has_child(vm, i, name, &child, err))
+	if (!instance_has_child(vm, i, name, &child, err) ||
+	    (!child && !vacant_place(vm, i, name, &kind, err)))
 		return false;
 	if (child)
 		return true;
-	if (!vacant_place(vm, i, name, &kind, err))
-		return false;
 	if (!kind)
 		delete_named(i->attributes, name);
 	return true;
 }
 
-/* Past __setattr__. */
 bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
 		    struct err *err)
 {
@@ -277,10 +279,10 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 		return err_set(err, ERR_UNSUPPORTED,
 			       "the args of an exception are not in the language to be set; make "
 			       "another exception");
-	if (i->class->is_module && (!may_hold(vm, o, v, err) || !may_exchange(vm, i, name, v, err)))
-		return false;
 	/* a module keeps its children apart, whatever the class has of that name */
-	if (i->class->is_module && v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))
+	if (i->class->is_module &&
+	    (!may_hold(vm, o, v, err) || !may_exchange(vm, i, name, v, err) ||
+	     (v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))))
 		return false;
 	if (class_data(i->class, name) && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
 		if (!ask_descriptor(vm, o, name, v, &ok, err))
@@ -292,9 +294,8 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 		return false;
 	if (i->class->has_slots && !ok)
 		return instance_lacks(vm, o, name, err);
-	if (i->class->is_module && is_child_kind(v) && !make_last(vm, i, name, err))
-		return false;
-	if (!instance_dict(vm, o, &dict, err))
+	if ((i->class->is_module && is_child_kind(v) && !make_last(vm, i, name, err)) ||
+	    !instance_dict(vm, o, &dict, err))
 		return false;
 	ok = store_named(vm, dict.dict, name, v, err);
 	if (ok && i->class->is_module && v.kind == VALUE_TENSOR && v.tensor->is_buffer)

@@ -2,13 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <netdb.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +28,7 @@
 #include "server/queue/sandbox.h"
 #include "server/text/text.h"
 
-enum { SAID_CHARS = 600, DAY_S = 86400, COARSE_NS = 1000 };
+enum { SAID_CHARS = 600, DAY_S = 86400, COARSE_NS = 1000, ANSWER_S = 2, ANSWER_BYTES = 4096 };
 
 /* GOOD; NONE: it is not here and need not be; FAULT. */
 enum finding { FINDING_GOOD, FINDING_NONE, FINDING_FAULT };
@@ -206,6 +209,57 @@ static void look_settings(const struct doctor *d, struct doctor_look *l)
 	      from ? ", " : "");
 }
 
+/* A socket to HOST:PORT, which listen_check() took; -1: nobody is there. */
+static int reach(const char *address)
+{
+	const struct timeval most = { .tv_sec = ANSWER_S };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	struct addrinfo *found = NULL;
+	const char *colon = strrchr(address, ':');
+	bool bracketed = *address == '[';
+	char host[256];
+	int fd = -1;
+
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - address) - 2 * bracketed,
+		 address + bracketed);
+	if (getaddrinfo(host, colon + 1, &hints, &found) == 0)
+		fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
+		if (connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (found)
+		freeaddrinfo(found);
+	return fd;
+}
+
+/* Whether a server of Breakeven answers there, whose paths begin with `base` ("": none); waits for
+ * at most two seconds. */
+static bool is_served(const char *address, const char *base)
+{
+	char text[ANSWER_BYTES + 1];
+	int fd = reach(address), len;
+	ssize_t n = 1, got = 0;
+
+	if (fd < 0)
+		return false;
+	len = snprintf(text, sizeof(text), "GET %s/livez HTTP/1.0\r\nHost: localhost:%s\r\n\r\n",
+		       base, strrchr(address, ':') + 1);
+	if (len < 0 || len >= ANSWER_BYTES || send(fd, text, (size_t)len, MSG_NOSIGNAL) != len)
+		n = 0;
+	while (n > 0 && got < ANSWER_BYTES) {
+		n = recv(fd, text + got, (size_t)(ANSWER_BYTES - got), 0);
+		got += n > 0 ? n : 0;
+	}
+	close(fd);
+	text[got] = '\0';
+	return strstr(text, "\"status\":\"alive\"") != NULL;
+}
+
 /* What has the settings of a server that runs is that server. */
 static void look_port(const struct doctor *d, struct doctor_look *l)
 {
@@ -216,7 +270,7 @@ static void look_port(const struct doctor *d, struct doctor_look *l)
 	if (fd >= 0) {
 		close(fd);
 		found(l, FINDING_GOOD, "%.200s is free", d->s->listen);
-	} else if (listen_is_served(d->s->listen, d->s->base_path ? d->s->base_path : "")) {
+	} else if (is_served(d->s->listen, d->s->base_path ? d->s->base_path : "")) {
 		found(l, FINDING_GOOD, "a server of Breakeven listens on %.200s", d->s->listen);
 	} else {
 		found(l, FINDING_FAULT, "%.400s", err.message);

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 511, HOST_BYTES = 256, ANSWER_S = 2, ANSWER_BYTES = 4096 };
+enum { BACKLOG = 511, HOST_BYTES = 256 };
 
 static bool split(const char *address, char *host, size_t host_bytes, const char **port,
 		  struct err *err)
@@ -110,54 +109,6 @@ int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
 	}
 	freeaddrinfo(found);
 	return fd;
-}
-
-/* A socket to HOST:PORT; -1: nobody is there. */
-static int reach(const char *address)
-{
-	const struct timeval most = { .tv_sec = ANSWER_S };
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
-	struct addrinfo *found = NULL;
-	struct err err = { 0 };
-	const char *port = NULL;
-	char host[HOST_BYTES];
-	int fd = -1;
-
-	if (split(address, host, sizeof(host), &port, &err) &&
-	    getaddrinfo(host, port, &hints, &found) == 0)
-		fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0) {
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
-		if (connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	if (found)
-		freeaddrinfo(found);
-	return fd;
-}
-
-bool listen_is_served(const char *address, const char *base)
-{
-	char text[ANSWER_BYTES + 1];
-	int fd = reach(address), len;
-	ssize_t n = 1, got = 0;
-
-	if (fd < 0)
-		return false;
-	len = snprintf(text, sizeof(text), "GET %s/livez HTTP/1.0\r\nHost: localhost:%s\r\n\r\n",
-		       base, strrchr(address, ':') + 1);
-	if (len < 0 || len >= ANSWER_BYTES || send(fd, text, (size_t)len, MSG_NOSIGNAL) != len)
-		n = 0;
-	while (n > 0 && got < ANSWER_BYTES) {
-		n = recv(fd, text + got, (size_t)(ANSWER_BYTES - got), 0);
-		got += n > 0 ? n : 0;
-	}
-	close(fd);
-	text[got] = '\0';
-	return strstr(text, "\"status\":\"alive\"") != NULL;
 }
 
 bool listen_is_local(int fd, int *port)

@@ -20,10 +20,6 @@ bool listen_check(const char *address, struct err *err);
  * IO or BAD_REQUEST. */
 int listen_on(const char *address, char *url, size_t url_bytes, struct err *err);
 
-/* Whether a server of Breakeven answers there, whose paths begin with `base` ("": none); waits for
- * at most two seconds. */
-bool listen_is_served(const char *address, const char *base);
-
 /* Whether this machine alone reaches the socket; fills its port. */
 bool listen_is_local(int fd, int *port);
 

@@ -93,6 +93,8 @@ void once_end(struct exchange *x)
 	if (x->ok && reply->json && !reply->text) {
 		reply->text = json_dumps(reply->json, JSON_COMPACT | JSON_ENSURE_ASCII);
 		reply->text_len = reply->text ? strlen(reply->text) : 0;
+		json_decref(reply->json); /* the text is what is sent */
+		reply->json = NULL;
 	}
 	x->key.status = x->ok && reply->text && reply->status < 400 &&
 				reply->text_len <= ANSWER_BYTES

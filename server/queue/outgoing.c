@@ -171,52 +171,69 @@ void outgoing_close(struct outgoing *o)
 	free(o);
 }
 
-static void set_up(struct outgoing *o, const struct outgoing_post *post)
+/* False where libcurl had no memory for one of them: nothing is sent without what it needs. */
+static bool set_up(struct outgoing *o, const struct outgoing_post *post,
+		   const struct curl_slist *headers)
 {
-	o->set(o->handle, CURLOPT_URL, post->url);
+	CURLcode failed = CURLE_OK;
+
+	failed |= o->set(o->handle, CURLOPT_HTTPHEADER, headers);
+	failed |= o->set(o->handle, CURLOPT_URL, post->url);
 	if (post->bytes) {
-		o->set(o->handle, CURLOPT_POST, 1L);
-		o->set(o->handle, CURLOPT_POSTFIELDS, post->bytes);
-		o->set(o->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
+		failed |= o->set(o->handle, CURLOPT_POST, 1L);
+		failed |= o->set(o->handle, CURLOPT_POSTFIELDS, post->bytes);
+		failed |= o->set(o->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
 	} else {
-		o->set(o->handle, CURLOPT_HTTPGET, 1L);
+		failed |= o->set(o->handle, CURLOPT_HTTPGET, 1L);
 	}
-	o->set(o->handle, CURLOPT_WRITEFUNCTION, take);
-	o->set(o->handle, CURLOPT_WRITEDATA, o);
-	o->set(o->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	o->set(o->handle, CURLOPT_OPENSOCKETDATA, o);
-	o->set(o->handle, CURLOPT_XFERINFOFUNCTION, look_whether_stopped);
-	o->set(o->handle, CURLOPT_XFERINFODATA, o);
-	o->set(o->handle, CURLOPT_NOPROGRESS, 0L);
-	o->set(o->handle, CURLOPT_NOSIGNAL, 1L);
-	o->set(o->handle, CURLOPT_FOLLOWLOCATION, 0L);
+	failed |= o->set(o->handle, CURLOPT_WRITEFUNCTION, take);
+	failed |= o->set(o->handle, CURLOPT_WRITEDATA, o);
+	failed |= o->set(o->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	failed |= o->set(o->handle, CURLOPT_OPENSOCKETDATA, o);
+	failed |= o->set(o->handle, CURLOPT_XFERINFOFUNCTION, look_whether_stopped);
+	failed |= o->set(o->handle, CURLOPT_XFERINFODATA, o);
+	failed |= o->set(o->handle, CURLOPT_NOPROGRESS, 0L);
+	failed |= o->set(o->handle, CURLOPT_NOSIGNAL, 1L);
+	failed |= o->set(o->handle, CURLOPT_FOLLOWLOCATION, 0L);
 #if LIBCURL_VERSION_NUM >= 0x075500
-	o->set(o->handle, CURLOPT_PROTOCOLS_STR, "http,https");
+	failed |= o->set(o->handle, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-	o->set(o->handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+	failed |= o->set(o->handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 	if (o->options
 		.outside) /* a proxy of the environment would see to the address in our place */
-		o->set(o->handle, CURLOPT_PROXY, "");
-	o->set(o->handle, CURLOPT_CONNECTTIMEOUT_MS, o->options.connect_ms);
-	o->set(o->handle, CURLOPT_TIMEOUT_MS, o->options.send_ms);
+		failed |= o->set(o->handle, CURLOPT_PROXY, "");
+	failed |= o->set(o->handle, CURLOPT_CONNECTTIMEOUT_MS, o->options.connect_ms);
+	failed |= o->set(o->handle, CURLOPT_TIMEOUT_MS, o->options.send_ms);
+	return failed == CURLE_OK;
+}
+
+/* NULL: there was no memory for all of them. */
+static struct curl_slist *headers_of(const struct outgoing *o, const char *const *more)
+{
+	struct curl_slist *list = o->append(NULL, "Expect:");
+
+	for (const char *const *h = more; list && *h; h++) {
+		struct curl_slist *longer = o->append(list, *h);
+
+		if (!longer)
+			o->free_all(list);
+		list = longer;
+	}
+	return list;
 }
 
 bool outgoing_post(struct outgoing *o, const struct outgoing_post *post,
 		   struct outgoing_answer *answer, struct err *err)
 {
-	struct curl_slist *headers = o->append(NULL, "Expect:");
+	struct curl_slist *headers = headers_of(o, post->headers);
 	CURLcode code;
 
-	for (const char *const *h = post->headers; *h; h++)
-		headers = o->append(headers, *h);
 	buf_clear(&o->answer);
 	o->refuses = o->options.outside && !post->inside;
 	o->refused = false;
 	*answer = (struct outgoing_answer){ 0 };
-	set_up(o, post);
-	o->set(o->handle, CURLOPT_HTTPHEADER, headers);
-	code = o->perform(o->handle);
+	code = headers && set_up(o, post, headers) ? o->perform(o->handle) : CURLE_OUT_OF_MEMORY;
 	o->info(o->handle, CURLINFO_RESPONSE_CODE, &answer->status);
 	o->free_all(headers);
 	if (code != CURLE_OK && o->refused)

@@ -126,7 +126,8 @@ def check_files():
         trace = os.path.join(folder, "trace.json")
         with open(trace, "w", encoding="utf-8") as file:
             file.write('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}')
-        assert breakeven.upload(trace, name="one", progress=False).status == "done"
+        logs = breakeven.upload(trace, name="one", progress=False)
+        assert logs.status == "done" and logs.rows()[1] == [["0", "0", "0", "0"]], logs
 
 
 def check_refusals():

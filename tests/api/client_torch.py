@@ -65,6 +65,9 @@ def main():
     with breakeven.trace("traced", progress=False) as traced:
         torch.compile(lambda t: torch.sin(t) + F.relu(t), backend="eager")(x)
     log = traced.result.answer
+    heads, [row] = traced.result.rows()
+    found = dict(zip(heads, map(int, row)))
+    assert found["graphs"] >= 1 and set(found) == {"graphs", "breaks", "recompiles", "kernels"}, traced.result
     assert log["status"] == "done" and log["about"]["files"] == 2 and log["report"]["import"]["joined"] == 1, log["about"]
     assert log["about"]["length_us"] < 1e9, "both logs have one clock"
     texts, _ = traced.result.client.ask("GET", f"/api/v1/runs/{traced.result.id}/artifacts")

@@ -155,13 +155,22 @@ test('check names what is wrong: a page, a reference, what is packed, a hash, a 
     page.fill(0xff, 3 * 4096, 4 * 4096);
     writeFileSync(at('wrong'), page);
     assert.equal(command('check', '--db', at('wrong')).status, 1);
+    writeFileSync(at('text'), 'text '.repeat(2000));
     for (const [name, bytes] of [['no database', 'text '.repeat(2000)], ['empty', '']]) {
         writeFileSync(at('other'), bytes);
         const none = command('check', '--db', at('other'));
         assert.equal(none.status, 1, name);
         assert.match(none.stderr, /is no store of Breakeven/, name);
     }
-    assert.match(command('check', '--db', at('not-there')).stderr, /cannot open the database/);
+    for (const words of [['check'], ['vacuum'], ['backup', at('of-none')]])
+        for (const [path, why] of [[at('not-there'), /cannot open the database .*not-there: No such file or directory; name another with --db FILE/], [folder, /cannot open the database .*: Is a directory/]]) {
+            const done = command(...words, '--db', path);
+            assert.equal(done.status, 1);
+            assert.match(done.stderr, why, words[0]);
+        }
+    const backed = command('backup', at('of-none'), '--db', at('text'));
+    assert.deepEqual([backed.status, existsSync(at('of-none'))], [1, false]);
+    assert.match(backed.stderr, /text is no store of Breakeven: file is not a database/);
 });
 
 test('vacuum gives space back while the server goes on', async () => {

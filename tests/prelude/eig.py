@@ -35,6 +35,15 @@ def gradients():
     print([round(v, 3) for v in b.grad.reshape(-1).tolist()])
 
 
+def diagonalized():
+    a = torch.tensor([[1.0, 2.0], [-3.0, 0.5]])
+    values, vectors = torch.linalg.eig(a)
+    again = vectors @ torch.diag(values) @ torch.linalg.inv(vectors)
+    print(torch.allclose(again.real, a, atol=1e-5), again.imag.abs().max().item() < 1e-5)
+    x = torch.linalg.solve(torch.complex(torch.tensor([[1.0, 0.5], [0.0, 3.0]]), torch.tensor([[2.0, 0.0], [-1.0, 0.0]])), torch.complex(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0], [2.0]])))
+    print([(round(v.real, 4), round(v.imag, 4)) for v in x.reshape(-1).tolist()])
+
+
 def refused():
     for bad in (torch.ones(2, 3), torch.ones(3)):
         try:
@@ -46,4 +55,5 @@ def refused():
 def model():
     values()
     gradients()
+    diagonalized()
     refused()

@@ -442,6 +442,17 @@ def _matmul(a, b):
     return _mul(a, b, torch.matmul)
 
 
+def _solve(a, b, what="general"):
+    """As one real system of twice the size."""
+    if what != "general":
+        raise NotImplementedError("complex triangular systems are not there; torch.linalg.solve takes them as any other")
+    a, b = _as_complex(a, b), _as_complex(b, a)
+    left = torch.cat((torch.cat((a.real, -a.imag), -1), torch.cat((a.imag, a.real), -1)), -2)
+    made = torch._C.solve(left, torch.cat((b.real, b.imag), -2))
+    n = a.real.shape[-1]
+    return _Complex(made.narrow(-2, 0, n), made.narrow(-2, n, n))
+
+
 def _pow(a, b):
     if isinstance(b, int) and not isinstance(b, bool) and 0 < b <= 8:
         made = a
@@ -746,7 +757,7 @@ _functions = {
     "vector_norm": _vector_norm, "linalg_norm": _vector_norm, "einsum": _einsum, "linear": _linear, "where": _where,
     "masked_fill": _masked_fill, "cat": _joined("cat"), "concat": _joined("cat"), "stack": _joined("stack"),
     "hstack": _joined("hstack"), "vstack": _joined("vstack"), "allclose": _allclose, "isnan": _isnan, "isreal": lambda a: a.imag == 0,
-    "isfinite": _isfinite, "isinf": _isinf, "sgn": _sgn, "outer": _outer, "ger": _outer, "dot": _dot, "vdot": _vdot,
+    "isfinite": _isfinite, "isinf": _isinf, "sgn": _sgn, "outer": _outer, "ger": _outer, "solve": _solve, "dot": _dot, "vdot": _vdot,
     "addcmul": _addcmul, "lerp": _lerp, "zeros_like": _like("zeros_like"), "ones_like": _like("ones_like"),
     "empty_like": _like("zeros_like"), "full_like": _like("full_like"), "rand_like": _like("rand_like"),
     "randn_like": _like("randn_like"), "zeros": _created("zeros"), "ones": _created("ones"),
