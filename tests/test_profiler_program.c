@@ -29,8 +29,9 @@ static pid_t start_neighbour(void)
 	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
 	pid = fork();
 	assert_true(pid >= 0);
-	for (volatile unsigned x = 0; pid == 0;)
-		x++;
+	if (pid == 0)
+		for (volatile unsigned x = 0;;)
+			x++;
 	return pid;
 }
 

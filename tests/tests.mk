@@ -100,8 +100,8 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
-trial-attribution trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
+.PHONY: trial-attribution trial-archive trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+trial-attribution trial-archive trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 trial-proxy: deps-test

@@ -24,6 +24,7 @@ server) try python3 tests/bench/server_speed.py "$B/breakeven" ;;
 proxy) BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/proxy.test.mjs ;;
 import) try python3 tests/growth.py "$B/breakeven" --trial 256 1024 ;;
 ranks) try python3 tests/bench/ranks_trial.py "$B/breakeven" --ranks 64 ;;
+archive) try python3 tests/bench/archive.py "$B/breakeven" ;;
 slurm) try python3 tests/hosts/slurm.py "$B/breakeven" ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
@@ -53,7 +54,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, server, kill, kill-store, package, slurm, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, server, kill, kill-store, package, slurm, archive, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac
