@@ -80,8 +80,9 @@ export async function shiftsOf(page) {
 /** What the page's policy refused. */
 export const refusals = (page) => page.evaluate(() => globalThis.refused);
 
-/** axe's findings, one line each. */
+/** axe's findings, one line each, once nothing on the page is pale for what is still to come. */
 export async function findings(page) {
+  await page.waitForFunction(() => !document.querySelector('.fills[aria-busy="true"]'));
   await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const { violations } = await globalThis.axe.run({ resultTypes: ["violations"] });
