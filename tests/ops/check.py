@@ -48,7 +48,7 @@ SEVERAL = "meshgrid normal_ uniform_".split()
 ELSEWHERE = (
     "multi_head_attention_forward polar view_as_complex view_as_real adaptive_max_pool3d max_unpool1d max_unpool3d "
     "solve solve_triangular inv inv_ex tensorinv tensorsolve det slogdet cholesky cholesky_ex lu_factor lu_solve lu qr svd "
-    "svdvals eigh eigvalsh matrix_exp pinv matrix_rank cond lstsq householder_product "
+    "svdvals eig eigvals eigh eigvalsh matrix_exp pinv matrix_rank cond lstsq householder_product "
     "norm vander diagonal is_inference to_sparse to_sparse_coo to_sparse_csr to_dense spmm"
 ).split()
 
