@@ -341,6 +341,8 @@ test("no two places contradict each other", async () => {
 
 const IMPORTS = [["torch_trace_2.14.log", "kineto.json"], ["kineto.json"], ["torch_trace_2.6_rank_0.log", "torch_trace_2.6_rank_1.log"], ["counters.json"], ["pt_xla.txt"]];
 const COUNTED = ["graph", "compilation", "break", "recompile", "kernel", "op on the CPU"];
+/** The sentence of a page that names its files and counts what they hold. */
+const COUNTS = /\(.*\): (?:[\d,]+ (?:graph|compilation|break|recompile|kernel)s?\b|no graph, )/;
 const us = (/** @type {string | undefined} */ text) => text && String(Number(plain(text, "µs").match(/[\d.]+/)?.[0]));
 
 /** What a sentence, or a command's text, counts: "7 compilations", "kernels: 4, 12.0 µs". */
@@ -389,9 +391,9 @@ async function readImport(said, id, command) {
   const row = flat(await page.locator(".runs tbody tr", { hasText: `#${id}` }).first().innerText()).replace(/\n/g, " ");
   readCounts(said, id, row, "list");
   await visit(`/runs/${id}`);
-  await page.locator("#main", { hasText: /: \d+ graphs?, / }).waitFor();
+  await page.locator("#main", { hasText: COUNTS }).waitFor();
   const main = flat(await page.locator("#main").innerText());
-  const sentence = main.match(/^.*: \d+ graphs?, .*$/m)?.[0] ?? "";
+  const sentence = main.split("\n").find((line) => COUNTS.test(line)) ?? "";
   assert.ok(sentence, main.slice(0, 2000));
   readCounts(said, id, sentence.replace(/^.*\): /, ""), "page");
   said.add(id, "time of kernels", us(sentence.match(/kernels?, (.*) in all/)?.[1]), "page");
