@@ -104,8 +104,8 @@ test('a note, tags and a baseline stay with the run', async () => {
 
 test('what cannot be said of a run is refused', async () => {
     for (const [json, status, message] of [
-        [{}, 400, /an object with name, note, tags, baseline or pinned/],
-        [[1], 400, /an object with name, note, tags, baseline or pinned/],
+        [{}, 400, /an object with name, project, note, tags, baseline or pinned/],
+        [[1], 400, /an object with name, project, note, tags, baseline or pinned/],
         [{ colour: 'x' }, 400, /colour cannot be changed/],
         [{ note: 1 }, 400, /note must be a string of 0 to 4000/],
         [{ note: 'x'.repeat(4001) }, 400, /0 to 4000/],
