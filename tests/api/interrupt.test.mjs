@@ -5,7 +5,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { binary as named, longSweep, sleep, workload } from './harness.mjs';
+import { FOREVER, binary as named, longSweep, sleep, workload } from './harness.mjs';
 
 const binary = resolve(named);
 
@@ -20,7 +20,7 @@ before(() => {
         git('commit', '-q', '--allow-empty', '-m', name);
         git('tag', name);
     }
-    writeFileSync(join(folder, 'endless.py'), 'import torch\n\ndef model(x):\n    while True:\n        pass\n    return x\n');
+    writeFileSync(join(folder, 'endless.py'), FOREVER);
     writeFileSync(join(folder, 'slow-python'), '#!/bin/sh\nexec sleep 60\n');
     chmodSync(join(folder, 'slow-python'), 0o755);
     writeFileSync(join(folder, 'short.json'), JSON.stringify(workload('    return x.sum()', { modes: ['eager', 'static'], project: 'of the file' })));

@@ -50,10 +50,11 @@ const asked = {
     restore: [[at('backup'), '--db', at('back.db')], (d) => assert.equal(d.tables.run_row, 1)],
     check: [[...store], (d) => assert.equal(d.ok, true)],
     vacuum: [[...store], (d) => assert.ok(d.bytes > 0)],
+    prune: [['--dry-run', ...store], (d) => assert.equal(d.runs, 0)],
     version: [[], (d) => assert.match(d.version, /^\d+\.\d+\.\d+/)],
 };
-// They go on until somebody ends them, or print a program of a shell.
-const none = ['serve', 'watch', 'worker', 'confine', 'completion'];
+// They go on until somebody ends them, do what a server asks, or print a program of a shell.
+const none = ['serve', 'watch', 'job', 'worker', 'confine', 'completion'];
 
 let answers;
 before(async () => {
