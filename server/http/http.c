@@ -452,7 +452,10 @@ static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
 				     .self = c,
 				     .pause = pause_connection,
 				     .go_on = resume_connection };
-	if (!reads(x->method) || *x->req.caller.project)
+	/* What is open to all is quick; and a connection whose peer has closed its side would be
+	 * dropped where it is resumed. */
+	if (!reads(x->method) || *x->req.caller.project || x->route->scope == SCOPE_OPEN ||
+	    peer_is_gone(c))
 		return false;
 	x->shares = true; /* it may be resumed at once */
 	if (answers_waits(http->answers, &x->making))

@@ -35,7 +35,9 @@ const haltedImport = (server) => until(async () => {
     socket.write(slowLog);
     const found = await until(() => answered || spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
     const worker = Number(found);
-    if (found === true || !send(worker, 'SIGSTOP')) return null;
+    // Before it has the whole log its server waits to hand that over, and looks at nothing else meanwhile.
+    const reads = async () => (await getJson(`${server.url}/api/v1/runs`)).body.runs.some((run) => run.status === 'running' && run.what !== 'starting a worker');
+    if (found === true || await until(async () => answered || await reads(), 'that it reads') && answered || !send(worker, 'SIGSTOP')) return null;
     const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
     return runs[0].status === 'running' && { socket, answer, worker, id: runs[0].id };
 }, 'an import that is halted while its log is read');

@@ -240,7 +240,7 @@ test("marks are set, named, moved and removed; what lies between is selected; th
   await page.getByRole("button", { name: "Remove begins" }).click();
   await page.getByRole("button", { name: "Remove all" }).click();
   await page.waitForFunction(() => !/marks=/.test(location.search));
-  assert.equal(await page.getByRole("region", { name: "Marks" }).count(), 0);
+  await page.getByRole("region", { name: "Marks" }).waitFor({ state: "detached" });
 });
 
 test("lanes are folded, pinned, moved, widened and filtered, by mouse and keys; a run remembers it", async () => {
