@@ -75,7 +75,7 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await own.click();
     await page.waitForURL(/clocks=recorded/);
     await drawn(page);
-    assert.equal(await page.evaluate(() => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-pressed")}`), "Own clocks true");
+    await page.waitForFunction(() => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-pressed")}` === "Own clocks true");
     await page.getByRole("button", { name: "Lanes", exact: true }).click();
     await lanes.first().waitFor();
     assert.deepEqual(await said("times .* too (late|early)"), [true, true, true]);
