@@ -55,7 +55,8 @@ test('a number that is none, and an id that nothing has, are refused', async () 
         if (!path.includes('{id}')) continue;
         for (const id of ['987654321', '0', '-1', 'x', '%00', '1e3']) {
             const { status } = await ask(method, path.replace('{id}', id).replace(/\{\w+\}/, '1'), bodyOf(operation));
-            assert.ok([400, 404, 409, 422].includes(status), `${method} ${path} of ${id}: ${status}`);
+            // of a run of another machine its process alone may ask
+            assert.ok([400, 404, 409, 422, ...(path.includes('/jobs/') ? [401] : [])].includes(status), `${method} ${path} of ${id}: ${status}`);
         }
     }
 });
