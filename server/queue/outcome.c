@@ -352,12 +352,11 @@ static char *joined(const json_t *seen)
 	const char *line;
 	json_t *ignored;
 
-	buf_puts(&out, "");
 	json_object_foreach((json_t *)seen, line, ignored) {
 		(void)ignored;
 		buf_printf(&out, "%s%s", out.len ? "\n" : "", line);
 	}
-	if (!out.len && !out.failed)
+	if (json_object_size(seen) == 0)
 		return strdup("");
 	return buf_steal(&out);
 }
