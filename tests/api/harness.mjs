@@ -193,10 +193,10 @@ export const randn = (...shape) => ({ random: { shape, dtype: 'float32', kind: '
 /** A source whose call takes hours, in few steps of the program. */
 export const FOREVER = 'import torch\n\ndef model(x):\n    for i in range(1000000):\n        sum(range(1000000))\n    return x\n';
 
-/** A workload of one function; `body` is its indented lines. */
+/** A workload of one function; `body` is its indented lines.  Sampled for a moment: what a test says of times it gives (timed()). */
 export const workload = (body, extra = {}) => ({
     name: 'test', source: `import torch\n\ndef model(x):\n${body}\n`, calls: [[randn(8, 16)]],
-    modes: ['eager', 'static', 'dynamic'], ...extra,
+    modes: ['eager', 'static', 'dynamic'], seconds: 0.1, ...extra,
 });
 
 const pool = ['x = x + 0.1', 'x = torch.sin(x)', 'x = x * 1.1', 'x = torch.cos(x)', 'x = x + 0.2',
