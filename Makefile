@@ -31,10 +31,6 @@ SANITIZE += $(if $(filter-out thread,$(SAN)),$(if $(findstring clang,$(CC)),-fsa
 # -ffp-contract=off: a fused kernel gives the same bits as its ops one by one.
 ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno \
 	-pthread -D_GNU_SOURCE -I. -I$B/gen -MMD -MP $(WARN) $(SANITIZE) $(CFLAGS)
-ifneq ($(filter-out thread,$(SAN)),)
-# Few sanitized tests call these, for a moment: as they are they compile in a quarter of the time.
-$B/server/%.o $B/db/%.o: ALL_CFLAGS += -O0
-endif
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
