@@ -886,6 +886,33 @@ json_t *db_backup(const char *from, const char *to, enum backup_what what, struc
  * STORAGE where a byte of the backup is not as it was written; nothing is made then. */
 json_t *db_restore(const char *from, const char *to, struct err *err);
 
+/* ---- bundle.c, bundle_take.c: runs and suites as one file, for another store ---- */
+
+/* Of what: those of its runs that have ended. */
+struct bundle_of {
+	int64_t run, suite;  /* one of them, or neither: 0 */
+	const char *project; /* where neither; "": all there are */
+};
+
+/* Writes it to a descriptor: {"version", "runs": ids, "suites": ids, "left_out": runs that have not
+ * ended, "bytes", "sha256"}, which the caller owns.  NULL with NOT_FOUND, CONFLICT where no run has
+ * ended, STORAGE, FULL. */
+json_t *db_bundle_write(struct db *db, const struct bundle_of *of, int fd, struct err *err);
+
+struct bundle_take {
+	const char *author;  /* who takes it */
+	const char *project; /* that all of it is of from now on; NULL: its own */
+	run_reasons_fn *reasons;
+	/* Whether a block of a timeline is as its row says. */
+	bool (*block)(const struct timeline_row *row, struct err *err);
+};
+
+/* Stores all that a bundle has, with ids of this store, or nothing: {"runs": rows of was and id,
+ * "suites": likewise}, which the caller owns.  NULL with BAD_REQUEST where a byte is not as it was
+ * written, or what is in it cannot be. */
+json_t *db_bundle_take(struct db *db, const void *bytes, size_t len, const struct bundle_take *as,
+		       struct err *err);
+
 /* ---- query.c: SQL over one run, in memory, that reads and nothing else ---- */
 
 enum query_table {

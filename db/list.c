@@ -4,23 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/internal.h"
+#include "db/found.h"
 
 enum { ORDER_CHARS = 200 };
 
-/* A name, and what it is in SQL; NULL comes last whatever the direction. */
+#define OF_SUMMARY " LEFT JOIN run_summary ON run_summary.run = of_run"
+
+/* A name, what it is in SQL and the table that has it ("": that of runs); NULL comes last whatever
+ * the direction. */
 static const struct {
-	const char *name, *column;
+	const char *name, *column, *table;
 } sorts[RUN_SORT_COUNT] = {
-	[RUN_SORT_AGE] = { "age", "id" },
-	[RUN_SORT_NAME] = { "name", "lower(name)" },
-	[RUN_SORT_VERDICT] = { "verdict", "verdict" },
-	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)" },
-	[RUN_SORT_MEDIAN] = { "median", "median_us" },
-	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
-	[RUN_SORT_BREAKS] = { "breaks", "breaks" },
-	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')" },
-	[RUN_SORT_STATUS] = { "status", "status" },
+	[RUN_SORT_AGE] = { "age", "run.id", "" },
+	[RUN_SORT_NAME] = { "name", "lower(name)", "" },
+	[RUN_SORT_VERDICT] = { "verdict", "verdict", OF_SUMMARY },
+	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)",
+			       OF_SUMMARY },
+	[RUN_SORT_MEDIAN] = { "median", "median_us", OF_SUMMARY },
+	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))",
+			      OF_SUMMARY },
+	[RUN_SORT_BREAKS] = { "breaks", "breaks", OF_SUMMARY },
+	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", "" },
+	[RUN_SORT_STATUS] = { "status", "status", "" },
 };
 
 bool run_sort_from_name(const char *name, enum run_sort *out)
@@ -45,300 +50,24 @@ bool run_verdict_is(const char *name)
 	return false;
 }
 
-/* ---- a search: words with blanks between them, of which a run must have each, somewhere; a part
- * of a word is enough, and case does not matter.  "in quotes" blanks count; -word: it must not have
- * it; source:word, note:word, reason:word: there alone.  #7 or 7 is also the run itself, and a word
- * also the begin of its commit. ---- */
-
-enum {
-	SEARCH_BYTES = 400,
-	SEARCH_WORDS = 8,
-	SEARCH_INDEXED = 3, /* characters; shorter words are looked for in names and notes alone */
-	AROUND = 48,        /* characters shown before and after what is found */
-};
-
-struct search_word {
-	bool without;
-	const char *kind; /* of a text; NULL: any */
-	const char *text; /* never "" */
-	bool is_phrase;   /* it was in quotes */
-};
-
-struct search_query {
-	struct search_word at[SEARCH_WORDS];
-	int n;            /* 0: everything is found */
-	const char *json; /* what the statement binds, where it has any */
-};
-
-static const char *const kinds[] = { "note", "source", "reason" };
-
-static size_t characters(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
-/* Takes "source:" and the like off the front of a word. */
-static const char *take_kind(const char **at)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		size_t len = strlen(kinds[i]);
-
-		if (strncmp(*at, kinds[i], len) == 0 && (*at)[len] == ':') {
-			*at += len + 1;
-			return kinds[i];
-		}
-	}
-	return NULL;
-}
-
-static bool parse_word(const char **at, struct arena *arena, struct search_word *w, struct err *err)
-{
-	const char *begin = *at, *text;
-	char *copy;
-	size_t len;
-
-	*w = (struct search_word){ .without = **at == '-' };
-	*at += w->without;
-	w->kind = take_kind(at);
-	w->is_phrase = **at == '"';
-	text = *at + w->is_phrase;
-	len = w->is_phrase ? strcspn(text, "\"") : strcspn(text, " \t\r\n");
-	if (w->is_phrase && text[len] != '"')
-		return err_set(err, ERR_BAD_REQUEST,
-			       "q: the quote that begins %.40s is not closed: \"two words\"", *at);
-	*at = text + len + w->is_phrase;
-	if (len == 0)
-		return err_set(err, ERR_BAD_REQUEST,
-			       "q: %.*s has no word: a word, \"two words\", -word for what has it "
-			       "not, or note:, source:, reason: and a word is needed",
-			       (int)(*at - begin), begin);
-	copy = arena_strndup(arena, text, len);
-	w->text = copy;
-	return copy || err_set(err, ERR_MEMORY, "out of memory for a search");
-}
-
-/* What the index takes for exactly this text. */
-static char *quoted(const char *text, struct arena *arena)
-{
-	char *out = arena_alloc(arena, 2 * strlen(text) + 3), *to = out;
-
-	if (!out)
-		return NULL;
-	*to++ = '"';
-	for (; *text; text++) {
-		if (*text == '"')
-			*to++ = '"';
-		*to++ = *text;
-	}
-	*to++ = '"';
-	*to = '\0';
-	return out;
-}
-
-static bool write_json(struct search_query *s, struct arena *arena, struct err *err)
-{
-	json_t *list = json_array();
-	char *text;
-
-	for (int i = 0; i < s->n; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "text", s->at[i].text, "match",
-						      quoted(s->at[i].text, arena)));
-	text = json_array_size(list) == (size_t)s->n ? json_dumps(list, JSON_COMPACT) : NULL;
-	json_decref(list);
-	s->json = text ? arena_strdup(arena, text) : NULL;
-	free(text);
-	return s->json || err_set(err, ERR_BAD_REQUEST, "q must be UTF-8");
-}
-
-/* Texts live in the arena; `text` NULL is an empty one.  BAD_REQUEST says what is wrong. */
-static bool search_parse(const char *text, struct arena *arena, struct search_query *out,
-			 struct err *err)
-{
-	*out = (struct search_query){ 0 };
-	if (text && strlen(text) > SEARCH_BYTES)
-		return err_set(err, ERR_BAD_REQUEST, "q takes at most %d bytes", SEARCH_BYTES);
-	for (text = text ? text : "";;) {
-		text += strspn(text, " \t\r\n");
-		if (!*text)
-			return out->n == 0 || write_json(out, arena, err);
-		if (out->n == SEARCH_WORDS)
-			return err_set(err, ERR_BAD_REQUEST,
-				       "q takes at most %d words; more are one in quotes",
-				       SEARCH_WORDS);
-		if (!parse_word(&text, arena, &out->at[out->n++], err))
-			return false;
-	}
-}
-
-/* "#7" or "7"; 0: it is no number of a run. */
-static int64_t number_of(const char *text)
-{
-	text += *text == '#';
-	return *text && strlen(text) < 18 && strspn(text, "0123456789") == strlen(text)
-		   ? atoll(text)
-		   : 0;
-}
-
-/* The texts that have the word. */
-static void write_texts(struct buf *sql, const struct search_word *w, int i, const char *json)
-{
-	if (characters(w->text) >= SEARCH_INDEXED)
-		buf_printf(sql,
-			   "SELECT rowid FROM search WHERE search MATCH"
-			   " json_extract(%s, '$[%d].match')",
-			   json, i);
-	else
-		buf_printf(sql,
-			   "SELECT id FROM search_text WHERE %s"
-			   " AND instr(lower(body), lower(json_extract(%s, '$[%d].text')))",
-			   w->kind ? "1" : "kind IN ('about', 'note')", json, i);
-}
-
-static void write_word(struct buf *sql, const struct search_word *w, int i, const char *json)
-{
-	int64_t number = w->kind || w->is_phrase ? 0 : number_of(w->text);
-
-	buf_puts(sql, "SELECT run FROM (SELECT run FROM search_run WHERE text IN (");
-	write_texts(sql, w, i, json);
-	buf_puts(sql, ")");
-	if (w->kind) /* one of `kinds` */
-		buf_printf(sql, " AND kind = '%s'", w->kind);
-	if (number)
-		buf_printf(sql, " UNION SELECT %lld", (long long)number);
-	if (!w->kind && !w->is_phrase)
-		buf_printf(
-		    sql,
-		    " UNION SELECT id FROM run_row WHERE commit_id <> '' AND lower(commit_id)"
-		    " BETWEEN lower(json_extract(%s, '$[%d].text')) AND"
-		    " lower(json_extract(%s, '$[%d].text')) || char(1114111)",
-		    json, i, json, i);
-	buf_puts(sql, ")");
-}
-
-/* "found(run) AS MATERIALIZED (...)": the runs that have each word; `json` is the parameter that
- * binds search.json, as "?4". */
-static void search_write(struct buf *sql, const struct search_query *s, const char *json)
-{
-	const char *before = "";
-
-	buf_puts(sql, "found(run) AS MATERIALIZED (");
-	for (int i = 0; i < s->n; i++)
-		if (!s->at[i].without) {
-			buf_puts(sql, before);
-			write_word(sql, &s->at[i], i, json);
-			before = " INTERSECT ";
-		}
-	if (!*before)
-		buf_puts(sql, "SELECT id FROM run");
-	for (int i = 0; i < s->n; i++)
-		if (s->at[i].without) {
-			buf_puts(sql, " EXCEPT ");
-			write_word(sql, &s->at[i], i, json);
-		}
-	buf_puts(sql, ")");
-}
-
-/* ---- where it is ---- */
-
-/* What is around the first of the words that a text has, beside what names its run; the word comes
- * between \2 and \3. */
-static const char show_sql[] =
-    "WITH word AS (SELECT key, json_extract(value, '$.text') AS text FROM json_each(?1)),"
-    " shown AS (SELECT run, search_run.kind, body, text.id FROM json_each(?2)"
-    " JOIN search_run ON run = value JOIN search_text AS text ON text.id = search_run.text"
-    " WHERE search_run.kind <> 'about'),"
-    " hit AS (SELECT run, kind, body, word.text, instr(lower(body), lower(word.text)) AS at,"
-    " key FROM shown CROSS JOIN word"
-    " WHERE key IN (SELECT value FROM json_each(iif(kind = 'note', ?3, iif(kind = 'source', ?4,"
-    " ?5)))))"
-    " SELECT run, kind, substr(body, max(1, at - ?6), min(at - 1, ?6)) || char(2) ||"
-    " substr(body, at, length(text)) || char(3) || substr(body, at + length(text), ?6), min(key)"
-    " FROM hit WHERE at > 0 GROUP BY run, kind ORDER BY run, kind";
-
-/* The words that may be shown of a kind, as a JSON list of their places. */
-static const char *words_of(const struct search_query *s, const char *kind, struct arena *arena)
-{
-	const char *out = "[";
-
-	for (int i = 0; i < s->n && out; i++)
-		if (!s->at[i].without && (!s->at[i].kind || strcmp(s->at[i].kind, kind) == 0))
-			out = arena_printf(arena, "%s%s%d", out, out[1] ? "," : "", i);
-	return out ? arena_printf(arena, "%s]", out) : NULL;
-}
-
-static const char *ids_of(const struct run_page *page, struct arena *arena)
-{
-	struct buf out = { 0 };
-	const char *text;
-
-	buf_puts(&out, "[");
-	for (int i = 0; i < page->n; i++)
-		buf_printf(&out, "%s%lld", i ? "," : "", (long long)page->runs[i].id);
-	buf_puts(&out, "]");
-	text = out.failed ? NULL : arena_strdup(arena, out.data);
-	buf_finish(&out);
-	return text;
-}
-
-static void add_found(struct run_page *page, int64_t run, const struct run_found *found)
-{
-	for (int i = 0; i < page->n; i++) {
-		struct run_row *row = &page->runs[i];
-
-		if (row->id == run && row->n_found < RUN_FOUND)
-			row->found[row->n_found++] = *found;
-	}
-}
-
-/* Fills in `found` of the rows: where what was looked for is, outside of their names. */
-static bool search_show(sqlite3 *h, const struct search_query *s, struct arena *arena,
-			struct run_page *page, struct err *err)
-{
-	const char *ids = ids_of(page, arena), *of[3];
-	sqlite3_stmt *stmt;
-	int code = SQLITE_ERROR;
-
-	for (size_t i = 0; i < 3; i++)
-		of[i] = words_of(s, kinds[i], arena);
-	if (!ids || !of[0] || !of[1] || !of[2])
-		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	stmt = db_prepare(h, err, show_sql, "ttttti", s->json, ids, of[0], of[1], of[2],
-			  (int64_t)AROUND);
-	while (stmt && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		const struct run_found found = { text_at(stmt, 1, arena), text_at(stmt, 2, arena) };
-
-		add_found(page, sqlite3_column_int64(stmt, 0), &found);
-	}
-	if (stmt && code != SQLITE_DONE)
-		db_fail(h, "show what was found", err);
-	sqlite3_finalize(stmt);
-	return code == SQLITE_DONE;
-}
-
 /* ---- filters ---- */
+
+/* Runs by what another table says of them: read once, from an index where there is one. */
+#define RUN_IN(select) "run.id IN (SELECT " select ")"
 
 /* It did not run to its end, or a mode of it disagrees with eager or, in a suite, failed. */
 #define BROKEN                                                                                     \
-	"(run.status = 'failed' OR EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id" \
-	" AND run_result.status <> 'pass')"                                                        \
-	" OR EXISTS (SELECT 1 FROM run_summary AS wrong WHERE wrong.run = run.id"                  \
-	" AND wrong.verdict = '" RUN_DISAGREES "'))"
-
-/* "NOT ENOUGH" is not-enough. */
-#define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
+	"SELECT id AS run FROM run_row WHERE status = 'failed'"                                    \
+	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
+	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "'"
 
 /* A number of the summary lies from ... to. */
 #define WITHIN(number, least, most)                                                                \
-	"EXISTS (SELECT 1 FROM run_summary AS one WHERE one.run = run.id AND " number              \
-	" BETWEEN " least " AND " most ")"
+	RUN_IN("run FROM run_summary WHERE " number " BETWEEN " least " AND " most)
 
-#define FILTER_TYPES "ttttttddddddttt"
-#define FILTER_VALUES(f, search, status)                                                           \
-	(f)->project, (f)->tag, (f)->device, (search)->json, status, (f)->verdict,                 \
+#define FILTER_TYPES "tttbttddddddttt"
+#define FILTER_VALUES(f, found, status)                                                            \
+	(f)->project, (f)->tag, (f)->device, (found)->bits, (found)->bytes, status, (f)->verdict,  \
 	    LEAST((f)->speedup), MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks),        \
 	    LEAST((f)->median_us), MOST((f)->median_us), (f)->name, (f)->branch, (f)->commit
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
@@ -349,40 +78,67 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  The same condition
- * counts the matches and pages through them. */
-static void add_where(struct buf *sql, const struct run_query *f, const struct search_query *search)
+/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  False where no
+ * index has the runs in the order of a list. */
+static bool add_where(struct buf *sql, const struct run_query *f, const struct found *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
-		bool asked;
+		bool asked, is_ordered;
 		const char *sql;
 	} conditions[] = {
-		{ is_given(f->project), "project = ?1" },
-		{ is_given(f->tag),
-		  "EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2)" },
-		{ is_given(f->device), "device = ?3" },
-		{ search->n > 0, "run.id IN found" },
-		{ f->status >= 0, "status = ?5" },
-		{ broken, BROKEN },
-		{ is_given(f->verdict) && !broken,
-		  "EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"
-		  " AND " VERDICT_NAME("judged") " = ?6)" },
-		{ f->speedup.asked,
-		  WITHIN("iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8") },
-		{ f->breaks.asked, WITHIN("one.breaks", "?9", "?10") },
-		{ f->median_us.asked, WITHIN("one.median_us", "?11", "?12") },
-		{ is_given(f->name), "name = ?13" },
-		{ is_given(f->branch), "branch = ?14" },
-		{ is_given(f->commit), "instr(commit_id, ?15) = 1" },
-		{ f->pinned, "pinned = 1" },
-		{ f->baseline, "baseline = 1" },
+		{ is_given(f->project), true, "project = ?1" },
+		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2") },
+		{ is_given(f->device), true, "device = ?3" },
+		{ f->status >= 0, true, "status = ?5" },
+		{ broken, false, "run.id IN (" BROKEN ")" },
+		{ is_given(f->verdict) && !broken, false, /* "NOT ENOUGH" is not-enough */
+		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))") },
+		{ f->speedup.asked, false,
+		  WITHIN("iif(verdict = '" RUN_DISAGREES "', NULL, speedup)", "?7", "?8") },
+		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10") },
+		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12") },
+		{ is_given(f->name), true, "name = ?13" },
+		{ is_given(f->branch), false, "branch = ?14" },
+		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1" },
+		{ f->pinned, true, "pinned = 1" },
+		{ f->baseline, false, "baseline = 1" },
 	};
+	bool is_ordered = !found->asked;
 
 	buf_puts(sql, " WHERE 1");
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
-		if (conditions[i].asked)
+		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
+			is_ordered = is_ordered && conditions[i].is_ordered;
+		}
+	found_write(found, "?4", sql);
+	return is_ordered;
+}
+
+/* "WITH matched(of_run, suite or what they are sorted by) ...": the runs that are asked for.  What
+ * no index has in order is looked for once, the rest as far as each reader of it goes. */
+static void write_matched(struct buf *sql, const struct run_query *f, const struct found *found)
+{
+	struct buf where = { 0 };
+	bool is_ordered = add_where(&where, f, found);
+	/* Rows of the summaries are met in their order, which the + keeps indexes out of. */
+	bool by_summary = *sorts[f->sort].table;
+	const char *materialized = is_ordered ? "NOT MATERIALIZED" : "MATERIALIZED";
+
+	if (f->fold)
+		buf_printf(sql,
+			   "WITH matched AS %s (SELECT run.id AS of_run, suite FROM run"
+			   " LEFT JOIN suite_run ON suite_run.run = run.id",
+			   materialized);
+	else
+		buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM %s",
+			   materialized, by_summary ? "0" : sorts[f->sort].column,
+			   by_summary ? "run_row AS run" : "run");
+	buf_add(sql, where.data, where.len);
+	buf_puts(sql, by_summary ? " AND +run.removed_ns IS NULL), " : "), ");
+	sql->failed = sql->failed || where.failed;
+	buf_finish(&where);
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
@@ -404,78 +160,60 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
 	" LEFT JOIN run_summary ON run_summary.run = run.id"
 
-/* The statement's tables: what is searched is looked for once. */
-static void begin_with(struct buf *sql, const struct search_query *search)
-{
-	buf_puts(sql, "WITH ");
-	if (search->n) {
-		search_write(sql, search, "?4");
-		buf_puts(sql, ", ");
-	}
-}
-
 /* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
  * of them, or one of these where the suite is open (part 1).  A suite is where its newest run
  * is. */
-static void write_folded(struct buf *sql, const struct run_query *f,
-			 const struct search_query *search)
+static void write_folded(struct buf *sql, const struct run_query *f, const struct found *found)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
 
-	begin_with(sql, search);
-	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(run.id) AS newest,"
-		      " count(*) AS many FROM suite_run JOIN run ON run.id = suite_run.run");
-	add_where(sql, f, search);
-	buf_puts(sql, " GROUP BY suite), shown AS (SELECT run.id AS of_run, run.id AS place,"
-		      " 0 AS part, ifnull(folded.many, 0) AS many FROM run"
-		      " LEFT JOIN suite_run ON suite_run.run = run.id"
-		      " LEFT JOIN folded ON folded.suite = suite_run.suite");
-	add_where(sql, f, search);
-	buf_puts(sql, " AND (suite_run.suite IS NULL OR run.id = newest)");
-	if (open) {
-		buf_puts(sql, " UNION ALL SELECT run.id, newest, 1, 0 FROM folded JOIN suite_run"
-			      " ON suite_run.suite = folded.suite JOIN run ON run.id = "
-			      "suite_run.run");
-		add_where(sql, f, search);
-		buf_puts(sql, " AND folded.suite IN (SELECT value FROM json_each(?16))");
-	}
+	write_matched(sql, f, found);
+	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(of_run) AS newest,"
+		      " count(*) AS many FROM matched WHERE suite IS NOT NULL GROUP BY suite),"
+		      " shown AS (SELECT of_run, of_run AS place, 0 AS part,"
+		      " ifnull(folded.many, 0) AS many FROM matched"
+		      " LEFT JOIN folded ON folded.suite = matched.suite"
+		      " WHERE (matched.suite IS NULL OR of_run = newest)");
+	if (open)
+		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded JOIN matched"
+			      " ON matched.suite = folded.suite"
+			      " WHERE folded.suite IN (SELECT value FROM json_each(?16))");
 	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
 	if (open) /* those rows are there twice over */
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
-		      " (SELECT count(*) AS total_runs FROM run");
-	add_where(sql, f, search);
-	buf_puts(sql, ")), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+		      " (SELECT count(*) AS total_runs FROM matched)),"
+		      " page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
-	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, run.id DESC");
+	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
 }
 
 static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 {
-	const char *column = sorts[f->sort].column;
+	const char *way = f->up ? "ASC" : "DESC";
+	bool by_summary = *sorts[f->sort].table;
 
 	if (f->sort == RUN_SORT_AGE)
-		snprintf(out, ORDER_CHARS, " ORDER BY id %s", f->up ? "ASC" : "DESC");
+		snprintf(out, ORDER_CHARS, " ORDER BY of_run %s", way);
 	else
-		snprintf(out, ORDER_CHARS, " ORDER BY (%s) IS NULL, %s %s, id DESC", column, column,
-			 f->up ? "ASC" : "DESC");
+		snprintf(out, ORDER_CHARS, " ORDER BY %s %s%s, of_run DESC",
+			 by_summary ? sorts[f->sort].column : "sorted", way,
+			 f->sort == RUN_SORT_NAME ? "" : " NULLS LAST");
 }
 
 /* Each run a row, and one more where there is a next page. */
-static void write_flat(struct buf *sql, const struct run_query *f,
-		       const struct search_query *search)
+static void write_flat(struct buf *sql, const struct run_query *f, const struct found *found)
 {
 	char order[ORDER_CHARS];
 
 	order_of(f, order);
-	begin_with(sql, search);
+	write_matched(sql, f, found);
 	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
-		      " count(*) AS total_runs FROM run");
-	add_where(sql, f, search);
-	buf_puts(sql, "), page AS MATERIALIZED (SELECT run.id AS of_run, 0 AS many" RUN_TABLES);
-	add_where(sql, f, search);
-	buf_puts(sql, f->before_id ? " AND id < ?16" : " AND ?16 = 0");
+		      " count(*) AS total_runs FROM matched),"
+		      " page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
+	buf_puts(sql, sorts[f->sort].table);
+	buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
 	buf_puts(sql, order);
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
 	buf_puts(sql, order);
@@ -522,24 +260,23 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
 	struct buf sql = { 0 };
-	struct search_query search;
+	struct found found;
 	sqlite3_stmt *s;
 
-	if (!search_parse(q->text, arena, &search, err))
+	if (!found_look(h, q->text, arena, &found, err))
 		return false;
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
-	(q->fold ? write_folded : write_flat)(&sql, q, &search);
+	(q->fold ? write_folded : write_flat)(&sql, q, &found);
 	if (!out->runs || sql.failed) {
 		buf_finish(&sql);
 		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
 	}
-	s = q->fold ? db_prepare(h, err, sql.data, FILTER_TYPES "tii",
-				 FILTER_VALUES(q, &search, status), q->open, (int64_t)q->limit,
-				 q->offset)
-		    : db_prepare(h, err, sql.data, FILTER_TYPES "iii",
-				 FILTER_VALUES(q, &search, status), q->before_id,
-				 (int64_t)q->limit + 1, q->offset);
+	s = q->fold
+		? db_prepare(h, err, sql.data, FILTER_TYPES "tii", FILTER_VALUES(q, &found, status),
+			     q->open, (int64_t)q->limit, q->offset)
+		: db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, &found, status),
+			     q->before_id, (int64_t)q->limit + 1, q->offset);
 	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
 	sqlite3_finalize(s);
 	buf_finish(&sql);
@@ -547,7 +284,7 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 		out->n = q->limit;
 		out->next = pages ? out->runs[q->limit - 1].id : 0;
 	}
-	return ok && (search.n == 0 || out->n == 0 || search_show(h, &search, arena, out, err));
+	return ok && found_show(h, &found, arena, out, err);
 }
 
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
@@ -567,18 +304,18 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 #define CHANGED                                                                                    \
 	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
 	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
-	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
+	" (SELECT other.id FROM run AS other CROSS JOIN run_summary AS its ON its.run = other.id"  \
 	" WHERE other.name = run.name AND other.project = run.project"                             \
 	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
 	" '' IN (other.settings_hash, run.settings_hash))"                                         \
-	" AND its.mode = run_summary.mode AND other.id < run.id)"                                  \
+	" AND its.mode = run_summary.mode AND other.id < run.id ORDER BY other.id DESC LIMIT 1)"   \
 	" WHERE was_verdict <> run_summary.verdict AND" SINCE
 
 static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,
 			struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(
-	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status", "it",
+	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status || ''", "it",
 	    q->since_ns, q->project);
 	enum run_status status;
 	int code = SQLITE_ERROR;
@@ -636,25 +373,21 @@ bool db_run_changes(struct db *db, const struct changes_query *query, struct are
 #define HERE                                                                                       \
 	" NOT IN (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                            \
 	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2)) "
-/* From the index alone, which has all of it. */
-#define INDEXED                                                                                    \
-	" FROM run_row INDEXED BY run_here WHERE removed_ns IS NULL"                               \
-	" AND (?2 = '' OR project = ?2) "
+/* What one index has is read in its order, once. */
 #define FACETS                                                                                     \
-	"SELECT 'project', project, count(*) AS many" INDEXED                                      \
-	"AND project <> '' GROUP BY 2 UNION ALL "                                                  \
+	"WITH alike AS MATERIALIZED (SELECT project, device, status, count(*) AS runs FROM"        \
+	" run_row INDEXED BY run_here WHERE removed_ns IS NULL AND (?2 = '' OR project = ?2)"      \
+	" GROUP BY project, device, status) "                                                      \
+	"SELECT 'project', project, sum(runs) AS many FROM alike"                                  \
+	" WHERE project <> '' GROUP BY 2 UNION ALL "                                               \
 	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
-	"SELECT 'device', device, count(*)" INDEXED "AND device <> '' GROUP BY 2 UNION ALL "       \
-	"SELECT 'status', status, count(*)" INDEXED "GROUP BY 2 UNION ALL "                        \
+	"SELECT 'device', device, sum(runs) FROM alike WHERE device <> '' GROUP BY 2 UNION ALL "   \
+	"SELECT 'status', status, sum(runs) FROM alike GROUP BY 2 UNION ALL "                      \
 	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
 	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
 	" WHERE run" HERE "GROUP BY 1) UNION ALL "                                                 \
-	"SELECT 'verdict', 'broken', count(*) FROM"                                                \
-	" (SELECT id AS run FROM run_row WHERE status = 'failed'"                                  \
-	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
-	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "')"                  \
-	" WHERE run" HERE "HAVING count(*) > 0 "                                                   \
-	"ORDER BY many DESC, 2 LIMIT ?1"
+	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") WHERE run" HERE                    \
+	"HAVING count(*) > 0 ORDER BY many DESC, 2 LIMIT ?1"
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)
