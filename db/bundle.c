@@ -17,52 +17,22 @@
 
 enum { KEPT_BYTES = 1 << 20 };
 
-static const char *const tables[] = {
-#define BUNDLE(table, rows) #table,
-#include "db/bundle.def"
-#undef BUNDLE
-};
-
 static const char *const table_rows[] = {
 #define BUNDLE(table, rows) rows,
 #include "db/bundle.def"
 #undef BUNDLE
 };
 
-static const struct {
-	const char *table, *column;
-} omitted[] = {
-#define BUNDLE_OMIT(table, column) { #table, #column },
-#include "db/bundle.def"
-#undef BUNDLE_OMIT
-};
-
-int bundle_table(const char *name)
-{
-	for (int i = 0; i < BUNDLE_TABLES; i++)
-		if (strcmp(name, tables[i]) == 0)
-			return i;
-	return -1;
-}
-
-bool bundle_omits(const char *table, const char *column)
-{
-	for (size_t i = 0; i < sizeof(omitted) / sizeof(omitted[0]); i++)
-		if (strcmp(table, omitted[i].table) == 0 && strcmp(column, omitted[i].column) == 0)
-			return true;
-	return false;
-}
-
 /* ---- the file ---- */
 
-struct writer {
+struct bundle_writer {
 	int fd;
 	struct sha256_ctx sha;
 	struct buf kept; /* not written yet */
 	int64_t bytes;
 };
 
-static bool flush(struct writer *w, struct err *err)
+static bool flush(struct bundle_writer *w, struct err *err)
 {
 	bool ok = !w->kept.failed || err_set(err, ERR_MEMORY, "out of memory for a bundle");
 
@@ -75,7 +45,7 @@ static bool flush(struct writer *w, struct err *err)
 }
 
 /* What is given goes into the line as JSON, which takes it over. */
-static bool put_line(struct writer *w, json_t *json, struct err *err)
+static bool put_line(struct bundle_writer *w, json_t *json, struct err *err)
 {
 	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 
@@ -90,30 +60,34 @@ static bool put_line(struct writer *w, json_t *json, struct err *err)
 
 /* ---- rows ---- */
 
-static json_t *cell_json(sqlite3_stmt *s, int i)
+static json_t *cell_json(struct sql_statement *s, int i)
 {
-	switch (sqlite3_column_type(s, i)) {
-	case SQLITE_INTEGER:
-		return json_integer(sqlite3_column_int64(s, i));
-	case SQLITE_FLOAT:
-		return json_real(sqlite3_column_double(s, i));
-	case SQLITE_TEXT:
-		return json_stringn((const char *)sqlite3_column_text(s, i),
-				    (size_t)sqlite3_column_bytes(s, i));
-	default:
-		return json_pack("[i]", sqlite3_column_bytes(s, i));
+	const char *text;
+
+	switch (sql_type_of(s, i)) {
+	case SQL_INTEGER:
+		return json_integer(sql_int64(s, i));
+	case SQL_REAL:
+		return json_real(sql_double(s, i));
+	case SQL_BYTES:
+		return json_pack("[I]", (json_int_t)sql_bytes(s, i));
+	case SQL_TEXT:
+		break;
 	}
+	text = sql_text(s, i);
+	return text ? json_stringn(text, sql_bytes(s, i)) : NULL;
 }
 
-static bool put_row(struct writer *w, const char *table, sqlite3_stmt *s, struct err *err)
+static bool put_row(struct bundle_writer *w, const char *table, struct sql_statement *s,
+		    struct err *err)
 {
 	json_t *row = json_object();
 	bool ok = true;
 
-	for (int i = 0; ok && i < sqlite3_column_count(s); i++) {
-		const char *column = sqlite3_column_name(s, i);
+	for (int i = 0; ok && i < sql_columns(s); i++) {
+		const char *column = sql_name(s, i);
 
-		if (sqlite3_column_type(s, i) != SQLITE_NULL && !bundle_omits(table, column) &&
+		if (!sql_is_null(s, i) && !bundle_omits(table, column) &&
 		    json_object_set_new(row, column, cell_json(s, i)) != 0)
 			ok = err_set(err, ERR_STORAGE, "%s.%s has what is no text or number", table,
 				     column);
@@ -121,43 +95,42 @@ static bool put_row(struct writer *w, const char *table, sqlite3_stmt *s, struct
 	row = json_pack("{s:o}", table, row);
 	ok = (ok && put_line(w, json_incref(row), err));
 	json_decref(row);
-	for (int i = 0; ok && i < sqlite3_column_count(s); i++)
-		if (sqlite3_column_type(s, i) == SQLITE_BLOB) {
-			buf_add(&w->kept, sqlite3_column_blob(s, i),
-				(size_t)sqlite3_column_bytes(s, i));
+	for (int i = 0; ok && i < sql_columns(s); i++)
+		if (!sql_is_null(s, i) && sql_type_of(s, i) == SQL_BYTES) {
+			buf_add(&w->kept, sql_blob(s, i), sql_bytes(s, i));
 			buf_putc(&w->kept, '\n');
 		}
 	return ok && (w->kept.len < KEPT_BYTES || flush(w, err));
 }
 
-struct chosen {
+struct bundled {
 	const char *runs, *suites; /* JSON lists */
 	int64_t left_out;          /* runs that have not ended */
 };
 
-static bool put_table(struct writer *w, sqlite3 *h, int table, const struct chosen *c,
+static bool put_table(struct bundle_writer *w, struct sql *h, int table, const struct bundled *c,
 		      struct err *err)
 {
 	struct buf sql = { 0 };
-	sqlite3_stmt *s;
-	int code = SQLITE_ERROR;
+	struct sql_statement *s;
+	int code = SQL_FAILED;
 	bool ok = true;
 
 	buf_printf(&sql,
 		   "WITH runs AS MATERIALIZED (SELECT value FROM json_each(?1)),"
 		   " suites AS MATERIALIZED (SELECT value FROM json_each(?2))"
 		   " SELECT * FROM %s WHERE %s ORDER BY 1, 2",
-		   tables[table], table_rows[table]);
+		   bundle_names[table], table_rows[table]);
 	s = sql.failed ? NULL : db_prepare(h, err, sql.data, "tt", c->runs, c->suites);
-	while (ok && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		ok = put_row(w, tables[table], s, err);
-	if (ok && s && code != SQLITE_DONE)
+	while (ok && s && (code = sql_step(s)) == SQL_ROW)
+		ok = put_row(w, bundle_names[table], s, err);
+	if (ok && s && code != SQL_DONE)
 		db_fail(h, "read what is bundled", err);
 	if (sql.failed)
 		err_set(err, ERR_MEMORY, "out of memory for a bundle");
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	buf_finish(&sql);
-	return ok && code == SQLITE_DONE;
+	return ok && code == SQL_DONE;
 }
 
 /* ---- what goes into it ---- */
@@ -173,16 +146,17 @@ static const char choose_sql[] =
     " (?2 = 0 AND (?3 = '' OR project = ?3))) ORDER BY id)),"
     " (SELECT count(*)" ASKED "AND NOT" ENDED ")";
 
-static bool choose(sqlite3 *h, const struct bundle_of *of, struct arena *arena, struct chosen *out,
-		   struct err *err)
+static bool choose(struct sql *h, const struct bundle_of *of, struct arena *arena,
+		   struct bundled *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, choose_sql, "iit", of->run, of->suite, of->project);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "look what is bundled", err));
+	struct sql_statement *s = db_prepare(h, err, choose_sql, "iit", of->run, of->suite,
+					     of->project);
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "look what is bundled", err));
 
 	if (ok)
-		*out = (struct chosen){ text_at(s, 0, arena), text_at(s, 1, arena),
-					sqlite3_column_int64(s, 2) };
-	sqlite3_finalize(s);
+		*out = (struct bundled){ text_at(s, 0, arena), text_at(s, 1, arena),
+					 sql_int64(s, 2) };
+	sql_finalize(s);
 	if (!ok)
 		return false;
 	if (of->suite && strcmp(out->suites, "[]") == 0)
@@ -199,16 +173,16 @@ static json_t *loaded(const char *list)
 	return json_loads(list, 0, NULL);
 }
 
-static json_t *said_of(const struct chosen *c)
+static json_t *said_of(const struct bundled *c)
 {
 	return json_pack("{s:i, s:o, s:o, s:I}", "version", BUNDLE_VERSION, "runs", loaded(c->runs),
 			 "suites", loaded(c->suites), "left_out", (json_int_t)c->left_out);
 }
 
-static bool write_with(sqlite3 *h, const struct bundle_of *of, struct arena *arena,
-		       struct writer *w, json_t **said, struct err *err)
+static bool write_with(struct sql *h, const struct bundle_of *of, struct arena *arena,
+		       struct bundle_writer *w, json_t **said, struct err *err)
 {
-	struct chosen c;
+	struct bundled c;
 	char hex[SHA_HEX_BYTES];
 	bool ok = choose(h, of, arena, &c, err);
 
@@ -228,9 +202,9 @@ static bool write_with(sqlite3 *h, const struct bundle_of *of, struct arena *are
 
 json_t *db_bundle_write(struct db *db, const struct bundle_of *of, int fd, struct err *err)
 {
-	struct writer w = { .fd = fd };
+	struct bundle_writer w = { .fd = fd };
 	struct arena arena = { 0 };
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	json_t *said = NULL;
 	bool ok;
 
@@ -238,7 +212,7 @@ json_t *db_bundle_write(struct db *db, const struct bundle_of *of, int fd, struc
 	ok = db_exec(h, "BEGIN", "read what is bundled", err); /* all of one moment */
 	if (ok) {
 		ok = write_with(h, of, &arena, &w, &said, err);
-		sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+		sql_exec(h, "ROLLBACK");
 	}
 	db_reader_give(db, h);
 	buf_finish(&w.kept);

@@ -2,6 +2,7 @@
 #ifndef DB_BUNDLE_H
 #define DB_BUNDLE_H
 
+#include "db/archive.h"
 #include "db/internal.h"
 #include "db/pieces.h"
 #include "fusion/base/buf.h"
@@ -24,7 +25,26 @@ enum {
 	BUNDLE_REPORT_BYTES = 256 << 20, /* when it is unpacked */
 };
 
-int bundle_table(const char *name); /* a BUNDLE_AT; -1: a bundle has no rows of it */
-bool bundle_omits(const char *table, const char *column);
+/* By BUNDLE_AT. */
+static const char *const bundle_names[] = {
+#define BUNDLE(table, rows) #table,
+#include "db/bundle.def"
+#undef BUNDLE
+};
+
+/* What a bundle has not. */
+static inline bool bundle_omits(const char *table, const char *column)
+{
+	static const char *const omitted[][2] = {
+#define BUNDLE_OMIT(table, column) { #table, #column },
+#include "db/bundle.def"
+#undef BUNDLE_OMIT
+	};
+
+	for (size_t i = 0; i < sizeof(omitted) / sizeof(omitted[0]); i++)
+		if (strcmp(table, omitted[i][0]) == 0 && strcmp(column, omitted[i][1]) == 0)
+			return true;
+	return false;
+}
 
 #endif

@@ -20,7 +20,7 @@ struct id_pair {
 	int64_t was, now;
 };
 
-struct taker {
+struct bundle_taker {
 	struct db *db;
 	const struct bundle_take *as;
 	const char *at, *end; /* what is not read yet */
@@ -31,7 +31,7 @@ struct taker {
 };
 
 /* What is wrong, and where. */
-static bool wrong(const struct taker *t, struct err *err, const char *what, const char *name)
+static bool wrong(const struct bundle_taker *t, struct err *err, const char *what, const char *name)
 {
 	return err_set(err, ERR_BAD_REQUEST, "line %lld of the bundle: %s%.80s", (long long)t->line,
 		       what, name);
@@ -66,7 +66,7 @@ static bool look_at_hash(const void *bytes, size_t len, const char **end, struct
 }
 
 /* The next line as JSON; new.  NULL with what is wrong. */
-static json_t *next_line(struct taker *t, struct err *err)
+static json_t *next_line(struct bundle_taker *t, struct err *err)
 {
 	const char *nl = memchr(t->at, '\n', (size_t)(t->end - t->at));
 	json_t *json;
@@ -89,22 +89,22 @@ static json_t *next_line(struct taker *t, struct err *err)
 
 /* ---- cells ---- */
 
-struct cell {
+struct bundle_cell {
 	const char *column;
 	const json_t *json; /* NULL: a blob */
 	const char *blob;
 	size_t len;
 };
 
-struct row {
+struct bundle_row {
 	int table;
 	const char *name; /* of the table */
-	struct cell at[COLUMNS_MOST];
+	struct bundle_cell at[COLUMNS_MOST];
 	int n;
 	int64_t was, now; /* its own id; was 0: it has none */
 };
 
-static struct cell *cell_of(struct row *r, const char *column)
+static struct bundle_cell *cell_of(struct bundle_row *r, const char *column)
 {
 	for (int i = 0; i < r->n; i++)
 		if (strcmp(r->at[i].column, column) == 0)
@@ -112,9 +112,9 @@ static struct cell *cell_of(struct row *r, const char *column)
 	return NULL;
 }
 
-static const char *text_of(struct row *r, const char *column)
+static const char *text_of(struct bundle_row *r, const char *column)
 {
-	const struct cell *c = cell_of(r, column);
+	const struct bundle_cell *c = cell_of(r, column);
 	const char *text = c ? json_string_value(c->json) : NULL;
 
 	return text ? text : "";
@@ -146,7 +146,8 @@ static bool is_json(const char *text)
 	return is;
 }
 
-static bool check_text(struct taker *t, const struct row *r, const struct cell *c, struct err *err)
+static bool check_text(struct bundle_taker *t, const struct bundle_row *r,
+		       const struct bundle_cell *c, struct err *err)
 {
 	static const struct {
 		const char *table, *column;
@@ -170,7 +171,7 @@ static bool check_text(struct taker *t, const struct row *r, const struct cell *
 }
 
 /* [n]: so many bytes follow, and a newline. */
-static bool read_blob(struct taker *t, struct cell *c, struct err *err)
+static bool read_blob(struct bundle_taker *t, struct bundle_cell *c, struct err *err)
 {
 	const json_t *size = json_array_get(c->json, 0);
 	json_int_t n = json_integer_value(size);
@@ -186,24 +187,25 @@ static bool read_blob(struct taker *t, struct cell *c, struct err *err)
 }
 
 /* The columns that this store has of a table. */
-static bool know_columns(struct taker *t, const struct row *r, struct err *err)
+static bool know_columns(struct bundle_taker *t, const struct bundle_row *r, struct err *err)
 {
-	sqlite3_stmt *s;
-	int code = SQLITE_ERROR;
+	char sql[CELL_NAME + 32];
+	struct sql_statement *s;
 
 	if (t->columns[r->table])
 		return true;
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s LIMIT 0", r->name);
+	s = db_prepare(t->db->writer, err, sql, "");
+	if (!s)
+		return false;
 	t->columns[r->table] = json_object();
-	s = db_prepare(t->db->writer, err, "SELECT name FROM pragma_table_info(?1)", "t", r->name);
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		json_object_set_new(t->columns[r->table], db_text(s, 0), json_true());
-	if (s && code != SQLITE_DONE)
-		db_fail(t->db->writer, "look at a table", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	for (int i = 0; i < sql_columns(s); i++)
+		json_object_set_new(t->columns[r->table], sql_name(s, i), json_true());
+	sql_finalize(s);
+	return true;
 }
 
-static bool read_cells(struct taker *t, json_t *json, struct row *r, struct err *err)
+static bool read_cells(struct bundle_taker *t, json_t *json, struct bundle_row *r, struct err *err)
 {
 	const char *column;
 	json_t *value;
@@ -211,7 +213,7 @@ static bool read_cells(struct taker *t, json_t *json, struct row *r, struct err 
 
 	json_object_foreach(json, column, value)
 	{
-		struct cell *c = &r->at[r->n];
+		struct bundle_cell *c = &r->at[r->n];
 
 		if (!ok)
 			break;
@@ -223,7 +225,7 @@ static bool read_cells(struct taker *t, json_t *json, struct row *r, struct err 
 			ok = wrong(t, err, "it has too many columns", "");
 		if (!ok)
 			break;
-		*c = (struct cell){ .column = column, .json = value };
+		*c = (struct bundle_cell){ .column = column, .json = value };
 		r->n++;
 		if (json_is_array(value))
 			ok = read_blob(t, c, err);
@@ -237,7 +239,7 @@ static bool read_cells(struct taker *t, json_t *json, struct row *r, struct err 
 
 /* ---- ids ---- */
 
-static int64_t mapped(const struct taker *t, int table, int64_t was)
+static int64_t mapped(const struct bundle_taker *t, int table, int64_t was)
 {
 	size_t low = 0, high = t->ids[table].len;
 
@@ -255,7 +257,7 @@ static int64_t mapped(const struct taker *t, int table, int64_t was)
 }
 
 /* Puts this store's ids into the row; its own is left to the store. */
-static bool map_ids(struct taker *t, struct row *r, struct err *err)
+static bool map_ids(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
 	static const struct {
 		int table;
@@ -268,7 +270,7 @@ static bool map_ids(struct taker *t, struct row *r, struct err *err)
 	};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		struct cell *c = ids[i].table == r->table ? cell_of(r, ids[i].column) : NULL;
+		struct bundle_cell *c = ids[i].table == r->table ? cell_of(r, ids[i].column) : NULL;
 		size_t n = t->ids[r->table].len;
 		int64_t now;
 
@@ -293,60 +295,67 @@ static bool map_ids(struct taker *t, struct row *r, struct err *err)
 
 /* ---- rows ---- */
 
-static int bind(sqlite3_stmt *s, int i, const struct cell *c)
+static bool bind(struct sql_statement *s, int i, const struct bundle_cell *c)
 {
 	if (!c->json)
-		return sqlite3_bind_blob64(s, i, c->blob, c->len, SQLITE_STATIC);
+		return sql_bind_blob(s, i, c->blob, c->len);
 	if (json_is_string(c->json))
-		return sqlite3_bind_text64(s, i, json_string_value(c->json),
-					   json_string_length(c->json), SQLITE_STATIC, SQLITE_UTF8);
+		return sql_bind_text(s, i, json_string_value(c->json), json_string_length(c->json));
 	if (json_is_real(c->json))
-		return sqlite3_bind_double(s, i, json_real_value(c->json));
-	return sqlite3_bind_int64(s, i, json_integer_value(c->json));
+		return sql_bind_double(s, i, json_real_value(c->json));
+	return sql_bind_int64(s, i, json_integer_value(c->json));
 }
 
-static bool insert(struct taker *t, struct row *r, struct err *err)
+static struct sql_statement *prepare_insert(struct bundle_taker *t, const struct bundle_row *r,
+					    struct err *err)
 {
+	struct sql_statement *s = NULL;
 	struct buf sql = { 0 };
-	sqlite3_stmt *s = NULL;
-	int code = SQLITE_OK;
 
 	buf_printf(&sql, "INSERT INTO %s(", r->name);
 	for (int i = 0; i < r->n; i++)
 		buf_printf(&sql, "%s\"%s\"", i ? ", " : "", r->at[i].column);
 	buf_puts(&sql, ") VALUES(");
 	for (int i = 0; i < r->n; i++)
-		buf_puts(&sql, i ? ", ?" : "?");
+		buf_printf(&sql, "%s?%d", i ? ", " : "", i + 1);
 	buf_puts(&sql, ")");
 	if (!sql.failed)
 		s = db_prepare(t->db->writer, err, sql.data, "");
 	else
 		err_set(err, ERR_MEMORY, "out of memory for a bundle");
 	buf_finish(&sql);
-	for (int i = 0; s && code == SQLITE_OK && i < r->n; i++)
-		code = bind(s, i + 1, &r->at[i]);
-	if (s && code == SQLITE_OK)
-		code = sqlite3_step(s);
-	if (s && (code & 0xff) == SQLITE_CONSTRAINT)
-		wrong(t, err, "it cannot be stored: ", sqlite3_errmsg(t->db->writer));
-	else if (s && code != SQLITE_DONE)
+	return s;
+}
+
+static bool insert(struct bundle_taker *t, struct bundle_row *r, struct err *err)
+{
+	struct sql_statement *s = prepare_insert(t, r, err);
+	bool ok = s != NULL;
+
+	for (int i = 0; ok && i < r->n; i++)
+		ok = bind(s, i + 1, &r->at[i]);
+	ok = ok && sql_step(s) == SQL_DONE;
+	if (s && !ok && sql_trouble(t->db->writer) == SQL_REFUSED)
+		wrong(t, err, "it cannot be stored: ", sql_message(t->db->writer));
+	else if (s && !ok)
 		db_fail(t->db->writer, "store a row of a bundle", err);
-	sqlite3_finalize(s);
-	r->now = sqlite3_last_insert_rowid(t->db->writer);
-	return s && code == SQLITE_DONE;
+	sql_finalize(s);
+	r->now = ok ? sql_last_id(t->db->writer) : 0;
+	return ok;
 }
 
 /* A machine may be known here. */
-static bool take_environment(struct taker *t, struct row *r, struct err *err)
+static bool take_environment(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
 	return environment_id(t->db, text_of(r, "json"), &r->now, err);
 }
 
 /* A report that can be read, and what its run is found by. */
-static bool check_report(struct taker *t, struct row *r, char **reasons, struct err *err)
+static bool check_report(struct bundle_taker *t, struct bundle_row *r, char **reasons,
+			 struct err *err)
 {
-	const struct cell *codec = cell_of(r, "codec"), *bytes = cell_of(r, "bytes");
-	const struct cell *data = cell_of(r, "data");
+	const struct bundle_cell *codec = cell_of(r, "codec"), *bytes = cell_of(r, "bytes");
+	const struct bundle_cell *data = cell_of(r, "data");
 	struct buf text = { 0 };
 	struct err why = { 0 };
 	json_int_t len = bytes ? json_integer_value(bytes->json) : -1;
@@ -368,10 +377,10 @@ static bool check_report(struct taker *t, struct row *r, char **reasons, struct 
 	return *reasons || wrong(t, err, "its report is none", "");
 }
 
-static bool check_block(struct taker *t, struct row *r, struct err *err)
+static bool check_block(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
 	static const char *const heads[] = { "kind", "events", "t0_ns", "t1_ns" };
-	const struct cell *data = cell_of(r, "data"), *c;
+	const struct bundle_cell *data = cell_of(r, "data"), *c;
 	struct timeline_row row = { 0 };
 	int64_t *const to[] = { &row.kind, &row.events, &row.t0_ns, &row.t1_ns };
 	struct err why = { 0 };
@@ -388,7 +397,7 @@ static bool check_block(struct taker *t, struct row *r, struct err *err)
 }
 
 /* Only runs that have ended are in a bundle: no queue takes one up. */
-static bool check_run(struct taker *t, struct row *r, struct err *err)
+static bool check_run(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
 	enum run_status status;
 
@@ -397,7 +406,7 @@ static bool check_run(struct taker *t, struct row *r, struct err *err)
 }
 
 /* Where it came, and whose it is now. */
-static bool finish_head(struct taker *t, const struct row *r, struct err *err)
+static bool finish_head(struct bundle_taker *t, const struct bundle_row *r, struct err *err)
 {
 	const char *project = t->as->project;
 	bool is_run = r->table == BUNDLE_AT_run_row;
@@ -418,7 +427,7 @@ static bool finish_head(struct taker *t, const struct row *r, struct err *err)
 			    "store a run of a bundle", err);
 }
 
-static bool take_row(struct taker *t, struct row *r, struct err *err)
+static bool take_row(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
 	char *reasons = NULL;
 	bool ok = map_ids(t, r, err);
@@ -440,11 +449,20 @@ static bool take_row(struct taker *t, struct row *r, struct err *err)
 	return ok;
 }
 
-static bool take_line(struct taker *t, struct err *err)
+/* A BUNDLE_AT; -1: a bundle has no rows of it. */
+static int table_of(const char *name)
+{
+	for (int i = 0; i < BUNDLE_TABLES; i++)
+		if (strcmp(name, bundle_names[i]) == 0)
+			return i;
+	return -1;
+}
+
+static bool take_line(struct bundle_taker *t, struct err *err)
 {
 	json_t *json = next_line(t, err);
 	const char *name = json_object_iter_key(json_object_iter(json));
-	struct row r = { .table = name ? bundle_table(name) : -1, .name = name };
+	struct bundle_row r = { .table = name ? table_of(name) : -1, .name = name };
 	json_t *cells = name ? json_object_get(json, name) : NULL;
 	bool ok = json != NULL;
 
@@ -456,7 +474,7 @@ static bool take_line(struct taker *t, struct err *err)
 }
 
 /* Its first line: what it says of itself, of which the version counts. */
-static bool take_head(struct taker *t, struct err *err)
+static bool take_head(struct bundle_taker *t, struct err *err)
 {
 	json_t *json = next_line(t, err);
 	json_int_t version = json_integer_value(json_object_get(json, "version"));
@@ -468,7 +486,7 @@ static bool take_head(struct taker *t, struct err *err)
 }
 
 /* Names, sources and notes, once all of a run is there. */
-static bool put_names(struct taker *t, struct err *err)
+static bool put_names(struct bundle_taker *t, struct err *err)
 {
 	bool ok = true;
 
@@ -477,7 +495,7 @@ static bool put_names(struct taker *t, struct err *err)
 	return ok;
 }
 
-static json_t *pairs_json(const struct taker *t, int table)
+static json_t *pairs_json(const struct bundle_taker *t, int table)
 {
 	json_t *list = json_array();
 
@@ -491,7 +509,7 @@ static json_t *pairs_json(const struct taker *t, int table)
 json_t *db_bundle_take(struct db *db, const void *bytes, size_t len, const struct bundle_take *as,
 		       struct err *err)
 {
-	struct taker t = { .db = db, .as = as, .now_ns = clock_wall_ns() };
+	struct bundle_taker t = { .db = db, .as = as, .now_ns = clock_wall_ns() };
 	json_t *said = NULL;
 	bool ok = look_at_hash(bytes, len, &t.end, err);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/found.h"
+#include "db/internal.h"
 
 enum { ORDER_CHARS = 200 };
 
@@ -50,6 +50,377 @@ bool run_verdict_is(const char *name)
 	return false;
 }
 
+/* ---- a search: words with blanks between them, of which a run must have each, somewhere; a part
+ * of a word is enough, and case does not matter.  "in quotes" blanks count; -word: it must not have
+ * it; source:word, note:word, reason:word: there alone.  #7 or 7 is also the run itself, and a word
+ * also the begin of its commit.  db/search.c stores what is looked at here. ---- */
+
+enum {
+	SEARCH_BYTES = 400,
+	SEARCH_WORDS = 8,
+	SEARCH_INDEXED = 3, /* characters; shorter words are looked for in names and notes alone */
+	AROUND = 48,        /* characters shown before and after what is found */
+	FEW = 500,          /* runs that a statement names one by one */
+	ID_MOST = 1 << 26,  /* a run of a higher number is not found */
+};
+
+struct search_word {
+	bool without;
+	const char *kind; /* of a text; NULL: any */
+	const char *text; /* never "" */
+	bool is_phrase;   /* it was in quotes */
+};
+
+struct search_query {
+	struct search_word at[SEARCH_WORDS];
+	int n;
+	const char *json; /* of all words, which statements bind; NULL: there are none */
+};
+
+static const char *const kinds[] = { "note", "source", "reason" };
+
+static size_t characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Takes "source:" and the like off the front of a word. */
+static const char *take_kind(const char **at)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t len = strlen(kinds[i]);
+
+		if (strncmp(*at, kinds[i], len) == 0 && (*at)[len] == ':') {
+			*at += len + 1;
+			return kinds[i];
+		}
+	}
+	return NULL;
+}
+
+static bool parse_word(const char **at, struct arena *arena, struct search_word *w, struct err *err)
+{
+	const char *begin = *at, *text;
+	char *copy;
+	size_t len;
+
+	*w = (struct search_word){ .without = **at == '-' };
+	*at += w->without;
+	w->kind = take_kind(at);
+	w->is_phrase = **at == '"';
+	text = *at + w->is_phrase;
+	len = w->is_phrase ? strcspn(text, "\"") : strcspn(text, " \t\r\n");
+	if (w->is_phrase && text[len] != '"')
+		return err_set(err, ERR_BAD_REQUEST,
+			       "q: the quote that begins %.40s is not closed: \"two words\"", *at);
+	*at = text + len + w->is_phrase;
+	if (len == 0)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "q: %.*s has no word: a word, \"two words\", -word for what has it "
+			       "not, or note:, source:, reason: and a word is needed",
+			       (int)(*at - begin), begin);
+	copy = arena_strndup(arena, text, len);
+	w->text = copy;
+	return copy || err_set(err, ERR_MEMORY, "out of memory for a search");
+}
+
+/* What the index takes for exactly this text. */
+static char *quoted(const char *text, struct arena *arena)
+{
+	char *out = arena_alloc(arena, 2 * strlen(text) + 3), *to = out;
+
+	if (!out)
+		return NULL;
+	*to++ = '"';
+	for (; *text; text++) {
+		if (*text == '"')
+			*to++ = '"';
+		*to++ = *text;
+	}
+	*to++ = '"';
+	*to = '\0';
+	return out;
+}
+
+static bool write_json(struct search_query *s, struct arena *arena, struct err *err)
+{
+	json_t *list = json_array();
+	char *text;
+
+	for (int i = 0; i < s->n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "text", s->at[i].text, "match",
+						      quoted(s->at[i].text, arena)));
+	text = json_array_size(list) == (size_t)s->n ? json_dumps(list, JSON_COMPACT) : NULL;
+	json_decref(list);
+	s->json = text ? arena_strdup(arena, text) : NULL;
+	free(text);
+	return s->json || err_set(err, ERR_BAD_REQUEST, "q must be UTF-8");
+}
+
+/* Texts live in the arena; `text` NULL is an empty one.  BAD_REQUEST says what is wrong. */
+static bool search_parse(const char *text, struct arena *arena, struct search_query *out,
+			 struct err *err)
+{
+	*out = (struct search_query){ 0 };
+	if (text && strlen(text) > SEARCH_BYTES)
+		return err_set(err, ERR_BAD_REQUEST, "q takes at most %d bytes", SEARCH_BYTES);
+	for (text = text ? text : "";;) {
+		text += strspn(text, " \t\r\n");
+		if (!*text)
+			return out->n == 0 || write_json(out, arena, err);
+		if (out->n == SEARCH_WORDS)
+			return err_set(err, ERR_BAD_REQUEST,
+				       "q takes at most %d words; more are one in quotes",
+				       SEARCH_WORDS);
+		if (!parse_word(&text, arena, &out->at[out->n++], err))
+			return false;
+	}
+}
+
+/* "#7" or "7"; 0: it is no number of a run. */
+static int64_t number_of(const char *text)
+{
+	text += *text == '#';
+	return *text && strlen(text) < 18 && strspn(text, "0123456789") == strlen(text)
+		   ? atoll(text)
+		   : 0;
+}
+
+/* The texts that have the word. */
+static void write_texts(struct buf *sql, const struct search_word *w, int i)
+{
+	if (characters(w->text) >= SEARCH_INDEXED)
+		buf_printf(sql,
+			   "SELECT rowid FROM search WHERE search MATCH"
+			   " json_extract(?1, '$[%d].match')",
+			   i);
+	else
+		buf_printf(sql,
+			   "SELECT id FROM search_text WHERE %s"
+			   " AND instr(lower(body), lower(json_extract(?1, '$[%d].text')))",
+			   w->kind ? "1" : "kind IN ('about', 'note')", i);
+}
+
+/* What a search finds; lives in the arena. */
+struct run_set {
+	bool asked;    /* false: there is no word, and every run is found */
+	uint8_t *bits; /* a bit for each run by its number, from the lowest of a byte on */
+	size_t bytes;
+	int64_t n; /* runs */
+	const struct search_query *query;
+};
+
+/* The runs that have the word, some of them more than once. */
+static void write_word(struct buf *sql, const struct search_word *w, int i)
+{
+	int64_t number = w->kind || w->is_phrase ? 0 : number_of(w->text);
+
+	buf_puts(sql, "SELECT run FROM search_run WHERE text IN (");
+	write_texts(sql, w, i);
+	buf_puts(sql, ")");
+	if (w->kind) /* one of `kinds` */
+		buf_printf(sql, " AND kind = '%s'", w->kind);
+	if (number)
+		buf_printf(sql, " UNION ALL SELECT %lld", (long long)number);
+	if (!w->kind && !w->is_phrase)
+		buf_printf(
+		    sql,
+		    " UNION ALL SELECT id FROM run_row WHERE commit_id <> '' AND lower(commit_id)"
+		    " BETWEEN lower(json_extract(?1, '$[%d].text')) AND"
+		    " lower(json_extract(?1, '$[%d].text')) || char(1114111)",
+		    i, i);
+}
+
+/* ---- sets of runs: a bit for each number ---- */
+
+static bool newest(struct sql *h, int64_t *id, struct err *err)
+{
+	struct sql_statement *s = db_prepare(h, err, "SELECT max(id) FROM run_row", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "search", err));
+
+	*id = ok ? sql_int64(s, 0) : 0;
+	*id = *id < ID_MOST ? *id : ID_MOST;
+	sql_finalize(s);
+	return ok;
+}
+
+/* Sets the bits of the runs that have the word. */
+static bool read_word(struct sql *h, const struct search_query *s, int i, const struct run_set *to,
+		      struct err *err)
+{
+	struct buf sql = { 0 };
+	struct sql_statement *stmt = NULL;
+	int code = SQL_FAILED;
+
+	write_word(&sql, &s->at[i], i);
+	if (sql.failed)
+		err_set(err, ERR_MEMORY, "out of memory for a search");
+	else
+		stmt = db_prepare(h, err, sql.data, "t", s->json);
+	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
+		int64_t run = sql_int64(stmt, 0);
+
+		if (run > 0 && run / 8 < (int64_t)to->bytes)
+			to->bits[run / 8] |= (uint8_t)(1u << run % 8);
+	}
+	if (stmt && code != SQL_DONE)
+		db_fail(h, "search", err);
+	sql_finalize(stmt);
+	buf_finish(&sql);
+	return code == SQL_DONE;
+}
+
+/* Leaves the runs that have the next word, or have it not. */
+static bool narrow(struct sql *h, const struct search_query *s, int i, struct run_set *f,
+		   struct arena *arena, struct err *err)
+{
+	struct run_set has = { .bits = arena_alloc(arena, f->bytes), .bytes = f->bytes };
+	uint8_t unless = s->at[i].without ? 0xff : 0;
+
+	if (!has.bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(has.bits, 0, has.bytes);
+	if (!read_word(h, s, i, &has, err))
+		return false;
+	for (size_t at = 0; at < f->bytes; at++)
+		f->bits[at] &= has.bits[at] ^ unless;
+	return true;
+}
+
+/* `text` NULL is an empty one.  BAD_REQUEST says what is wrong in it. */
+static bool found_look(struct sql *h, const char *text, struct arena *arena, struct run_set *out,
+		       struct err *err)
+{
+	struct search_query *s = arena_alloc(arena, sizeof(*s));
+	int64_t most = 0;
+
+	*out = (struct run_set){ .query = s };
+	if (!s)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	if (!search_parse(text, arena, s, err) || s->n == 0)
+		return err->code == ERR_NONE;
+	if (!newest(h, &most, err))
+		return false;
+	out->asked = true;
+	out->bytes = (size_t)most / 8 + 1;
+	out->bits = arena_alloc(arena, out->bytes);
+	if (!out->bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(out->bits, 0xff, out->bytes);
+	for (int i = 0; i < s->n; i++)
+		if (!narrow(h, s, i, out, arena, err))
+			return false;
+	for (size_t at = 0; at < out->bytes; at++)
+		out->n += __builtin_popcount(out->bits[at]);
+	return true;
+}
+
+/* Appends " AND ...": run.id is one of them; `parameter` binds the bits, as "?4", which get_bit()
+ * of an engine takes from the lowest of a byte on. */
+static void found_write(const struct run_set *f, const char *parameter, struct buf *sql)
+{
+	const char *before = "";
+
+	if (!f->asked)
+		return;
+	if (f->n > FEW) {
+		buf_printf(sql, " AND get_bit(%s, run.id) = 1", parameter);
+		return;
+	}
+	buf_puts(sql, " AND run.id IN (");
+	for (size_t at = 0; at < f->bytes; at++)
+		for (int bit = 0; f->bits[at] && bit < 8; bit++)
+			if (f->bits[at] >> bit & 1) {
+				buf_printf(sql, "%s%zu", before, at * 8 + (size_t)bit);
+				before = ",";
+			}
+	buf_puts(sql, ")");
+}
+
+/* ---- where it is ---- */
+
+/* What is around the first of the words that a text has, beside what names its run; the word comes
+ * between \2 and \3. */
+static const char show_sql[] =
+    "WITH word AS (SELECT key, json_extract(value, '$.text') AS text FROM json_each(?1)),"
+    " shown AS (SELECT run, search_run.kind, body, text.id FROM json_each(?2)"
+    " JOIN search_run ON run = value JOIN search_text AS text ON text.id = search_run.text"
+    " WHERE search_run.kind <> 'about'),"
+    " hit AS (SELECT run, kind, body, word.text, instr(lower(body), lower(word.text)) AS at,"
+    " key FROM shown CROSS JOIN word"
+    " WHERE key IN (SELECT value FROM json_each(iif(kind = 'note', ?3, iif(kind = 'source', ?4,"
+    " ?5)))))"
+    " SELECT run, kind, substr(body, max(1, at - ?6), min(at - 1, ?6)) || char(2) ||"
+    " substr(body, at, length(text)) || char(3) || substr(body, at + length(text), ?6), min(key)"
+    " FROM hit WHERE at > 0 GROUP BY run, kind ORDER BY run, kind";
+
+/* The words that may be shown of a kind, as a JSON list of their places. */
+static const char *words_of(const struct search_query *s, const char *kind, struct arena *arena)
+{
+	const char *out = "[";
+
+	for (int i = 0; i < s->n && out; i++)
+		if (!s->at[i].without && (!s->at[i].kind || strcmp(s->at[i].kind, kind) == 0))
+			out = arena_printf(arena, "%s%s%d", out, out[1] ? "," : "", i);
+	return out ? arena_printf(arena, "%s]", out) : NULL;
+}
+
+static const char *ids_of(const struct run_page *page, struct arena *arena)
+{
+	struct buf out = { 0 };
+	const char *text;
+
+	buf_puts(&out, "[");
+	for (int i = 0; i < page->n; i++)
+		buf_printf(&out, "%s%lld", i ? "," : "", (long long)page->runs[i].id);
+	buf_puts(&out, "]");
+	text = out.failed ? NULL : arena_strdup(arena, out.data);
+	buf_finish(&out);
+	return text;
+}
+
+static void add_found(struct run_page *page, int64_t run, const struct run_found *found)
+{
+	for (int i = 0; i < page->n; i++) {
+		struct run_row *row = &page->runs[i];
+
+		if (row->id == run && row->n_found < RUN_FOUND)
+			row->found[row->n_found++] = *found;
+	}
+}
+
+/* Fills in `found` of the rows: where what was looked for is, outside of their names. */
+static bool found_show(struct sql *h, const struct run_set *f, struct arena *arena,
+		       struct run_page *page, struct err *err)
+{
+	const struct search_query *s = f->query;
+	const char *ids = ids_of(page, arena), *of[3];
+	struct sql_statement *stmt;
+	int code = SQL_FAILED;
+
+	if (!f->asked || page->n == 0)
+		return true;
+	for (size_t i = 0; i < 3; i++)
+		of[i] = words_of(s, kinds[i], arena);
+	if (!ids || !of[0] || !of[1] || !of[2])
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	stmt = db_prepare(h, err, show_sql, "ttttti", s->json, ids, of[0], of[1], of[2],
+			  (int64_t)AROUND);
+	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
+		const struct run_found found = { text_at(stmt, 1, arena), text_at(stmt, 2, arena) };
+
+		add_found(page, sql_int64(stmt, 0), &found);
+	}
+	if (stmt && code != SQL_DONE)
+		db_fail(h, "show what was found", err);
+	sql_finalize(stmt);
+	return code == SQL_DONE;
+}
+
 /* ---- filters ---- */
 
 /* Runs by what another table says of them: read once, from an index where there is one. */
@@ -80,7 +451,7 @@ static bool is_given(const char *text)
 
 /* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  False where no
  * index has the runs in the order of a list. */
-static bool add_where(struct buf *sql, const struct run_query *f, const struct found *found)
+static bool add_where(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
@@ -118,7 +489,7 @@ static bool add_where(struct buf *sql, const struct run_query *f, const struct f
 
 /* "WITH matched(of_run, suite or what they are sorted by) ...": the runs that are asked for.  What
  * no index has in order is looked for once, the rest as far as each reader of it goes. */
-static void write_matched(struct buf *sql, const struct run_query *f, const struct found *found)
+static void write_matched(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	struct buf where = { 0 };
 	bool is_ordered = add_where(&where, f, found);
@@ -163,7 +534,7 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 /* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
  * of them, or one of these where the suite is open (part 1).  A suite is where its newest run
  * is. */
-static void write_folded(struct buf *sql, const struct run_query *f, const struct found *found)
+static void write_folded(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
 
@@ -203,7 +574,7 @@ static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 }
 
 /* Each run a row, and one more where there is a next page. */
-static void write_flat(struct buf *sql, const struct run_query *f, const struct found *found)
+static void write_flat(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	char order[ORDER_CHARS];
 
@@ -233,35 +604,35 @@ static void read_recent(const char *text, struct run_row *run)
 
 /* The rows of a page, and the counts, which come with each row, and where there is none with an
  * empty one. */
-static bool read_rows(sqlite3_stmt *s, struct arena *arena, struct run_page *out)
+static bool read_rows(struct sql_statement *s, struct arena *arena, struct run_page *out)
 {
 	int code;
 
-	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+	while ((code = sql_step(s)) == SQL_ROW) {
 		struct run_row *row = &out->runs[out->n];
 		int at;
 
-		out->total = sqlite3_column_int64(s, 0);
-		out->total_runs = sqlite3_column_int64(s, 1);
-		if (sqlite3_column_type(s, 3) == SQLITE_NULL)
+		out->total = sql_int64(s, 0);
+		out->total_runs = sql_int64(s, 1);
+		if (sql_is_null(s, 3))
 			continue;
 		at = run_read(s, 3, arena, row);
-		row->stands_for = sqlite3_column_int64(s, 2);
+		row->stands_for = sql_int64(s, 2);
 		if (row->summary.mode)
 			read_recent(db_text(s, at), row);
 		out->n++;
 	}
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
-static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena,
+static bool list_with(struct sql *h, const struct run_query *q, struct arena *arena,
 		      struct run_page *out, struct err *err)
 {
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
 	struct buf sql = { 0 };
-	struct found found;
-	sqlite3_stmt *s;
+	struct run_set found;
+	struct sql_statement *s;
 
 	if (!found_look(h, q->text, arena, &found, err))
 		return false;
@@ -278,7 +649,7 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 		: db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, &found, status),
 			     q->before_id, (int64_t)q->limit + 1, q->offset);
 	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	buf_finish(&sql);
 	if (out->n > q->limit) {
 		out->n = q->limit;
@@ -290,80 +661,8 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = list_with(h, query, arena, out, err);
-
-	db_reader_give(db, h);
-	return ok;
-}
-
-#define SINCE " run.created_ns >= ?1 AND (?2 = '' OR run.project = ?2)"
-
-/* Beside each run its verdict's, and the number and verdict of the run before it with the same
- * settings; '': those of a run from a file are not read yet. */
-#define CHANGED                                                                                    \
-	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
-	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
-	" (SELECT other.id FROM run AS other CROSS JOIN run_summary AS its ON its.run = other.id"  \
-	" WHERE other.name = run.name AND other.project = run.project"                             \
-	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
-	" '' IN (other.settings_hash, run.settings_hash))"                                         \
-	" AND its.mode = run_summary.mode AND other.id < run.id ORDER BY other.id DESC LIMIT 1)"   \
-	" WHERE was_verdict <> run_summary.verdict AND" SINCE
-
-static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,
-			struct err *err)
-{
-	sqlite3_stmt *s = db_prepare(
-	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status || ''", "it",
-	    q->since_ns, q->project);
-	enum run_status status;
-	int code = SQLITE_ERROR;
-
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		if (run_status_from_name(db_text(s, 0), &status))
-			out->counts[status] = sqlite3_column_int64(s, 1);
-	if (s && code != SQLITE_DONE)
-		db_fail(h, "count runs", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
-}
-
-static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena *arena,
-			 struct run_changes *out, struct err *err)
-{
-	sqlite3_stmt *s;
-	int code = SQLITE_ERROR;
-
-	*out = (struct run_changes){ .at = ARENA_ARRAY(arena, struct run_change,
-						       (size_t)q->limit) };
-	if (!out->at)
-		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	if (!count_since(h, q, out, err))
-		return false;
-	s = db_prepare(h, err,
-		       "SELECT " RUN_COLUMNS ", was_run, was_verdict, count(*) OVER ()" CHANGED
-		       " ORDER BY run.id DESC LIMIT ?3",
-		       "iti", q->since_ns, q->project, (int64_t)q->limit);
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
-		struct run_change *to = &out->at[out->n++];
-		int at = run_read(s, 0, arena, &to->run);
-
-		to->before = sqlite3_column_int64(s, at);
-		to->was = text_at(s, at + 1, arena);
-		out->total = sqlite3_column_int64(s, at + 2);
-	}
-	if (s && code != SQLITE_DONE)
-		db_fail(h, "look for changes", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
-}
-
-bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
-		    struct run_changes *out, struct err *err)
-{
-	sqlite3 *h = db_reader_take(db);
-	bool ok = changes_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
@@ -392,21 +691,22 @@ bool db_run_changes(struct db *db, const struct changes_query *query, struct are
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	struct run_facet *rows = ARENA_ARRAY(arena, struct run_facet, RUN_MAX_FACETS);
-	sqlite3_stmt *s = db_prepare(h, err, FACETS, "it", (int64_t)RUN_MAX_FACETS, project);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(h, err, FACETS, "it", (int64_t)RUN_MAX_FACETS,
+					     project);
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && rows && (code = sql_step(s)) == SQL_ROW)
 		rows[(*n)++] = (struct run_facet){ text_at(s, 0, arena), text_at(s, 1, arena),
-						   sqlite3_column_int64(s, 2) };
+						   sql_int64(s, 2) };
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "count runs", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

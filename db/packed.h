@@ -68,14 +68,13 @@ static inline bool packed_unpack(int codec, size_t decoded, const void *bytes, s
 }
 
 /* The same of three columns: codec, bytes and data. */
-static inline bool packed_read(sqlite3_stmt *s, int column, struct buf *out, struct err *err)
+static inline bool packed_read(struct sql_statement *s, int column, struct buf *out,
+			       struct err *err)
 {
-	int64_t decoded = sqlite3_column_int64(s, column + 1);
+	int64_t decoded = sql_int64(s, column + 1);
 
-	return packed_unpack(sqlite3_column_int(s, column),
-			     decoded < 0 ? SIZE_MAX : (size_t)decoded,
-			     sqlite3_column_blob(s, column + 2),
-			     (size_t)sqlite3_column_bytes(s, column + 2), out, err);
+	return packed_unpack(sql_int(s, column), decoded < 0 ? SIZE_MAX : (size_t)decoded,
+			     sql_blob(s, column + 2), sql_bytes(s, column + 2), out, err);
 }
 
 #endif

@@ -2,6 +2,7 @@
 #define HANDLER_bundles(name) name
 #include <unistd.h>
 
+#include "db/archive.h"
 #include "fusion/base/hash.h"
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"

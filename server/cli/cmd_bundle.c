@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "db/db.h"
+#include "db/archive.h"
 #include "profiler/numbers/numbers.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "db/db.h"
+#include "db/archive.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
