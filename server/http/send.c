@@ -210,27 +210,15 @@ static bool is_same(const char *tags, const struct kept_answer *a)
 	return false;
 }
 
-/* What is kept, a part of it where one is asked for of this very text, or its head alone where who
- * asks has it. */
-static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
+/* A response of these bytes of it, which whoever sends it has until all of them are sent. */
+static struct MHD_Response *kept_response(const struct kept_answer *a, struct answer_bytes bytes,
+					  enum coding coding)
 {
-	const struct kept_answer *a = x->kept;
-	bool same = is_same(header(c, "If-None-Match"), a);
-	const char *range = same || x->head ? NULL : header(c, "Range");
-	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
-	enum coding coding = part.status == MHD_HTTP_OK ? x->coding : CODING_PLAIN;
-	struct answer_bytes bytes = answer_text(x->http->answers, x->kept, &coding);
-	struct MHD_Response *r;
+	struct MHD_Response *r = MHD_create_response_from_buffer(bytes.len, (void *)bytes.at,
+								 MHD_RESPMEM_PERSISTENT);
 
-	if (same)
-		bytes = (struct answer_bytes){ "", 0 };
-	else if (part.status != MHD_HTTP_OK)
-		bytes = (struct answer_bytes){ bytes.at + (part.len ? part.first : 0), part.len };
-	/* The exchange has it until all of it is sent. */
-	r = MHD_create_response_from_buffer(bytes.len, (void *)bytes.at, MHD_RESPMEM_PERSISTENT);
 	if (!r)
-		return MHD_NO;
-	add_range(r, &part, a->len);
+		return NULL;
 	response_name_file(r, a->filename);
 	add_tag(r, a->etag, coding);
 	if (coding == CODING_PLAIN)
@@ -238,9 +226,56 @@ static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
 	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
 	/* Asked again each time, answered by 304 where it is the same. */
 	response_add(r, "Cache-Control", "private, no-cache");
-	if (coding != CODING_PLAIN && !same)
-		response_add(r, "Content-Encoding", coding_name(coding));
-	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : part.status, a->type);
+	return r;
+}
+
+/* The whole of it, or its head alone where who asks has it: the response of one that asked before,
+ * or a new one that is left for the next. */
+static enum MHD_Result send_whole(struct exchange *x, bool same)
+{
+	struct kept_answer *a = x->kept;
+	enum coding coding = x->coding;
+	struct answer_bytes bytes = answer_text(x->http->answers, a, &coding);
+	int kind = (int)coding * 2 + same;
+	struct ready *ready = ready_take(&a->ready, kind);
+	struct MHD_Response *r;
+
+	if (!ready) {
+		r = kept_response(a, same ? (struct answer_bytes){ "", 0 } : bytes, coding);
+		if (r && coding != CODING_PLAIN && !same)
+			response_add(r, "Content-Encoding", coding_name(coding));
+		if (r)
+			response_dress(r, a->type);
+		ready = ready_new(r, kind);
+	}
+	if (!ready || !ready_name(ready, x->id)) {
+		memory_note_refused();
+		ready_destroy(ready);
+		return MHD_NO;
+	}
+	x->ready = ready;
+	return MHD_queue_response(x->req.connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+				  ready->response);
+}
+
+/* What is kept, or a part of it where one is asked for of this very text. */
+static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
+{
+	const struct kept_answer *a = x->kept;
+	bool same = is_same(header(c, "If-None-Match"), a);
+	const char *range = same || x->head ? NULL : header(c, "Range");
+	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
+	struct MHD_Response *r;
+
+	if (part.status == MHD_HTTP_OK)
+		return send_whole(x, same);
+	r = kept_response(a,
+			  (struct answer_bytes){ a->text + (part.len ? part.first : 0), part.len },
+			  CODING_PLAIN);
+	if (!r)
+		return MHD_NO;
+	add_range(r, &part, a->len);
+	return send_response(x, r, part.status, a->type);
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
@@ -290,10 +325,14 @@ enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_
 	enum MHD_Result sent;
 
 	if (x->ok && x->kept && !x->squeezed) {
+		bool quick;
+
 		x->coding = coding_of(header(c, "Accept-Encoding"));
+		quick = answer_is_quick(x->kept, x->coding);
+		if (!quick && exchange_ask_again(x))
+			return MHD_YES;
 		x->squeezed = true;
-		if (!answer_is_quick(x->kept, x->coding) &&
-		    exchange_run_slowly(http, x, c, squeeze_slowly))
+		if (!quick && exchange_run_slowly(http, x, c, squeeze_slowly))
 			return MHD_YES;
 	}
 	if (x->ok && x->kept)
