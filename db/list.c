@@ -295,12 +295,12 @@ static void add_found(struct run_page *page, int64_t run, const struct run_found
 }
 
 /* Fills in `found` of the rows: where what was looked for is, outside of their names. */
-static bool search_show(sqlite3 *h, const struct search_query *s, struct arena *arena,
+static bool search_show(struct sql *h, const struct search_query *s, struct arena *arena,
 			struct run_page *page, struct err *err)
 {
 	const char *ids = ids_of(page, arena), *of[3];
-	sqlite3_stmt *stmt;
-	int code = SQLITE_ERROR;
+	struct sql_statement *stmt;
+	int code = SQL_FAILED;
 
 	for (size_t i = 0; i < 3; i++)
 		of[i] = words_of(s, kinds[i], arena);
@@ -308,15 +308,15 @@ static bool search_show(sqlite3 *h, const struct search_query *s, struct arena *
 		return err_set(err, ERR_MEMORY, "out of memory for a search");
 	stmt = db_prepare(h, err, show_sql, "ttttti", s->json, ids, of[0], of[1], of[2],
 			  (int64_t)AROUND);
-	while (stmt && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
 		const struct run_found found = { text_at(stmt, 1, arena), text_at(stmt, 2, arena) };
 
-		add_found(page, sqlite3_column_int64(stmt, 0), &found);
+		add_found(page, sql_int64(stmt, 0), &found);
 	}
-	if (stmt && code != SQLITE_DONE)
+	if (stmt && code != SQL_DONE)
 		db_fail(h, "show what was found", err);
-	sqlite3_finalize(stmt);
-	return code == SQLITE_DONE;
+	sql_finalize(stmt);
+	return code == SQL_DONE;
 }
 
 /* ---- filters ---- */
@@ -495,35 +495,35 @@ static void read_recent(const char *text, struct run_row *run)
 
 /* The rows of a page, and the counts, which come with each row, and where there is none with an
  * empty one. */
-static bool read_rows(sqlite3_stmt *s, struct arena *arena, struct run_page *out)
+static bool read_rows(struct sql_statement *s, struct arena *arena, struct run_page *out)
 {
 	int code;
 
-	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+	while ((code = sql_step(s)) == SQL_ROW) {
 		struct run_row *row = &out->runs[out->n];
 		int at;
 
-		out->total = sqlite3_column_int64(s, 0);
-		out->total_runs = sqlite3_column_int64(s, 1);
-		if (sqlite3_column_type(s, 3) == SQLITE_NULL)
+		out->total = sql_int64(s, 0);
+		out->total_runs = sql_int64(s, 1);
+		if (sql_is_null(s, 3))
 			continue;
 		at = run_read(s, 3, arena, row);
-		row->stands_for = sqlite3_column_int64(s, 2);
+		row->stands_for = sql_int64(s, 2);
 		if (row->summary.mode)
 			read_recent(db_text(s, at), row);
 		out->n++;
 	}
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
-static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena,
+static bool list_with(struct sql *h, const struct run_query *q, struct arena *arena,
 		      struct run_page *out, struct err *err)
 {
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
 	struct buf sql = { 0 };
 	struct search_query search;
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 
 	if (!search_parse(q->text, arena, &search, err))
 		return false;
@@ -541,7 +541,7 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 				 FILTER_VALUES(q, &search, status), q->before_id,
 				 (int64_t)q->limit + 1, q->offset);
 	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	buf_finish(&sql);
 	if (out->n > q->limit) {
 		out->n = q->limit;
@@ -553,7 +553,7 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
 		 struct run_page *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = list_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
@@ -574,29 +574,29 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	" AND its.mode = run_summary.mode AND other.id < run.id)"                                  \
 	" WHERE was_verdict <> run_summary.verdict AND" SINCE
 
-static bool count_since(sqlite3 *h, const struct changes_query *q, struct run_changes *out,
+static bool count_since(struct sql *h, const struct changes_query *q, struct run_changes *out,
 			struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status", "it",
 	    q->since_ns, q->project);
 	enum run_status status;
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && (code = sql_step(s)) == SQL_ROW)
 		if (run_status_from_name(db_text(s, 0), &status))
-			out->counts[status] = sqlite3_column_int64(s, 1);
-	if (s && code != SQLITE_DONE)
+			out->counts[status] = sql_int64(s, 1);
+	if (s && code != SQL_DONE)
 		db_fail(h, "count runs", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
-static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena *arena,
+static bool changes_with(struct sql *h, const struct changes_query *q, struct arena *arena,
 			 struct run_changes *out, struct err *err)
 {
-	sqlite3_stmt *s;
-	int code = SQLITE_ERROR;
+	struct sql_statement *s;
+	int code = SQL_FAILED;
 
 	*out = (struct run_changes){ .at = ARENA_ARRAY(arena, struct run_change,
 						       (size_t)q->limit) };
@@ -608,24 +608,24 @@ static bool changes_with(sqlite3 *h, const struct changes_query *q, struct arena
 		       "SELECT " RUN_COLUMNS ", was_run, was_verdict, count(*) OVER ()" CHANGED
 		       " ORDER BY run.id DESC LIMIT ?3",
 		       "iti", q->since_ns, q->project, (int64_t)q->limit);
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (s && (code = sql_step(s)) == SQL_ROW) {
 		struct run_change *to = &out->at[out->n++];
 		int at = run_read(s, 0, arena, &to->run);
 
-		to->before = sqlite3_column_int64(s, at);
+		to->before = sql_int64(s, at);
 		to->was = text_at(s, at + 1, arena);
-		out->total = sqlite3_column_int64(s, at + 2);
+		out->total = sql_int64(s, at + 2);
 	}
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "look for changes", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
 bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
 		    struct run_changes *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = changes_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
@@ -659,21 +659,22 @@ bool db_run_changes(struct db *db, const struct changes_query *query, struct are
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	struct run_facet *rows = ARENA_ARRAY(arena, struct run_facet, RUN_MAX_FACETS);
-	sqlite3_stmt *s = db_prepare(h, err, FACETS, "it", (int64_t)RUN_MAX_FACETS, project);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(h, err, FACETS, "it", (int64_t)RUN_MAX_FACETS,
+					     project);
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && rows && (code = sql_step(s)) == SQL_ROW)
 		rows[(*n)++] = (struct run_facet){ text_at(s, 0, arena), text_at(s, 1, arena),
-						   sqlite3_column_int64(s, 2) };
+						   sql_int64(s, 2) };
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "count runs", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

@@ -42,12 +42,13 @@ static inline bool packed_make(const void *bytes, size_t len, struct buf *out, i
 }
 
 /* What three columns, codec, bytes and data, have, unpacked.  STORAGE, MEMORY. */
-static inline bool packed_read(sqlite3_stmt *s, int column, struct buf *out, struct err *err)
+static inline bool packed_read(struct sql_statement *s, int column, struct buf *out,
+			       struct err *err)
 {
-	int codec = sqlite3_column_int(s, column);
-	int64_t decoded = sqlite3_column_int64(s, column + 1);
-	const void *bytes = sqlite3_column_blob(s, column + 2);
-	size_t len = (size_t)sqlite3_column_bytes(s, column + 2);
+	int codec = sql_int(s, column);
+	int64_t decoded = sql_int64(s, column + 1);
+	const void *bytes = sql_blob(s, column + 2);
+	size_t len = sql_bytes(s, column + 2);
 	size_t decoded_bytes = (size_t)decoded;
 	size_t n;
 

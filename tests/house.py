@@ -49,7 +49,8 @@ ARROWS = {
     "profiler/fields": "base",
     "profiler/layout": "base",
     "profiler.h": "profiler/timeline fusion.h base",
-    "db": "base",
+    "db": "db/sql",
+    "db/sql": "base",
     "session": "capture lazy",
     "capture": "capture/control capture/guards",  # and its room backward, which sees struct entry
     "capture/control": "capture/trace",
