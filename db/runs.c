@@ -539,11 +539,11 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 
 bool db_answers(struct db *db, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT max(id) FROM run_row", "");
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "read the last run", err));
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err, "SELECT max(id) FROM run_row", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "read the last run", err));
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
