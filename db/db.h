@@ -847,9 +847,6 @@ bool db_run_thin(struct db *db, int64_t id, const struct run_thinned *as, int64_
  * for a moment. */
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 
-/* Whether runs can be read. */
-bool db_answers(struct db *db, struct err *err);
-
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
 

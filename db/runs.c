@@ -537,17 +537,6 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 	return ok;
 }
 
-bool db_answers(struct db *db, struct err *err)
-{
-	struct sql *h = db_reader_take(db);
-	struct sql_statement *s = db_prepare(h, err, "SELECT max(id) FROM run_row", "");
-	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "read the last run", err));
-
-	sql_finalize(s);
-	db_reader_give(db, h);
-	return ok;
-}
-
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 {
 	struct sql *h = db_reader_take(db);

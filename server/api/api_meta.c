@@ -87,10 +87,11 @@ static json_t *find_problems(struct app *app)
 {
 	json_t *problems = json_array();
 	struct err err = { 0 };
+	int64_t since;
 
 	if (clock_ns() - app->well_ns < look_ns)
 		return problems;
-	add_problem(problems, db_answers(app->db, &err), &err);
+	add_problem(problems, db_queue_since(app->db, &since, &err), &err); /* runs can be read */
 	add_problem(problems, store_has_room(app, &err) && has_room(app->store, &err), &err);
 	add_problem(problems, has_temporary_folder(&err), &err);
 	if (json_array_size(problems) == 0)

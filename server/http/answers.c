@@ -289,7 +289,7 @@ static void count_bytes(struct answers *all, struct answer_place *k, ptrdiff_t m
 	pthread_mutex_unlock(&all->lock);
 }
 
-void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready *r)
+void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r)
 {
 	ptrdiff_t more;
 

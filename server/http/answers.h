@@ -71,7 +71,7 @@ struct answer_bytes {
 struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding);
 
 /* Leaves a response with its answer for the next who asks. */
-void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready *r);
+void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r);
 
 /* As in Content-Encoding; "" of CODING_PLAIN. */
 static inline const char *coding_name(enum coding coding)

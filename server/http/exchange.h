@@ -60,7 +60,7 @@ struct exchange {
 	struct answers_version version; /* before it was looked at */
 	struct kept_answer *kept;       /* what is sent; NULL: the reply */
 	enum coding coding;             /* of that */
-	struct ready *ready;            /* that it is sent by; NULL: another response */
+	struct ready_response *ready;   /* that it is sent by; NULL: another response */
 	bool squeezed;                  /* it need not be any more */
 	struct making making;           /* of an answer that others may ask for meanwhile */
 	struct http *http;

@@ -20,33 +20,29 @@ enum {
 	READY_BYTES = 3 << 10,
 };
 
-struct ready {
+struct ready_response {
 	struct MHD_Response *response;
 	int kind;
 	bool counted;                  /* among the bytes of its answer */
-	char id[REQUEST_ID_CHARS + 1]; /* that it has now; "": none yet */
+	char id[REQUEST_ID_CHARS + 1]; /* that it has now */
 };
 
 /* Those of one answer that nobody has. */
 struct ready_shelf {
-	_Atomic(struct ready *) at[READY_KINDS][READY_MOST];
+	_Atomic(struct ready_response *) at[READY_KINDS][READY_MOST];
 };
 
-/* NULL: none of the kind is there. */
-struct ready *ready_take(struct ready_shelf *shelf, int kind);
+/* One that says the id of this request; NULL: none of the kind is there. */
+struct ready_response *ready_take(struct ready_shelf *shelf, int kind, const char *id);
 
-/* Takes over the response; NULL where there is no memory, then it is destroyed, or there was no
- * response. */
-struct ready *ready_new(struct MHD_Response *response, int kind);
-
-/* Has it say the id of a request; false where there is no memory. */
-bool ready_name(struct ready *r, const char *id);
+/* A new one of these bytes, which stay where they are for as long as it is there, and with no other
+ * header line than the id; NULL where there is no memory. */
+struct ready_response *ready_new(const char *bytes, size_t len, int kind, const char *id);
 
 /* Leaves it for the next; *bytes: by how much what the shelf holds has grown.  Where there is no
  * room it is destroyed. */
-void ready_give(struct ready_shelf *shelf, struct ready *r, ptrdiff_t *bytes);
+void ready_give(struct ready_shelf *shelf, struct ready_response *r, ptrdiff_t *bytes);
 
-void ready_destroy(struct ready *r); /* NULL is fine */
 void ready_clear(struct ready_shelf *shelf);
 
 #endif

@@ -210,15 +210,9 @@ static bool is_same(const char *tags, const struct kept_answer *a)
 	return false;
 }
 
-/* A response of these bytes of it, which whoever sends it has until all of them are sent. */
-static struct MHD_Response *kept_response(const struct kept_answer *a, struct answer_bytes bytes,
-					  enum coding coding)
+/* The header lines of what is kept. */
+static void dress_kept(struct MHD_Response *r, const struct kept_answer *a, enum coding coding)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(bytes.len, (void *)bytes.at,
-								 MHD_RESPMEM_PERSISTENT);
-
-	if (!r)
-		return NULL;
 	response_name_file(r, a->filename);
 	add_tag(r, a->etag, coding);
 	if (coding == CODING_PLAIN)
@@ -226,7 +220,6 @@ static struct MHD_Response *kept_response(const struct kept_answer *a, struct an
 	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
 	/* Asked again each time, answered by 304 where it is the same. */
 	response_add(r, "Cache-Control", "private, no-cache");
-	return r;
 }
 
 /* The whole of it, or its head alone where who asks has it: the response of one that asked before,
@@ -237,25 +230,21 @@ static enum MHD_Result send_whole(struct exchange *x, bool same)
 	enum coding coding = x->coding;
 	struct answer_bytes bytes = answer_text(x->http->answers, a, &coding);
 	int kind = (int)coding * 2 + same;
-	struct ready *ready = ready_take(&a->ready, kind);
-	struct MHD_Response *r;
 
-	if (!ready) {
-		r = kept_response(a, same ? (struct answer_bytes){ "", 0 } : bytes, coding);
-		if (r && coding != CODING_PLAIN && !same)
-			response_add(r, "Content-Encoding", coding_name(coding));
-		if (r)
-			response_dress(r, a->type);
-		ready = ready_new(r, kind);
+	x->ready = ready_take(&a->ready, kind, x->id);
+	if (!x->ready) {
+		x->ready = ready_new(same ? "" : bytes.at, same ? 0 : bytes.len, kind, x->id);
+		if (!x->ready) {
+			memory_note_refused();
+			return MHD_NO;
+		}
+		dress_kept(x->ready->response, a, coding);
+		if (coding != CODING_PLAIN && !same)
+			response_add(x->ready->response, "Content-Encoding", coding_name(coding));
+		response_dress(x->ready->response, a->type);
 	}
-	if (!ready || !ready_name(ready, x->id)) {
-		memory_note_refused();
-		ready_destroy(ready);
-		return MHD_NO;
-	}
-	x->ready = ready;
 	return MHD_queue_response(x->req.connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
-				  ready->response);
+				  x->ready->response);
 }
 
 /* What is kept, or a part of it where one is asked for of this very text. */
@@ -269,11 +258,11 @@ static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
 
 	if (part.status == MHD_HTTP_OK)
 		return send_whole(x, same);
-	r = kept_response(a,
-			  (struct answer_bytes){ a->text + (part.len ? part.first : 0), part.len },
-			  CODING_PLAIN);
+	r = MHD_create_response_from_buffer(
+	    part.len, (void *)(a->text + (part.len ? part.first : 0)), MHD_RESPMEM_PERSISTENT);
 	if (!r)
 		return MHD_NO;
+	dress_kept(r, a, CODING_PLAIN);
 	add_range(r, &part, a->len);
 	return send_response(x, r, part.status, a->type);
 }
