@@ -15,9 +15,11 @@ static const struct {
 	[RUN_SORT_AGE] = { "age", "id" },
 	[RUN_SORT_NAME] = { "name", "lower(name)" },
 	[RUN_SORT_VERDICT] = { "verdict", "verdict" },
-	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)" },
+	[RUN_SORT_SPEEDUP] = { "speedup",
+			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END" },
 	[RUN_SORT_MEDIAN] = { "median", "median_us" },
-	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
+	[RUN_SORT_REPAID] = { "repaid", "CASE WHEN mode IS NOT NULL THEN ifnull(calls_to_repay, "
+					"1.7976931348623157e308) END" },
 	[RUN_SORT_BREAKS] = { "breaks", "breaks" },
 	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')" },
 	[RUN_SORT_STATUS] = { "status", "status" },
@@ -68,6 +70,7 @@ struct search_query {
 	struct search_word at[SEARCH_WORDS];
 	int n;            /* 0: everything is found */
 	const char *json; /* what the statement binds, where it has any */
+	bool is_shared;   /* the store: its index is another */
 };
 
 static const char *const kinds[] = { "note", "source", "reason" };
@@ -184,9 +187,16 @@ static int64_t number_of(const char *text)
 }
 
 /* The texts that have the word. */
-static void write_texts(struct buf *sql, const struct search_word *w, int i, const char *json)
+static void write_texts(struct buf *sql, const struct search_query *s, int i, const char *json)
 {
-	if (characters(w->text) >= SEARCH_INDEXED)
+	const struct search_word *w = &s->at[i];
+
+	if (characters(w->text) >= SEARCH_INDEXED && s->is_shared)
+		buf_printf(sql,
+			   "SELECT id FROM search_text WHERE body ILIKE"
+			   " has_pattern(json_extract(%s, '$[%d].text'))",
+			   json, i);
+	else if (characters(w->text) >= SEARCH_INDEXED)
 		buf_printf(sql,
 			   "SELECT rowid FROM search WHERE search MATCH"
 			   " json_extract(%s, '$[%d].match')",
@@ -194,16 +204,17 @@ static void write_texts(struct buf *sql, const struct search_word *w, int i, con
 	else
 		buf_printf(sql,
 			   "SELECT id FROM search_text WHERE %s"
-			   " AND instr(lower(body), lower(json_extract(%s, '$[%d].text')))",
-			   w->kind ? "1" : "kind IN ('about', 'note')", json, i);
+			   " AND instr(lower(body), lower(json_extract(%s, '$[%d].text'))) > 0",
+			   w->kind ? "TRUE" : "kind IN ('about', 'note')", json, i);
 }
 
-static void write_word(struct buf *sql, const struct search_word *w, int i, const char *json)
+static void write_word(struct buf *sql, const struct search_query *s, int i, const char *json)
 {
+	const struct search_word *w = &s->at[i];
 	int64_t number = w->kind || w->is_phrase ? 0 : number_of(w->text);
 
 	buf_puts(sql, "SELECT run FROM (SELECT run FROM search_run WHERE text IN (");
-	write_texts(sql, w, i, json);
+	write_texts(sql, s, i, json);
 	buf_puts(sql, ")");
 	if (w->kind) /* one of `kinds` */
 		buf_printf(sql, " AND kind = '%s'", w->kind);
@@ -216,7 +227,7 @@ static void write_word(struct buf *sql, const struct search_word *w, int i, cons
 		    " BETWEEN lower(json_extract(%s, '$[%d].text')) AND"
 		    " lower(json_extract(%s, '$[%d].text')) || char(1114111)",
 		    json, i, json, i);
-	buf_puts(sql, ")");
+	buf_puts(sql, ") AS its");
 }
 
 /* "found(run) AS MATERIALIZED (...)": the runs that have each word; `json` is the parameter that
@@ -229,7 +240,7 @@ static void search_write(struct buf *sql, const struct search_query *s, const ch
 	for (int i = 0; i < s->n; i++)
 		if (!s->at[i].without) {
 			buf_puts(sql, before);
-			write_word(sql, &s->at[i], i, json);
+			write_word(sql, s, i, json);
 			before = " INTERSECT ";
 		}
 	if (!*before)
@@ -237,7 +248,7 @@ static void search_write(struct buf *sql, const struct search_query *s, const ch
 	for (int i = 0; i < s->n; i++)
 		if (s->at[i].without) {
 			buf_puts(sql, " EXCEPT ");
-			write_word(sql, &s->at[i], i, json);
+			write_word(sql, s, i, json);
 		}
 	buf_puts(sql, ")");
 }
@@ -258,6 +269,21 @@ static const char show_sql[] =
     " SELECT run, kind, substr(body, max(1, at - ?6), min(at - 1, ?6)) || char(2) ||"
     " substr(body, at, length(text)) || char(3) || substr(body, at + length(text), ?6), min(key)"
     " FROM hit WHERE at > 0 GROUP BY run, kind ORDER BY run, kind";
+
+/* The same in the words of PostgreSQL. */
+static const char show_shared_sql[] =
+    "WITH word AS (SELECT at - 1 AS key, one ->> 'text' AS text FROM"
+    " jsonb_array_elements(?1::jsonb) WITH ORDINALITY AS e(one, at)),"
+    " shown AS (SELECT run, search_run.kind, body FROM json_each(?2) AS ids"
+    " JOIN search_run ON run = ids.value JOIN search_text ON search_text.id = search_run.text"
+    " WHERE search_run.kind <> 'about'),"
+    " hit AS (SELECT run, kind, body, word.text, instr(lower(body), lower(word.text)) AS at,"
+    " key FROM shown CROSS JOIN word WHERE key IN (SELECT value FROM json_each(CASE kind"
+    " WHEN 'note' THEN ?3 WHEN 'source' THEN ?4 ELSE ?5 END)))"
+    " SELECT DISTINCT ON (run, kind) run, kind, substr(body, greatest(1, at - ?6::int),"
+    " least(at - 1, ?6::int)) || char(2) || substr(body, at, length(text)) || char(3) ||"
+    " substr(body, at + length(text), ?6::int), key FROM hit WHERE at > 0"
+    " ORDER BY run, kind, key";
 
 /* The words that may be shown of a kind, as a JSON list of their places. */
 static const char *words_of(const struct search_query *s, const char *kind, struct arena *arena)
@@ -306,8 +332,8 @@ static bool search_show(struct sql *h, const struct search_query *s, struct aren
 		of[i] = words_of(s, kinds[i], arena);
 	if (!ids || !of[0] || !of[1] || !of[2])
 		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	stmt = db_prepare(h, err, show_sql, "ttttti", s->json, ids, of[0], of[1], of[2],
-			  (int64_t)AROUND);
+	stmt = db_prepare(h, err, s->is_shared ? show_shared_sql : show_sql, "ttttti", s->json, ids,
+			  of[0], of[1], of[2], (int64_t)AROUND);
 	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
 		const struct run_found found = { text_at(stmt, 1, arena), text_at(stmt, 2, arena) };
 
@@ -362,14 +388,15 @@ static void add_where(struct buf *sql, const struct run_query *f, const struct s
 		{ is_given(f->tag),
 		  "EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2)" },
 		{ is_given(f->device), "device = ?3" },
-		{ search->n > 0, "run.id IN found" },
+		{ search->n > 0, "run.id IN (SELECT run FROM found)" },
 		{ f->status >= 0, "status = ?5" },
 		{ broken, BROKEN },
 		{ is_given(f->verdict) && !broken,
 		  "EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"
 		  " AND " VERDICT_NAME("judged") " = ?6)" },
 		{ f->speedup.asked,
-		  WITHIN("iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8") },
+		  WITHIN("CASE WHEN one.verdict <> '" RUN_DISAGREES "' THEN one.speedup END", "?7",
+			 "?8") },
 		{ f->breaks.asked, WITHIN("one.breaks", "?9", "?10") },
 		{ f->median_us.asked, WITHIN("one.median_us", "?11", "?12") },
 		{ is_given(f->name), "name = ?13" },
@@ -379,7 +406,7 @@ static void add_where(struct buf *sql, const struct run_query *f, const struct s
 		{ f->baseline, "baseline = 1" },
 	};
 
-	buf_puts(sql, " WHERE 1");
+	buf_puts(sql, " WHERE TRUE");
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		if (conditions[i].asked)
 			buf_printf(sql, " AND %s", conditions[i].sql);
@@ -391,17 +418,17 @@ static void add_where(struct buf *sql, const struct run_query *f, const struct s
 #define RECENT                                                                                     \
 	"(SELECT group_concat(printf('%!.17g', was), ' ') FROM"                                    \
 	" (SELECT its.speedup AS was FROM run AS other"                                            \
-	" CROSS JOIN run_summary AS its ON its.run = other.id"                                     \
-	" WHERE run_summary.mode IS NOT NULL AND other.name = run.name"                            \
+	" CROSS JOIN run_summary AS its WHERE its.run = other.id"                                  \
+	" AND run_summary.mode IS NOT NULL AND other.name = run.name"                              \
 	" AND other.project = run.project"                                                         \
 	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id <= run.id"    \
-	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12))"
+	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12) AS newest)"
 _Static_assert(RUN_RECENT == 12, "RECENT names it");
 
 /* What a row of the answer has: the counts, its columns, what it stands for. */
 #define SHOWN                                                                                      \
 	"SELECT total, total_runs, many, " RUN_COLUMNS ", " RECENT                                 \
-	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
+	" FROM counts LEFT JOIN page ON TRUE LEFT JOIN run ON run.id = of_run"                     \
 	" LEFT JOIN run_summary ON run_summary.run = run.id"
 
 /* The statement's tables: what is searched is looked for once. */
@@ -446,7 +473,7 @@ static void write_folded(struct buf *sql, const struct run_query *f,
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
 		      " (SELECT count(*) AS total_runs FROM run");
 	add_where(sql, f, search);
-	buf_puts(sql, ")), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+	buf_puts(sql, ") AS whole), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, run.id DESC");
 }
@@ -516,8 +543,8 @@ static bool read_rows(struct sql_statement *s, struct arena *arena, struct run_p
 	return code == SQL_DONE;
 }
 
-static bool list_with(struct sql *h, const struct run_query *q, struct arena *arena,
-		      struct run_page *out, struct err *err)
+static bool list_with(const struct db *db, struct sql *h, const struct run_query *q,
+		      struct arena *arena, struct run_page *out, struct err *err)
 {
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
@@ -527,6 +554,7 @@ static bool list_with(struct sql *h, const struct run_query *q, struct arena *ar
 
 	if (!search_parse(q->text, arena, &search, err))
 		return false;
+	search.is_shared = db->is_shared;
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
 	(q->fold ? write_folded : write_flat)(&sql, q, &search);
@@ -554,7 +582,7 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 		 struct run_page *out, struct err *err)
 {
 	struct sql *h = db_reader_take(db);
-	bool ok = list_with(h, query, arena, out, err);
+	bool ok = list_with(db, h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
@@ -566,7 +594,7 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
  * settings; '': those of a run from a file are not read yet. */
 #define CHANGED                                                                                    \
 	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
-	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
+	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) AS was ON was_run ="    \
 	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
 	" WHERE other.name = run.name AND other.project = run.project"                             \
 	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
@@ -648,11 +676,11 @@ bool db_run_changes(struct db *db, const struct changes_query *query, struct are
 	"SELECT 'status', status, count(*)" INDEXED "GROUP BY 2 UNION ALL "                        \
 	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
 	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
-	" WHERE run" HERE "GROUP BY 1) UNION ALL "                                                 \
+	" WHERE run" HERE "GROUP BY 1) AS judged UNION ALL "                                       \
 	"SELECT 'verdict', 'broken', count(*) FROM"                                                \
 	" (SELECT id AS run FROM run_row WHERE status = 'failed'"                                  \
 	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
-	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "')"                  \
+	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "') AS wrong"         \
 	" WHERE run" HERE "HAVING count(*) > 0 "                                                   \
 	"ORDER BY many DESC, 2 LIMIT ?1"
 

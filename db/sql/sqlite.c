@@ -197,6 +197,7 @@ static size_t bytes(struct sql_statement *s, int column)
 
 static const struct sql_engine engine = {
 	.begin = "BEGIN IMMEDIATE",
+	.news = "PRAGMA data_version",
 	.close = close_file,
 	.exec = exec,
 	.in_turn = in_turn,

@@ -1,0 +1,31 @@
+/* db/shared.h -- a store that is a database of PostgreSQL, which several servers may have at once.
+ *
+ * Each server that takes up jobs has a number, and a lock of that number for as long as it is
+ * connected: a run or a key that is under way belongs to a server, and is free again when its lock
+ * is.  Writers of all servers take turns, and each turn counts in store_turn, which tells the
+ * others that something is new.
+ */
+#ifndef DB_SHARED_H
+#define DB_SHARED_H
+
+#include "db/internal.h"
+
+enum shared_use { SHARED_READS, SHARED_WRITES, SHARED_SERVES };
+
+/* Whether it names such a store: postgresql://... */
+bool shared_is(const char *path);
+
+/* Connects the writer (not for SHARED_READS) and the readers; where the database has no store yet,
+ * makes one.  STORAGE. */
+bool shared_open(struct db *db, const char *url, enum shared_use use, struct err *err);
+
+/* Counts the turn that has just begun. */
+bool shared_count_turn(struct db *db, struct err *err);
+
+/* The run is this server's while it is under way; within a turn. */
+bool shared_own_run(struct db *db, int64_t run, struct err *err);
+
+/* Condition of rows that belong to a server which is there no more. */
+#define OF_SERVER_GONE " AND server NOT IN (SELECT server FROM store_serving)"
+
+#endif
