@@ -323,7 +323,7 @@ json_t *db_backup(const char *from, const char *to, enum backup_what what, struc
 	json_t *said = NULL;
 	bool kept;
 
-	if (shared_is(from)) {
+	if (db_path_is_shared(from)) {
 		err_set(err, ERR_STORAGE,
 			"a store on PostgreSQL is backed up by pg_dump, and the folder of `serve "
 			"--files` "
@@ -540,7 +540,7 @@ json_t *db_restore(const char *from, const char *to, struct err *err)
 	int fd;
 	bool ok;
 
-	if (shared_is(to)) {
+	if (db_path_is_shared(to)) {
 		err_set(err, ERR_STORAGE,
 			"a backup is restored to a file; `breakeven store copy` brings it to "
 			"PostgreSQL");

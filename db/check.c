@@ -250,7 +250,7 @@ json_t *db_check(const char *path, struct err *err)
 	struct checked c = { 0 };
 	json_t *out = NULL;
 
-	if (shared_is(path)) {
+	if (db_path_is_shared(path)) {
 		err_set(err, ERR_STORAGE,
 			"check looks at a file; of a store on PostgreSQL the server "
 			"itself checks the pages (pg_amcheck)");

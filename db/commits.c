@@ -310,10 +310,12 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 
 /* Commits that `?3` has and `?2` has not.  One of which nothing but its id is known is a gap. */
 #define BETWEEN                                                                                    \
-	"WITH RECURSIVE back(id) AS (SELECT ?2 UNION SELECT p.parent FROM back JOIN commit_parent" \
+	"WITH RECURSIVE back(id) AS (SELECT ?2 COLLATE \"BINARY\" UNION SELECT p.parent FROM "     \
+	"back JOIN commit_parent"                                                                  \
 	" AS p ON p.project = ?1 AND p.id = back.id),"                                             \
 	" old(id) AS MATERIALIZED (SELECT id FROM back LIMIT ?4),"                                 \
-	" on_way(id) AS (SELECT ?3 WHERE ?3 NOT IN (SELECT id FROM old) UNION SELECT p.parent "    \
+	" on_way(id) AS (SELECT ?3 COLLATE \"BINARY\" WHERE ?3 NOT IN (SELECT id FROM old) UNION " \
+	"SELECT p.parent "                                                                         \
 	"FROM"                                                                                     \
 	" on_way JOIN commit_parent AS p ON p.project = ?1 AND p.id = on_way.id"                   \
 	" WHERE p.parent NOT IN (SELECT id FROM old)),"                                            \

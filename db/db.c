@@ -250,7 +250,7 @@ struct db *db_open(const char *path, struct err *err)
 
 	if (!db)
 		return NULL;
-	if (shared_is(path))
+	if (db_path_is_shared(path))
 		return opened(db, shared_open(db, path, SHARED_SERVES, err));
 	db->lock_fd = take_lock(path, err);
 	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, 0, err))
@@ -267,7 +267,7 @@ struct db *db_open_beside(const char *path, struct err *err)
 
 	if (!db)
 		return NULL;
-	if (shared_is(path))
+	if (db_path_is_shared(path))
 		return opened(db, shared_open(db, path, SHARED_WRITES, err));
 	db->lock_fd = take_lock(path, &in_use);
 	if (db->lock_fd == LOCK_IN_USE) {
@@ -346,7 +346,7 @@ struct db *db_open_reading(const char *path, struct err *err)
 	struct err refused = { 0 };
 	bool ok;
 
-	if (db && shared_is(path))
+	if (db && db_path_is_shared(path))
 		return opened(db, shared_open(db, path, SHARED_READS, err));
 	ok = db && connect_reading(db, path, 0, &refused);
 	if (db && !ok && wants_to_write(db)) {

@@ -9,7 +9,7 @@ extern const char *const postgres_texts[]; /* postgres/NNNN_*.sql, in order; end
 
 enum { FIRST_VERSION = 25 }; /* of the first of them */
 
-bool shared_is(const char *path)
+bool db_path_is_shared(const char *path)
 {
 	return strncmp(path, "postgresql://", 13) == 0 || strncmp(path, "postgres://", 11) == 0;
 }
@@ -148,4 +148,18 @@ bool shared_own_run(struct db *db, int64_t run, struct err *err)
 				       "UPDATE run_row SET server = ?2 WHERE id = ?1", "ii", run,
 				       db->server),
 			    "store which server has a run", err);
+}
+
+bool shared_leads(struct db *db, struct err *err)
+{
+	struct sql *h;
+	int64_t first = 0;
+
+	if (!db->is_shared)
+		return true;
+	h = db_reader_take(db);
+	if (!read_number(h, "SELECT min(server) FROM store_serving", &first, err))
+		first = -1;
+	db_reader_give(db, h);
+	return first == db->server;
 }

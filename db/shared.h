@@ -12,9 +12,6 @@
 
 enum shared_use { SHARED_READS, SHARED_WRITES, SHARED_SERVES };
 
-/* Whether it names such a store: postgresql://... */
-bool shared_is(const char *path);
-
 /* Connects the writer (not for SHARED_READS) and the readers; where the database has no store yet,
  * makes one.  STORAGE. */
 bool shared_open(struct db *db, const char *url, enum shared_use use, struct err *err);
@@ -24,6 +21,10 @@ bool shared_count_turn(struct db *db, struct err *err);
 
 /* The run is this server's while it is under way; within a turn. */
 bool shared_own_run(struct db *db, int64_t run, struct err *err);
+
+/* Whether this server does what one of all is to do: tell webhooks, speak to executors.  A file's
+ * server always does.  False also where that cannot be read, with *err. */
+bool shared_leads(struct db *db, struct err *err);
 
 /* Condition of rows that belong to a server which is there no more. */
 #define OF_SERVER_GONE " AND server NOT IN (SELECT server FROM store_serving)"

@@ -85,6 +85,7 @@ PUBLIC = {
     "fusion/graph": "custom domain einsum loop op operations ops_some scalar sym symreal view",
     "fusion/tensor": "keep mapping shadow view",
     "fusion/torch": "autocast bind convert decomposition natives numbers torch_control torch_host",
+    "db": "copy",
     "fusion/vm": "builtins call_path classes format frame generator modules namedtuple operators absent_modules placement prelude value",
     "profiler/allclose": "difference elements reference",
     "profiler/bisect": "bisection repository",

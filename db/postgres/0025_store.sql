@@ -4,6 +4,7 @@
 -- both folders.
 
 CREATE DOMAIN label AS TEXT COLLATE "C";
+CREATE COLLATION "BINARY" FROM "C"; -- as SQLite calls it
 
 -- The version of what follows; how many turns the writers of all servers had; who serves.
 CREATE TABLE store_schema (
