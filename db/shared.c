@@ -135,12 +135,6 @@ bool shared_open(struct db *db, const char *url, enum shared_use use, struct err
 	       (read_version(db->readers[0], &version, err) && is_ours(version, err));
 }
 
-bool shared_count_turn(struct db *db, struct err *err)
-{
-	return read_number(db->writer, "UPDATE store_turn SET n = n + 1 RETURNING n", &db->turn,
-			   err);
-}
-
 bool shared_own_run(struct db *db, int64_t run, struct err *err)
 {
 	return db_step_once(db->writer,

@@ -16,9 +16,6 @@ enum shared_use { SHARED_READS, SHARED_WRITES, SHARED_SERVES };
  * makes one.  STORAGE. */
 bool shared_open(struct db *db, const char *url, enum shared_use use, struct err *err);
 
-/* Counts the turn that has just begun. */
-bool shared_count_turn(struct db *db, struct err *err);
-
 /* The run is this server's while it is under way; within a turn. */
 bool shared_own_run(struct db *db, int64_t run, struct err *err);
 

@@ -5,12 +5,23 @@
  * reads through the writer, so that it sees what it wrote.
  */
 #include "db/internal.h"
-#include "db/shared.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
 static _Thread_local struct db *joined; /* NULL: none is */
 static _Thread_local bool has_turn;     /* of the one that is joined */
+
+/* Of a store that servers share: the turn that has just begun, for db_version() of the others. */
+static bool count_turn(struct db *db, struct err *err)
+{
+	struct sql_statement *s = db_prepare(db->writer, err,
+					     "UPDATE store_turn SET n = n + 1 RETURNING n", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "count a turn", err));
+
+	db->turn = ok ? sql_int64(s, 0) : 0;
+	sql_finalize(s);
+	return ok;
+}
 
 static bool take_turn(struct db *db, struct err *err)
 {
@@ -19,7 +30,7 @@ static bool take_turn(struct db *db, struct err *err)
 	/* Without memory the turn before could not even be rolled back. */
 	if ((!sql_in_turn(db->writer) || db_exec(db->writer, "ROLLBACK", "roll back", err)) &&
 	    (sql_begin(db->writer) || db_fail(db->writer, "begin", err)))
-		if (!db->is_shared || shared_count_turn(db, err))
+		if (!db->is_shared || count_turn(db, err))
 			return true;
 	if (sql_in_turn(db->writer))
 		sql_exec(db->writer, "ROLLBACK");

@@ -30,7 +30,7 @@ static struct {
 } pq;
 static const char *missing; /* what libpq lacks, or is not there itself; NULL: nothing */
 
-/* As libpq-fe.h and the server's catalog number them. */
+/* As libpq and the catalog of the server number them. */
 enum { CONNECTION_OK = 0, TUPLES_NONE = 1, TUPLES_OK = 2, IN_NO_TURN = 0, TURN_UNKNOWN = 4 };
 enum { FIELD_SQLSTATE = 'C' };
 enum pg_type {

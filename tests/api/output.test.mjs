@@ -43,7 +43,7 @@ const commands = [
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
     ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store], ['prune', '--dry-run', ...store], ['prune', '--dry-run', '--json', ...store],
-    ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
+    ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['store', 'copy', store[1], fresh, ...json], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
 // serve, worker, job and confine write no result; trace writes a file.
 const others = ['serve', 'worker', 'job', 'confine', 'trace'];

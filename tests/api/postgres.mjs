@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** The newest bin of PostgreSQL's server; undefined: it is not installed. */
 function binFolder() {
@@ -62,4 +63,17 @@ export function startPostgres() {
             return url(name);
         },
     };
+}
+
+// node tests/api/postgres.mjs COMMAND ARGUMENT...: with STORE, the address of a database of a server that goes with it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    const why = missing();
+    if (why) {
+        console.log(`skipped: ${why}`);
+    } else {
+        const postgres = startPostgres();
+        const done = spawnSync(process.argv[2], process.argv.slice(3), { stdio: 'inherit', env: { ...process.env, STORE: postgres.create() } });
+        postgres.stop();
+        process.exitCode = done.status ?? 1;
+    }
 }
