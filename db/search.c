@@ -102,15 +102,17 @@ static const char about_sql[] =
     "SELECT name || char(10) || project || char(10) || branch || char(10) ||"
     " ifnull((SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id), ''),"
     " note,"
-    " iif(json_valid(workload), ifnull(json_extract(workload, '$.source'), '') ||"
+    " iif(json_valid(json), ifnull(json_extract(json, '$.source'), '') ||"
     " ifnull((SELECT group_concat(key || char(10) || value, char(10))"
-    " FROM json_each(workload, '$.files')), ''), '')"
-    " FROM run_row AS run WHERE id = ?1";
+    " FROM json_each(run_workload.json, '$.files')), ''), '')"
+    " FROM run_row AS run LEFT JOIN run_workload ON run_workload.run = run.id WHERE id = ?1";
 
 static const char about_shared_sql[] =
     "SELECT name || char(10) || project || char(10) || branch || char(10) ||"
-    " ifnull((SELECT string_agg(tag, char(10) ORDER BY tag) FROM run_tag WHERE run = id), ''),"
-    " note, workload_program(workload) FROM run_row WHERE id = ?1";
+    " ifnull((SELECT string_agg(tag, char(10) ORDER BY tag) FROM run_tag WHERE run_tag.run = id), "
+    "''),"
+    " note, workload_program(json) FROM run_row LEFT JOIN run_workload ON"
+    " run_workload.run = id WHERE id = ?1";
 
 bool search_put(struct db *db, int64_t run, const char *reasons, struct err *err)
 {

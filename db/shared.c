@@ -7,7 +7,7 @@
 
 extern const char *const postgres_texts[]; /* postgres/NNNN_*.sql, in order; ends with NULL */
 
-enum { FIRST_VERSION = 25 }; /* of the first of them */
+enum { FIRST_VERSION = 26 }; /* of the first of them */
 
 bool db_path_is_shared(const char *path)
 {
@@ -137,11 +137,13 @@ bool shared_open(struct db *db, const char *url, enum shared_use use, struct err
 
 bool shared_own_run(struct db *db, int64_t run, struct err *err)
 {
-	return db_step_once(db->writer,
-			    db_prepare(db->writer, err,
-				       "UPDATE run_row SET server = ?2 WHERE id = ?1", "ii", run,
-				       db->server),
-			    "store which server has a run", err);
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT INTO run_server(run, server) VALUES(?1, ?2) ON CONFLICT (run)"
+		       " DO UPDATE SET server = excluded.server",
+		       "ii", run, db->server),
+	    "store which server has a run", err);
 }
 
 bool shared_leads(struct db *db, struct err *err)

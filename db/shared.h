@@ -24,6 +24,9 @@ bool shared_own_run(struct db *db, int64_t run, struct err *err);
 bool shared_leads(struct db *db, struct err *err);
 
 /* Condition of rows that belong to a server which is there no more. */
-#define OF_SERVER_GONE " AND server NOT IN (SELECT server FROM store_serving)"
+#define OF_SERVER_GONE                                                                             \
+	" AND NOT EXISTS (SELECT 1 FROM run_server JOIN store_serving USING (server) WHERE"        \
+	" run_server.run = run_row.id)"
+#define KEY_OF_SERVER_GONE " AND server NOT IN (SELECT server FROM store_serving)"
 
 #endif

@@ -115,6 +115,8 @@ static void note(struct pg_connection *c, const char *said, const char *state)
 		     : strcmp(state, "53100") == 0  ? SQL_FULL
 		     : strcmp(state, "55P03") == 0  ? SQL_LOCKED
 		     : strncmp(state, "3D", 2) == 0 ? SQL_NO_DATA
+		     : strncmp(state, "22", 2) == 0 ? SQL_REFUSED
+		     : strncmp(state, "23", 2) == 0 ? SQL_REFUSED
 						    : SQL_OTHER;
 }
 
@@ -351,21 +353,31 @@ static void reset(struct sql_statement *of)
 	s->rows = NULL;
 }
 
+/* Runs it, if it has not run. */
+static bool have_run(struct sql_statement *of)
+{
+	struct pg_statement *s = statement(of);
+	bool had_turn;
+
+	if (s->rows)
+		return true;
+	had_turn = in_turn(&s->of->base);
+	if (!run_once(s) && (had_turn || !mend(s->of) || !run_once(s))) {
+		reset(of);
+		return false;
+	}
+	s->of->changes = atoll(pq.PQcmdTuples(s->rows));
+	s->n_rows = pq.PQntuples(s->rows);
+	s->row = -1;
+	return true;
+}
+
 static enum sql_step step(struct sql_statement *of)
 {
 	struct pg_statement *s = statement(of);
 
-	if (!s->rows) {
-		bool had_turn = in_turn(&s->of->base);
-
-		if (!run_once(s) && (had_turn || !mend(s->of) || !run_once(s))) {
-			reset(of);
-			return SQL_FAILED;
-		}
-		s->of->changes = atoll(pq.PQcmdTuples(s->rows));
-		s->n_rows = pq.PQntuples(s->rows);
-		s->row = -1;
-	}
+	if (!have_run(of))
+		return SQL_FAILED;
 	return ++s->row < s->n_rows ? SQL_ROW : SQL_DONE;
 }
 
@@ -377,6 +389,16 @@ static void finalize(struct sql_statement *of)
 }
 
 /* ---- columns ---- */
+
+static int columns(struct sql_statement *of)
+{
+	return have_run(of) ? pq.PQnfields(statement(of)->rows) : 0;
+}
+
+static const char *name(struct sql_statement *of, int column)
+{
+	return have_run(of) ? pq.PQfname(statement(of)->rows, column) : NULL;
+}
 
 static bool is_null(struct sql_statement *of, int column)
 {
@@ -428,6 +450,25 @@ static int64_t integer_of_numeric(const void *at, size_t len)
 static enum pg_type column_type(struct sql_statement *of, int column)
 {
 	return (enum pg_type)pq.PQftype(statement(of)->rows, column);
+}
+
+static enum sql_type type(struct sql_statement *of, int column)
+{
+	switch (column_type(of, column)) {
+	case PG_BOOL:
+	case PG_INT2:
+	case PG_INT4:
+	case PG_INT8:
+	case PG_NUMERIC:
+		return SQL_INTEGER;
+	case PG_FLOAT4:
+	case PG_FLOAT8:
+		return SQL_REAL;
+	case PG_BYTES:
+		return SQL_BYTES;
+	default:
+		return SQL_TEXT;
+	}
 }
 
 static double real(struct sql_statement *of, int column)
@@ -520,6 +561,9 @@ static const struct sql_engine engine = {
 	.step = step,
 	.reset = reset,
 	.finalize = finalize,
+	.columns = columns,
+	.name = name,
+	.type = type,
 	.is_null = is_null,
 	.int64 = int64,
 	.real = real,

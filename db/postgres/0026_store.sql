@@ -1,4 +1,4 @@
--- Version 25 of the schema, for PostgreSQL: db/migrations 0001 to 0025, which say what each column is.
+-- Version 26 of the schema, for PostgreSQL: db/migrations 0001 to 0026, which say what each column is.
 --
 -- Texts compare by their bytes, as SQLite has them.  A later version is a file of the same number in
 -- both folders.
@@ -30,7 +30,6 @@ CREATE TABLE run_row (
 	name label NOT NULL,
 	project label NOT NULL DEFAULT '',
 	device label NOT NULL,
-	workload label NOT NULL,
 	workload_hash label NOT NULL,
 	modes label NOT NULL,
 	commit_id label NOT NULL DEFAULT '',
@@ -60,8 +59,18 @@ CREATE TABLE run_row (
 	pinned BIGINT NOT NULL DEFAULT 0,
 	thinned_ns BIGINT,
 	arrived_ns BIGINT,
-	host label NOT NULL DEFAULT '',
-	server BIGINT NOT NULL DEFAULT 0 -- that has it while it runs
+	host label NOT NULL DEFAULT ''
+);
+
+CREATE TABLE run_workload (
+	run BIGINT PRIMARY KEY REFERENCES run_row (id) ON DELETE CASCADE,
+	json label NOT NULL
+);
+
+-- The server that has a run while it is under way.
+CREATE TABLE run_server (
+	run BIGINT PRIMARY KEY REFERENCES run_row (id) ON DELETE CASCADE,
+	server BIGINT NOT NULL
 );
 
 CREATE TABLE run_tag (
@@ -421,6 +430,10 @@ CREATE INDEX run_whole ON run_row (coalesce(arrived_ns, created_ns))
 
 CREATE INDEX placement_by_secret ON placement (secret);
 
+CREATE INDEX run_by_lower_name ON run_row (lower(name), id DESC) WHERE removed_ns IS NULL;
+
+CREATE INDEX run_by_created ON run_row (created_ns, status, project) WHERE removed_ns IS NULL;
+
 CREATE INDEX run_elsewhere ON run_row (status, id) WHERE host <> '';
 
 CREATE VIEW run AS SELECT * FROM run_row WHERE removed_ns IS NULL;
@@ -459,6 +472,12 @@ CREATE FUNCTION json_each(list text) RETURNS TABLE (value bigint)
 
 CREATE FUNCTION json_extract(document text, path text) RETURNS text
 	LANGUAGE sql IMMUTABLE AS $$SELECT jsonb_path_query_first(document::jsonb, path::jsonpath) #>> '{}'$$;
+
+CREATE FUNCTION ids_as_list(ids bigint[]) RETURNS text
+	LANGUAGE sql IMMUTABLE AS $$SELECT '[' || array_to_string(ids, ',') || ']'$$;
+
+CREATE AGGREGATE json_group_array(bigint)
+	(SFUNC = array_append, STYPE = bigint[], INITCOND = '{}', FINALFUNC = ids_as_list);
 
 -- What LIKE takes for a text that has this one.
 CREATE FUNCTION has_pattern(body text) RETURNS text
