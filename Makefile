@@ -167,7 +167,7 @@ $B/gen/%_text.o: Makefile
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
-# db/migrations/NNNN_*.sql, in order, as one table (db/db.c); db/postgres likewise (db/shared.c).
+# db/migrations/NNNN_*.sql, in order, as one table (db/db.c); db/postgres likewise (db/shared_open.h).
 $B/gen/migrations.o: name := migration
 $B/gen/migrations.o: $(sort $(wildcard db/migrations/*.sql))
 $B/gen/postgres.o: name := postgres

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "db/internal.h"
-#include "db/shared.h"
+#include "db/shared_open.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"

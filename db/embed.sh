@@ -1,6 +1,6 @@
 #!/bin/sh
 # db/embed.sh NAME FILE.sql... -- files of SQL as assembler: NAME_texts, a table of strings that ends
-# with a null pointer (read by db/db.c and db/shared.c).
+# with a null pointer (read by db/db.c and db/shared_open.h).
 set -eu
 
 name=$1

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/environment.h"
 #include "db/internal.h"
 #include "db/packed.h"
 #include "db/search.h"
@@ -14,28 +15,6 @@
 #include "fusion/base/hash.h"
 
 /* ---- parts of an outcome, each within a turn of the writer ---- */
-
-bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err)
-{
-	char hash[HASH_HEX_BYTES];
-	struct sql_statement *s;
-	bool ok;
-
-	hash_hex(json, strlen(json), hash);
-	if (!db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "INSERT INTO environment(hash, json) VALUES(?1, ?2) ON "
-				     "CONFLICT(hash) DO NOTHING",
-				     "tt", hash, json),
-			  "store the environment", err))
-		return false;
-	s = db_prepare(db->writer, err, "SELECT id FROM environment WHERE hash = ?1", "t", hash);
-	ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "read the environment", err));
-	if (ok)
-		*id = sql_int64(s, 0);
-	sql_finalize(s);
-	return ok;
-}
 
 static bool store_summary(struct db *db, int64_t id, const struct run_summary *row, struct err *err)
 {

@@ -10,11 +10,16 @@
 
 #include "db/internal.h"
 
-enum shared_use { SHARED_READS, SHARED_WRITES, SHARED_SERVES };
+/* The one number of a statement. */
+static inline bool shared_read_number(struct sql *h, const char *sql, int64_t *n, struct err *err)
+{
+	struct sql_statement *s = db_prepare(h, err, sql, "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "read the state of the store", err));
 
-/* Connects the writer (not for SHARED_READS) and the readers; where the database has no store yet,
- * makes one.  STORAGE. */
-bool shared_open(struct db *db, const char *url, enum shared_use use, struct err *err);
+	*n = ok ? sql_int64(s, 0) : 0;
+	sql_finalize(s);
+	return ok;
+}
 
 /* The run is this server's while it is under way; within a turn. */
 bool shared_own_run(struct db *db, int64_t run, struct err *err);

@@ -74,7 +74,7 @@ ARROWS = {
 }
 # A folder's public header is named for it; others that files outside of it include are:
 PUBLIC = {
-    "db": "archive",
+    "db": "archive copy",
     "fusion/backends/cuda/library": "args lt",
     "fusion/backends/plan": "reduce",
     "fusion/backends/simd": "vec",
@@ -86,7 +86,6 @@ PUBLIC = {
     "fusion/graph": "custom domain einsum loop op operations ops_some scalar sym symreal view",
     "fusion/tensor": "keep mapping shadow view",
     "fusion/torch": "autocast bind convert decomposition natives numbers torch_control torch_host",
-    "db": "copy",
     "fusion/vm": "builtins call_path classes format frame generator modules namedtuple operators absent_modules placement prelude value",
     "profiler/allclose": "difference elements reference",
     "profiler/bisect": "bisection repository",
