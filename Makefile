@@ -77,7 +77,7 @@ extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%.s,$(wildcard fusion/vm/prelude/*.py))
 extra_vm := $B/gen/preludes.o
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
-extra_db := $B/gen/migrations.o
+extra_db := $B/gen/migrations.o $B/gen/postgres.o
 
 .PHONY: all run test bench check fuzz deps clean tests web install deb
 .SECONDARY:
@@ -168,10 +168,14 @@ $B/gen/%_text.o: Makefile
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
-# db/migrations/NNNN_*.sql, in order, as one table (db/db.c).
-$B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
+# db/migrations/NNNN_*.sql, in order, as one table (db/db.c); db/postgres likewise (db/shared_open.h).
+$B/gen/migrations.o: name := migration
+$B/gen/migrations.o: $(sort $(wildcard db/migrations/*.sql))
+$B/gen/postgres.o: name := postgres
+$B/gen/postgres.o: $(sort $(wildcard db/postgres/*.sql))
+$B/gen/migrations.o $B/gen/postgres.o: db/embed.sh
 	@mkdir -p $(@D)
-	sh $^ > $(@:.o=.S)
+	sh db/embed.sh $(name) $(filter %.sql,$^) > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
 -include web/web.mk

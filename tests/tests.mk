@@ -108,10 +108,13 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-archive trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+.PHONY: trial-attribution trial-archive trial-postgres trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
 trial-attribution trial-archive trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
+trial-postgres: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) all tests
+	@bash tests/trial.sh postgres 0 $B
 trial-proxy: deps-test
 	@sh deploy/install-deps.sh $(APT_PROXY)
 	@$(MAKE) --no-print-directory $(JOBS) all

@@ -5,7 +5,7 @@
 // which is the same, fails the test that stops it; so does a status that is not 0.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,14 +47,28 @@ process.once('exit', () => {
     for (const child of started) child.kill('SIGKILL');
 });
 
+/** STORE=1: each server has a database of a PostgreSQL that this file of tests starts; null: a file. */
+async function sharedStore(home) {
+    if (!process.env.STORE) return null;
+    const kept = join(home, 'store.url');
+    if (!existsSync(kept)) {
+        const { startPostgres } = await import('./postgres.mjs');
+        postgres ??= startPostgres();
+        writeFileSync(kept, postgres.create());
+    }
+    return readFileSync(kept, 'utf8');
+}
+let postgres;
+
 /**
  * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
- * that starts it, as a shell that sets limits.
+ * that starts it, as a shell that sets limits; `db` names a store, where it is not one of its own.
  */
-export async function startServer({ folder, args = [], prefix = [], program = binary } = {}) {
+export async function startServer({ folder, args = [], prefix = [], program = binary, db } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
+    const store = db ?? (await sharedStore(home)) ?? join(home, 'store.db');
     const [command, ...before] = [...prefix, program];
-    const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
+    const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', store, ...(store.includes('://') ? ['--files', join(home, 'files')] : []),
         '--cache', join(home, 'cache'), ...(program === binary ? ['--check-seconds', '600'] : []), ...args], {
         stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
     });
@@ -72,7 +86,7 @@ export async function startServer({ folder, args = [], prefix = [], program = bi
     child.unref();
     child.stderr.unref();
     return {
-        url, home, child,
+        url, home, child, store,
         get exited() {
             child.ref();
             return exited;

@@ -102,7 +102,7 @@ test('a taken port, an unwritable folder and a locked store each give one clear 
     assert.equal(folder.status, 1);
     assert.match(folder.stderr.toString(), /^breakeven serve: cannot write beside[^\n]*--db[^\n]*\n$/);
     const server = await startServer();
-    const locked = serve('--listen', '127.0.0.1:0', '--db', join(server.home, 'store.db'));
+    const locked = serve('--listen', '127.0.0.1:0', '--db', server.store);
     assert.equal(locked.status, 1);
     assert.match(locked.stderr.toString(), /in use by another server/);
     assert.equal(serve('--liste', 'x').status, 2);
