@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/capture/attempt.h"
+#include "fusion/graph/lay.h"
 #include "fusion/vm/call_path.h"
 
 /* ---- Side effects: what the piece did to objects of the program.
@@ -686,6 +687,15 @@ static bool prints_describe(struct prints *p, struct reconstruction_builder *b, 
 	return true;
 }
 
+/* What is written to an argument lies as that does. */
+static bool lay_outputs(struct entry *e)
+{
+	e->orders = graph_take_orders(e->captured);
+	for (int i = 0; e->orders && i < e->n_writes; i++)
+		e->orders[e->writes[i].output] = 0;
+	return e->orders != NULL;
+}
+
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err)
 {
@@ -701,6 +711,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		   !drop_items(t->graph, &b)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
+	ok = ok && (lay_outputs(e) || entry_no_memory(err));
 	ok = ok && entry_grad_make(e, a, options, err);
 	if (ok && !keep_inputs(e, t, options->env->allocator)) /* the gradient may have its own */
 		ok = entry_no_memory(err);

@@ -60,9 +60,15 @@ static bool set_ints(struct value *out, const int64_t *numbers, int n, struct er
 static bool set_place(struct grad_node *node, int at, const struct tensor *view,
 		      const struct tensor *base, struct err *err)
 {
-	node->args[at + 2].value = value_int(view->offset - base->offset);
+	int64_t stride[MAX_RANK], offset;
+
+	if (!tensor_place(view, base, stride, &offset))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a view that joins dims of a tensor which does not lie row by row "
+			       "is written while gradients are recorded; write to a copy");
+	node->args[at + 2].value = value_int(offset);
 	return set_ints(&node->args[at].value, view->size, view->rank, err) &&
-	       set_ints(&node->args[at + 1].value, view->stride, view->rank, err);
+	       set_ints(&node->args[at + 1].value, stride, view->rank, err);
 }
 
 /* The view as a part of what its base is now. */
@@ -164,8 +170,6 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 	/* a leaf has its gradient itself, whatever it is a view of */
 	if (base.kind == VALUE_UNSET || record->leaf)
 		base = of;
-	if (!tensor_contiguous(base.tensor->memory)) /* as_strided counts row by row */
-		return true;
 	record = autograd_of(a, base, err) ? autograd_of(a, view, err) : NULL;
 	if (!record)
 		return false;

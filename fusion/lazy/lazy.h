@@ -59,6 +59,7 @@ struct lazy_program {
 	struct arena arena;
 	struct graph *captured;
 	struct exec *exec;
+	uint32_t *orders; /* by output: lay.h */
 	int *numbers; /* by place in lazy_part.numbers: its symbol here */
 	int64_t *vars;
 	int graph; /* its number among the session's graphs; -1: past the bound */

@@ -18,6 +18,15 @@
 struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
 			   const int64_t *stride, int64_t offset, struct err *err);
 
+/* The same memory with its dims at other places: what lay.h calls an order, of a tensor whose dims
+ * lie so.  Takes over the reference; NULL with MEMORY. */
+struct tensor *tensor_lay(struct tensor *t, uint32_t order, struct err *err);
+
+/* Where a view lies in the elements of its base counted row by row, however that lies in memory.
+ * False: no strides say so, as where the view has joined dims of it. */
+bool tensor_place(const struct tensor *view, const struct tensor *base, int64_t stride[MAX_RANK],
+		  int64_t *offset);
+
 /* Whether two elements are one in memory, as in an expanded tensor: those cannot
  * be written one by one. */
 bool tensor_repeats(const struct tensor *t);
