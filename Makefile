@@ -58,6 +58,7 @@ $(foreach f,session capture lazy eager compile torch weights tensor report vm ba
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
+rooms_db := sql
 rooms_server := cli api http queue text
 rooms_profiler := fields align lists run history gate numbers findings layout workload gather measure allclose recorder roofline cost breaks timeline report suite bisect ranks import torch export compare results $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))

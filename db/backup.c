@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -99,17 +100,17 @@ static bool partial_close(struct partial *p, bool ok, bool replace, struct err *
 	return ok;
 }
 
-static bool run_sql(sqlite3 *h, const char *sql, const char *what, struct err *err)
+static bool run_sql(struct sql *h, const char *sql, const char *what, struct err *err)
 {
-	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
+	return sql_exec(h, sql) || db_fail(h, what, err);
 }
 
 /* ---- the pages ---- */
 
 /* `from` is in a transaction: all pages are of its moment. */
-static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
+static bool copy_pages(struct sql *from, struct sql *to, struct err *err)
 {
-	sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
+	sqlite3_backup *b = sqlite3_backup_init(sql_sqlite(to), "main", sql_sqlite(from), "main");
 	int code = b ? SQLITE_OK : SQLITE_ERROR, tries = 0;
 
 	while (code == SQLITE_OK ||
@@ -129,7 +130,7 @@ static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
 
 /* ---- the files beside it ---- */
 
-static bool put_part(sqlite3 *to, const char *name, int part, const struct buf *data,
+static bool put_part(struct sql *to, const char *name, int part, const struct buf *data,
 		     struct err *err)
 {
 	return db_step_once(to,
@@ -141,7 +142,7 @@ static bool put_part(sqlite3 *to, const char *name, int part, const struct buf *
 }
 
 /* In parts, each read at once; its name says what it must be. */
-static bool put_file(sqlite3 *to, int fd, const char *name, json_t *files, struct err *err)
+static bool put_file(struct sql *to, int fd, const char *name, json_t *files, struct err *err)
 {
 	struct buf data = { 0 };
 	struct sha256_ctx sha;
@@ -180,7 +181,7 @@ static bool put_file(sqlite3 *to, int fd, const char *name, json_t *files, struc
 	return ok;
 }
 
-static bool put_files(sqlite3 *to, const char *store, json_t *files, struct err *err)
+static bool put_files(struct sql *to, const char *store, json_t *files, struct err *err)
 {
 	char folder[PATH_BYTES];
 	const struct dirent *entry;
@@ -214,7 +215,7 @@ static bool put_files(sqlite3 *to, const char *store, json_t *files, struct err 
 /* ---- what it holds ---- */
 
 /* A copy that is whole, with as many rows in each table as the store has. */
-static json_t *check_copy(sqlite3 *from, const char *path, struct err *err)
+static json_t *check_copy(struct sql *from, const char *path, struct err *err)
 {
 	json_t *checked = db_check(path, err), *tables, *rows;
 	const char *name, *bad;
@@ -231,14 +232,14 @@ static json_t *check_copy(sqlite3 *from, const char *path, struct err *err)
 	json_object_foreach(tables, name, rows)
 	{
 		char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", name);
-		sqlite3_stmt *s = ok && sql ? db_prepare(from, err, sql, "") : NULL;
+		struct sql_statement *s = ok && sql ? db_prepare(from, err, sql, "") : NULL;
 
-		if (ok && (!s || sqlite3_step(s) != SQLITE_ROW))
+		if (ok && (!s || sql_step(s) != SQL_ROW))
 			ok = db_fail(from, "count rows", err);
-		else if (ok && sqlite3_column_int64(s, 0) != json_integer_value(rows))
+		else if (ok && sql_int64(s, 0) != json_integer_value(rows))
 			ok = err_set(err, ERR_STORAGE,
 				     "the copy has other rows of %s than the store", name);
-		sqlite3_finalize(s);
+		sql_finalize(s);
 		sqlite3_free(sql);
 	}
 	tables = ok ? json_incref(tables) : NULL;
@@ -246,13 +247,13 @@ static json_t *check_copy(sqlite3 *from, const char *path, struct err *err)
 	return tables;
 }
 
-static int64_t version_of(sqlite3 *h)
+static int64_t version_of(struct sql *h)
 {
 	struct err ignored = { 0 };
-	sqlite3_stmt *s = db_prepare(h, &ignored, "PRAGMA user_version", "");
-	int64_t n = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
+	struct sql_statement *s = db_prepare(h, &ignored, "PRAGMA user_version", "");
+	int64_t n = s && sql_step(s) == SQL_ROW ? sql_int64(s, 0) : -1;
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return n;
 }
 
@@ -280,10 +281,10 @@ static bool seal(const struct partial *p, json_t *said, struct err *err)
 	return ok || piece_failed(p->path, "cannot be written", err);
 }
 
-static json_t *write_backup(sqlite3 *from, const char *store, const struct partial *p,
+static json_t *write_backup(struct sql *from, const char *store, const struct partial *p,
 			    enum backup_what what, struct err *err)
 {
-	sqlite3 *to = db_connect(p->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	struct sql *to = db_connect(p->path, SQL_WRITE | SQL_CREATE, err);
 	json_t *files = json_object(), *tables = NULL, *said = NULL;
 	bool ok = to &&
 		  run_sql(to, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF",
@@ -293,11 +294,10 @@ static json_t *write_backup(sqlite3 *from, const char *store, const struct parti
 
 	if (ok && version < 0)
 		ok = err_set(err, ERR_STORAGE, "%.300s is no store of Breakeven: %s", store,
-			     sqlite3_errmsg(from));
+			     sql_message(from));
 	ok = ok && copy_pages(from, to, err) &&
 	     (what == BACKUP_STORE || put_files(to, store, files, err));
-	if (to && sqlite3_close(to) != SQLITE_OK)
-		ok = err_set(err, ERR_STORAGE, "the copy cannot be closed");
+	sql_close(to);
 	if (ok && what == BACKUP_WHOLE) {
 		tables = check_copy(from, p->path, err);
 		ok = tables != NULL;
@@ -317,7 +317,7 @@ static json_t *write_backup(sqlite3 *from, const char *store, const struct parti
 
 json_t *db_backup(const char *from, const char *to, enum backup_what what, struct err *err)
 {
-	sqlite3 *h = NULL;
+	struct sql *h = NULL;
 	struct partial p = { .fd = -1 };
 	json_t *said = NULL;
 	bool kept;
@@ -326,10 +326,10 @@ json_t *db_backup(const char *from, const char *to, enum backup_what what, struc
 		err_set(err, ERR_CONFLICT, "%.300s is there already; name another file", to);
 		return NULL;
 	}
-	h = db_connect(from, SQLITE_OPEN_READONLY, err);
+	h = db_connect(from, SQL_READ, err);
 	if (h && partial_open(&p, to, "partial", err))
 		said = write_backup(h, from, &p, what, err);
-	sqlite3_close(h);
+	sql_close(h);
 	kept = partial_close(&p, said != NULL, what == BACKUP_STORE, err);
 	if (!kept) {
 		json_decref(said);
@@ -393,12 +393,12 @@ static json_t *open_sealed(int fd, const char *path, int to, struct err *err)
 }
 
 /* Writes a file of the table beside the store. */
-static bool take_file(sqlite3 *h, const char *folder, const char *name, struct err *err)
+static bool take_file(struct sql *h, const char *folder, const char *name, struct err *err)
 {
 	char path[PATH_BYTES + SHA_HEX_BYTES + 1], hex[SHA_HEX_BYTES];
 	struct partial p = { .fd = -1 };
 	struct sha256_ctx sha;
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
@@ -406,9 +406,9 @@ static bool take_file(sqlite3 *h, const char *folder, const char *name, struct e
 		       name);
 	ok = s && partial_open(&p, path, "partial", err);
 	sha256_init(&sha);
-	while (ok && sqlite3_step(s) == SQLITE_ROW) {
-		const char *data = sqlite3_column_blob(s, 0);
-		size_t len = (size_t)sqlite3_column_bytes(s, 0);
+	while (ok && sql_step(s) == SQL_ROW) {
+		const char *data = sql_blob(s, 0);
+		size_t len = sql_bytes(s, 0);
 
 		sha256_update(&sha, len, (const uint8_t *)data);
 		ok = write_all(p.fd, data, len) || piece_failed(p.path, "cannot be written", err);
@@ -416,12 +416,12 @@ static bool take_file(sqlite3 *h, const char *folder, const char *name, struct e
 	piece_hex(&sha, hex);
 	if (ok && strcmp(hex, name) != 0)
 		ok = err_set(err, ERR_STORAGE, "the file sha256:%s of the backup is damaged", name);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return partial_close(&p, ok, true, err);
 }
 
 /* *made: the folder was not there. */
-static bool take_files(sqlite3 *h, const char *folder, const json_t *files, bool *made,
+static bool take_files(struct sql *h, const char *folder, const json_t *files, bool *made,
 		       struct err *err)
 {
 	const char *name;
@@ -480,7 +480,7 @@ static bool rows_are_there(const json_t *said, const json_t *checked, struct err
 
 static bool unpack(const struct partial *p, const char *store, const json_t *said, struct err *err)
 {
-	sqlite3 *h = db_connect(p->path, SQLITE_OPEN_READWRITE, err);
+	struct sql *h = db_connect(p->path, SQL_WRITE, err);
 	const json_t *files = json_object_get(said, "files");
 	char folder[PATH_BYTES];
 	json_t *checked = NULL;
@@ -494,7 +494,7 @@ static bool unpack(const struct partial *p, const char *store, const json_t *sai
 		     "EXISTS backup_file; PRAGMA incremental_vacuum",
 		     "take the files out", err);
 
-	sqlite3_close(h);
+	sql_close(h);
 	if (ok)
 		checked = db_check(p->path, err);
 	bad = json_string_value(json_array_get(json_object_get(checked, "problems"), 0));

@@ -42,8 +42,8 @@ struct scope_runs {
 static bool scopes_of(struct db *db, const char *name, int most, struct arena *arena,
 		      struct scope_list *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT f.project, f.branch, f.settings_hash, f.newest, f.runs FROM (SELECT project,"
 	    " branch, settings_hash, max(id) AS newest, count(*) AS runs FROM run WHERE name = ?1 "
@@ -53,12 +53,12 @@ static bool scopes_of(struct db *db, const char *name, int most, struct arena *a
 	    " l.settings_hash = f.settings_hash WHERE l.newest IS NOT f.newest OR"
 	    " l.runs IS NOT f.runs ORDER BY f.newest DESC LIMIT ?2",
 	    "ti", name, (int64_t)most + 1);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	*out = (struct scope_list){ .at = ARENA_ARRAY(arena, struct change_scope, (size_t)most) };
 	if (!out->at)
 		err_set(err, ERR_MEMORY, "out of memory for changes");
-	while (out->at && s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (out->at && s && (code = sql_step(s)) == SQL_ROW) {
 		out->more = out->n == most;
 		if (out->more)
 			continue;
@@ -66,27 +66,28 @@ static bool scopes_of(struct db *db, const char *name, int most, struct arena *a
 							   .project = text_at(s, 0, arena),
 							   .branch = text_at(s, 1, arena),
 							   .settings_hash = text_at(s, 2, arena),
-							   .newest = sqlite3_column_int64(s, 3),
-							   .runs = sqlite3_column_int64(s, 4) };
+							   .newest = sql_int64(s, 3),
+							   .runs = sql_int64(s, 4) };
 	}
-	if (out->at && s && code != SQLITE_DONE)
+	if (out->at && s && code != SQL_DONE)
 		db_fail(h, "look for runs to compare", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 /* A text that is mostly that of the row before, which is then its own. */
-static const char *text_again(sqlite3_stmt *s, int column, const char *last, struct arena *arena)
+static const char *text_again(struct sql_statement *s, int column, const char *last,
+			      struct arena *arena)
 {
 	return last && strcmp(db_text(s, column), last) == 0 ? last : text_at(s, column, arena);
 }
 
-static void read_figure(sqlite3_stmt *s, struct arena *arena, const struct scope_figure *last,
-			struct scope_figure *out)
+static void read_figure(struct sql_statement *s, struct arena *arena,
+			const struct scope_figure *last, struct scope_figure *out)
 {
 	*out = (struct scope_figure){
-		.run = sqlite3_column_int64(s, 0),
+		.run = sql_int64(s, 0),
 		.figure = { .metric = text_again(s, 1, last ? last->figure.metric : NULL, arena),
 			    .mode = text_again(s, 2, last ? last->figure.mode : NULL, arena),
 			    .n = number_at(s, 3, NAN),
@@ -98,40 +99,40 @@ static void read_figure(sqlite3_stmt *s, struct arena *arena, const struct scope
 }
 
 /* So many runs that their figures are at most MOST_FIGURES, were all as large as the newest. */
-static int64_t runs_to_read(sqlite3 *h, int64_t newest, struct err *err)
+static int64_t runs_to_read(struct sql *h, int64_t newest, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run_figure WHERE run = ?1", "i",
-				     newest);
+	struct sql_statement *s = db_prepare(
+	    h, err, "SELECT count(*) FROM run_figure WHERE run = ?1", "i", newest);
 	int64_t runs = SCOPE_RUNS;
 
-	if (s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int64(s, 0) > 0)
-		runs = MOST_FIGURES / sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
+	if (s && sql_step(s) == SQL_ROW && sql_int64(s, 0) > 0)
+		runs = MOST_FIGURES / sql_int64(s, 0);
+	sql_finalize(s);
 	return runs < LEAST_RUNS ? LEAST_RUNS : runs > SCOPE_RUNS ? SCOPE_RUNS : runs;
 }
 
-static bool places_of(sqlite3 *h, const struct change_scope *scope, struct arena *arena,
+static bool places_of(struct sql *h, const struct change_scope *scope, struct arena *arena,
 		      struct scope_runs *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT id, commit_id FROM (SELECT id, commit_id FROM run"
-				     " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
-				     " ORDER BY id",
-				     "tttti", scope->name, scope->project, scope->branch,
-				     scope->settings_hash, out->most);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT id, commit_id FROM (SELECT id, commit_id FROM run"
+	    " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
+	    " ORDER BY id",
+	    "tttti", scope->name, scope->project, scope->branch, scope->settings_hash, out->most);
+	int code = SQL_FAILED;
 
 	out->at = ARENA_ARRAY(arena, struct placed_run, (size_t)out->most + 1);
-	while (out->at && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		out->at[out->n++] = (struct placed_run){ .run = sqlite3_column_int64(s, 0),
+	while (out->at && s && (code = sql_step(s)) == SQL_ROW)
+		out->at[out->n++] = (struct placed_run){ .run = sql_int64(s, 0),
 							 .project = scope->project,
 							 .commit = text_at(s, 1, arena) };
 	if (!out->at)
 		err_set(err, ERR_MEMORY, "out of memory for figures");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "read runs", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE && db_place_runs(h, out->at, out->n, err);
+	sql_finalize(s);
+	return code == SQL_DONE && db_place_runs(h, out->at, out->n, err);
 }
 
 static int compare_run(const void *id, const void *placed)
@@ -174,31 +175,32 @@ static void put_in_places(struct scope_figure *rows, size_t n, const struct scop
 static bool figures_of_scope(struct db *db, const struct change_scope *scope, struct arena *arena,
 			     struct scope_figures *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	struct scope_runs runs = { .most = runs_to_read(h, scope->newest, err) };
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 	bool ok = places_of(h, scope, arena, &runs, err);
-	sqlite3_stmt *s = ok ? db_prepare(h, err,
-					  "SELECT run, metric, mode, n, value, lo, hi, source_hash"
-					  " FROM run_figure JOIN (SELECT id, source_hash FROM run"
-					  " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
-					  " AS r ON r.id = run_figure.run"
-					  " ORDER BY metric, mode, n, run",
-					  "tttti", scope->name, scope->project, scope->branch,
-					  scope->settings_hash, runs.most)
-			     : NULL;
+	struct sql_statement *s = ok ? db_prepare(
+					   h, err,
+					   "SELECT run, metric, mode, n, value, lo, hi, source_hash"
+					   " FROM run_figure JOIN (SELECT id, source_hash FROM run"
+					   " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
+					   " AS r ON r.id = run_figure.run"
+					   " ORDER BY metric, mode, n, run",
+					   "tttti", scope->name, scope->project, scope->branch,
+					   scope->settings_hash, runs.most)
+				     : NULL;
 	VEC(struct scope_figure) rows = { 0 };
 
 	ok = s != NULL;
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (ok && (code = sql_step(s)) == SQL_ROW) {
 		struct scope_figure row;
 
 		read_figure(s, arena, rows.len ? &rows.at[rows.len - 1] : NULL, &row);
 		ok = VEC_PUSH(&rows, row);
 	}
-	if (ok && code != SQLITE_DONE)
+	if (ok && code != SQL_DONE)
 		ok = db_fail(h, "read figures", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = (struct scope_figures){ ARENA_ARRAY(arena, struct scope_figure, rows.len + 1),
 				       (int)rows.len };
@@ -215,40 +217,41 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 #define STEP_NAMES "change" STEP_COLUMNS(COLUMN_NAME)
 #define CHANGE_NAMES "id" CHANGE_COLUMNS(COLUMN_NAME)
 
-static void read_change(sqlite3_stmt *s, struct arena *arena, struct change_row *out)
+static void read_change(struct sql_statement *s, struct arena *arena, struct change_row *out)
 {
 	int at = 1;
 
-	*out = (struct change_row){ .id = sqlite3_column_int64(s, 0) };
+	*out = (struct change_row){ .id = sql_int64(s, 0) };
 	CHANGE_COLUMNS(COLUMN_READ)
 }
 
-static void read_step(sqlite3_stmt *s, struct arena *arena, struct change_step_row *out)
+static void read_step(struct sql_statement *s, struct arena *arena, struct change_step_row *out)
 {
 	int at = 1;
 
 	STEP_COLUMNS(COLUMN_READ)
 }
 
-static bool read_steps(sqlite3 *h, struct change_row *of, struct arena *arena, struct err *err)
+static bool read_steps(struct sql *h, struct change_row *of, struct arena *arena, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT " STEP_NAMES " FROM change_step WHERE change = ?1"
-				     " ORDER BY rowid LIMIT ?2",
-				     "ii", of->id, (int64_t)MOST_STEPS);
+	struct sql_statement *s = db_prepare(h, err,
+					     "SELECT " STEP_NAMES
+					     " FROM change_step WHERE change = ?1"
+					     " ORDER BY rowid LIMIT ?2",
+					     "ii", of->id, (int64_t)MOST_STEPS);
 	VEC(struct change_step_row) rows = { 0 };
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 	bool ok = s != NULL;
 
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (ok && (code = sql_step(s)) == SQL_ROW) {
 		struct change_step_row row;
 
 		read_step(s, arena, &row);
 		ok = VEC_PUSH(&rows, row);
 	}
-	if (ok && code != SQLITE_DONE)
+	if (ok && code != SQL_DONE)
 		ok = db_fail(h, "read a change", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	of->steps = ARENA_ARRAY(arena, struct change_step_row, rows.len + 1);
 	of->n_steps = (int)rows.len;
 	if (of->steps && rows.at)
@@ -263,41 +266,41 @@ static bool read_steps(sqlite3 *h, struct change_row *of, struct arena *arena, s
 	" AND (?4 = '' OR project = ?4) AND found_ns >= ?5"                                        \
 	" AND (?6 = 0 OR (gone = 0 AND acknowledged = 0)) "
 
-static sqlite3_stmt *asked(sqlite3 *h, const char *sql, const struct change_query *q,
-			   struct err *err)
+static struct sql_statement *asked(struct sql *h, const char *sql, const struct change_query *q,
+				   struct err *err)
 {
 	return db_prepare(h, err, sql, "iittiii", q->id, q->run, q->name, q->project, q->since_ns,
 			  (int64_t)q->open, (int64_t)q->limit);
 }
 
-static bool list_with(sqlite3 *h, const struct change_query *q, struct arena *arena,
+static bool list_with(struct sql *h, const struct change_query *q, struct arena *arena,
 		      struct change_list *out, struct err *err)
 {
-	sqlite3_stmt *s = asked(h, "SELECT count(*)" ASKED "AND ?7 = ?7", q, err);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = asked(h, "SELECT count(*)" ASKED "AND ?7 = ?7", q, err);
+	int code = SQL_FAILED;
 
-	if (s && sqlite3_step(s) == SQLITE_ROW)
-		out->total = sqlite3_column_int64(s, 0);
+	if (s && sql_step(s) == SQL_ROW)
+		out->total = sql_int64(s, 0);
 	else if (s)
 		db_fail(h, "count changes", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	s = asked(h, "SELECT " CHANGE_NAMES ASKED "ORDER BY gone, run DESC, id DESC LIMIT ?7", q,
 		  err);
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && (code = sql_step(s)) == SQL_ROW)
 		read_change(s, arena, &out->at[out->n++]);
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "list changes", err);
-	sqlite3_finalize(s);
-	for (int i = 0; code == SQLITE_DONE && i < out->n; i++)
+	sql_finalize(s);
+	for (int i = 0; code == SQL_DONE && i < out->n; i++)
 		if (!read_steps(h, &out->at[i], arena, err))
 			return false;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 bool db_changes_list(struct db *db, const struct change_query *query, struct arena *arena,
 		     struct change_list *out, struct err *err)
 {
-	sqlite3 *h;
+	struct sql *h;
 	bool ok;
 
 	*out = (struct change_list){ .at = ARENA_ARRAY(arena, struct change_row,
@@ -313,25 +316,25 @@ bool db_changes_list(struct db *db, const struct change_query *query, struct are
 /* ---- writing ---- */
 
 /* The changes of a scope that the store has. */
-static bool known_of(sqlite3 *h, const struct change_scope *scope, struct arena *arena,
+static bool known_of(struct sql *h, const struct change_scope *scope, struct arena *arena,
 		     struct change_list *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT " CHANGE_NAMES " FROM change WHERE" OF_SCOPE,
-				     "tttt", scope->name, scope->project, scope->branch,
-				     scope->settings_hash);
+	struct sql_statement *s = db_prepare(
+	    h, err, "SELECT " CHANGE_NAMES " FROM change WHERE" OF_SCOPE, "tttt", scope->name,
+	    scope->project, scope->branch, scope->settings_hash);
 	VEC(struct change_row) rows = { 0 };
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 	bool ok = s != NULL;
 
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (ok && (code = sql_step(s)) == SQL_ROW) {
 		struct change_row row;
 
 		read_change(s, arena, &row);
 		ok = VEC_PUSH(&rows, row);
 	}
-	if (ok && code != SQLITE_DONE)
+	if (ok && code != SQL_DONE)
 		ok = db_fail(h, "read changes", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	*out = (struct change_list){ ARENA_ARRAY(arena, struct change_row, rows.len + 1),
 				     (int)rows.len, 0 };
 	if (out->at && rows.at)
@@ -368,7 +371,8 @@ static int64_t take_known(struct change_list *known, const struct change_row *fo
 	return 0;
 }
 
-static bool put_step(sqlite3 *h, int64_t change, const struct change_step_row *row, struct err *err)
+static bool put_step(struct sql *h, int64_t change, const struct change_step_row *row,
+		     struct err *err)
 {
 	return db_step_once(h,
 			    db_prepare(h, err,
@@ -379,7 +383,7 @@ static bool put_step(sqlite3 *h, int64_t change, const struct change_step_row *r
 			    "store a step", err);
 }
 
-static bool put_change(sqlite3 *h, const struct change_scope *scope, struct change_list *known,
+static bool put_change(struct sql *h, const struct change_scope *scope, struct change_list *known,
 		       const struct change_row *found, struct err *err)
 {
 	int64_t id = take_known(known, found);
@@ -400,7 +404,7 @@ static bool put_change(sqlite3 *h, const struct change_scope *scope, struct chan
 					  scope->settings_hash, found->before, found->run,
 					  found->verdict, clock_wall_ns()),
 			       "store a change", err);
-	id = id ? id : sqlite3_last_insert_rowid(h);
+	id = id ? id : sql_last_id(h);
 	ok = ok && db_step_once(
 		       h, db_prepare(h, err, "DELETE FROM change_step WHERE change = ?1", "i", id),
 		       "store a change", err);
@@ -410,7 +414,7 @@ static bool put_change(sqlite3 *h, const struct change_scope *scope, struct chan
 }
 
 /* One that is none any more goes, unless people said something of it. */
-static bool drop(sqlite3 *h, int64_t id, struct err *err)
+static bool drop(struct sql *h, int64_t id, struct err *err)
 {
 	return db_step_once(h,
 			    db_prepare(h, err,
@@ -422,8 +426,8 @@ static bool drop(sqlite3 *h, int64_t id, struct err *err)
 			    "mark a change", err);
 }
 
-static bool put_with(sqlite3 *h, const struct change_scope *scope, const struct change_row *found,
-		     int n, struct err *err)
+static bool put_with(struct sql *h, const struct change_scope *scope,
+		     const struct change_row *found, int n, struct err *err)
 {
 	struct arena arena = { 0 };
 	struct change_list known = { 0 };
@@ -473,7 +477,7 @@ bool db_changes_look(struct db *db, const char *name, int most, change_find_fn *
 	return ok;
 }
 
-static bool say_with(sqlite3 *h, int64_t id, const struct change_said *said, struct err *err)
+static bool say_with(struct sql *h, int64_t id, const struct change_said *said, struct err *err)
 {
 	bool ok = db_step_once(
 	    h,
@@ -485,7 +489,7 @@ static bool say_with(sqlite3 *h, int64_t id, const struct change_said *said, str
 		       (int64_t)(said->note != NULL), said->note, said->by, clock_wall_ns()),
 	    "store what is said of a change", err);
 
-	if (ok && sqlite3_changes(h) == 0)
+	if (ok && sql_changes(h) == 0)
 		ok = err_set(err, ERR_NOT_FOUND, "there is no change %lld", (long long)id);
 	return ok;
 }

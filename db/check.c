@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 enum { PROBLEMS_MOST = 100 };
 
 struct checked {
-	sqlite3 *h;
+	struct sql *h;
 	json_t *problems;
 	int64_t more; /* problems that are not listed */
 	bool failed;  /* something could not be looked at: without a problem that is an error */
@@ -41,27 +42,27 @@ static void problem(struct checked *c, const char *format, ...)
 	va_end(args);
 }
 
-static sqlite3_stmt *prepare(struct checked *c, const char *sql)
+static struct sql_statement *prepare(struct checked *c, const char *sql)
 {
 	struct err ignored = { 0 };
-	sqlite3_stmt *s = db_prepare(c->h, &ignored, sql, "");
+	struct sql_statement *s = db_prepare(c->h, &ignored, sql, "");
 
 	c->failed |= !s;
 	return s;
 }
 
-static bool next(struct checked *c, sqlite3_stmt *s)
+static bool next(struct checked *c, struct sql_statement *s)
 {
-	int code = s ? sqlite3_step(s) : SQLITE_DONE;
+	int code = s ? sql_step(s) : SQL_DONE;
 
-	c->failed |= code != SQLITE_ROW && code != SQLITE_DONE;
-	return code == SQLITE_ROW;
+	c->failed |= code != SQL_ROW && code != SQL_DONE;
+	return code == SQL_ROW;
 }
 
 /* The first column of each row of a PRAGMA that finds faults. */
 static void pragma_finds(struct checked *c, const char *pragma, const char *fine)
 {
-	sqlite3_stmt *s = prepare(c, pragma);
+	struct sql_statement *s = prepare(c, pragma);
 	const char *name = pragma + strlen("PRAGMA ");
 
 	while (next(c, s))
@@ -69,18 +70,18 @@ static void pragma_finds(struct checked *c, const char *pragma, const char *fine
 			problem(c, "%s: %s%s%s", name, db_text(s, 0),
 				fine ? "" : " refers to no row of ", fine ? "" : db_text(s, 2));
 	/* A page that cannot be read ends the search, and is a fault itself. */
-	if ((sqlite3_errcode(c->h) & 0xff) == SQLITE_CORRUPT)
-		problem(c, "%s: %s", name, sqlite3_errmsg(c->h));
-	sqlite3_finalize(s);
+	if (sql_trouble(c->h) == SQL_DAMAGED)
+		problem(c, "%s: %s", name, sql_message(c->h));
+	sql_finalize(s);
 }
 
 static int64_t number_of(struct checked *c, const char *sql)
 {
-	sqlite3_stmt *s = prepare(c, sql);
-	int64_t n = next(c, s) ? sqlite3_column_int64(s, 0) : -1;
+	struct sql_statement *s = prepare(c, sql);
+	int64_t n = next(c, s) ? sql_int64(s, 0) : -1;
 
 	c->failed |= n < 0;
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return n;
 }
 
@@ -98,13 +99,14 @@ static int64_t rows_of(struct checked *c, const char *table)
 static json_t *count_rows(struct checked *c)
 {
 	json_t *counts = json_object();
-	sqlite3_stmt *s = prepare(c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
-				     "NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
+	struct sql_statement *s = prepare(
+	    c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
+	       "NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
 
 	while (next(c, s))
 		c->failed |= json_object_set_new(counts, db_text(s, 0),
 						 json_integer(rows_of(c, db_text(s, 0)))) != 0;
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return counts;
 }
 
@@ -114,7 +116,7 @@ static void check_packed(struct checked *c, const char *table)
 	char sql[128];
 	struct err err = { 0 };
 	struct buf out = { 0 };
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_schema WHERE name = '%s'", table);
 	if (number_of(c, sql) <= 0)
@@ -124,16 +126,16 @@ static void check_packed(struct checked *c, const char *table)
 	while (next(c, s)) {
 		err = (struct err){ 0 };
 		if (!packed_read(s, 1, &out, &err))
-			problem(c, "%s of run %lld: %s", table,
-				(long long)sqlite3_column_int64(s, 0), err.message);
+			problem(c, "%s of run %lld: %s", table, (long long)sql_int64(s, 0),
+				err.message);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	buf_finish(&out);
 }
 
 static void check_environments(struct checked *c)
 {
-	sqlite3_stmt *s = prepare(c, "SELECT id, hash, json FROM environment");
+	struct sql_statement *s = prepare(c, "SELECT id, hash, json FROM environment");
 
 	while (next(c, s)) {
 		const char *json = db_text(s, 2);
@@ -142,9 +144,9 @@ static void check_environments(struct checked *c)
 		hash_hex(json, strlen(json), hash);
 		if (strcmp(hash, db_text(s, 1)) != 0)
 			problem(c, "environment %lld: it has another hash than is stored with it",
-				(long long)sqlite3_column_int64(s, 0));
+				(long long)sql_int64(s, 0));
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 }
 
 /* ---- the files beside it ---- */
@@ -211,8 +213,7 @@ static json_t *describe(struct checked *c, const char *path, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory while checking %.200s", path);
 	if (out && c->failed && json_array_size(c->problems) == 0) {
 		err_set(err, ERR_STORAGE, "%.200s could not be looked at whole: %s", path,
-			sqlite3_errcode(c->h) == SQLITE_OK ? "out of memory"
-							   : sqlite3_errmsg(c->h));
+			sql_trouble(c->h) == SQL_NONE ? "out of memory" : sql_message(c->h));
 		json_decref(out);
 		out = NULL;
 	}
@@ -224,15 +225,15 @@ static json_t *check(struct checked *c, const char *path, struct err *err)
 {
 	static const char *const packed[] = { "report", "findings", "timeline_answer" };
 
-	if (sqlite3_exec(c->h, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+	if (!sql_exec(c->h, "BEGIN"))
 		return db_fail(c->h, "begin", err), NULL;
 	if (number_of(c, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'run%'") <= 0) {
-		int code = sqlite3_errcode(c->h);
+		bool no_data = sql_trouble(c->h) == SQL_NO_DATA;
 
 		err_set(err, ERR_STORAGE, "%.300s is no store of Breakeven: %s", path,
-			code == SQLITE_NOTADB ? "it is no database"
-			: c->failed           ? sqlite3_errmsg(c->h)
-					      : "it has no runs");
+			no_data     ? "it is no database"
+			: c->failed ? sql_message(c->h)
+				    : "it has no runs");
 		return NULL;
 	}
 	pragma_finds(c, "PRAGMA integrity_check", "ok");
@@ -245,7 +246,7 @@ static json_t *check(struct checked *c, const char *path, struct err *err)
 
 json_t *db_check(const char *path, struct err *err)
 {
-	struct checked c = { .h = db_connect(path, SQLITE_OPEN_READONLY, err) };
+	struct checked c = { .h = db_connect(path, SQL_READ, err) };
 	json_t *out = NULL;
 
 	if (!c.h)
@@ -254,7 +255,7 @@ json_t *db_check(const char *path, struct err *err)
 	c.failed = !c.problems;
 	out = check(&c, path, err);
 	json_decref(c.problems);
-	sqlite3_close(c.h);
+	sql_close(c.h);
 	if (out && db_stopped()) {
 		err_set(err, ERR_CANCELLED, "interrupted");
 		json_decref(out);

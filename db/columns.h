@@ -174,13 +174,12 @@
 	at++;
 #define COLUMN_READ_TEXT(s, at, arena, null) text_at(s, at, arena)
 #define COLUMN_READ_OPTIONAL(s, at, arena, null)                                                   \
-	(sqlite3_column_type(s, at) == SQLITE_NULL ? (null) : text_at(s, at, arena))
-#define COLUMN_READ_INTEGER(s, at, arena, null) sqlite3_column_int64(s, at)
-#define COLUMN_READ_INT(s, at, arena, null) sqlite3_column_int(s, at)
-#define COLUMN_READ_COUNT(s, at, arena, null)                                                      \
-	(sqlite3_column_type(s, at) == SQLITE_NULL ? (null) : sqlite3_column_int(s, at))
+	(sql_is_null(s, at) ? (null) : text_at(s, at, arena))
+#define COLUMN_READ_INTEGER(s, at, arena, null) sql_int64(s, at)
+#define COLUMN_READ_INT(s, at, arena, null) sql_int(s, at)
+#define COLUMN_READ_COUNT(s, at, arena, null) (sql_is_null(s, at) ? (null) : sql_int(s, at))
 #define COLUMN_READ_NUMBER(s, at, arena, null) number_at(s, at, null)
-#define COLUMN_READ_FLAG(s, at, arena, null) (sqlite3_column_int(s, at) != 0)
+#define COLUMN_READ_FLAG(s, at, arena, null) (sql_int(s, at) != 0)
 #define COLUMN_READ_STATUS(s, at, arena, null) status_at(s, at)
 
 #endif

@@ -57,38 +57,38 @@ static int by_parent(const void *a, const void *b)
 	return x->parent - y->parent;
 }
 
-static bool read_nodes(sqlite3 *h, const char *project, struct commit_graph *g, struct err *err)
+static bool read_nodes(struct sql *h, const char *project, struct commit_graph *g, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT id, generation FROM known_commit WHERE project = ?1"
-				     " ORDER BY id",
-				     "t", project);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT id, generation FROM known_commit WHERE project = ?1"
+	    " ORDER BY id",
+	    "t", project);
+	int code = SQL_FAILED;
 	bool ok = s != NULL;
 
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
-		struct commit_node node = { .id = strdup(db_text(s, 0)),
-					    .was = sqlite3_column_int64(s, 1) };
+	while (ok && (code = sql_step(s)) == SQL_ROW) {
+		struct commit_node node = { .id = strdup(db_text(s, 0)), .was = sql_int64(s, 1) };
 
 		ok = (node.id && VEC_PUSH(&g->nodes, node)) ||
 		     err_set(err, ERR_MEMORY, "out of memory for commits");
 		if (!ok)
 			free(node.id);
 	}
-	if (ok && code != SQLITE_DONE)
+	if (ok && code != SQL_DONE)
 		ok = db_fail(h, "read commits", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool read_edges(sqlite3 *h, const char *project, struct commit_graph *g, struct err *err)
+static bool read_edges(struct sql *h, const char *project, struct commit_graph *g, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT id, parent FROM commit_parent WHERE project = ?1", "t", project);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 	bool ok = s != NULL;
 
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (ok && (code = sql_step(s)) == SQL_ROW) {
 		struct commit_edge e = { .child = node_of(g, db_text(s, 0)),
 					 .parent = node_of(g, db_text(s, 1)) };
 
@@ -98,9 +98,9 @@ static bool read_edges(sqlite3 *h, const char *project, struct commit_graph *g, 
 		ok = VEC_PUSH(&g->edges, e) ||
 		     err_set(err, ERR_MEMORY, "out of memory for commits");
 	}
-	if (ok && code != SQLITE_DONE)
+	if (ok && code != SQL_DONE)
 		ok = db_fail(h, "read commits", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
@@ -139,7 +139,7 @@ static bool number_nodes(struct commit_graph *g, struct err *err)
 	return true;
 }
 
-static bool number_commits(sqlite3 *h, const char *project, struct err *err)
+static bool number_commits(struct sql *h, const char *project, struct err *err)
 {
 	struct commit_graph g = { 0 };
 	bool ok = read_nodes(h, project, &g, err) && read_edges(h, project, &g, err) &&
@@ -161,15 +161,16 @@ static bool number_commits(sqlite3 *h, const char *project, struct err *err)
 }
 
 /* Whether its commits were numbered since generations are kept. */
-static bool is_numbered(sqlite3 *h, const char *project, struct err *err)
+static bool is_numbered(struct sql *h, const char *project, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT EXISTS (SELECT 1 FROM known_commit WHERE project = ?1"
-				     " AND generation > 0)",
-				     "t", project);
-	bool numbered = s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT EXISTS (SELECT 1 FROM known_commit WHERE project = ?1"
+	    " AND generation > 0)",
+	    "t", project);
+	bool numbered = s && sql_step(s) == SQL_ROW && sql_int(s, 0);
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return numbered;
 }
 
@@ -192,32 +193,34 @@ static int by_id(const void *a, const void *b)
 	return (x->run > y->run) - (x->run < y->run);
 }
 
-static bool read_generation(sqlite3 *h, sqlite3_stmt *s, struct placed_run *run, struct err *err)
+static bool read_generation(struct sql *h, struct sql_statement *s, struct placed_run *run,
+			    struct err *err)
 {
-	int code = SQLITE_DONE;
+	int code = SQL_DONE;
 
 	run->generation = -1;
 	if (!*run->commit)
 		return true;
-	if (sqlite3_bind_text(s, 1, run->project, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
-	    sqlite3_bind_text(s, 2, run->commit, -1, SQLITE_TRANSIENT) != SQLITE_OK)
+	if (!sql_bind_text(s, 1, run->project, strlen(run->project)) ||
+	    !sql_bind_text(s, 2, run->commit, strlen(run->commit)))
 		return db_fail(h, "read a commit", err);
-	code = sqlite3_step(s);
-	if (code == SQLITE_ROW) {
-		run->generation = sqlite3_column_int64(s, 0);
-		run->committed_ns = sqlite3_column_int64(s, 1);
+	code = sql_step(s);
+	if (code == SQL_ROW) {
+		run->generation = sql_int64(s, 0);
+		run->committed_ns = sql_int64(s, 1);
 	}
-	sqlite3_reset(s);
-	return code == SQLITE_ROW || code == SQLITE_DONE || db_fail(h, "read a commit", err);
+	sql_reset(s);
+	return code == SQL_ROW || code == SQL_DONE || db_fail(h, "read a commit", err);
 }
 
-bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err)
+bool db_place_runs(struct sql *h, struct placed_run *runs, int n, struct err *err)
 {
 	struct placed_run *known = malloc(((size_t)n + 1) * sizeof(*known));
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT generation, committed_ns FROM known_commit WHERE"
-				     " project = ?1 AND id = ?2",
-				     "");
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT generation, committed_ns FROM known_commit WHERE"
+	    " project = ?1 AND id = ?2",
+	    "");
 	bool ok = s && (known || err_set(err, ERR_MEMORY, "out of memory for a history"));
 	int n_known = 0, next = 0;
 
@@ -227,7 +230,7 @@ bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err)
 		if (runs[i].generation >= 0)
 			known[n_known++] = runs[i];
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	if (ok && n_known) {
 		qsort(known, (size_t)n_known, sizeof(*known), by_generation);
 		for (int i = 0; i < n; i++)
@@ -245,7 +248,7 @@ bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err)
 
 /* ---- adding ---- */
 
-static bool put_parents(sqlite3 *h, const char *project, const struct known_commit *c,
+static bool put_parents(struct sql *h, const char *project, const struct known_commit *c,
 			struct err *err)
 {
 	for (int i = 0; i < c->n_parents; i++)
@@ -259,8 +262,8 @@ static bool put_parents(sqlite3 *h, const char *project, const struct known_comm
 	return true;
 }
 
-static bool put_commit(sqlite3 *h, const char *project, const struct known_commit *c, int64_t *room,
-		       int *added, struct err *err)
+static bool put_commit(struct sql *h, const char *project, const struct known_commit *c,
+		       int64_t *room, int *added, struct err *err)
 {
 	if (!db_step_once(h,
 			  db_prepare(h, err,
@@ -270,7 +273,7 @@ static bool put_commit(sqlite3 *h, const char *project, const struct known_commi
 				     c->committed_ns),
 			  "store a commit", err))
 		return false;
-	if (sqlite3_changes(h) == 0) /* it is there */
+	if (sql_changes(h) == 0) /* it is there */
 		return true;
 	if (--*room < 0)
 		return err_set(err, ERR_CONFLICT, "the store has %d commits, the limit",
@@ -279,14 +282,14 @@ static bool put_commit(sqlite3 *h, const char *project, const struct known_commi
 	return put_parents(h, project, c, err);
 }
 
-static bool put_with(sqlite3 *h, const char *project, const struct known_commit *commits, int n,
+static bool put_with(struct sql *h, const char *project, const struct known_commit *commits, int n,
 		     int *added, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM known_commit", "");
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "count commits", err));
-	int64_t room = ok ? MOST_KNOWN - sqlite3_column_int64(s, 0) : 0;
+	struct sql_statement *s = db_prepare(h, err, "SELECT count(*) FROM known_commit", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count commits", err));
+	int64_t room = ok ? MOST_KNOWN - sql_int64(s, 0) : 0;
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	*added = 0;
 	for (int i = 0; ok && i < n; i++)
 		ok = put_commit(h, project, &commits[i], &room, added, err);
@@ -322,36 +325,36 @@ struct commit_search {
 		      one's */
 };
 
-static bool find_with(sqlite3 *h, struct commit_search *l, struct arena *arena,
+static bool find_with(struct sql *h, struct commit_search *l, struct arena *arena,
 		      struct commits_between *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, BETWEEN, "tttii", l->range->project, l->range->from,
-				     l->range->to, l->old, l->new);
-	int code = SQLITE_ERROR, rows = 0;
+	struct sql_statement *s = db_prepare(h, err, BETWEEN, "tttii", l->range->project,
+					     l->range->from, l->range->to, l->old, l->new);
+	int code = SQL_FAILED, rows = 0;
 
 	out->n = out->total = 0;
 	out->whole = true;
 	l->past = false;
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
+	while (s && (code = sql_step(s)) == SQL_ROW) {
 		rows++;
-		l->past |= sqlite3_column_int(s, 4) == 0;
-		if (sqlite3_column_type(s, 0) == SQLITE_NULL) {
+		l->past |= sql_int(s, 4) == 0;
+		if (sql_is_null(s, 0)) {
 			out->whole = false;
 			continue;
 		}
 		if (out->total++ < COMMITS_SHOWN)
-			out->at[out->n++] =
-			    (struct known_commit){ .id = text_at(s, 0, arena),
-						   .subject = text_at(s, 1, arena),
-						   .author = text_at(s, 2, arena),
-						   .committed_ns = sqlite3_column_int64(s, 3) };
+			out->at[out->n++] = (struct known_commit){ .id = text_at(s, 0, arena),
+								   .subject = text_at(s, 1, arena),
+								   .author = text_at(s, 2, arena),
+								   .committed_ns = sql_int64(s,
+											     3) };
 	}
 	l->past |= rows >= l->new;
 	out->whole &= rows < l->new;
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "look for commits", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
 bool db_commits_between(struct db *db, const struct commit_range *range, struct arena *arena,
@@ -359,7 +362,7 @@ bool db_commits_between(struct db *db, const struct commit_range *range, struct 
 {
 	/* Mostly every way ends at the earlier commit itself. */
 	struct commit_search near = { range, 1, 300, false }, far = { range, 20000, 2000, false };
-	sqlite3 *h;
+	struct sql *h;
 	bool ok;
 
 	*out = (struct commits_between){ .at = ARENA_ARRAY(arena, struct known_commit,

@@ -15,27 +15,12 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
 
-enum { BUSY_TIMEOUT_MS = 3000, STOP_STEPS = 10000 /* of SQLite, between two looks */ };
-
-/* Whether the disk, a quota or a limit on files has no room.  Of a write that failed SQLite
- * leaves the reason in errno alone, where it is at a commit. */
-static bool is_full(sqlite3 *h)
+bool db_fail(struct sql *h, const char *what, struct err *err)
 {
-	int code = sqlite3_errcode(h), cause = sqlite3_system_errno(h);
-
-	if (code == SQLITE_IOERR_WRITE && cause == 0)
-		cause = errno;
-	return (code & 0xff) == SQLITE_FULL ||
-	       ((code & 0xff) == SQLITE_IOERR &&
-		(cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
-}
-
-bool db_fail(sqlite3 *h, const char *what, struct err *err)
-{
-	if (is_full(h))
+	if (sql_trouble(h) == SQL_FULL)
 		return err_set(err, ERR_FULL, "the disk of the database is full: %s: %s", what,
-			       sqlite3_errmsg(h));
-	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
+			       sql_message(h));
+	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sql_message(h));
 }
 
 static bool (*stop)(void);
@@ -50,37 +35,9 @@ bool db_stopped(void)
 	return stop && stop();
 }
 
-static int look_for_stop(void *unused)
+struct sql *db_connect(const char *path, int access, struct err *err)
 {
-	(void)unused;
-	return db_stopped();
-}
-
-sqlite3 *db_connect(const char *path, int flags, struct err *err)
-{
-	sqlite3 *h = NULL;
-
-	if (sqlite3_open_v2(path, &h, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-		int code = h ? sqlite3_system_errno(h) : ENOMEM;
-
-		err_set(err, ERR_STORAGE,
-			"cannot open the database %s: %s; name another with --db FILE", path,
-			code ? strerror(code) : sqlite3_errmsg(h));
-		sqlite3_close(h);
-		return NULL;
-	}
-	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
-	sqlite3_extended_result_codes(h, 1);
-	if (stop)
-		sqlite3_progress_handler(h, STOP_STEPS, look_for_stop, NULL);
-	/* A file of a stranger: its schema runs nothing, and no statement writes past it. */
-	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	if (!db_exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err)) {
-		sqlite3_close(h);
-		return NULL;
-	}
-	return h;
+	return sql_open_file(path, access, stop, err);
 }
 
 /* ---- the schema: migrations/NNNN_*.sql, embedded in order (embed.sh).  PRAGMA user_version counts
@@ -89,21 +46,21 @@ sqlite3 *db_connect(const char *path, int flags, struct err *err)
 
 extern const char *const migration_texts[]; /* ends with NULL */
 
-static bool read_version(sqlite3 *h, int *version, struct err *err)
+static bool read_version(struct sql *h, int *version, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "PRAGMA user_version", "");
+	struct sql_statement *s = db_prepare(h, err, "PRAGMA user_version", "");
 	bool ok;
 
 	if (!s)
 		return false;
-	ok = sqlite3_step(s) == SQLITE_ROW || db_fail(h, "read the schema's version", err);
+	ok = sql_step(s) == SQL_ROW || db_fail(h, "read the schema's version", err);
 	if (ok)
-		*version = sqlite3_column_int(s, 0);
-	sqlite3_finalize(s);
+		*version = sql_int(s, 0);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool run_from(sqlite3 *h, int version, struct err *err)
+static bool run_from(struct sql *h, int version, struct err *err)
 {
 	char pragma[64];
 
@@ -111,12 +68,11 @@ static bool run_from(sqlite3 *h, int version, struct err *err)
 		char what[64];
 
 		snprintf(what, sizeof(what), "migration to version %d", version + 1);
-		if (sqlite3_exec(h, migration_texts[version], NULL, NULL, NULL) != SQLITE_OK)
+		if (!sql_exec(h, migration_texts[version]))
 			return db_fail(h, what, err);
 	}
 	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", version);
-	return sqlite3_exec(h, pragma, NULL, NULL, NULL) == SQLITE_OK ||
-	       db_fail(h, "store the schema's version", err);
+	return sql_exec(h, pragma) || db_fail(h, "store the schema's version", err);
 }
 
 static int newest_version(void)
@@ -128,12 +84,12 @@ static int newest_version(void)
 	return newest;
 }
 
-static bool check_version(sqlite3 *h, const char *path, struct err *err)
+static bool check_version(struct sql *h, const char *path, struct err *err)
 {
 	int version;
 
 	if (!read_version(h, &version, err))
-		return sqlite3_errcode(h) == SQLITE_NOTADB
+		return sql_trouble(h) == SQL_NO_DATA
 			   ? err_set(err, ERR_STORAGE,
 				     "%s is no database; name another with --db FILE", path)
 			   : false;
@@ -161,15 +117,15 @@ static bool keep_copy(const char *path, int newest, struct err *err)
 			       why.message);
 }
 
-static bool migrate(sqlite3 *h, const char *path, struct err *err)
+static bool migrate_whole(struct sql *h, const char *path, struct err *err)
 {
 	int version, newest = newest_version();
 	bool ok;
 
 	/* The version is read inside the transaction: another process may be
 	 * migrating the same file. */
-	if (sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
-		if ((sqlite3_errcode(h) & 0xff) == SQLITE_BUSY)
+	if (!sql_begin(h)) {
+		if (sql_trouble(h) == SQL_LOCKED)
 			return err_set(err, ERR_STORAGE,
 				       "the database %s is locked by another program; end that, or "
 				       "name another file with --db FILE",
@@ -185,10 +141,18 @@ static bool migrate(sqlite3 *h, const char *path, struct err *err)
 	if (ok && version < newest)
 		ok = (version == 0 || keep_copy(path, newest, err)) && run_from(h, version, err);
 	if (ok)
-		return sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
-		       db_fail(h, "commit", err);
-	sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+		return sql_exec(h, "COMMIT") || db_fail(h, "commit", err);
+	sql_exec(h, "ROLLBACK");
 	return false;
+}
+
+/* Where a table is written anew, what refers to its rows stays: the pragma holds outside of
+ * transactions alone. */
+static bool migrate(struct sql *h, const char *path, struct err *err)
+{
+	return db_exec(h, "PRAGMA foreign_keys = OFF", "foreign keys", err) &&
+	       migrate_whole(h, path, err) &&
+	       db_exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err);
 }
 
 /* ---- opening ---- */
@@ -237,24 +201,20 @@ static void make_private(const char *path)
 static bool prepare_writer(struct db *db, const char *path, struct err *err)
 {
 	make_private(path);
-	db->writer = db_connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	db->writer = db_connect(path, SQL_WRITE | SQL_CREATE, err);
 	if (!db->writer)
 		return false;
 	/* auto_vacuum counts only before the first table is made. */
-	if (sqlite3_exec(db->writer,
-			 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA "
-			 "synchronous = NORMAL",
-			 NULL, NULL, NULL) != SQLITE_OK) {
-		int code = sqlite3_errcode(db->writer);
-
-		if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+	if (!sql_exec(db->writer, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; "
+				  "PRAGMA synchronous = NORMAL")) {
+		if (sql_trouble(db->writer) == SQL_LOCKED)
 			return err_set(err, ERR_STORAGE,
 				       "the database %s is locked by another program; end that, or "
 				       "name another file with --db FILE",
 				       path);
 		return err_set(err, ERR_STORAGE,
 			       "cannot use %s as a database: %s; name another file with --db FILE",
-			       path, sqlite3_errmsg(db->writer));
+			       path, sql_message(db->writer));
 	}
 	return migrate(db->writer, path, err);
 }
@@ -274,10 +234,10 @@ static struct db *create(struct err *err)
 	return db;
 }
 
-static bool connect_readers(struct db *db, const char *path, int flags, struct err *err)
+static bool connect_readers(struct db *db, const char *path, int access, struct err *err)
 {
 	for (int i = 0; i < N_READERS; i++) {
-		db->readers[i] = db_connect(path, SQLITE_OPEN_READONLY | flags, err);
+		db->readers[i] = db_connect(path, SQL_READ | access, err);
 		if (!db->readers[i])
 			return false;
 	}
@@ -307,7 +267,7 @@ struct db *db_open_beside(const char *path, struct err *err)
 		return NULL;
 	db->lock_fd = take_lock(path, &in_use);
 	if (db->lock_fd == LOCK_IN_USE) {
-		db->writer = db_connect(path, SQLITE_OPEN_READWRITE, err);
+		db->writer = db_connect(path, SQL_WRITE, err);
 		ok = db->writer && check_version(db->writer, path, err);
 	} else if (db->lock_fd >= 0) {
 		ok = prepare_writer(db, path, err);
@@ -324,22 +284,20 @@ struct db *db_open_beside(const char *path, struct err *err)
 static void disconnect_readers(struct db *db)
 {
 	for (int i = 0; i < N_READERS; i++) {
-		sqlite3_close(db->readers[i]);
+		sql_close(db->readers[i]);
 		db->readers[i] = NULL;
 	}
 }
 
-static bool connect_reading(struct db *db, const char *path, int flags, struct err *err)
+static bool connect_reading(struct db *db, const char *path, int access, struct err *err)
 {
-	return connect_readers(db, path, flags, err) && check_version(db->readers[0], path, err);
+	return connect_readers(db, path, access, err) && check_version(db->readers[0], path, err);
 }
 
 /* Whether SQLite wants to write beside the store, which it may not. */
 static bool wants_to_write(const struct db *db)
 {
-	int code = db->readers[0] ? sqlite3_errcode(db->readers[0]) & 0xff : SQLITE_OK;
-
-	return code == SQLITE_READONLY || code == SQLITE_CANTOPEN;
+	return db->readers[0] && sql_trouble(db->readers[0]) == SQL_CLOSED;
 }
 
 /* What was written last and is not in the store itself yet. */
@@ -372,7 +330,7 @@ static bool connect_immutable(struct db *db, const char *path, struct err *err)
 		else
 			buf_printf(&uri, "%c", *c);
 	buf_puts(&uri, "?immutable=1");
-	ok = !uri.failed ? connect_reading(db, uri.data, SQLITE_OPEN_URI, err)
+	ok = !uri.failed ? connect_reading(db, uri.data, SQL_URI, err)
 			 : err_set(err, ERR_MEMORY, "out of memory while opening the database");
 	buf_finish(&uri);
 	return ok;
@@ -401,8 +359,8 @@ void db_close(struct db *db)
 	if (!db)
 		return;
 	disconnect_readers(db);
-	sqlite3_finalize(db->ask_others);
-	sqlite3_close(db->writer);
+	sql_finalize(db->ask_others);
+	sql_close(db->writer);
 	if (db->lock_fd >= 0)
 		close(db->lock_fd);
 	pthread_cond_destroy(&db->reader_free);
@@ -421,12 +379,12 @@ enum {
 
 static bool read_free_pages(struct db *db, int64_t *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "PRAGMA freelist_count", "");
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "count free pages", err));
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err, "PRAGMA freelist_count", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count free pages", err));
 
-	*n = ok ? sqlite3_column_int64(s, 0) : 0;
-	sqlite3_finalize(s);
+	*n = ok ? sql_int64(s, 0) : 0;
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
@@ -435,11 +393,11 @@ static bool read_free_pages(struct db *db, int64_t *n, struct err *err)
 static bool takes_pages_back(struct db *db, struct err *err)
 {
 	enum { INCREMENTAL = 2 };
-	sqlite3_stmt *s = db_prepare(db->writer, err, "PRAGMA auto_vacuum", "");
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
-	int how = ok ? sqlite3_column_int(s, 0) : 0;
+	struct sql_statement *s = db_prepare(db->writer, err, "PRAGMA auto_vacuum", "");
+	bool ok = s && sql_step(s) == SQL_ROW;
+	int how = ok ? sql_int(s, 0) : 0;
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	if (!ok || how == INCREMENTAL)
 		return ok || db_fail(db->writer, "look how space is given back", err);
 	if (db->lock_fd < 0)
@@ -477,7 +435,12 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 	return ok;
 }
 
-static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)
+static bool bind_text(struct sql_statement *s, int at, const char *text)
+{
+	return text ? sql_bind_text(s, at, text, strlen(text)) : sql_bind_null(s, at, SQL_TEXT);
+}
+
+static bool bind_one(struct sql_statement *s, int at, char type, va_list *args)
 {
 	const char *text;
 	const void *blob;
@@ -487,54 +450,58 @@ static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)
 	switch (type) {
 	case 'c':
 		integer = va_arg(*args, int64_t);
-		return integer == -1 ? sqlite3_bind_null(s, i) : sqlite3_bind_int64(s, i, integer);
+		return integer == -1 ? sql_bind_null(s, at, SQL_INTEGER)
+				     : sql_bind_int64(s, at, integer);
 	case 'i':
-		return sqlite3_bind_int64(s, i, va_arg(*args, int64_t));
+		return sql_bind_int64(s, at, va_arg(*args, int64_t));
 	case 't':
 		text = va_arg(*args, const char *);
-		return sqlite3_bind_text(s, i, text ? text : "", -1, SQLITE_STATIC);
+		return bind_text(s, at, text ? text : "");
 	case 'o':
 		text = va_arg(*args, const char *);
-		return text && *text ? sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC)
-				     : sqlite3_bind_null(s, i);
+		return bind_text(s, at, text && *text ? text : NULL);
 	case 'd':
 		number = va_arg(*args, double);
-		return isfinite(number) ? sqlite3_bind_double(s, i, number)
-					: sqlite3_bind_null(s, i);
+		return isfinite(number) ? sql_bind_double(s, at, number)
+					: sql_bind_null(s, at, SQL_REAL);
 	default:
 		blob = va_arg(*args, const void *);
-		return sqlite3_bind_blob64(s, i, blob, va_arg(*args, size_t), SQLITE_STATIC);
+		return sql_bind_blob(s, at, blob, va_arg(*args, size_t));
 	}
 }
 
-sqlite3_stmt *db_prepare(sqlite3 *h, struct err *err, const char *sql, const char *types, ...)
+struct sql_statement *db_prepare(struct sql *h, struct err *err, const char *sql, const char *types,
+				 ...)
 {
-	sqlite3_stmt *s = NULL;
+	struct sql_statement *s = sql_prepare(h, sql);
 	va_list args;
 	bool ok = true;
 
-	if (sqlite3_prepare_v2(h, sql, -1, &s, NULL) != SQLITE_OK) {
-		db_fail(h, "prepare", err);
+	if (!s) {
+		if (sql_trouble(h) == SQL_NONE)
+			err_set(err, ERR_MEMORY, "out of memory for a statement");
+		else
+			db_fail(h, "prepare", err);
 		return NULL;
 	}
 	va_start(args, types);
 	for (int i = 0; ok && types[i]; i++)
-		ok = bind_one(s, i + 1, types[i], &args) == SQLITE_OK;
+		ok = bind_one(s, i + 1, types[i], &args);
 	va_end(args);
 	if (ok)
 		return s;
 	db_fail(h, "bind", err); /* before finalize, which clears the message */
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return NULL;
 }
 
-bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct err *err)
+bool db_step_once(struct sql *h, struct sql_statement *statement, const char *what, struct err *err)
 {
 	bool ok;
 
 	if (!statement)
 		return false;
-	ok = sqlite3_step(statement) == SQLITE_DONE || db_fail(h, what, err);
-	sqlite3_finalize(statement);
+	ok = sql_step(statement) == SQL_DONE || db_fail(h, what, err);
+	sql_finalize(statement);
 	return ok;
 }

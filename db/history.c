@@ -11,26 +11,26 @@ enum { MOST_FIGURES = 100000, REPEATS = 20 };
 
 int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT id FROM run WHERE name = ?1 AND status = 'done' AND "
 	    "kind <> 'trace' AND source_hash = '' ORDER BY id DESC LIMIT ?2",
 	    "ti", name, (int64_t)most);
-	int n = 0, code = SQLITE_ERROR;
+	int n = 0, code = SQL_FAILED;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		runs[n++] = sqlite3_column_int64(s, 0);
-	if (s && code != SQLITE_DONE)
+	while (s && (code = sql_step(s)) == SQL_ROW)
+		runs[n++] = sql_int64(s, 0);
+	if (s && code != SQL_DONE)
 		db_fail(h, "look for figures", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_DONE ? n : -1;
+	return code == SQL_DONE ? n : -1;
 }
 
 /* Of a statement that selects FIGURE_NAMES. */
 #define FIGURE_NAMES "run" FIGURE_COLUMNS(COLUMN_NAME)
-static void read_figure(sqlite3_stmt *s, struct arena *arena, struct run_figure *out)
+static void read_figure(struct sql_statement *s, struct arena *arena, struct run_figure *out)
 {
 	int at = 1;
 
@@ -42,43 +42,43 @@ static void read_figure(sqlite3_stmt *s, struct arena *arena, struct run_figure 
 	" AND (?2 = '' OR project = ?2) AND (?3 = '' OR source_hash GLOB ?3 || '*')"               \
 	" AND (?4 = '' OR settings_hash GLOB ?4 || '*')"
 
-static bool count_history(sqlite3 *h, const struct history_query *f, int64_t *total,
+static bool count_history(struct sql *h, const struct history_query *f, int64_t *total,
 			  struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" OF_HISTORY, "tttt", f->name,
-				     f->project, f->source_hash, f->settings_hash);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	struct sql_statement *s = db_prepare(h, err, "SELECT count(*) FROM run" OF_HISTORY, "tttt",
+					     f->name, f->project, f->source_hash, f->settings_hash);
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*total = sqlite3_column_int64(s, 0);
+		*total = sql_int64(s, 0);
 	else if (s)
 		db_fail(h, "count a history", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool list_history(sqlite3 *h, const struct history_query *f, struct arena *arena,
+static bool list_history(struct sql *h, const struct history_query *f, struct arena *arena,
 			 struct history_point *points, int *n, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT " RUN_COLUMNS RUN_TABLES OF_HISTORY " ORDER BY id DESC LIMIT ?5",
 	    "tttti", f->name, f->project, f->source_hash, f->settings_hash, (int64_t)f->limit);
-	int code = SQLITE_ERROR, len = 0;
+	int code = SQL_FAILED, len = 0;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && (code = sql_step(s)) == SQL_ROW)
 		run_read(s, 0, arena, &points[len++].run);
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "read a history", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	*n = len;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 /* The figure of each run; of a sweep that at the point asked for, or its last. */
-static bool fill_history(sqlite3 *h, const struct history_query *f, struct arena *arena,
+static bool fill_history(struct sql *h, const struct history_query *f, struct arena *arena,
 			 struct history_point *points, int n, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT " FIGURE_NAMES " FROM run_figure "
 	    "WHERE metric = ?1 AND mode = ?2 AND (?3 IS NULL OR n = ?3) AND "
@@ -90,20 +90,20 @@ static bool fill_history(sqlite3 *h, const struct history_query *f, struct arena
 		int code;
 
 		points[i].figure = (struct run_figure){ "", "", NAN, NAN, NAN, NAN, 0 };
-		ok = sqlite3_bind_int64(s, 4, points[i].run.id) == SQLITE_OK;
-		code = ok ? sqlite3_step(s) : SQLITE_ERROR;
-		if (code == SQLITE_ROW)
+		ok = sql_bind_int64(s, 4, points[i].run.id);
+		code = ok ? sql_step(s) : SQL_FAILED;
+		if (code == SQL_ROW)
 			read_figure(s, arena, &points[i].figure);
-		else if (code != SQLITE_DONE)
+		else if (code != SQL_DONE)
 			ok = db_fail(h, "read a figure", err);
-		sqlite3_reset(s);
+		sql_reset(s);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
 /* From the newest first to the places of a history. */
-static bool order_history(sqlite3 *h, struct arena *arena, struct history_point *points, int n,
+static bool order_history(struct sql *h, struct arena *arena, struct history_point *points, int n,
 			  struct err *err)
 {
 	struct placed_run *places = ARENA_ARRAY(arena, struct placed_run, (size_t)n + 1);
@@ -129,7 +129,7 @@ bool db_history(struct db *db, const struct history_query *query, struct arena *
 {
 	struct history_point *rows = ARENA_ARRAY(arena, struct history_point,
 						 (size_t)query->limit + 1);
-	sqlite3 *h;
+	struct sql *h;
 	bool ok;
 
 	*out = (struct history){ .points = rows };
@@ -145,21 +145,21 @@ bool db_history(struct db *db, const struct history_query *query, struct arena *
 }
 
 /* Every row of a statement whose columns are those of a figure. */
-static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *arena,
+static bool read_figures(struct db *db, struct sql *h, struct sql_statement *s, struct arena *arena,
 			 struct figure_list *out, struct err *err)
 {
 	VEC(struct run_figure) rows = { 0 };
 	struct run_figure row;
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 	bool ok = s != NULL;
 
-	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW && rows.len < MOST_FIGURES) {
+	while (ok && (code = sql_step(s)) == SQL_ROW && rows.len < MOST_FIGURES) {
 		read_figure(s, arena, &row);
 		ok = VEC_PUSH(&rows, row) || err_set(err, ERR_MEMORY, "out of memory for figures");
 	}
-	if (ok && code != SQLITE_DONE && code != SQLITE_ROW)
+	if (ok && code != SQL_DONE && code != SQL_ROW)
 		ok = db_fail(h, "read figures", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	out->at = ok ? ARENA_ARRAY(arena, struct run_figure, rows.len + 1) : NULL;
 	if (ok && !out->at)
@@ -174,7 +174,7 @@ static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct aren
 bool db_figures_known(struct db *db, const char *name, struct arena *arena, struct figure_list *out,
 		      struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 
 	return read_figures(
 	    db, h,
@@ -189,7 +189,7 @@ bool db_figures_known(struct db *db, const char *name, struct arena *arena, stru
 bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_list *out,
 		struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 
 	return read_figures(
 	    db, h,
@@ -223,27 +223,28 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 	" WHERE place IN (SELECT place FROM places) GROUP BY name ORDER BY newest DESC LIMIT ?3) "
 
 /* Columns in the order of their commits, where that is known, else as they came. */
-static bool read_places(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
+static bool read_places(struct sql *h, const char *project, struct arena *arena, struct heat *out,
 			struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     HEAT "SELECT place, came, run.project, run.commit_id FROM"
-					  " places JOIN run ON run.id = came ORDER BY came",
-				     "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    HEAT "SELECT place, came, run.project, run.commit_id FROM"
+		 " places JOIN run ON run.id = came ORDER BY came",
+	    "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
 	struct placed_run of[HEAT_COLUMNS];
 	const char *names[HEAT_COLUMNS];
-	int code = SQLITE_ERROR, n = 0;
+	int code = SQL_FAILED, n = 0;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW && n < HEAT_COLUMNS) {
+	while (s && (code = sql_step(s)) == SQL_ROW && n < HEAT_COLUMNS) {
 		names[n] = text_at(s, 0, arena);
-		of[n++] = (struct placed_run){ .run = sqlite3_column_int64(s, 1),
+		of[n++] = (struct placed_run){ .run = sql_int64(s, 1),
 					       .project = text_at(s, 2, arena),
 					       .commit = text_at(s, 3, arena) };
 	}
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "list commits", err);
-	sqlite3_finalize(s);
-	if (code != SQLITE_DONE || !db_place_runs(h, of, n, err))
+	sql_finalize(s);
+	if (code != SQL_DONE || !db_place_runs(h, of, n, err))
 		return false;
 	for (int i = 0; i < n; i++)
 		out->columns[of[i].place] = names[i];
@@ -251,11 +252,11 @@ static bool read_places(sqlite3 *h, const char *project, struct arena *arena, st
 	return true;
 }
 
-static bool heat_with(sqlite3 *h, const char *project, struct arena *arena, struct heat *out,
+static bool heat_with(struct sql *h, const char *project, struct arena *arena, struct heat *out,
 		      struct err *err)
 {
-	sqlite3_stmt *s;
-	int code = SQLITE_ERROR;
+	struct sql_statement *s;
+	int code = SQL_FAILED;
 
 	*out = (struct heat){ .at = ARENA_ARRAY(arena, struct heat_cell, HEAT_COLUMNS * HEAT_ROWS),
 			      .columns = ARENA_ARRAY(arena, const char *, HEAT_COLUMNS) };
@@ -269,26 +270,26 @@ static bool heat_with(sqlite3 *h, const char *project, struct arena *arena, stru
 		       " median_us FROM cells JOIN places USING (place) JOIN names USING (name)"
 		       " JOIN run_summary ON run_summary.run = id ORDER BY newest DESC",
 		       "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
 							text_at(s, 1, arena),
-							sqlite3_column_int64(s, 2),
+							sql_int64(s, 2),
 							{ .mode = text_at(s, 3, arena),
 							  .verdict = text_at(s, 4, arena),
 							  .speedup = number_at(s, 5, 0),
 							  .speedup_lo = number_at(s, 6, 0),
 							  .speedup_hi = number_at(s, 7, 0),
 							  .median_us = number_at(s, 8, 0) } };
-	if (s && code != SQLITE_DONE)
+	if (s && code != SQL_DONE)
 		db_fail(h, "look for workloads over commits", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
 bool db_heat(struct db *db, const char *project, struct arena *arena, struct heat *out,
 	     struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = heat_with(h, project, arena, out, err);
 
 	db_reader_give(db, h);
@@ -296,24 +297,24 @@ bool db_heat(struct db *db, const char *project, struct arena *arena, struct hea
 }
 
 /* The one row of a statement that selects RUN_COLUMNS; finalizes it.  `s` NULL fails. */
-static bool read_one(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *arena,
+static bool read_one(struct db *db, struct sql *h, struct sql_statement *s, struct arena *arena,
 		     struct run_row *out, struct err *err)
 {
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	if (code == SQLITE_ROW)
+	if (code == SQL_ROW)
 		run_read(s, 0, arena, out);
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "look for a run", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_ROW;
+	return code == SQL_ROW;
 }
 
 bool db_run_newest(struct db *db, const struct newest_query *q, struct arena *arena,
 		   struct run_row *out, bool *found, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 
 	*found = read_one(
 	    db, h,
@@ -333,7 +334,7 @@ bool db_run_newest(struct db *db, const struct newest_query *q, struct arena *ar
 bool db_run_same(struct db *db, const char *workload, struct arena *arena, struct run_row *out,
 		 bool *found, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	char hash[HASH_HEX_BYTES];
 
 	hash_hex(workload, strlen(workload), hash);
@@ -351,24 +352,23 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
 		       int *n, struct err *err)
 {
 	struct workload_name *rows = ARENA_ARRAY(arena, struct workload_name, (size_t)limit + 1);
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT name, count(*) FROM run WHERE kind <> 'trace' AND status "
 	    "= 'done' GROUP BY name ORDER BY max(id) DESC LIMIT ?1",
 	    "i", (int64_t)limit);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (rows && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		rows[(*n)++] = (struct workload_name){ text_at(s, 0, arena),
-						       sqlite3_column_int64(s, 1) };
+	while (rows && s && (code = sql_step(s)) == SQL_ROW)
+		rows[(*n)++] = (struct workload_name){ text_at(s, 0, arena), sql_int64(s, 1) };
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory for a list");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "list workloads", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*names = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

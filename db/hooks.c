@@ -23,7 +23,7 @@ const char *delivery_state_name(enum delivery_state state)
 
 /* ---- hooks ---- */
 
-static bool add_with(sqlite3 *h, const struct hook_row *row, int64_t *id, struct err *err)
+static bool add_with(struct sql *h, const struct hook_row *row, int64_t *id, struct err *err)
 {
 	int64_t now = clock_wall_ns();
 	bool ok = db_step_once(
@@ -35,10 +35,10 @@ static bool add_with(sqlite3 *h, const struct hook_row *row, int64_t *id, struct
 		       now, (int64_t)HOOKS_MOST),
 	    "store a webhook", err);
 
-	if (ok && sqlite3_changes(h) == 0)
+	if (ok && sql_changes(h) == 0)
 		return err_set(err, ERR_CONFLICT, "the store has %d webhooks, the limit",
 			       HOOKS_MOST);
-	*id = sqlite3_last_insert_rowid(h);
+	*id = sql_last_id(h);
 	/* What ended before the first was made is no news. */
 	return ok &&
 	       db_step_once(h,
@@ -54,12 +54,12 @@ bool db_hook_add(struct db *db, const struct hook_row *row, int64_t *id, struct 
 	return db_write_begin(db, err) && db_write_end(db, add_with(db->writer, row, id, err), err);
 }
 
-static bool remove_with(sqlite3 *h, int64_t id, struct err *err)
+static bool remove_with(struct sql *h, int64_t id, struct err *err)
 {
 	bool ok = db_step_once(h, db_prepare(h, err, "DELETE FROM hook WHERE id = ?1", "i", id),
 			       "remove a webhook", err);
 
-	return ok && (sqlite3_changes(h) > 0 ||
+	return ok && (sql_changes(h) > 0 ||
 		      err_set(err, ERR_NOT_FOUND, "there is no webhook %lld", (long long)id));
 }
 
@@ -71,8 +71,8 @@ bool db_hook_remove(struct db *db, int64_t id, struct err *err)
 bool db_hook_list(struct db *db, const char *project, struct arena *arena, struct hook_row **out,
 		  int *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT id, project, url, secret, events, author, created_ns, (SELECT count(*) FROM"
 	    " hook_delivery WHERE hook = hook.id AND state = 'waiting'), l.state, l.tried_ns FROM"
@@ -80,28 +80,28 @@ bool db_hook_list(struct db *db, const char *project, struct arena *arena, struc
 	    " hook_delivery WHERE tried_ns IS NOT NULL GROUP BY hook) AS l ON l.of = hook.id"
 	    " WHERE ?1 = '' OR project = ?1 ORDER BY id",
 	    "t", project);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	*n = 0;
 	*out = ARENA_ARRAY(arena, struct hook_row, HOOKS_MOST);
-	while (*out && s && (code = sqlite3_step(s)) == SQLITE_ROW && *n < HOOKS_MOST)
-		(*out)[(*n)++] = (struct hook_row){ .id = sqlite3_column_int64(s, 0),
+	while (*out && s && (code = sql_step(s)) == SQL_ROW && *n < HOOKS_MOST)
+		(*out)[(*n)++] = (struct hook_row){ .id = sql_int64(s, 0),
 						    .project = text_at(s, 1, arena),
 						    .url = text_at(s, 2, arena),
 						    .secret = text_at(s, 3, arena),
 						    .events = text_at(s, 4, arena),
 						    .author = text_at(s, 5, arena),
-						    .created_ns = sqlite3_column_int64(s, 6),
-						    .waiting = sqlite3_column_int64(s, 7),
+						    .created_ns = sql_int64(s, 6),
+						    .waiting = sql_int64(s, 7),
 						    .last = text_at(s, 8, arena),
-						    .last_ns = sqlite3_column_int64(s, 9) };
+						    .last_ns = sql_int64(s, 9) };
 	if (!*out)
 		err_set(err, ERR_MEMORY, "out of memory for webhooks");
-	else if (s && code != SQLITE_DONE && code != SQLITE_ROW)
+	else if (s && code != SQL_DONE && code != SQL_ROW)
 		db_fail(h, "list webhooks", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return *out && (code == SQLITE_DONE || code == SQLITE_ROW);
+	return *out && (code == SQL_DONE || code == SQL_ROW);
 }
 
 bool db_hook_find(struct db *db, const char *project, int64_t id, struct arena *arena,
@@ -120,7 +120,7 @@ bool db_hook_find(struct db *db, const char *project, int64_t id, struct arena *
 
 /* ---- deliveries ---- */
 
-static bool put_delivery(sqlite3 *h, const char *project, const struct delivery_row *row,
+static bool put_delivery(struct sql *h, const char *project, const struct delivery_row *row,
 			 struct err *err)
 {
 	return db_step_once(
@@ -138,7 +138,7 @@ static bool put_delivery(sqlite3 *h, const char *project, const struct delivery_
 }
 
 /* The newest of each hook that do not wait. */
-static bool prune(sqlite3 *h, struct err *err)
+static bool prune(struct sql *h, struct err *err)
 {
 	return db_step_once(
 	    h,
@@ -150,12 +150,12 @@ static bool prune(sqlite3 *h, struct err *err)
 	    "shorten the log of webhooks", err);
 }
 
-static bool deliver_with(sqlite3 *h, const char *project, const struct delivery_row *row,
+static bool deliver_with(struct sql *h, const char *project, const struct delivery_row *row,
 			 int64_t *id, struct err *err)
 {
 	bool ok = put_delivery(h, project, row, err);
 
-	*id = ok && sqlite3_changes(h) ? sqlite3_last_insert_rowid(h) : 0;
+	*id = ok && sql_changes(h) ? sql_last_id(h) : 0;
 	return ok && prune(h, err);
 }
 
@@ -170,17 +170,17 @@ bool db_delivery_add(struct db *db, const char *project, const struct delivery_r
 	"d.id, d.hook, d.event, d.subject, d.state, d.tries, d.created_ns, d.due_ns, d.tried_ns,"  \
 	" d.status, d.said"
 
-static struct delivery_row delivery_at(sqlite3_stmt *s, struct arena *arena)
+static struct delivery_row delivery_at(struct sql_statement *s, struct arena *arena)
 {
-	struct delivery_row row = { .id = sqlite3_column_int64(s, 0),
-				    .hook = sqlite3_column_int64(s, 1),
+	struct delivery_row row = { .id = sql_int64(s, 0),
+				    .hook = sql_int64(s, 1),
 				    .event = text_at(s, 2, arena),
-				    .subject = sqlite3_column_int64(s, 3),
-				    .tries = sqlite3_column_int64(s, 5),
-				    .created_ns = sqlite3_column_int64(s, 6),
-				    .due_ns = sqlite3_column_int64(s, 7),
-				    .tried_ns = sqlite3_column_int64(s, 8),
-				    .status = sqlite3_column_int64(s, 9),
+				    .subject = sql_int64(s, 3),
+				    .tries = sql_int64(s, 5),
+				    .created_ns = sql_int64(s, 6),
+				    .due_ns = sql_int64(s, 7),
+				    .tried_ns = sql_int64(s, 8),
+				    .status = sql_int64(s, 9),
 				    .said = text_at(s, 10, arena) };
 
 	for (int i = DELIVERY_WAITING; i <= DELIVERY_FAILED; i++)
@@ -192,29 +192,29 @@ static struct delivery_row delivery_at(sqlite3_stmt *s, struct arena *arena)
 bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct delivery_row *out,
 		     struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT " DELIVERY_NAMES ", d.body, h.url, h.secret FROM"
-				     " hook_delivery AS d JOIN hook AS h ON h.id = d.hook WHERE"
-				     " d.state = 'waiting' ORDER BY d.due_ns, d.id LIMIT 1",
-				     "");
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT " DELIVERY_NAMES ", d.body, h.url, h.secret FROM"
+	    " hook_delivery AS d JOIN hook AS h ON h.id = d.hook WHERE"
+	    " d.state = 'waiting' ORDER BY d.due_ns, d.id LIMIT 1",
+	    "");
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	*out = (struct delivery_row){ .due_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 7)
-								   : 0 };
-	if (code == SQLITE_ROW && out->due_ns <= now_ns) {
+	*out = (struct delivery_row){ .due_ns = code == SQL_ROW ? sql_int64(s, 7) : 0 };
+	if (code == SQL_ROW && out->due_ns <= now_ns) {
 		*out = delivery_at(s, arena);
 		out->body = text_at(s, 11, arena);
 		out->url = text_at(s, 12, arena);
 		out->secret = text_at(s, 13, arena);
-	} else if (s && code != SQLITE_ROW && code != SQLITE_DONE)
+	} else if (s && code != SQL_ROW && code != SQL_DONE)
 		db_fail(h, "look for what is to be sent", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_ROW || code == SQLITE_DONE;
+	return code == SQL_ROW || code == SQL_DONE;
 }
 
-static bool tried_with(sqlite3 *h, const struct delivery_row *row, struct err *err)
+static bool tried_with(struct sql *h, const struct delivery_row *row, struct err *err)
 {
 	return db_step_once(h,
 			    db_prepare(h, err,
@@ -235,32 +235,33 @@ bool db_delivery_tried(struct db *db, const struct delivery_row *row, struct err
 bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *arena,
 		      struct delivery_list *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT " DELIVERY_NAMES " FROM hook_delivery AS d WHERE"
-				     " d.hook = ?1 ORDER BY d.id DESC LIMIT ?2",
-				     "ii", hook, (int64_t)limit);
-	int code = SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err,
+					     "SELECT " DELIVERY_NAMES
+					     " FROM hook_delivery AS d WHERE"
+					     " d.hook = ?1 ORDER BY d.id DESC LIMIT ?2",
+					     "ii", hook, (int64_t)limit);
+	int code = SQL_FAILED;
 
 	*out = (struct delivery_list){ ARENA_ARRAY(arena, struct delivery_row, (size_t)limit + 1),
 				       0 };
-	while (out->at && s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (out->at && s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = delivery_at(s, arena);
 	if (!out->at)
 		err_set(err, ERR_MEMORY, "out of memory for deliveries");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "list deliveries", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return out->at && code == SQLITE_DONE;
+	return out->at && code == SQL_DONE;
 }
 
 /* ---- what there is to tell ---- */
 
 bool db_alerts(struct db *db, struct arena *arena, struct alert_row **out, int *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT c.id, coalesce(a.run, 0), c.name, c.project, (SELECT max(r.id) FROM run AS r"
 	    " WHERE r.name = c.name AND r.project = c.project AND r.branch = c.branch AND"
@@ -274,23 +275,23 @@ bool db_alerts(struct db *db, struct arena *arena, struct alert_row **out, int *
 		"'change'", "c.project") ") ORDER BY c.id"
 					 " LIMIT ?1",
 	    "ii", (int64_t)ALERTS_AT_ONCE, day_ns);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	*n = 0;
 	*out = ARENA_ARRAY(arena, struct alert_row, ALERTS_AT_ONCE);
-	while (*out && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		(*out)[(*n)++] = (struct alert_row){ .change = sqlite3_column_int64(s, 0),
-						     .run = sqlite3_column_int64(s, 1),
+	while (*out && s && (code = sql_step(s)) == SQL_ROW)
+		(*out)[(*n)++] = (struct alert_row){ .change = sql_int64(s, 0),
+						     .run = sql_int64(s, 1),
 						     .name = text_at(s, 2, arena),
 						     .project = text_at(s, 3, arena),
-						     .newest = sqlite3_column_int64(s, 4) };
+						     .newest = sql_int64(s, 4) };
 	if (!*out)
 		err_set(err, ERR_MEMORY, "out of memory for changes");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "look for changes to tell", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return *out && code == SQLITE_DONE;
+	return *out && code == SQL_DONE;
 }
 
 bool db_alert_set(struct db *db, int64_t change, int64_t run, bool told, struct err *err)
@@ -311,8 +312,8 @@ bool db_alert_set(struct db *db, int64_t change, int64_t run, bool told, struct 
 
 bool db_ended(struct db *db, struct arena *arena, struct ended_run **out, int *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT e.*, (SELECT verdict FROM run_summary WHERE run = e.last) FROM (SELECT r.id,"
 	    " r.name, r.project, r.finished_ns, s.verdict, (SELECT max(p.id) FROM run AS p JOIN"
@@ -324,25 +325,25 @@ bool db_ended(struct db *db, struct arena *arena, struct ended_run **out, int *n
 	    " finished_ns FROM hook_mark) AND r.kind <> 'trace' AND r.status = 'done' AND EXISTS"
 	    " (SELECT 1 FROM hook) ORDER BY r.finished_ns LIMIT ?1) AS e",
 	    "i", (int64_t)ALERTS_AT_ONCE);
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	*n = 0;
 	*out = ARENA_ARRAY(arena, struct ended_run, ALERTS_AT_ONCE);
-	while (*out && s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		(*out)[(*n)++] = (struct ended_run){ .id = sqlite3_column_int64(s, 0),
+	while (*out && s && (code = sql_step(s)) == SQL_ROW)
+		(*out)[(*n)++] = (struct ended_run){ .id = sql_int64(s, 0),
 						     .name = text_at(s, 1, arena),
 						     .project = text_at(s, 2, arena),
-						     .finished_ns = sqlite3_column_int64(s, 3),
+						     .finished_ns = sql_int64(s, 3),
 						     .verdict = text_at(s, 4, arena),
-						     .before = sqlite3_column_int64(s, 5),
+						     .before = sql_int64(s, 5),
 						     .was = text_at(s, 6, arena) };
 	if (!*out)
 		err_set(err, ERR_MEMORY, "out of memory for runs");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "look for runs that ended", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return *out && code == SQLITE_DONE;
+	return *out && code == SQL_DONE;
 }
 
 bool db_ended_mark(struct db *db, int64_t finished_ns, struct err *err)

@@ -3,26 +3,26 @@
 #define DB_INTERNAL_H
 
 #include <pthread.h>
-#include <sqlite3.h>
 
 #include "db/columns.h"
 #include "db/db.h"
+#include "db/sql/sql.h"
 
 enum { N_READERS = 4 };
 
 struct db {
-	sqlite3 *writer;
+	struct sql *writer;
 	pthread_mutex_t write_lock;
 	uint64_t refused; /* of the writer's thread, when its turn began */
-	sqlite3 *readers[N_READERS];
+	struct sql *readers[N_READERS];
 	bool reader_busy[N_READERS];
 	pthread_mutex_t reader_lock;
 	pthread_cond_t reader_free;
-	int lock_fd;               /* FILE.lock, held while open */
-	_Atomic uint64_t version;  /* db_version() */
-	_Atomic int64_t looked_ns; /* when it was last asked what others wrote ... */
-	int64_t others;            /* ... and what SQLite said; the writer's turn's */
-	sqlite3_stmt *ask_others;  /* likewise; NULL: not yet */
+	int lock_fd;                      /* FILE.lock, held while open */
+	_Atomic uint64_t version;         /* db_version() */
+	_Atomic int64_t looked_ns;        /* when it was last asked what others wrote ... */
+	int64_t others;                   /* ... and what the engine said; the writer's turn's */
+	struct sql_statement *ask_others; /* likewise; NULL: not yet */
 };
 
 /* The writer's turn: BEGIN IMMEDIATE ... COMMIT; a part of it in a thread that joined them
@@ -33,26 +33,28 @@ bool db_write_begin(struct db *db, struct err *err);
 bool db_write_end(struct db *db, bool ok, struct err *err);
 
 /* A connection for reading; blocks until one is free. */
-sqlite3 *db_reader_take(struct db *db);
-void db_reader_give(struct db *db, sqlite3 *reader);
+struct sql *db_reader_take(struct db *db);
+void db_reader_give(struct db *db, struct sql *reader);
 
 /* A prepared statement with its parameters bound in order: 'i' int64_t, 'c' the same, -1
  * binds NULL, 't' text (NULL binds ''), 'o' text (NULL and '' bind NULL), 'd' double (NaN and
  * infinities bind NULL), 'b' pointer and size_t (blob).  Texts must outlive the statement.
  * NULL with STORAGE. */
-sqlite3_stmt *db_prepare(sqlite3 *h, struct err *err, const char *sql, const char *types, ...);
+struct sql_statement *db_prepare(struct sql *h, struct err *err, const char *sql, const char *types,
+				 ...);
 
 /* Runs a statement that gives no rows, and finalizes it.  NULL fails, so that
  * db_run_once(h, db_prepare(...), ...) reads well. */
-bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct err *err);
+bool db_step_once(struct sql *h, struct sql_statement *statement, const char *what,
+		  struct err *err);
 
-/* Fills *err with `what` and SQLite's message; returns false. */
-bool db_fail(sqlite3 *h, const char *what, struct err *err);
+/* Fills *err with `what` and the message of the engine; returns false. */
+bool db_fail(struct sql *h, const char *what, struct err *err);
 
 /* Runs what gives no rows. */
-static inline bool db_exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
+static inline bool db_exec(struct sql *h, const char *sql, const char *what, struct err *err)
 {
-	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
+	return sql_exec(h, sql) || db_fail(h, what, err);
 }
 
 /* Parts of a larger change, within a turn of the writer (runs.c): db_run_insert(), db_run_end(),
@@ -65,6 +67,9 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 /* Makes a run that was queued within this turn one that is done (reports.c). */
 bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err);
 
+/* A machine's row, which is made where it is not there; within a turn of the writer (reports.c). */
+bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err);
+
 /* A run's place in a history (commits.c). */
 struct placed_run {
 	int64_t run;
@@ -76,7 +81,7 @@ struct placed_run {
 /* Places of n runs that are given by id, the oldest first: those whose commits are known change
  * places among themselves, so that no commit stands before one that it comes from; the others stay
  * where they are. */
-bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
+bool db_place_runs(struct sql *h, struct placed_run *runs, int n, struct err *err);
 
 /* The columns of a run with its summary (runs.c); run_read() reads them from the column `at` on and
  * returns the number of the column after them. */
@@ -84,26 +89,25 @@ bool db_place_runs(sqlite3 *h, struct placed_run *runs, int n, struct err *err);
 	"id" RUN_POSTED_COLUMNS(COLUMN_NAME) RUN_KEPT_COLUMNS(COLUMN_NAME)                         \
 	    SUMMARY_COLUMNS(COLUMN_NAME) ", error_code, error_message, error_line, error_column"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
-int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out);
+int run_read(struct sql_statement *s, int at, struct arena *arena, struct run_row *out);
 
 /* Whether what is under way is to end: db_stop_when(). */
 bool db_stopped(void);
 
-/* A connection with SQLite's flags, on which a stranger's schema runs nothing; NULL with STORAGE.
+/* A connection to a file (enum sql_access) that ends early where db_stopped(); NULL with STORAGE.
  */
-sqlite3 *db_connect(const char *path, int flags, struct err *err);
+struct sql *db_connect(const char *path, int access, struct err *err);
 
 /* A column's text, "" where NULL, until the statement goes on.  Where there is no memory it is ""
  * too, and that is counted (fusion/base/refused.h). */
-const char *db_text(sqlite3_stmt *s, int column);
+const char *db_text(struct sql_statement *s, int column);
 
 /* The same in the arena; a column's number. */
-const char *text_at(sqlite3_stmt *s, int column, struct arena *arena);
+const char *text_at(struct sql_statement *s, int column, struct arena *arena);
 
-static inline double number_at(sqlite3_stmt *s, int column, double where_null)
+static inline double number_at(struct sql_statement *s, int column, double where_null)
 {
-	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null
-							     : sqlite3_column_double(s, column);
+	return sql_is_null(s, column) ? where_null : sql_double(s, column);
 }
 
 #endif

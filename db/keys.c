@@ -24,25 +24,26 @@ static bool add(struct db *db, const struct request_key *k, bool *added, struct 
 				     "ttti", k->who, k->key, k->request, now),
 			  "keep a key", err))
 		return false;
-	*added = sqlite3_changes(db->writer) > 0;
+	*added = sql_changes(db->writer) > 0;
 	return true;
 }
 
 static bool read(struct db *db, struct request_key *k, struct arena *arena, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(db->writer, err,
-				     "SELECT request, status, answer, location FROM request_key"
-				     " WHERE who = ? AND key = ?",
-				     "tt", k->who, k->key);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(db->writer, "read a key", err));
+	struct sql_statement *s = db_prepare(
+	    db->writer, err,
+	    "SELECT request, status, answer, location FROM request_key"
+	    " WHERE who = ? AND key = ?",
+	    "tt", k->who, k->key);
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "read a key", err));
 
 	if (ok) {
 		k->request = text_at(s, 0, arena);
-		k->status = sqlite3_column_int64(s, 1);
+		k->status = sql_int64(s, 1);
 		k->answer = text_at(s, 2, arena);
 		k->location = text_at(s, 3, arena);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 

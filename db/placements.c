@@ -16,18 +16,18 @@ enum { MOST_TAKES = 3 };
 	" placement.run IS NOT NULL, coalesce(attempt, '') <> ''"                                  \
 	" FROM run_row LEFT JOIN placement ON placement.run = id "
 
-static struct placement placement_at(sqlite3_stmt *s, struct arena *arena)
+static struct placement placement_at(struct sql_statement *s, struct arena *arena)
 {
 	struct placement p = {
-		.run = sqlite3_column_int64(s, 0),
-		.suite = sqlite3_column_int64(s, 1),
+		.run = sql_int64(s, 0),
+		.suite = sql_int64(s, 1),
 		.host = text_at(s, 2, arena),
-		.attempts = sqlite3_column_int(s, 4),
+		.attempts = sql_int(s, 4),
 		.job = text_at(s, 5, arena),
 		.said = text_at(s, 6, arena),
-		.lost_ns = sqlite3_column_int64(s, 7),
-		.handed = sqlite3_column_int(s, 8) != 0,
-		.taken = sqlite3_column_int(s, 9) != 0,
+		.lost_ns = sql_int64(s, 7),
+		.handed = sql_int(s, 8) != 0,
+		.taken = sql_int(s, 9) != 0,
 	};
 
 	run_status_from_name(db_text(s, 3), &p.status);
@@ -38,25 +38,25 @@ bool db_placement_list(struct db *db, int limit, struct arena *arena, struct pla
 		       int *n, struct err *err)
 {
 	struct placement *rows = ARENA_ARRAY(arena, struct placement, (size_t)limit + 1);
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     PLACEMENT_SELECT
-				     "WHERE host <> '' AND (placement.run IS NOT NULL OR "
-				     "status = 'queued') ORDER BY id LIMIT ?1",
-				     "i", (int64_t)limit);
-	int code = SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err,
+					     PLACEMENT_SELECT
+					     "WHERE host <> '' AND (placement.run IS NOT NULL OR "
+					     "status = 'queued') ORDER BY id LIMIT ?1",
+					     "i", (int64_t)limit);
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && rows && (code = sql_step(s)) == SQL_ROW)
 		rows[(*n)++] = placement_at(s, arena);
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory for the runs of other machines");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "list the runs of other machines", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 /* ---- handed over ---- */
@@ -82,7 +82,7 @@ bool db_placement_begin(struct db *db, const int64_t *runs, int n,
 }
 
 /* One statement of a run's placement. */
-static bool change(struct db *db, sqlite3_stmt *s, struct err *err)
+static bool change(struct db *db, struct sql_statement *s, struct err *err)
 {
 	return db_step_once(db->writer, s, "note what became of a job", err);
 }
@@ -160,18 +160,19 @@ bool db_placement_forget_unknown(struct db *db, struct err *err)
 bool db_placement_counts(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], int64_t run,
 			 bool *counts, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT EXISTS (SELECT 1 FROM placement WHERE secret = ?1 AND"
-				     " expires_ns > ?2 AND (?3 = 0 OR run = ?3))",
-				     "bii", hash, (size_t)SECRET_HASH_BYTES, clock_wall_ns(), run);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT EXISTS (SELECT 1 FROM placement WHERE secret = ?1 AND"
+	    " expires_ns > ?2 AND (?3 = 0 OR run = ?3))",
+	    "bii", hash, (size_t)SECRET_HASH_BYTES, clock_wall_ns(), run);
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*counts = sqlite3_column_int(s, 0) != 0;
+		*counts = sql_int(s, 0) != 0;
 	else if (s)
 		db_fail(h, "look for the token of a job", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
@@ -200,18 +201,18 @@ static bool take(struct db *db, int64_t run, const char *attempt, struct err *er
 
 static bool has_attempt(struct db *db, int64_t run, const char *attempt, bool *has, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    db->writer, err,
 	    "SELECT EXISTS (SELECT 1 FROM placement JOIN run_row ON id = run"
 	    " WHERE run = ?1 AND attempt = ?2 AND status = 'running')",
 	    "it", run, attempt);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*has = sqlite3_column_int(s, 0) != 0;
+		*has = sql_int(s, 0) != 0;
 	else if (s)
 		db_fail(db->writer, "look who has a run", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
@@ -228,22 +229,22 @@ bool db_placement_take(struct db *db, int64_t run, const char *attempt, bool *ta
 
 bool db_run_counts_here(struct db *db, int64_t counts[RUN_STATUS_COUNT], struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT status, count(*) FROM run WHERE status IN ('queued',"
 	    " 'running') AND host = '' AND kind = 'workload' GROUP BY status",
 	    "");
 	enum run_status status;
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	memset(counts, 0, RUN_STATUS_COUNT * sizeof(*counts));
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && (code = sql_step(s)) == SQL_ROW)
 		if (run_status_from_name(db_text(s, 0), &status))
-			counts[status] = sqlite3_column_int64(s, 1);
-	if (s && code != SQLITE_DONE)
+			counts[status] = sql_int64(s, 1);
+	if (s && code != SQL_DONE)
 		db_fail(h, "count the runs of this machine", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

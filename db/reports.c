@@ -14,10 +14,10 @@
 
 /* ---- parts of an outcome, each within a turn of the writer ---- */
 
-static bool store_environment(struct db *db, const char *json, int64_t *id, struct err *err)
+bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 	bool ok;
 
 	hash_hex(json, strlen(json), hash);
@@ -29,11 +29,10 @@ static bool store_environment(struct db *db, const char *json, int64_t *id, stru
 			  "store the environment", err))
 		return false;
 	s = db_prepare(db->writer, err, "SELECT id FROM environment WHERE hash = ?1", "t", hash);
-	ok = s &&
-	     (sqlite3_step(s) == SQLITE_ROW || db_fail(db->writer, "read the environment", err));
+	ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "read the environment", err));
 	if (ok)
-		*id = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
+		*id = sql_int64(s, 0);
+	sql_finalize(s);
 	return ok;
 }
 
@@ -68,7 +67,7 @@ static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 {
 	int64_t environment = 0;
 
-	return store_environment(db, o->environment, &environment, err) &&
+	return environment_id(db, o->environment, &environment, err) &&
 	       db_step_once(db->writer,
 			    db_prepare(db->writer, err,
 				       "INSERT INTO report(run, environment, codec, bytes, data) "
@@ -137,15 +136,15 @@ static bool store_result(struct db *db, int64_t run, const struct run_result *ro
 
 static bool is_in_suite(struct db *db, int64_t run, bool *is, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(db->writer, err, "SELECT 1 FROM suite_run WHERE run = ?1", "i",
-				     run);
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(db->writer, err,
+					     "SELECT 1 FROM suite_run WHERE run = ?1", "i", run);
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	*is = code == SQLITE_ROW;
-	if (s && code != SQLITE_ROW && code != SQLITE_DONE)
+	*is = code == SQL_ROW;
+	if (s && code != SQL_ROW && code != SQL_DONE)
 		db_fail(db->writer, "look for a run's suite", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW || code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_ROW || code == SQL_DONE;
 }
 
 static bool store_results(struct db *db, int64_t run, const struct run_outcome *o, struct err *err)
@@ -218,7 +217,7 @@ static bool store_end(struct db *db, int64_t id, const struct run_outcome *o,
 		       "ii", id, clock_wall_ns()),
 	    "end a run", err);
 
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is not running any more", (long long)id);
 	return ok && store_report(db, id, o, &packed->report, err) &&
 	       (!o->findings || store_findings(db, id, o->version, &packed->findings, err)) &&
@@ -346,8 +345,8 @@ bool db_figures_put(struct db *db, int64_t run, const struct run_figures *figure
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT codec, bytes, data, json FROM report JOIN environment ON"
 	    " environment.id = report.environment JOIN run ON run.id = report.run"
@@ -356,44 +355,45 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 	bool ok = false;
 
 	if (s) {
-		int code = sqlite3_step(s);
+		int code = sql_step(s);
 
-		if (code == SQLITE_ROW) {
+		if (code == SQL_ROW) {
 			ok = packed_read(s, 0, report, err);
 			buf_clear(environment);
 			buf_puts(environment, db_text(s, 3));
-		} else if (code == SQLITE_DONE) {
+		} else if (code == SQL_DONE) {
 			err_set(err, ERR_NOT_FOUND, "run %lld has no report", (long long)id);
 		} else {
 			db_fail(h, "read a report", err);
 		}
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
 
 /* The one row of a statement that selects codec, bytes and data, decoded; finalizes it.  `s` NULL
  * fails. */
-static bool read_packed(sqlite3 *h, sqlite3_stmt *s, struct buf *out, bool *found, struct err *err)
+static bool read_packed(struct sql *h, struct sql_statement *s, struct buf *out, bool *found,
+			struct err *err)
 {
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
-	bool ok = code == SQLITE_DONE;
+	int code = s ? sql_step(s) : SQL_FAILED;
+	bool ok = code == SQL_DONE;
 
-	*found = code == SQLITE_ROW;
+	*found = code == SQL_ROW;
 	if (*found)
 		ok = packed_read(s, 0, out, err);
 	else if (s && !ok)
 		db_fail(h, "read what is kept", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
 bool db_findings_get(struct db *db, int64_t run, const char *version, struct buf *out, bool *found,
 		     struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT codec, bytes, data FROM findings WHERE run = ?1 AND version = ?2", "it",
 	    run, version);
 	bool ok = read_packed(h, s, out, found, err);
@@ -410,26 +410,26 @@ static bool find_room(struct db *db, int64_t run, const struct trace_post *post,
 {
 	size_t bytes = 0;
 	int64_t events = 0;
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    db->writer, err,
 	    "SELECT coalesce(max(seq) + 1, 0), coalesce(sum(length(data)), 0),"
 	    " coalesce(sum(events), 0) FROM timeline_block"
 	    " WHERE run = ?1",
 	    "i", run);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	for (size_t i = 0; i < post->n; i++) {
 		bytes += post->blocks[i].len;
 		events += post->blocks[i].events;
 	}
 	if (ok) {
-		*next = sqlite3_column_int64(s, 0);
-		if ((size_t)sqlite3_column_int64(s, 1) + bytes > post->most_bytes)
+		*next = sql_int64(s, 0);
+		if ((size_t)sql_int64(s, 1) + bytes > post->most_bytes)
 			ok = err_set(err, ERR_TOO_LARGE,
 				     "run %lld keeps at most %zu MiB of events; trace a part of "
 				     "the program",
 				     (long long)run, post->most_bytes >> 20);
-		else if (sqlite3_column_int64(s, 2) + events > post->most_events)
+		else if (sql_int64(s, 2) + events > post->most_events)
 			ok = err_set(err, ERR_TOO_LARGE,
 				     "run %lld keeps at most %lld events; trace a part of the "
 				     "program",
@@ -437,7 +437,7 @@ static bool find_room(struct db *db, int64_t run, const struct trace_post *post,
 	} else if (s) {
 		db_fail(db->writer, "count blocks", err);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
@@ -455,7 +455,7 @@ bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, 
 		       " AND status = 'running'",
 		       "ii", run, clock_ns()),
 	    "add to a trace", err);
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)run);
 	ok = ok && find_room(db, run, post, &next, err);
@@ -469,14 +469,13 @@ bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, 
 }
 
 /* Steps through the rows of s; the connection is `h`. */
-static bool each_row(sqlite3 *h, sqlite3_stmt *s, timeline_row_fn *each, void *self,
+static bool each_row(struct sql *h, struct sql_statement *s, timeline_row_fn *each, void *self,
 		     struct err *err)
 {
 	int code;
 
-	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-		struct timeline_row row = { .data = sqlite3_column_blob(s, 0),
-					    .len = (size_t)sqlite3_column_bytes(s, 0) };
+	while ((code = sql_step(s)) == SQL_ROW) {
+		struct timeline_row row = { .data = sql_blob(s, 0), .len = sql_bytes(s, 0) };
 		struct timeline_row *out = &row;
 		int at = 1;
 
@@ -484,14 +483,14 @@ static bool each_row(sqlite3 *h, sqlite3_stmt *s, timeline_row_fn *each, void *s
 		if (!each(self, &row, err))
 			return false;
 	}
-	return code == SQLITE_DONE || db_fail(h, "read a timeline", err);
+	return code == SQL_DONE || db_fail(h, "read a timeline", err);
 }
 
 bool db_timeline_each(struct db *db, int64_t run, struct block_range range, timeline_row_fn *each,
 		      void *self, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT data" BLOCK_COLUMNS(COLUMN_NAME) " FROM timeline_block"
 						     " WHERE run = ?1 AND kind = ?2"
@@ -500,22 +499,22 @@ bool db_timeline_each(struct db *db, int64_t run, struct block_range range, time
 	    "iiii", run, range.kind, range.t0_ns, range.t1_ns);
 	bool ok = s && each_row(h, s, each, self, err);
 
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
 
 bool db_timeline_count(struct db *db, int64_t run, int64_t kind, int64_t *n, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT count(*) FROM timeline_block WHERE run = ?1 AND kind = ?2", "ii", run,
 	    kind);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "count blocks", err));
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count blocks", err));
 
 	if (ok)
-		*n = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
+		*n = sql_int64(s, 0);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
@@ -545,11 +544,12 @@ bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const v
 bool db_timeline_answer_get(struct db *db, const struct answer_key *key, struct buf *out,
 			    bool *found, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT codec, bytes, data FROM timeline_answer WHERE run = ?1"
-				     " AND lanes = ?2 AND version = ?3",
-				     "iti", key->run, key->lanes, key->version);
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT codec, bytes, data FROM timeline_answer WHERE run = ?1"
+	    " AND lanes = ?2 AND version = ?3",
+	    "iti", key->run, key->lanes, key->version);
 	bool ok = read_packed(h, s, out, found, err);
 
 	db_reader_give(db, h);

@@ -1,6 +1,7 @@
 /* db/retain.c -- what is not kept for ever: runs that may be thinned out, and one that is. */
 #include <string.h>
 
+#include "db/archive.h"
 #include "db/internal.h"
 #include "db/packed.h"
 
@@ -15,51 +16,51 @@
 #define REPORT "ifnull((SELECT length(data) FROM report WHERE run = id), 0)"
 #define FINDINGS "ifnull((SELECT length(data) FROM findings WHERE run = id), 0)"
 
-static bool read_totals(sqlite3 *h, const struct retain_query *q, struct retain_list *out,
+static bool read_totals(struct sql *h, const struct retain_query *q, struct retain_list *out,
 			struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT count(*), ifnull(sum(" TIMELINE
-				     "), 0), ifnull(sum(" REPORT "), 0), ifnull(sum(" FINDINGS
-				     "), 0)" WHOLE,
-				     "it", q->before_ns, q->project);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "look at what is kept", err));
+	struct sql_statement *s = db_prepare(h, err,
+					     "SELECT count(*), ifnull(sum(" TIMELINE
+					     "), 0), ifnull(sum(" REPORT
+					     "), 0), ifnull(sum(" FINDINGS "), 0)" WHOLE,
+					     "it", q->before_ns, q->project);
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "look at what is kept", err));
 
 	if (ok) {
-		out->total = sqlite3_column_int64(s, 0);
-		out->timeline_bytes = sqlite3_column_int64(s, 1);
-		out->report_bytes = sqlite3_column_int64(s, 2);
-		out->findings_bytes = sqlite3_column_int64(s, 3);
+		out->total = sql_int64(s, 0);
+		out->timeline_bytes = sql_int64(s, 1);
+		out->report_bytes = sql_int64(s, 2);
+		out->findings_bytes = sql_int64(s, 3);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool read_rows(sqlite3 *h, const struct retain_query *q, struct arena *arena,
+static bool read_rows(struct sql *h, const struct retain_query *q, struct arena *arena,
 		      struct retain_list *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT id, created_ns, name, project, " TIMELINE ", " REPORT
-				     ", " FINDINGS WHOLE " AND id > ?3 ORDER BY id LIMIT ?4",
-				     "itii", q->before_ns, q->project, q->after, (int64_t)q->limit);
-	int code = SQLITE_ERROR;
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT id, created_ns, name, project, " TIMELINE ", " REPORT ", " FINDINGS WHOLE
+	    " AND id > ?3 ORDER BY id LIMIT ?4",
+	    "itii", q->before_ns, q->project, q->after, (int64_t)q->limit);
+	int code = SQL_FAILED;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		out->at[out->n++] =
-		    (struct retain_row){ sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
-					 text_at(s, 2, arena),       text_at(s, 3, arena),
-					 sqlite3_column_int64(s, 4), sqlite3_column_int64(s, 5),
-					 sqlite3_column_int64(s, 6) };
-	if (s && code != SQLITE_DONE)
+	while (s && (code = sql_step(s)) == SQL_ROW)
+		out->at[out->n++] = (struct retain_row){ sql_int64(s, 0),      sql_int64(s, 1),
+							 text_at(s, 2, arena), text_at(s, 3, arena),
+							 sql_int64(s, 4),      sql_int64(s, 5),
+							 sql_int64(s, 6) };
+	if (s && code != SQL_DONE)
 		db_fail(h, "look at what is kept", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
 bool db_retain_list(struct db *db, const struct retain_query *query, struct arena *arena,
 		    struct retain_list *out, struct err *err)
 {
-	sqlite3 *h;
+	struct sql *h;
 	bool ok;
 
 	*out = (struct retain_list){ .at = ARENA_ARRAY(arena, struct retain_row,
@@ -73,15 +74,15 @@ bool db_retain_list(struct db *db, const struct retain_query *query, struct aren
 }
 
 /* What is stored of a run that retention counts. */
-static bool stored_bytes(sqlite3 *h, int64_t id, int64_t *bytes, struct err *err)
+static bool stored_bytes(struct sql *h, int64_t id, int64_t *bytes, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT " TIMELINE " + " REPORT " + " FINDINGS " FROM run_row WHERE id = ?1",
 	    "i", id);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(h, "look what is stored", err));
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "look what is stored", err));
 
-	*bytes = ok ? sqlite3_column_int64(s, 0) : -1;
-	sqlite3_finalize(s);
+	*bytes = ok ? sql_int64(s, 0) : -1;
+	sql_finalize(s);
 	return ok;
 }
 
@@ -125,7 +126,7 @@ static bool mark_thinned(struct db *db, int64_t id, int64_t now_ns, bool *may, s
 		       "ii", id, now_ns),
 	    "thin a run", err);
 
-	*may = ok && sqlite3_changes(db->writer) > 0;
+	*may = ok && sql_changes(db->writer) > 0;
 	return ok;
 }
 
@@ -154,7 +155,7 @@ static bool count(struct db *db, int64_t id, const struct run_thinned *as, int64
 		  struct err *err)
 {
 	struct buf packed = { 0 };
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	int codec = 0;
 	bool ok = stored_bytes(h, id, freed, err);
 

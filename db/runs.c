@@ -35,18 +35,28 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 
 	while (ok && tags && *tags) {
 		size_t len = strcspn(tags, "\n");
-		sqlite3_stmt *s = db_prepare(
+		struct sql_statement *s = db_prepare(
 		    db->writer, err, "INSERT OR IGNORE INTO run_tag(run, tag) VALUES(?1, ?2)", "i",
 		    id);
 
-		ok = s && sqlite3_bind_text(s, 2, tags, (int)len, SQLITE_STATIC) == SQLITE_OK;
+		ok = s && sql_bind_text(s, 2, tags, len);
 		if (!ok)
-			sqlite3_finalize(s);
+			sql_finalize(s);
 		else
 			ok = db_step_once(db->writer, s, "store a tag", err);
 		tags += len + (tags[len] == '\n');
 	}
 	return ok;
+}
+
+static bool put_workload(struct db *db, int64_t id, const char *json, struct err *err)
+{
+	return db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "INSERT INTO run_workload(run, json) VALUES(?1, ?2)"
+				       " ON CONFLICT(run) DO UPDATE SET json = excluded.json",
+				       "it", id, json),
+			    "store a workload", err);
 }
 
 bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct err *err)
@@ -59,19 +69,20 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO run_row(workload, workload_hash, status, kind, created_ns,"
+		       "INSERT INTO run_row(workload_hash, status, kind, created_ns,"
 		       " started_ns, heard_ns, author" RUN_POSTED_COLUMNS(
 			   COLUMN_NAME) ")"
-					" VALUES(?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
+					" VALUES(?, ?, ?, ?, nullif(?, 0), nullif(?, "
 					"0), ?" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")",
-		       "ttttiiit" RUN_POSTED_COLUMNS(COLUMN_TYPE), row->workload, hash,
+		       "tttiiit" RUN_POSTED_COLUMNS(COLUMN_TYPE), hash,
 		       row->trace ? "running" : "queued", row->trace ? "trace" : "workload", now,
 		       row->trace ? now : INT64_C(0), row->trace ? clock_ns() : INT64_C(0),
 		       row->author RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "store the run", err);
 	if (ok) {
-		*id = sqlite3_last_insert_rowid(db->writer);
-		ok = insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
+		*id = sql_last_id(db->writer);
+		ok = put_workload(db, *id, row->workload, err) &&
+		     insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
 	}
 	return ok;
 }
@@ -84,26 +95,25 @@ bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err
 	hash_hex(row->workload, strlen(row->workload), hash);
 	ok = db_step_once(
 	    db->writer,
-	    db_prepare(db->writer, err,
-		       "UPDATE run_row SET (workload, workload_hash, imported, "
-		       "kind" RUN_POSTED_COLUMNS(COLUMN_NAME) ") = (?2, ?3, ?4, "
-							      "?5" RUN_POSTED_COLUMNS(
-								  COLUMN_PARAMETER) ")"
-										    " WHERE id "
-										    "= ?1 AND "
-										    "kind = "
-										    "'trace' "
-										    "AND "
-										    "status = "
-										    "'running'",
-		       "itttt" RUN_POSTED_COLUMNS(COLUMN_TYPE), id, row->workload, hash,
-		       row->imported,
-		       row->trace ? "trace" : "workload" RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
+	    db_prepare(
+		db->writer, err,
+		"UPDATE run_row SET (workload_hash, imported, kind" RUN_POSTED_COLUMNS(
+		    COLUMN_NAME) ") = (?2, ?3, ?4" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")"
+											" WHERE id "
+											"= ?1 AND "
+											"kind = "
+											"'trace' "
+											"AND "
+											"status = "
+											"'running'",
+		"ittt" RUN_POSTED_COLUMNS(COLUMN_TYPE), id, hash, row->imported,
+		row->trace ? "trace" : "workload" RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "make a run of a trace", err);
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)id);
-	return ok && insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
+	return ok && put_workload(db, id, row->workload, err) &&
+	       insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
 }
 
 bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err)
@@ -111,17 +121,17 @@ bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct
 	return db_write_begin(db, err) && db_write_end(db, run_insert(db, run, id, err), err);
 }
 
-const char *db_text(sqlite3_stmt *s, int column)
+const char *db_text(struct sql_statement *s, int column)
 {
-	bool is_null = sqlite3_column_type(s, column) == SQLITE_NULL;
-	const char *text = is_null ? "" : (const char *)sqlite3_column_text(s, column);
+	bool is_null = sql_is_null(s, column);
+	const char *text = is_null ? "" : sql_text(s, column);
 
 	if (!text)
 		memory_note_refused();
 	return text ? text : "";
 }
 
-const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
+const char *text_at(struct sql_statement *s, int column, struct arena *arena)
 {
 	char *text = arena_strdup(arena, db_text(s, column));
 
@@ -130,7 +140,7 @@ const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 	return text ? text : "";
 }
 
-static enum run_status status_at(sqlite3_stmt *s, int column)
+static enum run_status status_at(struct sql_statement *s, int column)
 {
 	enum run_status status = RUN_QUEUED;
 
@@ -138,7 +148,8 @@ static enum run_status status_at(sqlite3_stmt *s, int column)
 	return status;
 }
 
-static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run_summary *out)
+static int read_summary(struct sql_statement *s, int at, struct arena *arena,
+			struct run_summary *out)
 {
 	SUMMARY_COLUMNS(COLUMN_READ)
 	if (!out->mode)
@@ -146,53 +157,54 @@ static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run
 	return at;
 }
 
-int run_read(sqlite3_stmt *s, int at, struct arena *arena, struct run_row *out)
+int run_read(struct sql_statement *s, int at, struct arena *arena, struct run_row *out)
 {
-	*out = (struct run_row){ .id = sqlite3_column_int64(s, at++), .workload = "" };
+	*out = (struct run_row){ .id = sql_int64(s, at++), .workload = "" };
 	RUN_POSTED_COLUMNS(COLUMN_READ)
 	RUN_KEPT_COLUMNS(COLUMN_READ)
 	at = read_summary(s, at, arena, &out->summary);
-	if (sqlite3_column_type(s, at) != SQLITE_NULL)
-		err_at(&out->error, err_from_name(db_text(s, at)), sqlite3_column_int(s, at + 2),
-		       sqlite3_column_int(s, at + 3), "%s", db_text(s, at + 1));
+	if (!sql_is_null(s, at))
+		err_at(&out->error, err_from_name(db_text(s, at)), sql_int(s, at + 2),
+		       sql_int(s, at + 3), "%s", db_text(s, at + 1));
 	return at + 4;
 }
 
+#define WORKLOAD ", (SELECT json FROM run_workload WHERE run_workload.run = run.id)"
+
 /* `sql` takes the id. */
-static bool get_by(sqlite3 *h, const char *sql, int64_t id, struct arena *arena,
+static bool get_by(struct sql *h, const char *sql, int64_t id, struct arena *arena,
 		   struct run_row *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, sql, "i", id);
+	struct sql_statement *s = db_prepare(h, err, sql, "i", id);
 	int code;
 
 	if (!s)
 		return false;
-	code = sqlite3_step(s);
-	if (code == SQLITE_ROW) {
+	code = sql_step(s);
+	if (code == SQL_ROW) {
 		out->workload = text_at(s, run_read(s, 0, arena, out), arena);
-	} else if (code == SQLITE_DONE) {
+	} else if (code == SQL_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {
 		db_fail(h, "read a run", err);
 	}
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW;
+	sql_finalize(s);
+	return code == SQL_ROW;
 }
 
-static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run_row *out,
+static bool get_with(struct sql *h, int64_t id, struct arena *arena, struct run_row *out,
 		     struct err *err)
 {
-	return get_by(h, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", id, arena,
-		      out, err);
+	return get_by(h, "SELECT " RUN_COLUMNS WORKLOAD RUN_TABLES "WHERE id = ?1", id, arena, out,
+		      err);
 }
 
 bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
 		    struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = get_by(h,
-			 "SELECT " RUN_COLUMNS
-			 ", workload FROM run_row AS run LEFT JOIN run_summary"
+			 "SELECT " RUN_COLUMNS WORKLOAD " FROM run_row AS run LEFT JOIN run_summary"
 			 " ON run_summary.run = run.id WHERE id = ?1 AND removed_ns IS NOT NULL",
 			 id, arena, out, err);
 
@@ -203,7 +215,7 @@ bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_r
 bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
 		struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = get_with(h, id, arena, out, err);
 
 	db_reader_give(db, h);
@@ -213,7 +225,7 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *
 bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_row *out,
 		  bool *found, struct err *err)
 {
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 	int64_t id = 0;
 	bool ok;
 
@@ -229,15 +241,15 @@ bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_
 	    "ii", clock_wall_ns(), suite);
 	ok = s != NULL;
 	if (ok) {
-		int code = sqlite3_step(s);
+		int code = sql_step(s);
 
-		if (code == SQLITE_ROW) {
-			id = sqlite3_column_int64(s, 0);
-			code = sqlite3_step(s);
+		if (code == SQL_ROW) {
+			id = sql_int64(s, 0);
+			code = sql_step(s);
 		}
-		ok = code == SQLITE_DONE || db_fail(db->writer, "take a run from the queue", err);
+		ok = code == SQL_DONE || db_fail(db->writer, "take a run from the queue", err);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	if (ok && id)
 		ok = get_with(db->writer, id, arena, out, err);
 	ok = db_write_end(db, ok, err);
@@ -264,7 +276,7 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 		has_error ? why->message : "", (int64_t)(has_error ? why->line : 0),
 		(int64_t)(has_error ? why->column : 0)),
 	    "end a run", err);
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has ended already", (long long)id);
 	return ok;
 }
@@ -330,7 +342,7 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 		    " WHERE status = 'running' AND host = '' AND attempts >= ?2",
 		    "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
 		"fail lost runs", err);
-	*n = ok ? sqlite3_changes(db->writer) : 0;
+	*n = ok ? sql_changes(db->writer) : 0;
 	ok = ok && db_step_once(
 		       db->writer,
 		       db_prepare(db->writer, err, "DELETE FROM request_key WHERE status = 0", ""),
@@ -341,7 +353,7 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 					   "NULL WHERE status = 'running' AND host = ''",
 					   ""),
 				"queue lost runs", err);
-	*n += ok ? sqlite3_changes(db->writer) : 0;
+	*n += ok ? sql_changes(db->writer) : 0;
 	return db_write_end(db, ok, err);
 }
 
@@ -368,22 +380,22 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 }
 
 /* CONFLICT where the suite of a run was removed. */
-static bool suite_is_there(sqlite3 *h, int64_t run, struct err *err)
+static bool suite_is_there(struct sql *h, int64_t run, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT suite FROM suite_run JOIN suite_row ON suite_row.id = suite"
 	    " WHERE run = ?1 AND removed_ns IS NOT NULL",
 	    "i", run);
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	if (code == SQLITE_ROW)
+	if (code == SQL_ROW)
 		err_set(err, ERR_CONFLICT, "run %lld went with suite %lld: restore that",
-			(long long)run, (long long)sqlite3_column_int64(s, 0));
-	else if (s && code != SQLITE_DONE)
+			(long long)run, (long long)sql_int64(s, 0));
+	else if (s && code != SQL_DONE)
 		db_fail(h, "look for a run's suite", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
 /* One that has become the baseline of its workload meanwhile stays that. */
@@ -402,7 +414,7 @@ bool db_run_restore(struct db *db, int64_t id, struct err *err)
 				     " WHERE id = ?1 AND removed_ns IS NOT NULL",
 				     "i", id),
 			  "restore a run", err);
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_NOT_FOUND,
 			     "there is no removed run %lld; it is gone for good, or was never "
 			     "removed",
@@ -425,7 +437,7 @@ bool db_run_purge(struct db *db, int64_t before_ns, bool *more, struct err *err)
 				     " removed_ns < ?1 LIMIT ?2)",
 				     "ii", before_ns, (int64_t)PURGED_AT_ONCE),
 			  "remove runs", err);
-	*more = ok && sqlite3_changes(db->writer) == PURGED_AT_ONCE;
+	*more = ok && sql_changes(db->writer) == PURGED_AT_ONCE;
 	ok = ok &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
@@ -519,41 +531,43 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 
 bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT created_ns FROM run WHERE status = 'queued' ORDER BY "
-				     "id LIMIT 1",
-				     "");
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
-	bool ok = code == SQLITE_ROW || code == SQLITE_DONE;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT created_ns FROM run WHERE status = 'queued' ORDER BY "
+	    "id LIMIT 1",
+	    "");
+	int code = s ? sql_step(s) : SQL_FAILED;
+	bool ok = code == SQL_ROW || code == SQL_DONE;
 
-	*since_ns = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	*since_ns = code == SQL_ROW ? sql_int64(s, 0) : 0;
 	if (s && !ok)
 		db_fail(h, "look at the queue", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
 
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT status, count(*) FROM run_row INDEXED BY run_here"
-				     " WHERE removed_ns IS NULL GROUP BY status",
-				     "");
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT status, count(*) FROM run_row INDEXED BY run_here"
+	    " WHERE removed_ns IS NULL GROUP BY status",
+	    "");
 	enum run_status status;
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	memset(counts, 0, RUN_STATUS_COUNT * sizeof(*counts));
 	if (s) {
-		while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		while ((code = sql_step(s)) == SQL_ROW)
 			if (run_status_from_name(db_text(s, 0), &status))
-				counts[status] = sqlite3_column_int64(s, 1);
-		if (code != SQLITE_DONE)
+				counts[status] = sql_int64(s, 1);
+		if (code != SQL_DONE)
 			db_fail(h, "count runs", err);
 	}
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

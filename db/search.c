@@ -33,30 +33,29 @@ static bool add_text(struct db *db, const char *kind, const char *hash, const ch
 					  "ttt", kind, hash, body),
 			       what, err);
 
-	return ok &&
-	       (sqlite3_changes(db->writer) == 0 ||
-		db_step_once(db->writer,
-			     db_prepare(db->writer, err,
-					"INSERT INTO search(rowid, body) VALUES(?1, ?2)", "it",
-					(int64_t)sqlite3_last_insert_rowid(db->writer), body),
-			     what, err));
+	return ok && (sql_changes(db->writer) == 0 ||
+		      db_step_once(db->writer,
+				   db_prepare(db->writer, err,
+					      "INSERT INTO search(rowid, body) VALUES(?1, ?2)",
+					      "it", (int64_t)sql_last_id(db->writer), body),
+				   what, err));
 }
 
 static bool has_it(struct db *db, int64_t run, const char *kind, const char *hash, bool *has,
 		   struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    db->writer, err,
 	    "SELECT 1 FROM search_run JOIN search_text ON search_text.id = text WHERE run = ?1"
 	    " AND search_run.kind = ?2 AND hash = ?3",
 	    "itt", run, kind, hash);
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	*has = code == SQLITE_ROW;
-	if (s && code != SQLITE_ROW && code != SQLITE_DONE)
+	*has = code == SQL_ROW;
+	if (s && code != SQL_ROW && code != SQL_DONE)
 		db_fail(db->writer, "look what a run is found by", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW || code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_ROW || code == SQL_DONE;
 }
 
 /* The text of a kind that the run is found by; it need not end with a NUL. */
@@ -103,21 +102,21 @@ static const char about_sql[] =
     "SELECT name || char(10) || project || char(10) || branch || char(10) ||"
     " ifnull((SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id), ''),"
     " note,"
-    " iif(json_valid(workload), ifnull(json_extract(workload, '$.source'), '') ||"
+    " iif(json_valid(json), ifnull(json_extract(json, '$.source'), '') ||"
     " ifnull((SELECT group_concat(key || char(10) || value, char(10))"
-    " FROM json_each(workload, '$.files')), ''), '')"
-    " FROM run_row AS run WHERE id = ?1";
+    " FROM json_each(run_workload.json, '$.files')), ''), '')"
+    " FROM run_row AS run LEFT JOIN run_workload ON run_workload.run = run.id WHERE id = ?1";
 
 bool search_put(struct db *db, int64_t run, const char *reasons, struct err *err)
 {
 	static const char *const of[] = { "about", "note", "source" };
-	sqlite3_stmt *s = db_prepare(db->writer, err, about_sql, "i", run);
-	bool ok = s && (sqlite3_step(s) == SQLITE_ROW ||
+	struct sql_statement *s = db_prepare(db->writer, err, about_sql, "i", run);
+	bool ok = s && (sql_step(s) == SQL_ROW ||
 			db_fail(db->writer, "read what a run is found by", err));
 
 	for (int i = 0; ok && i < 3; i++)
 		ok = put_text(db, run, of[i], db_text(s, i), err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok && (!reasons || put_text(db, run, "reason", reasons, err)) &&
 	       search_forget(db, err);
 }
@@ -130,8 +129,8 @@ enum { LOOKED_AT_ONCE = 64 };
  * of their breaks. */
 static int missing(struct db *db, bool reasons, int64_t *after, int64_t *runs, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    reasons ? "SELECT run FROM report WHERE run > ?1 AND NOT EXISTS (SELECT 1 FROM"
 		      " search_run AS its WHERE its.run = report.run AND kind = 'reason')"
@@ -139,17 +138,17 @@ static int missing(struct db *db, bool reasons, int64_t *after, int64_t *runs, s
 		    : "SELECT id FROM run_row WHERE id > ?1 AND NOT EXISTS (SELECT 1 FROM"
 		      " search_run WHERE run = id AND kind = 'about') ORDER BY id LIMIT ?2",
 	    "ii", *after, (int64_t)LOOKED_AT_ONCE);
-	int n = 0, code = SQLITE_ERROR;
+	int n = 0, code = SQL_FAILED;
 
-	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-		runs[n++] = sqlite3_column_int64(s, 0);
-	if (s && code != SQLITE_DONE)
+	while (s && (code = sql_step(s)) == SQL_ROW)
+		runs[n++] = sql_int64(s, 0);
+	if (s && code != SQL_DONE)
 		db_fail(h, "look for runs that cannot be found", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	if (n)
 		*after = runs[n - 1];
-	return code == SQLITE_DONE ? n : -1;
+	return code == SQL_DONE ? n : -1;
 }
 
 static bool put_names(struct db *db, const int64_t *runs, int n, struct err *err)

@@ -30,7 +30,7 @@ static bool insert_suite(struct db *db, struct suite *row, struct err *err)
 			   INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
 		"store a suite", err))
 		return false;
-	row->id = sqlite3_last_insert_rowid(db->writer);
+	row->id = sql_last_id(db->writer);
 	return true;
 }
 
@@ -64,83 +64,83 @@ bool db_runs_measured(struct db *db, struct suite *suite, struct suite_member *m
 
 #define SUITE_NAMES "id" SUITE_COLUMNS(COLUMN_NAME)
 
-static void read_suite(sqlite3_stmt *s, struct arena *arena, struct suite *out)
+static void read_suite(struct sql_statement *s, struct arena *arena, struct suite *out)
 {
 	int at = 1;
 
-	*out = (struct suite){ .id = sqlite3_column_int64(s, 0) };
+	*out = (struct suite){ .id = sql_int64(s, 0) };
 	SUITE_COLUMNS(COLUMN_READ)
 }
 
 /* Its runs by status. */
-static bool count_runs(sqlite3 *h, struct suite *suite, struct err *err)
+static bool count_runs(struct sql *h, struct suite *suite, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT status, count(*) FROM suite_run JOIN run ON run.id = run"
 	    " WHERE suite = ?1 GROUP BY status",
 	    "i", suite->id);
 	enum run_status status;
-	int code = SQLITE_ERROR;
+	int code = SQL_FAILED;
 
 	if (!s)
 		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+	while ((code = sql_step(s)) == SQL_ROW)
 		if (run_status_from_name(db_text(s, 0), &status))
-			suite->counts[status] = sqlite3_column_int64(s, 1);
-	if (code != SQLITE_DONE)
+			suite->counts[status] = sql_int64(s, 1);
+	if (code != SQL_DONE)
 		db_fail(h, "count the runs of a suite", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_DONE;
+	sql_finalize(s);
+	return code == SQL_DONE;
 }
 
-static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct suite *out,
+static bool get_with(struct sql *h, int64_t id, struct arena *arena, struct suite *out,
 		     struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT " SUITE_NAMES " FROM suite WHERE id = ?1", "i",
-				     id);
+	struct sql_statement *s = db_prepare(
+	    h, err, "SELECT " SUITE_NAMES " FROM suite WHERE id = ?1", "i", id);
 	int code;
 
 	if (!s)
 		return false;
-	code = sqlite3_step(s);
-	if (code == SQLITE_ROW)
+	code = sql_step(s);
+	if (code == SQL_ROW)
 		read_suite(s, arena, out);
-	else if (code == SQLITE_DONE)
+	else if (code == SQL_DONE)
 		err_set(err, ERR_NOT_FOUND, "there is no suite %lld", (long long)id);
 	else
 		db_fail(h, "read a suite", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW && count_runs(h, out, err);
+	sql_finalize(s);
+	return code == SQL_ROW && count_runs(h, out, err);
 }
 
 bool db_suite_get(struct db *db, int64_t id, struct arena *arena, struct suite *out,
 		  struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = get_with(h, id, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
 }
 
-static bool count_all(sqlite3 *h, int64_t *total, struct err *err)
+static bool count_all(struct sql *h, int64_t *total, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM suite", "");
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	struct sql_statement *s = db_prepare(h, err, "SELECT count(*) FROM suite", "");
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*total = sqlite3_column_int64(s, 0);
+		*total = sql_int64(s, 0);
 	else if (s)
 		db_fail(h, "count suites", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool list_with(sqlite3 *h, const struct suite_query *q, struct arena *arena,
+static bool list_with(struct sql *h, const struct suite_query *q, struct arena *arena,
 		      struct suite_page *out, struct err *err)
 {
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 	int code;
 	bool ok = true;
 
@@ -156,35 +156,35 @@ static bool list_with(sqlite3 *h, const struct suite_query *q, struct arena *are
 		: NULL;
 	if (!s)
 		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+	while ((code = sql_step(s)) == SQL_ROW)
 		read_suite(s, arena, &out->suites[out->n++]);
-	if (code != SQLITE_DONE)
+	if (code != SQL_DONE)
 		db_fail(h, "list suites", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	if (out->n > q->limit) {
 		out->n = q->limit;
 		out->next = out->suites[q->limit - 1].id;
 	}
 	for (int i = 0; ok && i < out->n; i++)
 		ok = count_runs(h, &out->suites[i], err);
-	return ok && code == SQLITE_DONE;
+	return ok && code == SQL_DONE;
 }
 
 bool db_suite_list(struct db *db, const struct suite_query *query, struct arena *arena,
 		   struct suite_page *out, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	bool ok = list_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
 }
 
-static bool read_members(sqlite3 *h, int64_t id, struct arena *arena, struct suite_member **members,
-			 int n, struct err *err)
+static bool read_members(struct sql *h, int64_t id, struct arena *arena,
+			 struct suite_member **members, int n, struct err *err)
 {
 	struct suite_member *rows = ARENA_ARRAY(arena, struct suite_member, (size_t)n + 1);
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 	int code, len = 0;
 
 	if (!rows)
@@ -197,25 +197,24 @@ static bool read_members(sqlite3 *h, int64_t id, struct arena *arena, struct sui
 		       "ii", id, (int64_t)n);
 	if (!s)
 		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+	while ((code = sql_step(s)) == SQL_ROW) {
 		int at = run_read(s, 0, arena, &rows[len].run);
 
-		rows[len].workload = sqlite3_column_int64(s, at);
+		rows[len].workload = sql_int64(s, at);
 		rows[len++].policy = text_at(s, at + 1, arena);
 	}
-	if (code != SQLITE_DONE)
+	if (code != SQL_DONE)
 		db_fail(h, "read the runs of a suite", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	*members = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 #define RESULT_NAME(field, column, type, null) ", run_result." column
 
-static struct run_result read_result(sqlite3_stmt *s, struct arena *arena)
+static struct run_result read_result(struct sql_statement *s, struct arena *arena)
 {
-	struct run_result row = { .run = sqlite3_column_int64(s, 0),
-				  .policy = text_at(s, 1, arena) };
+	struct run_result row = { .run = sql_int64(s, 0), .policy = text_at(s, 1, arena) };
 	struct run_result *out = &row;
 	int at = 2;
 
@@ -223,27 +222,27 @@ static struct run_result read_result(sqlite3_stmt *s, struct arena *arena)
 	return row;
 }
 
-static bool count_results(sqlite3 *h, int64_t id, int *n, struct err *err)
+static bool count_results(struct sql *h, int64_t id, int *n, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err, "SELECT count(*) FROM run_result JOIN suite_run USING (run) WHERE suite = ?1",
 	    "i", id);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*n = sqlite3_column_int(s, 0);
+		*n = sql_int(s, 0);
 	else if (s)
 		db_fail(h, "count the results of a suite", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	return ok;
 }
 
-static bool read_results(sqlite3 *h, int64_t id, struct arena *arena, struct run_result **results,
-			 int *n, struct err *err)
+static bool read_results(struct sql *h, int64_t id, struct arena *arena,
+			 struct run_result **results, int *n, struct err *err)
 {
 	int most = 0, code, len = 0;
 	struct run_result *rows;
-	sqlite3_stmt *s;
+	struct sql_statement *s;
 
 	if (!count_results(h, id, &most, err))
 		return false;
@@ -262,20 +261,20 @@ static bool read_results(sqlite3 *h, int64_t id, struct arena *arena, struct run
 		       "ii", id, (int64_t)most);
 	if (!s)
 		return false;
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+	while ((code = sql_step(s)) == SQL_ROW)
 		rows[len++] = read_result(s, arena);
-	if (code != SQLITE_DONE)
+	if (code != SQL_DONE)
 		db_fail(h, "read the results of a suite", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	*results = rows;
 	*n = len;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_contents *out,
 		      struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
+	struct sql *h = db_reader_take(db);
 	struct suite suite = { .id = id };
 	bool ok = count_runs(h, &suite, err);
 
@@ -318,27 +317,27 @@ bool db_suite_delete(struct db *db, int64_t id, struct err *err)
 }
 
 /* Whether the suite was removed, and some of what went with it is another's. */
-static bool look_at_removed(sqlite3 *h, int64_t id, const char *author, bool *others,
+static bool look_at_removed(struct sql *h, int64_t id, const char *author, bool *others,
 			    struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT EXISTS (SELECT 1 FROM run_row JOIN suite_run ON run = run_row.id WHERE"
 	    " suite = ?1 AND run_row.removed_ns = suite_row.removed_ns AND author IS NOT ?2)"
 	    " FROM suite_row WHERE id = ?1 AND removed_ns IS NOT NULL",
 	    "it", id, author ? author : "");
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	if (code == SQLITE_ROW)
-		*others = author && sqlite3_column_int(s, 0);
-	else if (code == SQLITE_DONE)
+	if (code == SQL_ROW)
+		*others = author && sql_int(s, 0);
+	else if (code == SQL_DONE)
 		err_set(err, ERR_NOT_FOUND,
 			"there is no removed suite %lld; it is gone for good, or was never removed",
 			(long long)id);
 	else if (s)
 		db_fail(h, "look for a removed suite", err);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW;
+	sql_finalize(s);
+	return code == SQL_ROW;
 }
 
 bool db_suite_restore(struct db *db, int64_t id, const char *author, struct err *err)

@@ -29,15 +29,15 @@ bool scope_from_name(const char *name, enum token_scope *out)
 #define TOKEN_COLUMNS                                                                              \
 	"token.id, name, scope, project, created_ns, token.expires_ns, token.revoked_ns"
 
-static struct token_row token_at(sqlite3_stmt *s, struct arena *arena)
+static struct token_row token_at(struct sql_statement *s, struct arena *arena)
 {
 	struct token_row row = {
-		.id = sqlite3_column_int64(s, 0),
+		.id = sql_int64(s, 0),
 		.name = text_at(s, 1, arena),
 		.project = text_at(s, 3, arena),
-		.created_ns = sqlite3_column_int64(s, 4),
-		.expires_ns = sqlite3_column_int64(s, 5),
-		.revoked_ns = sqlite3_column_int64(s, 6),
+		.created_ns = sql_int64(s, 4),
+		.expires_ns = sql_int64(s, 5),
+		.revoked_ns = sql_int64(s, 6),
 	};
 
 	scope_from_name(db_text(s, 2), &row.scope);
@@ -59,10 +59,9 @@ bool db_token_add(struct db *db, const struct token_row *row, const uint8_t hash
 		       "tbttii", row->name, hash, (size_t)SECRET_HASH_BYTES, scope_name(row->scope),
 		       row->project, clock_wall_ns(), row->expires_ns),
 	    "store a token", err);
-	if (ok && sqlite3_changes(db->writer) > 0 &&
-	    sqlite3_last_insert_rowid(db->writer) > TOKENS_MOST)
+	if (ok && sql_changes(db->writer) > 0 && sql_last_id(db->writer) > TOKENS_MOST)
 		ok = err_set(err, ERR_CONFLICT, "the store has %d tokens, the limit", TOKENS_MOST);
-	else if (ok && sqlite3_changes(db->writer) == 0)
+	else if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT,
 			     "there is a token '%.64s', or was: its runs carry the name; choose "
 			     "another",
@@ -82,7 +81,7 @@ bool db_token_revoke(struct db *db, const char *name, struct err *err)
 				     "revoked_ns IS NULL",
 				     "ti", name, clock_wall_ns()),
 			  "revoke a token", err);
-	if (ok && sqlite3_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_NOT_FOUND, "there is no token '%.64s' that counts", name);
 	ok = ok && db_step_once(db->writer,
 				db_prepare(db->writer, err,
@@ -103,32 +102,33 @@ bool db_token_find(struct db *db, const struct token_secret *secret, struct aren
 	    "SELECT " TOKEN_COLUMNS " FROM session JOIN token ON token.id = session.token WHERE "
 	    "session.hash = ?1 AND session.expires_ns > ?2 AND token.revoked_ns IS NULL AND "
 	    "(token.expires_ns IS NULL OR token.expires_ns > ?2)";
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, secret->session ? by_session : by_token, "bi",
-				     secret->hash, (size_t)SECRET_HASH_BYTES, clock_wall_ns());
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err, secret->session ? by_session : by_token, "bi",
+					     secret->hash, (size_t)SECRET_HASH_BYTES,
+					     clock_wall_ns());
+	int code = s ? sql_step(s) : SQL_FAILED;
 
-	*found = code == SQLITE_ROW;
+	*found = code == SQL_ROW;
 	if (*found)
 		*out = token_at(s, arena);
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "look for a token", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
-	return code == SQLITE_ROW || code == SQLITE_DONE;
+	return code == SQL_ROW || code == SQL_DONE;
 }
 
 bool db_has_tokens(struct db *db, bool *has, struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT EXISTS (SELECT 1 FROM token)", "");
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err, "SELECT EXISTS (SELECT 1 FROM token)", "");
+	bool ok = s && sql_step(s) == SQL_ROW;
 
 	if (ok)
-		*has = sqlite3_column_int(s, 0) != 0;
+		*has = sql_int(s, 0) != 0;
 	else if (s)
 		db_fail(h, "count tokens", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
@@ -137,23 +137,23 @@ bool db_token_list(struct db *db, struct arena *arena, struct token_row **out, i
 		   struct err *err)
 {
 	struct token_row *rows = ARENA_ARRAY(arena, struct token_row, TOKENS_MOST);
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT " TOKEN_COLUMNS " FROM token ORDER BY id LIMIT ?1",
-				     "i", (int64_t)TOKENS_MOST);
-	int code = SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err, "SELECT " TOKEN_COLUMNS " FROM token ORDER BY id LIMIT ?1", "i",
+	    (int64_t)TOKENS_MOST);
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && rows && (code = sql_step(s)) == SQL_ROW)
 		rows[(*n)++] = token_at(s, arena);
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory while listing tokens");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "list tokens", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }
 
 /* ---- sessions ---- */
@@ -210,7 +210,7 @@ bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err)
 			  "store who did it", err) &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err, "DELETE FROM audit WHERE id <= ?1", "i",
-				     (int64_t)sqlite3_last_insert_rowid(db->writer) - AUDIT_KEPT),
+				     (int64_t)sql_last_id(db->writer) - AUDIT_KEPT),
 			  "shorten the audit log", err);
 	return db_write_end(db, ok, err);
 }
@@ -218,32 +218,32 @@ bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err)
 bool db_run_waiting_of(struct db *db, const char *who, const char *address, int64_t *n,
 		       struct err *err)
 {
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT count(*) FROM run WHERE status = 'queued' AND EXISTS (SELECT 1 FROM audit "
 	    "WHERE subject = run.id AND route = 'POST /api/v1/runs' AND who = ?1 AND (?1 <> '' OR "
 	    "address = ?2))",
 	    "tt", who, address);
-	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+	bool ok = s && sql_step(s) == SQL_ROW;
 
-	*n = ok ? sqlite3_column_int64(s, 0) : 0;
+	*n = ok ? sql_int64(s, 0) : 0;
 	if (s && !ok)
 		db_fail(h, "count who waits", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }
 
-static struct audit_row audit_at(sqlite3_stmt *s, struct arena *arena)
+static struct audit_row audit_at(struct sql_statement *s, struct arena *arena)
 {
 	return (struct audit_row){
-		.id = sqlite3_column_int64(s, 0),
-		.at_ns = sqlite3_column_int64(s, 1),
+		.id = sql_int64(s, 0),
+		.at_ns = sql_int64(s, 1),
 		.who = text_at(s, 2, arena),
 		.address = text_at(s, 3, arena),
 		.route = text_at(s, 4, arena),
-		.subject = sqlite3_column_int64(s, 5),
+		.subject = sql_int64(s, 5),
 	};
 }
 
@@ -251,22 +251,23 @@ bool db_audit_list(struct db *db, int limit, struct arena *arena, struct audit_r
 		   struct err *err)
 {
 	struct audit_row *rows = ARENA_ARRAY(arena, struct audit_row, (size_t)limit + 1);
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT id, at_ns, who, address, route, subject FROM audit "
-				     "ORDER BY id DESC LIMIT ?1",
-				     "i", (int64_t)limit);
-	int code = SQLITE_ERROR;
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(
+	    h, err,
+	    "SELECT id, at_ns, who, address, route, subject FROM audit "
+	    "ORDER BY id DESC LIMIT ?1",
+	    "i", (int64_t)limit);
+	int code = SQL_FAILED;
 
 	*n = 0;
-	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+	while (s && rows && (code = sql_step(s)) == SQL_ROW)
 		rows[(*n)++] = audit_at(s, arena);
 	if (!rows)
 		err_set(err, ERR_MEMORY, "out of memory for the audit log");
-	else if (s && code != SQLITE_DONE)
+	else if (s && code != SQL_DONE)
 		db_fail(h, "read the audit log", err);
-	sqlite3_finalize(s);
+	sql_finalize(s);
 	db_reader_give(db, h);
 	*out = rows;
-	return code == SQLITE_DONE;
+	return code == SQL_DONE;
 }

@@ -16,9 +16,8 @@ static bool take_turn(struct db *db, struct err *err)
 	pthread_mutex_lock(&db->write_lock);
 	db->refused = memory_refused_here();
 	/* Without memory the turn before could not even be rolled back. */
-	if ((sqlite3_get_autocommit(db->writer) ||
-	     db_exec(db->writer, "ROLLBACK", "roll back", err)) &&
-	    db_exec(db->writer, "BEGIN IMMEDIATE", "begin", err))
+	if ((!sql_in_turn(db->writer) || db_exec(db->writer, "ROLLBACK", "roll back", err)) &&
+	    (sql_begin(db->writer) || db_fail(db->writer, "begin", err)))
 		return true;
 	pthread_mutex_unlock(&db->write_lock);
 	return false;
@@ -33,7 +32,7 @@ static bool end_turn(struct db *db, bool ok, struct err *err)
 		db->version++;
 	}
 	if (!ok)
-		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
+		sql_exec(db->writer, "ROLLBACK");
 	pthread_mutex_unlock(&db->write_lock);
 	return ok;
 }
@@ -41,7 +40,7 @@ static bool end_turn(struct db *db, bool ok, struct err *err)
 /* Whether SQLite rolled a whole turn back, as it does where the disk is full. */
 static bool is_lost(struct db *db, struct err *err)
 {
-	return sqlite3_get_autocommit(db->writer) &&
+	return !sql_in_turn(db->writer) &&
 	       !err_set(err, ERR_STORAGE, "database: what was to be stored was rolled back");
 }
 
@@ -61,7 +60,7 @@ bool db_write_end(struct db *db, bool ok, struct err *err)
 		return end_turn(db, ok, err);
 	ok = ok && db_exec(db->writer, "RELEASE part", "end a part", err);
 	if (!ok) /* it may be gone with the whole turn, as where the disk is full */
-		sqlite3_exec(db->writer, "ROLLBACK TO part; RELEASE part", NULL, NULL, NULL);
+		sql_exec(db->writer, "ROLLBACK TO part; RELEASE part");
 	return ok;
 }
 
@@ -88,10 +87,11 @@ static void ask_others(struct db *db)
 	int64_t now = -1;
 
 	if (!db->ask_others)
-		sqlite3_prepare_v2(db->writer, "PRAGMA data_version", -1, &db->ask_others, NULL);
-	if (db->ask_others && sqlite3_step(db->ask_others) == SQLITE_ROW)
-		now = sqlite3_column_int64(db->ask_others, 0);
-	sqlite3_reset(db->ask_others);
+		db->ask_others = sql_prepare(db->writer, "PRAGMA data_version");
+	if (db->ask_others && sql_step(db->ask_others) == SQL_ROW)
+		now = sql_int64(db->ask_others, 0);
+	if (db->ask_others)
+		sql_reset(db->ask_others);
 	if (now != db->others || now < 0) /* what cannot be known may be news */
 		db->version++;
 	db->others = now;
@@ -115,7 +115,7 @@ uint64_t db_version(struct db *db)
 
 /* ---- readers ---- */
 
-sqlite3 *db_reader_take(struct db *db)
+struct sql *db_reader_take(struct db *db)
 {
 	if (joined == db && has_turn)
 		return db->writer;
@@ -132,7 +132,7 @@ sqlite3 *db_reader_take(struct db *db)
 	}
 }
 
-void db_reader_give(struct db *db, sqlite3 *reader)
+void db_reader_give(struct db *db, struct sql *reader)
 {
 	if (reader == db->writer)
 		return;

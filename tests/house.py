@@ -49,7 +49,8 @@ ARROWS = {
     "profiler/fields": "base",
     "profiler/layout": "base",
     "profiler.h": "profiler/timeline fusion.h base",
-    "db": "base",
+    "db": "db/sql",
+    "db/sql": "base",
     "session": "capture lazy",
     "capture": "capture/control capture/guards",  # and its room backward, which sees struct entry
     "capture/control": "capture/trace",
@@ -73,6 +74,7 @@ ARROWS = {
 }
 # A folder's public header is named for it; others that files outside of it include are:
 PUBLIC = {
+    "db": "archive",
     "fusion/backends/cuda/library": "args lt",
     "fusion/backends/plan": "reduce",
     "fusion/backends/simd": "vec",

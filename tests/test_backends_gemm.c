@@ -87,9 +87,12 @@ static double *multiply(const struct product *p, int layout, int threads)
 	struct gemm *g = gemm_create(&like, &batch, &row, &column, &k);
 	struct pool *pool = pool_create(threads);
 	double *out = calloc((size_t)(BATCH * size) + 1, sizeof(*out));
+	void *room = NULL;
 
 	assert_non_null(g);
-	gemm_run(g, &(struct gemm_matrices){ .a = a, .b = b, .c = c }, pool);
+	assert_int_equal(posix_memalign(&room, 64, g->room_bytes + 64), 0);
+	gemm_run(g, &(struct gemm_matrices){ .a = a, .b = b, .c = c, .room = room }, pool);
+	free(room);
 	for (int64_t x = 0; x < BATCH; x++)
 		for (int64_t i = 0; i < size; i++)
 			out[x * size + i] = dtype_get_double(p->dtype, c,

@@ -78,7 +78,7 @@ static long long count(struct db *db, const char *what, int64_t run)
 	long long n;
 
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s = %lld", what, (long long)run);
-	assert_int_equal(sqlite3_prepare_v2(db->writer, sql, -1, &s, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(sql_sqlite(db->writer), sql, -1, &s, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
 	n = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
@@ -138,13 +138,13 @@ static int on_statement(unsigned what, void *self, void *statement, void *text)
 		return 0;
 	if (f->kills)
 		kill(getpid(), SIGKILL);
-	sqlite3_interrupt(f->db->writer);
+	sqlite3_interrupt(sql_sqlite(f->db->writer));
 	return 0;
 }
 
 static void watch(struct fault *f)
 {
-	sqlite3_trace_v2(f->db->writer, f->at ? SQLITE_TRACE_STMT : 0, on_statement, f);
+	sqlite3_trace_v2(sql_sqlite(f->db->writer), f->at ? SQLITE_TRACE_STMT : 0, on_statement, f);
 }
 
 /* How many statements storing takes: those of a run that meets no fault. */
@@ -201,12 +201,13 @@ static void a_row_that_is_refused_leaves_the_run_as_it_was(void **state)
 			 "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.%s WHEN (SELECT count(*)"
 			 " FROM %s) >= %d BEGIN SELECT RAISE(FAIL, 'no room'); END",
 			 tables[i], tables[i], i >= 2 && i <= 4);
-		assert_int_equal(sqlite3_exec(f->db->writer, sql, NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(sql_sqlite(f->db->writer), sql, NULL, NULL, NULL),
+				 SQLITE_OK);
 		assert_false(db_run_finish(f->db, id, &outcome, &err));
 		assert_non_null(strstr(err.message, "no room"));
-		assert_int_equal(
-		    sqlite3_exec(f->db->writer, "DROP TRIGGER refuse", NULL, NULL, NULL),
-		    SQLITE_OK);
+		assert_int_equal(sqlite3_exec(sql_sqlite(f->db->writer), "DROP TRIGGER refuse",
+					      NULL, NULL, NULL),
+				 SQLITE_OK);
 		assert_false(is_whole(f->db, id));
 	}
 	assert_true(db_run_finish(f->db, id, &outcome, &(struct err){ 0 }));
@@ -225,10 +226,10 @@ static void a_commit_that_fails_leaves_the_run_as_it_was(void **state)
 	int64_t id = begin_run(f->db);
 	struct err err = { 0 };
 
-	sqlite3_commit_hook(f->db->writer, refuse_commit, NULL);
+	sqlite3_commit_hook(sql_sqlite(f->db->writer), refuse_commit, NULL);
 	assert_false(db_run_finish(f->db, id, &outcome, &err));
 	assert_int_equal(err.code, ERR_STORAGE);
-	sqlite3_commit_hook(f->db->writer, NULL, NULL);
+	sqlite3_commit_hook(sql_sqlite(f->db->writer), NULL, NULL);
 	assert_false(is_whole(f->db, id));
 	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	assert_true(is_whole(f->db, id));
@@ -274,8 +275,9 @@ static int check_store(const char *path)
 	int done = 0, n = 0, open = 0;
 	sqlite3_stmt *s;
 
-	assert_int_equal(sqlite3_prepare_v2(db->writer, "PRAGMA integrity_check", -1, &s, NULL),
-			 SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_prepare_v2(sql_sqlite(db->writer), "PRAGMA integrity_check", -1, &s, NULL),
+	    SQLITE_OK);
 	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
 	assert_string_equal((const char *)sqlite3_column_text(s, 0), "ok");
 	sqlite3_finalize(s);
@@ -294,8 +296,9 @@ static int check_store(const char *path)
 	assert_true(open <= 1);
 	arena_finish(&arena);
 	/* What is left is not in the way of the next child's claim. */
-	assert_int_equal(sqlite3_exec(db->writer, "DELETE FROM run_row WHERE status <> 'done'",
-				      NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(sql_sqlite(db->writer),
+				      "DELETE FROM run_row WHERE status <> 'done'", NULL, NULL,
+				      NULL),
 			 SQLITE_OK);
 	db_close(db);
 	return done;

@@ -290,6 +290,30 @@ static void test_hyperfine(void **state)
 	json_decref(j);
 }
 
+/* What a command waited for a core is no part of its time, and is kept. */
+static void test_record_waits(void **state)
+{
+	static const char file[] =
+	    "{\"breakeven_record\": 1, \"name\": \"n\", \"samples\": [{\"wall_s\": 3, "
+	    "\"wait_s\": 1}, {\"wall_s\": 2, \"wait_s\": 0}, {\"wall_s\": 5, \"wait_s\": 3}]}";
+	struct err err = { 0 };
+	json_t *j = read_text(file, strlen(file), &err);
+	const json_t *waited;
+
+	(void)state;
+	assert_non_null(j);
+	assert_int_equal(number(measure(at(j, 0), "wall"), "n"), 3);
+	assert_near(number(measure(at(j, 0), "wall"), "value"), 2e6);
+	waited = json_object_get(json_object_get(at(j, 0), "result"), "waited_us");
+	assert_near(json_number_value(json_array_get(waited, 0)), 1e6);
+	assert_near(json_number_value(json_array_get(waited, 2)), 3e6);
+	json_decref(j);
+	assert_has(
+	    refused("{\"breakeven_record\": 1, \"name\": \"n\", \"samples\": [{\"wall_s\": 1, "
+		    "\"wait_s\": 2}]}"),
+	    "samples[0]: wait_s is a number from 0 to wall_s");
+}
+
 static void test_bmf(void **state)
 {
 	static const char file[] =
@@ -542,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_pytest),
 		cmocka_unit_test(test_pytest_without_data),
 		cmocka_unit_test(test_hyperfine),
+		cmocka_unit_test(test_record_waits),
 		cmocka_unit_test(test_bmf),
 		cmocka_unit_test(test_asv),
 		cmocka_unit_test(test_asv_parameters),

@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/import/model.h"
 
 enum {
@@ -256,6 +258,18 @@ static const char *kind_in(const struct artifact *what, const json_t *said)
 	return name ? name : what->kind;
 }
 
+/* The part of the compilation that it is of; new, NULL: all of it. */
+static json_t *part_of(const struct artifact *what)
+{
+	const char *subgraph = json_text(what->record, "subgraph_name");
+	const char *part = what->part ? what->part : "";
+	char text[MOST_NAME_BYTES + 1];
+
+	snprintf(text, sizeof(text), "%.98s%s%.98s", part, *part && *subgraph ? ", " : "",
+		 subgraph);
+	return *text ? clipped(text) : NULL;
+}
+
 /* A text's row, without its number and its place; new. */
 static json_t *row_of(const struct artifact *what, const json_t *said)
 {
@@ -264,8 +278,11 @@ static json_t *row_of(const struct artifact *what, const json_t *said)
 	json_t *row = json_pack("{s:i, s:i, s:o, s:s, s:s, s:I}", "process", what->process, "file",
 				what->file, "kind", clipped(kind), "group", known->group, "what",
 				known->what, "line", (json_int_t)what->line);
-	json_t *attempt = json_object_get(what->record, "attempt");
+	json_t *attempt = json_object_get(what->record, "attempt"), *part = part_of(what);
 
+	if (row && part)
+		json_object_set(row, "part", part);
+	json_decref(part);
 	if (row && name && kind != name)
 		json_object_set_new(row, "name", clipped(name));
 
@@ -291,6 +308,7 @@ static struct artifact_lines *lines_of(struct artifacts *a, json_t *row)
 	struct artifact_lines fresh = { .row = row };
 
 	json_object_del(row, "name");
+	json_object_del(row, "part");
 	for (size_t i = a->open.len; i > 0; i--) {
 		struct artifact_lines *o = &a->open.at[i - 1];
 
@@ -446,9 +464,10 @@ static bool copy_text(json_t *row, const json_t *was, const char *key, size_t mo
 /* Without keys that no row has; the others stay in their order. */
 static void drop_unknown(json_t *row, const json_t *was)
 {
-	static const char *const keys[] = { "n",    "process", "file", "compile", "resets",
-					    "kind", "attempt", "name", "group",   "what",
-					    "line", "records", "said", "bytes",   "at" };
+	static const char *const keys[] = { "n",      "process", "file",    "compile",
+					    "resets", "kind",    "attempt", "name",
+					    "group",  "what",    "line",    "records",
+					    "said",   "bytes",   "at",      "part" };
 	json_t *value;
 	const char *key;
 
@@ -480,7 +499,7 @@ static json_t *row_again(const json_t *was)
 	const struct artifact_kind *known = kind_of(kind ? kind : "");
 	json_t *row = kind ? json_copy((json_t *)was) : NULL, *said = json_object_get(was, "said");
 	bool ok = row && copy_text(row, was, "kind", SIZE_MAX) &&
-		  copy_text(row, was, "name", SIZE_MAX) &&
+		  copy_text(row, was, "name", SIZE_MAX) && copy_text(row, was, "part", SIZE_MAX) &&
 		  copy_text(row, was, "compile", MOST_COMPILE_BYTES) &&
 		  (!said || (json_is_object(said) &&
 			     json_dumpb(said, NULL, 0, JSON_COMPACT) <= MOST_SAID_BYTES));

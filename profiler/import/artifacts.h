@@ -15,12 +15,11 @@
  *		compile  "0/1", with resets and attempt where they are not 0; absent: of none
  *		kind     of the record; of the kind "artifact" the name
  *		name     what tells it from others of its kind; absent: nothing does
- *		group, what   of artifacts.def
- *		line     of the log, where it begins: the order of the log
- *		records  of a text of lines: how many; absent: it is a payload
- *		said     what the record says beside its payload; absent: nothing
- *		bytes    of the text
- *		at       the place of its first byte; absent: over what an import keeps, cut
+ *		part     of the compilation: a subgraph, or a piece that vLLM compiles apart;
+ *absent: of all of it group, what   of artifacts.def line     of the log, where it begins: the
+ *order of the log records  of a text of lines: how many; absent: it is a payload said     what the
+ *record says beside its payload; absent: nothing bytes    of the text at       the place of its
+ *first byte; absent: over what an import keeps, cut
  */
 #ifndef PROFILER_IMPORT_ARTIFACTS_H
 #define PROFILER_IMPORT_ARTIFACTS_H
@@ -50,6 +49,7 @@ enum {
 struct artifact {
 	const char *kind;     /* of the record */
 	const char *compile;  /* "": of no compilation */
+	const char *part;     /* of it, beside the subgraph that the record names; NULL, "": none */
 	const json_t *record; /* an object: the kind's value, and the keys around it */
 	const char *payload;  /* NULL: none */
 	size_t payload_len;

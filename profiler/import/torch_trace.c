@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profiler/fields/fields.h"
+#include "profiler/fields/json.h"
 #include "profiler/import/model.h"
 #include "profiler/import/repair.h"
 #include "profiler/import/torch_phases.h"
@@ -210,8 +211,9 @@ static bool torch_records_end(struct torch_records *r, struct err *err)
 /* A process that writes into the file. */
 struct writer {
 	int64_t pid;
-	int process; /* its row of compiles.processes */
-	bool began;  /* the table of strings */
+	int process;                  /* its row of compiles.processes */
+	bool began;                   /* the table of strings */
+	char piece[96], piece_of[64]; /* that vLLM compiles, and the compilation; "": none */
 	struct torch_phases phases;
 };
 
@@ -300,6 +302,31 @@ static void take_schedule(struct torch_item *item)
 	json_decref(ops);
 }
 
+/* {"submod_name": "submod_0", "is_single_size": false, "compile_range_start": 1, ...}: what follows
+ * of the compilation is of this piece of its graph, for these sizes. */
+static void take_piece(struct torch_item *item)
+{
+	json_t *said = json_of_log(item->record->payload, item->record->payload_len,
+				   &item->t->m->ledger);
+	const char *name = json_text(said, "submod_name");
+	long long index = json_integer_value(json_object_get(said, "piecewise_index")),
+		  from = json_integer_value(json_object_get(said, "compile_range_start")),
+		  to = json_integer_value(json_object_get(said, "compile_range_end"));
+	struct writer *w = item->t->now;
+	char own[32];
+
+	if (!json_is_object(said))
+		item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+	snprintf(own, sizeof(own), "subgraph_%lld", index);
+	name = *name ? name : own;
+	if (json_is_true(json_object_get(said, "is_single_size")))
+		snprintf(w->piece, sizeof(w->piece), "%.40s, size %lld", name, from);
+	else
+		snprintf(w->piece, sizeof(w->piece), "%.40s, sizes %lld to %lld", name, from, to);
+	snprintf(w->piece_of, sizeof(w->piece_of), "%s", item->id);
+	json_decref(said);
+}
+
 static void take_version(struct torch_item *item)
 {
 	json_t *version = json_of_log(item->record->payload, item->record->payload_len,
@@ -354,6 +381,8 @@ static bool torch_artifact_take(struct torch_item *item, struct err *err)
 		take_kernel_info(item);
 	} else if (strcmp(name, "inductor_collective_schedule") == 0) {
 		take_schedule(item);
+	} else if (strcmp(name, "vllm_piecewise_compile_start") == 0) {
+		take_piece(item);
 	} else if (strcmp(name, "torch_version") == 0) {
 		take_version(item);
 	}
@@ -831,13 +860,15 @@ static void note_loose_stack(struct torch_item *item, const json_t *stack)
 static bool keep_text(const struct torch_item *item, struct err *err)
 {
 	struct model *m = item->t->m;
+	const struct writer *w = item->t->now;
 	const struct artifact what = {
 		.kind = item->kind,
 		.compile = item->id,
+		.part = strcmp(w->piece_of, item->id) == 0 ? w->piece : "",
 		.record = item->record->json,
 		.payload = item->record->payload,
 		.payload_len = item->record->payload_len,
-		.process = item->t->now->process,
+		.process = w->process,
 		.file = m->file,
 		.resets = json_integer_value(json_object_get(item->row, "resets")),
 		.line = item->record->line,

@@ -1,5 +1,8 @@
 /* profiler/results/record.c -- what `breakeven record` measured of a command: seconds of each run,
- * with its exit status. */
+ * with its exit status.
+ *
+ * wait_s of a sample are those of its wall_s that the command waited for a core that others had:
+ * the figure is without them, and the report keeps them, so that nothing is lost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +50,50 @@ static json_t *column(const json_t *samples, const char *key)
 	return list;
 }
 
+/* wall_s of each sample without its wait_s, new; NULL with BAD_REQUEST where they do not fit. */
+static json_t *without_wait(const json_t *samples, struct err *err)
+{
+	json_t *list = json_array();
+	const json_t *sample;
+	size_t i;
+
+	json_array_foreach((json_t *)samples, i, sample)
+	{
+		json_t *wall = json_object_get(sample, "wall_s");
+		const json_t *wait = json_object_get(sample, "wait_s");
+		double wait_s = json_number_value(wait);
+
+		if (wait && !(json_is_number(wait) && json_is_number(wall) && wait_s >= 0 &&
+			      wait_s <= json_number_value(wall))) {
+			err_set(err, ERR_BAD_REQUEST,
+				"samples[%zu]: wait_s is a number from 0 to wall_s, which it is "
+				"a part of",
+				i);
+			json_decref(list);
+			return NULL;
+		}
+		if (wall && wait_s > 0)
+			json_array_append_new(list, json_real(json_number_value(wall) - wait_s));
+		else if (wall)
+			json_array_append(list, wall);
+	}
+	return list;
+}
+
+/* Microseconds that each sample waited for a core; of samples that tell it. */
+static void put_waits(json_t *result, const json_t *samples)
+{
+	json_t *waits = column(samples, "wait_s");
+	size_t n = json_array_size(waits);
+
+	for (size_t i = 0; i < n; i++)
+		json_array_set_new(waits, i,
+				   json_real(1e6 * json_number_value(json_array_get(waits, i))));
+	if (n > 0)
+		json_object_set(result, "waited_us", waits);
+	json_decref(waits);
+}
+
 static bool add(struct results_reading *r, json_t *report, const char *mode, json_t *samples,
 		struct err *err)
 {
@@ -74,7 +121,7 @@ static bool read_record(struct results_reading *r, const struct results_file *fi
 {
 	const json_t *samples = json_object_get(file->json, "samples");
 	const json_t *name = json_object_get(file->json, "name");
-	json_t *report, *result;
+	json_t *report, *result, *wall;
 
 	common(r, file->json);
 	if (!json_is_string(name) || !*json_string_value(name))
@@ -89,7 +136,9 @@ static bool read_record(struct results_reading *r, const struct results_file *fi
 		json_object_set(result, "warm_ups", json_object_get(file->json, "warm_ups"));
 	if (json_is_string(json_object_get(file->json, "stopped")))
 		json_object_set(result, "stopped", json_object_get(file->json, "stopped"));
-	return add(r, report, "wall", column(samples, "wall_s"), err) &&
+	put_waits(result, samples);
+	wall = without_wait(samples, err);
+	return wall && add(r, report, "wall", wall, err) &&
 	       add(r, report, "cpu", column(samples, "cpu_s"), err);
 }
 

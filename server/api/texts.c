@@ -258,7 +258,7 @@ static json_t *lines_with(struct text_hunt *h, int64_t *n)
 /* A text that is whole. */
 static void examine(struct text_hunt *h, json_t *row)
 {
-	static const char *const keys[] = { "kind", "name", "compile", "what" };
+	static const char *const keys[] = { "kind", "name", "part", "compile", "what" };
 	bool named = false;
 	int64_t n = 0;
 	json_t *lines;

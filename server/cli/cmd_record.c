@@ -42,7 +42,7 @@ struct record_flags {
 };
 
 struct record_sample {
-	double wall_s, cpu_s;
+	double wall_s, cpu_s, wait_s;
 	int status;
 };
 
@@ -50,7 +50,7 @@ struct recording {
 	const struct record_flags *f;
 	const volatile sig_atomic_t *stop;
 	struct record_sample *at;
-	double *wall; /* of all samples, for the rule */
+	double *wall; /* of all samples, without their waits: for the rule */
 	int n;
 	char stopped[100];
 };
@@ -150,7 +150,7 @@ static bool run_once(const struct recording *r, struct record_sample *out, struc
 		ok = err_set(err, ERR_WORKER,
 			     "it ended with status %d, which --allow-failure allows%s%.300s",
 			     end.status, *said ? ": " : "", said);
-	*out = (struct record_sample){ end.wall_s, end.cpu_s, end.status };
+	*out = (struct record_sample){ end.wall_s, end.cpu_s, end.wait_s, end.status };
 	buf_finish(&output);
 	return ok;
 }
@@ -196,7 +196,7 @@ static bool record_all(struct recording *r, struct err *err)
 	begin_ns = clock_ns();
 	while (ok && !is_enough(r, begin_ns)) {
 		ok = run_once(r, &r->at[r->n], err);
-		r->wall[r->n] = r->at[r->n].wall_s;
+		r->wall[r->n] = r->at[r->n].wall_s - r->at[r->n].wait_s;
 		r->n += ok;
 	}
 	return ok;
@@ -209,9 +209,10 @@ static json_t *samples_json(const struct recording *r)
 	json_t *list = json_array();
 
 	for (int i = 0; i < r->n; i++)
-		json_array_append_new(list, json_pack("{s:f, s:f, s:i}", "wall_s", r->at[i].wall_s,
-						      "cpu_s", r->at[i].cpu_s, "status",
-						      r->at[i].status));
+		json_array_append_new(list,
+				      json_pack("{s:f, s:f, s:f, s:i}", "wall_s", r->at[i].wall_s,
+						"wait_s", r->at[i].wait_s, "cpu_s", r->at[i].cpu_s,
+						"status", r->at[i].status));
 	return list;
 }
 

@@ -68,12 +68,17 @@ static long long number_at(const json_t *row, const char *key)
 /* What belongs to a row: its lines that have what was looked for. */
 static void print_row(const json_t *row)
 {
+	static const char *const more[] = { "name", "part" };
 	const json_t *line;
 	const char *compile = text_at(row, "compile");
 	size_t i;
 
-	printf("%6lld  %-8s %-32s %10lld  %s\n", number_at(row, "n"), *compile ? compile : "none",
+	printf("%6lld  %-8s %-32s %10lld  %s", number_at(row, "n"), *compile ? compile : "none",
 	       text_at(row, "kind"), number_at(row, "bytes"), text_at(row, "what"));
+	for (size_t k = 0; k < sizeof(more) / sizeof(more[0]); k++)
+		if (*text_at(row, more[k]))
+			printf(", %s", text_at(row, more[k]));
+	putchar('\n');
 	json_array_foreach(json_object_get(row, "found"), i, line)
 		printf("        %lld:%lld: %s\n", number_at(line, "line"),
 		       number_at(line, "column"), text_at(line, "text"));

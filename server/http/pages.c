@@ -14,13 +14,19 @@
 enum { ID_DIGITS = 18 };
 
 struct view {
-	const char *path, *scripts, *answer;
+	const char *path, *scripts, *answers;
+	const char *unless; /* parameters with which it reads others; "": there are none */
 };
 
+/* As js/view/runs.js asks, of whom nobody has typed or chosen anything. */
+#define FIRST_RUNS "/api/v1/runs?sort=-age&limit=100&offset=0&facets=1&fold=1 /api/v1/since"
+
 static const struct view views[] = {
-#define VIEW(path, scripts, answer) { path, scripts, answer },
+#define VIEW(path, scripts, answer) { path, scripts, answer, "" },
+#define LIST(path, scripts, answers, unless) { path, scripts, answers, unless },
 #include "server/http/views.def"
 #undef VIEW
+#undef LIST
 };
 
 static int compare_path(const void *key, const void *row)
@@ -124,26 +130,44 @@ static bool is_trace(struct req *req)
 	       db_run_get(req->app->db, id, req->arena, &run, &none) && run.trace;
 }
 
+/* The next of names with blanks between them, and steps over it; NULL after the last. */
+static const char *next_of(struct req *req, const char **names)
+{
+	size_t len = strcspn(*names, " ");
+	const char *name = len ? arena_strndup(req->arena, *names, len) : NULL;
+
+	*names += len + ((*names)[len] == ' ');
+	return name;
+}
+
+static void add_answers(struct req *req, struct buf *link, const struct view *view)
+{
+	const char *names = view->unless, *answers = view->answers ? view->answers : "", *name;
+
+	while ((name = next_of(req, &names)))
+		if (req_query(req, name))
+			return;
+	while ((name = next_of(req, &answers)))
+		add_answer(req, link, name);
+}
+
 /* What the view at this path needs, as the value of a header; NULL where nothing is known. */
 static const char *links_of(struct req *req)
 {
-	const char *pattern = pattern_of(req), *value = NULL;
+	const char *pattern = pattern_of(req), *value = NULL, *scripts, *name;
 	struct buf link = { 0 };
 
 	for (size_t i = 0; pattern && i < sizeof(views) / sizeof(views[0]); i++) {
 		if (strcmp(views[i].path, pattern) != 0)
 			continue;
-		add_answer(req, &link, views[i].answer);
+		add_answers(req, &link, &views[i]);
 		if (strcmp(pattern, "/runs/{id}/timeline") == 0 && is_trace(req))
 			add_answer(req, &link, "/api/v1/runs/{id}/timeline?mode=");
 		add_script(req, &link, "/assets/js/main.js");
-		for (const char *at = views[i].scripts; *at;) {
-			int len = (int)strcspn(at, " ");
-
+		scripts = views[i].scripts;
+		while ((name = next_of(req, &scripts)))
 			add_script(req, &link,
-				   arena_printf(req->arena, "/assets/js/view/%.*s.js", len, at));
-			at += len + (at[len] == ' ');
-		}
+				   arena_printf(req->arena, "/assets/js/view/%s.js", name));
 		value = arena_strndup(req->arena, link.data, link.len);
 	}
 	buf_finish(&link);

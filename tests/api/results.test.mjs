@@ -175,6 +175,7 @@ test('results without a server', (t) => {
     const failed = record('--', 'sh', '-c', 'echo so what; exit 3');
     assert.deepEqual([failed.status, failed.stderr.split(': ').slice(1).join(': ').trim()], [1, 'it ended with status 3, which --allow-failure allows: so what']);
     const kept = JSON.parse(breakeven('record', 'nap', '--json', '--samples', '7', '--warm-up', '0', '--allow-failure', '--', 'sh', '-c', 'exit 3').stdout).results[0];
+    assert.equal(kept.result.waited_us.length, 7);
     assert.deepEqual([kept.result.exit_codes, kept.result.warm_ups, kept.modes.wall.measure.n, kept.result.stopped], [Array(7).fill(3), 0, 7, '7 samples were asked for']);
     assert.match(record('--timeout', '1', '--', 'sleep', '9').stderr, /it ran longer than 1 s/);
     assert.equal(record().status, 2);

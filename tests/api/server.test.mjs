@@ -179,7 +179,8 @@ test('a page names the scripts and the answer that its view reads first, and no 
     }
     assert.match(await linkOf('/runs/12/graphs'), /<\/api\/v1\/runs\/12>; rel=preload; as=fetch; crossorigin/);
     assert.match(await linkOf('/suites/3'), /<\/api\/v1\/suites\/3>; rel=preload/);
-    assert.doesNotMatch(await linkOf('/compare'), /rel=preload/);
+    for (const path of ['/', '/runs']) assert.match(await linkOf(path), /<\/api\/v1\/runs\?sort=-age&limit=100&offset=0&facets=1&fold=1>; rel=preload; as=fetch; crossorigin, <\/api\/v1\/since>; rel=preload/);
+    for (const path of ['/compare', '/runs?q=x', '/?status=failed']) assert.doesNotMatch(await linkOf(path), /rel=preload/, path);
     for (const path of ['/runs/1x', '/runs/%3E%3B%20rel=preload', '/runs/%0d%0aX:%201', '/runs/12/nothing', '/runs/12/graphs/more', '/nothing'])
         assert.equal(await linkOf(path), '', path);
     await server.stop();

@@ -48,7 +48,7 @@ struct bench {
 	enum dtype dtype;
 	const struct blas_calls *calls; /* NULL: no OpenBLAS here */
 	void (*set_threads)(int);
-	void *a, *b, *c;
+	void *a, *b, *c, *room;
 	struct gemm *gemm, *by_blas;
 	struct pool *pool;
 	int threads;
@@ -81,7 +81,7 @@ static void blas_whole(const struct bench *x, int batch)
 static void run_way(const struct bench *x, int way)
 {
 	const struct shape_of_product *s = x->shape;
-	const struct gemm_matrices m = { .a = x->a, .b = x->b, .c = x->c };
+	const struct gemm_matrices m = { .a = x->a, .b = x->b, .c = x->c, .room = x->room };
 
 	if (way == 0) {
 		gemm_run(x->gemm, &m, x->pool);
@@ -144,6 +144,8 @@ static void open_gemm(struct bench *x)
 	x->gemm = gemm_create(&like, &batch, &row, &column, &summed);
 	like.blas = x->calls;
 	x->by_blas = gemm_create(&like, &batch, &row, &column, &summed);
+	if (posix_memalign(&x->room, 64, x->gemm->room_bytes + x->by_blas->room_bytes + 64) != 0)
+		exit(1);
 }
 
 static void bench_shape(struct bench *x)
@@ -162,6 +164,7 @@ static void bench_shape(struct bench *x)
 	measure(x);
 	free(x->gemm);
 	free(x->by_blas);
+	free(x->room);
 	free(x->a);
 	free(x->b);
 	free(x->c);

@@ -1,10 +1,11 @@
-"""tests/bench/ranks_job.py FOLDER --ranks N --mb M [--seed S] [--straggler R] [--swap R:INDEX] [--gzip] -- a job of N ranks, as
+"""tests/bench/ranks_job.py FOLDER --ranks N --mb M [--seed S] [--straggler R] [--swap R:INDEX] [--diverge R] [--gzip] -- a job of N ranks, as
 torch.profiler would have traced each: data-parallel training, whose gradients are reduced in buckets on a stream of their own.
 
 Simulated, not drawn: a rank's host runs ahead and launches, its compute stream runs in order, its collectives wait for the
 kernels whose gradients they take, begin when their own rank is there and end when the last one is; the optimizer waits for
 them.  Clocks are apart by up to 2 ms.  --straggler R: rank R computes 20 % longer.  --swap R:INDEX: rank R runs collective
-INDEX after the next.  Prints what is planted as JSON.
+INDEX after the next.  --diverge R: each rank has a compile log too, in which rank R captured another graph as [0/1] and has
+its collectives in the other order.  Prints what is planted as JSON.
 """
 import argparse
 import gzip
@@ -95,6 +96,27 @@ def collective(ranks, index, elements, swap):
         r.comm = own_end
 
 
+def log(rank, args):
+    """A compile log: two compilations, each with its graph and the order of its collectives."""
+    def line(record, payload=None):
+        record = {**record, "attempt": 0, "rank": rank, **({} if payload is None else {"has_payload": "0" * 32})}
+        text = f"V1121 10:00:00.000000 {4000 + rank} torch/x.py:1] {json.dumps(record)}\n"
+        return text + "".join(f"\t{part}\n" for part in (payload or "").split("\n") if payload)
+
+    with open(os.path.join(args.folder, f"dedicated_log_torch_trace_rank_{rank}_x.log"), "w") as f:
+        f.write(f'V1121 10:00:00.000000 {4000 + rank} torch/x.py:1] {{"str": ["/w/train.py", 0]}}\n')
+        for compile in range(2):
+            other = compile == 1 and rank == args.diverge
+            of = {"frame_id": 0, "frame_compile_id": compile}
+            op = "relu" if other else "gelu"
+            order = [f"torch.ops._c10d_functional.{name}.default" for name in ("all_gather_into_tensor", "all_reduce")]
+            f.write(line({"dynamo_start": {"stack": [{"line": 3, "name": "step", "filename": 0}]}, **of}))
+            f.write(line({"dynamo_output_graph": {"sizes": {"l_x_": [4]}}, **of},
+                         f"class GraphModule(torch.nn.Module):\n    def forward(self, L_x_):\n        y = torch.nn.functional.{op}(L_x_)\n        return (y,)"))
+            f.write(line({"artifact": {"name": "inductor_collective_schedule", "encoding": "json"}, **of}, json.dumps(order[::-1] if other else order)))
+            f.write(line({"compilation_metrics": {"co_name": "step", "co_filename": "/w/train.py", "co_firstlineno": 3, "graph_op_count": 1}, **of}))
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("folder")
@@ -103,6 +125,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--straggler", type=int, default=-1)
     p.add_argument("--swap", default="")
+    p.add_argument("--diverge", type=int, default=-1)
     p.add_argument("--gzip", action="store_true")
     args = p.parse_args()
     swap = tuple(int(x) for x in args.swap.split(":")) if args.swap else None
@@ -131,8 +154,10 @@ def main():
         step += 1
     for r in ranks:
         r.close()
+        if args.diverge >= 0:
+            log(r.rank, args)
     print(json.dumps({"ranks": args.ranks, "steps": step, "collectives": index, "bytes": sum(r.bytes for r in ranks),
-                      "offsets_us": [r.offset / 1e3 for r in ranks], "straggler": args.straggler, "swap": swap}))
+                      "offsets_us": [r.offset / 1e3 for r in ranks], "straggler": args.straggler, "swap": swap, "diverge": args.diverge}))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""tests/bench/ranks_trial.py BREAKEVEN [--ranks N] [--mb M] -- a job of N ranks of M MB each, one of which computes longer and one
-of which runs two collectives in the other order: imported into a server of its own, and opened.
+"""tests/bench/ranks_trial.py BREAKEVEN [--ranks N] [--mb M] -- a job of N ranks of M MB each with their compile logs, one of which computes longer,
+one of which runs two collectives in the other order, and one of which compiled another graph: imported into a server of its own, and opened.
 
 Prints seconds and memory of the import, and what the run, its page Ranks and its whole timeline take to open; fails where the
 import holds more than 400 MB, the run takes more than 2 s to open, or what was planted is not named.
@@ -52,12 +52,12 @@ def main():
     p.add_argument("--ranks", type=int, default=8)
     p.add_argument("--mb", type=float, default=100)
     args = p.parse_args()
-    late, swapped = args.ranks // 2, args.ranks - 1
+    late, swapped, other = args.ranks // 2, args.ranks - 1, args.ranks // 4
     with tempfile.TemporaryDirectory(prefix="breakeven-ranks-") as folder:
         job = os.path.join(folder, "job")
         made = json.loads(subprocess.check_output([sys.executable, os.path.join(os.path.dirname(__file__), "ranks_job.py"), job,
                                                    "--ranks", str(args.ranks), "--mb", str(args.mb), "--straggler", str(late),
-                                                   "--swap", f"{swapped}:100"], text=True))
+                                                   "--swap", f"{swapped}:100", "--diverge", str(other)], text=True))
         url = f"http://127.0.0.1:{free_port()}"
         server = subprocess.Popen([args.breakeven, "serve", "--listen", url[7:], "--db", os.path.join(folder, "store.db")],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -86,6 +86,9 @@ def main():
         (f"rank {last['rank']} is called late, not {late}", last["rank"] == late),
         (f"what rank {swapped} swapped is not named: {ranks['divergences'][:2]}",
          any(d["ranks"] == [swapped] and d["index"] == 100 for d in ranks["divergences"])),
+        *[(f"the {what} of rank {other}'s [0/1] is not named: {ranks['divergences'][:4]}",
+           any(d["kind"] == kind and d["ranks"] == [other] and d["compile"] == "0/1" for d in ranks["divergences"]))
+          for kind, what in [("graph", "other graph"), ("collective", "other order of collectives")]],
         ("the page is empty", b"<main" in page)] if not holds]
     print("\n".join(wrong) if wrong else "held")
     return bool(wrong)

@@ -19,6 +19,7 @@ const TEXTS = [
   ["exported_program", "Export", graph("exported_program")],
   ["inductor_output_code", "Code", code],
   ["dump_file", "Code"],
+  ["bytecode_dump", "Code", marker("bytecode_dump"), { co_name: "f", bytecode_type: "ORIGINAL_BYTECODE" }],
   ["dynamo_guards", "Guards", JSON.stringify([{ code: marker("dynamo_guards") }])],
   ["dynamo_cpp_guards_str", "Guards"],
   ...["guard_added", "guard_added_fast"].map((kind) => [kind, "Guards", null, { expr: marker(kind), user_stack: [], stack: [] }]),
@@ -35,6 +36,23 @@ const ARTIFACTS = [["fx_graph_cache_hit", "Caches"], ["mm_autotuning_results", "
 const line = (record, payload) => `V1121 10:00:00.000000 77 torch/x.py:1] ${JSON.stringify(record)}\n${payload ? payload.replace(/^/gm, "\t") + "\n" : ""}`;
 const event = (name, ph, ts) => line({ chromium_event: {}, ...FIRST, has_payload: "0" }, JSON.stringify({ name, ph, ts, cat: "dynamo_timed", tid: 0, pid: 0, args: { compile_id: "0/0" } }));
 
+/** As vLLM logs it: each piece of a graph is compiled apart, for some sizes, with the graph after each of its passes. */
+function vllmLog() {
+  const of = { frame_id: 1, frame_compile_id: 0 };
+  const dump = (name, ...lines) => line({ graph_dump: { name }, ...of, has_payload: "0" }, ["def forward(self, x):", ...lines].join("\n"));
+  const start = (said) => line({ artifact: { name: "vllm_piecewise_compile_start", encoding: "json" }, ...of, has_payload: "0" }, JSON.stringify(said));
+  return (
+    line({ dynamo_start: { stack: [{ line: 9, name: "g", filename: 0 }] }, ...of }) +
+    line({ artifact: { name: "vllm_compilation_config", encoding: "json" }, ...of, has_payload: "0" }, '{"model": "a model"}') +
+    dump("vllm_piecewise_split_graph", "    return self.submod_0(x)") +
+    start({ piecewise_index: 0, submod_name: "submod_0", compile_range_start: 1, compile_range_end: 8192, is_single_size: false }) +
+    dump("vllm_post_grad.0.FusionPass", "    a = x.sin()", "    b = a.cos()", "    return b") +
+    dump("vllm_post_grad.1.ReshapePass", "    a = x.sin()", "    c = a.reshape(-1)", "    d = c.cos()", "    return d") +
+    start({ piecewise_index: 1, compile_range_start: 16, compile_range_end: 16, is_single_size: true }) +
+    line({ artifact: { name: "fx_graph_runnable", encoding: "string" }, ...of, subgraph_name: "repeated_subgraph0", has_payload: "0" }, "import torch")
+  );
+}
+
 function richLog() {
   let log = line({ str: ["/w/m.py", 0] });
   log += event("entire_frame_compile", "B", 1795000000500000);
@@ -43,7 +61,7 @@ function richLog() {
   for (const [name] of ARTIFACTS) log += line({ artifact: { name, encoding: "string" }, ...FIRST, has_payload: "0" }, marker(name));
   log += event("entire_frame_compile", "E", 1795000000900000);
   log += line({ missing_fake_kernel: { op: "of none" }, stack: [{ line: 7, name: "at_import", filename: 0 }] });
-  return log + line({ a_kind_without_a_frame: {}, has_payload: "0" }, marker("a text of no compilation"));
+  return log + vllmLog() + line({ a_kind_without_a_frame: {}, has_payload: "0" }, marker("a text of no compilation"));
 }
 
 let server, browser;
@@ -110,6 +128,21 @@ const WAYS = {
       await page.getByRole("listbox", { name: text, exact: true }).locator(".rel").first().waitFor();
     await page.getByRole("listbox", { name: "inductor_output_code", exact: true }).getByText("def triton_poi_fused_sin_0").click();
     await page.getByRole("listbox", { name: "Source lines" }).locator(".rel").waitFor();
+  },
+  "vLLM's summary: settings, pieces by compile range, graphs and differences of its passes": async (page) => {
+    await open(page, 1, "Compiles");
+    await page.getByRole("region", { name: "Compilations of the log" }).getByRole("link", { name: "[1/0]" }).click();
+    const texts = page.locator(".textgroups");
+    for (const name of ["vllm_compilation_config", "graph_dump vllm_piecewise_split_graph", "fx_graph_runnable, subgraph_1, size 16, repeated_subgraph0"]) await texts.getByRole("button", { name, exact: true }).waitFor();
+    for (const pass of ["0.FusionPass", "1.ReshapePass"]) await texts.getByRole("button", { name: `graph_dump vllm_post_grad.${pass}, submod_0, sizes 1 to 8192`, exact: true }).click();
+    await shows(page, "c = a.reshape(-1)");
+    const [left, right] = await Promise.all([-2, -1].map((i) => page.locator(".pane").nth(i)));
+    await right.getByRole("button", { name: "Differences" }).click();
+    assert.deepEqual(await right.locator(".add").allInnerTexts(), ["3\n    c = a.reshape(-1)", "4\n    d = c.cos()", "5\n    return d"]);
+    assert.deepEqual(await left.locator(".del").allInnerTexts(), ["3\n    b = a.cos()", "4\n    return b"]);
+    await page.getByText("3 lines that graph_dump vllm_post_grad.0.FusionPass, submod_0, sizes 1 to 8192 lacks, which has 2 others").waitFor();
+    await right.getByRole("button", { name: "Differences" }).click();
+    await right.locator(".add").first().waitFor({ state: "detached" });
   },
   "the report of many ranks": async (page) => {
     await open(page, 2, "Ranks");

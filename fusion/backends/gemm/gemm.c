@@ -326,7 +326,6 @@ static struct gemm *make(struct gemm g, const struct axis_dims dims[4])
 	size_t tables;
 	struct gemm *made;
 	unsigned char *memory;
-	int64_t threads;
 
 	g.batch = axis_of(&dims[0]);
 	g.row = axis_of(&dims[1]);
@@ -343,18 +342,15 @@ static struct gemm *make(struct gemm g, const struct axis_dims dims[4])
 	g.strip = choose_strip(&g);
 	choose_blocks(&g);
 	size_memory(&g);
-	threads = gemm_threads(&g);
+	g.room_bytes = g.shared_bytes + (size_t)gemm_threads(&g) * g.thread_bytes;
 	if (posix_memalign((void **)&made, ALIGN,
-			   aligned(sizeof(g)) + tables + g.shared_bytes + aligned(g.extra_bytes) +
-			       (size_t)threads * g.thread_bytes) != 0)
+			   aligned(sizeof(g)) + tables + aligned(g.extra_bytes)) != 0)
 		return NULL;
 	memory = make_axis(&g.batch, &dims[0], (unsigned char *)made + aligned(sizeof(g)));
 	memory = make_axis(&g.row, &dims[1], memory);
 	memory = make_axis(&g.column, &dims[2], memory);
-	g.packed = make_axis(&g.k, &dims[3], memory);
-	g.extra = g.packed + g.shared_bytes;
+	g.extra = make_axis(&g.k, &dims[3], memory);
 	memset(g.extra, 0, g.extra_bytes);
-	g.scratch = g.packed + g.shared_bytes + aligned(g.extra_bytes);
 	*made = g;
 	return made;
 }
@@ -389,7 +385,7 @@ enum {
 struct gemm_job {
 	const struct gemm *g;
 	const unsigned char *a, *b;
-	unsigned char *c;
+	unsigned char *c, *room;
 	gemm_epilogue_fn *epilogue;
 	void *context;
 	int64_t packed[GEMM_THREADS]; /* by thread: the columns that its panels hold; -1 */
@@ -578,7 +574,7 @@ static struct gemm_block open_block(const struct gemm_job *run, int64_t batch, i
 	if (g->shared) {
 		x.width = padded(g);
 		x.first_j = j0;
-		x.panels = g->packed + (size_t)(batch % g->panel_batches * x.width * g->k.size) *
+		x.panels = run->room + (size_t)(batch % g->panel_batches * x.width * g->k.size) *
 					   gemm_panel_bytes(g->dtype);
 	}
 	return x;
@@ -633,7 +629,7 @@ static void tell_block(const struct gemm_job *run, int64_t batch, const struct g
 static void run_block(const struct gemm_job *run, int64_t task, int thread, bool packed)
 {
 	const struct gemm *g = run->g;
-	unsigned char *scratch = g->scratch + (size_t)thread * g->thread_bytes;
+	unsigned char *scratch = run->room + g->shared_bytes + (size_t)thread * g->thread_bytes;
 	int64_t batch = task / g->m_blocks / g->n_blocks;
 	struct gemm_block x = open_block(run, batch, task / g->m_blocks % g->n_blocks * g->n_block);
 
@@ -729,6 +725,7 @@ void gemm_run(const struct gemm *g, const struct gemm_matrices *m, struct pool *
 				.a = g->turned ? m->b : m->a,
 				.b = g->turned ? m->a : m->b,
 				.c = m->c,
+				.room = m->room,
 				.epilogue = m->epilogue,
 				.context = m->context };
 	int64_t each = group_of(g) * g->columns * gemm_least(g->k.size, GEMM_K_BLOCK);

@@ -86,9 +86,9 @@ struct gemm {
 	int64_t epilogue_cost; /* of an element, in cheap ops: what the epilogue does */
 	bool whole_rows;       /* a block has all columns: an epilogue wants that */
 	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
-	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;
-	unsigned char *scratch; /* of all threads */
-	unsigned char *packed;  /* b, where it is shared */
+	size_t a_bytes, b_bytes, c_bytes, thread_bytes;
+	size_t shared_bytes; /* of b, where it is shared */
+	size_t room_bytes;   /* that a run works in: what is shared, then each thread's */
 	size_t extra_bytes;
 	void *extra; /* the caller's, in the same block of memory; zeros at first */
 };
@@ -122,6 +122,7 @@ struct gemm_matrices {
 	void *c;
 	gemm_epilogue_fn *epilogue; /* NULL: nothing */
 	void *context;              /* of the epilogue */
+	void *room; /* room_bytes at a multiple of 64; what is in it does not matter */
 };
 
 void gemm_run(const struct gemm *g, const struct gemm_matrices *m, struct pool *pool);

@@ -184,6 +184,25 @@ static bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t num
 	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
 }
 
+/* Room for the largest of the calls; those of other bindings look at the same. */
+static bool make_room(struct executable *exe, const struct host_binding *b, struct err *err)
+{
+	enum { ALIGN = 64 };
+	size_t bytes = 0;
+	void *at;
+
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (b->libraries[i].room_bytes > bytes)
+			bytes = b->libraries[i].room_bytes;
+	if (bytes <= exe->room.bytes)
+		return true;
+	if (posix_memalign(&at, ALIGN, bytes) != 0)
+		return library_no_memory(err);
+	free(exe->room.at);
+	exe->room = (struct library_room){ at, bytes };
+	return true;
+}
+
 static bool fill_binding(struct executable *exe, struct host_binding *b, const int64_t *vars,
 			 struct err *err)
 {
@@ -203,6 +222,7 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 					  err))
 				return false;
 			call->fault = &exe->fault;
+			call->room = &exe->room;
 		}
 		if (!plan)
 			continue;
@@ -214,7 +234,7 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 		    plan_suits_blocks(plan, call->out.size[call->out.rank - 1], call->out.numel))
 			call->epilogue = plan;
 	}
-	return true;
+	return make_room(exe, b, err);
 }
 
 static bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)
@@ -249,12 +269,11 @@ static bool executable_bind(struct executable *exe, const int64_t *vars, struct 
 	return true;
 }
 
-/* Before run(), where memory is watched (memory.h): each room is as fresh. */
+/* Before run(), where memory is watched (memory.h): its room is as fresh. */
 static void library_poison(const struct library_call *call)
 {
-	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
-		if (call->room[i].bytes > 0)
-			fence_poison_here(call->room[i].at, call->room[i].bytes);
+	if (call->room_bytes > 0)
+		fence_poison_here(call->room->at, call->room_bytes);
 }
 
 static bool executable_fault(struct executable *exe, struct err *err)
@@ -288,6 +307,7 @@ void executable_destroy(struct executable *exe)
 	if (exe->handle)
 		dlclose(exe->handle);
 	free(exe->programs);
+	free(exe->room.at);
 	free(exe->consts);
 	free(exe->source);
 	free(exe->note);

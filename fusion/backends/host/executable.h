@@ -39,6 +39,7 @@ struct executable {
 	bool exact;         /* env->fence: no store goes beyond the last element */
 	bool numbers_alone; /* its symbols are values of kernels, no sizes: one binding does */
 	struct launch_fault fault;
+	struct library_room room;  /* of all kernels' calls */
 	void **consts;             /* of each buffer: its constant, padded */
 	struct program **programs; /* interp: of each part of each kernel */
 	int n_programs;

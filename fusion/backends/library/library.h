@@ -29,6 +29,13 @@ struct operand {
 
 struct library_op;
 
+/* Memory that functions of one executable work in, one after another: so a chain of kernels finds
+ * it in the nearest caches. */
+struct library_room {
+	void *at; /* at a multiple of 64 */
+	size_t bytes;
+};
+
 struct library_call {
 	const struct library_op *op;
 	const struct graph *graph;
@@ -48,11 +55,10 @@ struct library_call {
 	int threads;
 	struct plan *epilogue;
 	void *state; /* bind()'s; one block, freed by the caller */
-	/* Within it: what run() need not find as it left it. */
-	struct {
-		void *at;
-		size_t bytes;
-	} room[2];
+	/* What run() need not find as it left it: bind() says how much, and whoever calls run()
+	 * has it. */
+	size_t room_bytes;
+	const struct library_room *room;
 };
 
 /* A contraction as a product of matrices: its dims by what they are, and where
@@ -66,10 +72,6 @@ struct library_op {
 	bool (*bind)(struct library_call *call, struct err *err); /* NULL: nothing to do */
 	void (*run)(const struct library_call *call, void *const *buffers, struct pool *pool);
 };
-
-/* The rooms of a call whose state is a product's. */
-struct gemm;
-void library_gemm_rooms(struct library_call *call, const struct gemm *g);
 
 /* The first element of an operand. */
 static inline void *operand_start(const struct operand *x, void *const *buffers)

@@ -614,11 +614,11 @@ static bool bind_factor(struct library_call *call, struct err *err)
 	const struct operand *x = &call->arg[0];
 	int64_t m = x->size[x->rank - 2], n = x->size[x->rank - 1], side = m > n ? m : n;
 
-	call->room[0].bytes = sizeof(double) * (size_t)(4 * side * side + 4 * side + 4);
+	(void)err;
+	call->room_bytes = sizeof(double) * (size_t)(4 * side * side + 4 * side + 4);
 	if (strcmp(what_of(call), "eig") == 0)
-		call->room[0].bytes += sizeof(double complex) * (size_t)eig_room(side);
-	call->state = call->room[0].at = malloc(call->room[0].bytes);
-	return call->state || library_no_memory(err);
+		call->room_bytes += sizeof(double complex) * (size_t)eig_room(side);
+	return true;
 }
 
 static void transpose_into(const struct dense *from, struct dense *to)
@@ -731,7 +731,7 @@ static void run_factor(const struct library_call *call, void *const *buffers, st
 	const struct operand *x = &call->arg[0];
 	int64_t m = x->size[x->rank - 2], n = x->size[x->rank - 1], side = m > n ? m : n;
 	int64_t each = call->out.rank ? call->out.size[call->out.rank - 1] : 0, at = 0;
-	double *room = call->room[0].at;
+	double *room = call->room->at;
 
 	(void)pool;
 	for (int64_t i = 0; each > 0 && i < call->out.numel / each; i++) {
@@ -755,9 +755,9 @@ static bool bind_solve(struct library_call *call, struct err *err)
 	const struct operand *x = &call->arg[0], *b = &call->arg[1];
 	int64_t n = x->size[x->rank - 1], k = b->size[b->rank - 1];
 
-	call->room[0].bytes = sizeof(double) * (size_t)(n * n + n * k + n + 1);
-	call->state = call->room[0].at = malloc(call->room[0].bytes);
-	return call->state || library_no_memory(err);
+	(void)err;
+	call->room_bytes = sizeof(double) * (size_t)(n * n + n * k + n + 1);
+	return true;
 }
 
 /* Of the triangle of a on one side of the diagonal, which is 1 where `unit`. */
@@ -793,7 +793,7 @@ static void run_solve(const struct library_call *call, void *const *buffers, str
 	int64_t n = x->size[x->rank - 1], k = y->size[y->rank - 1], at = 0;
 	const char *what = what_of(call);
 	bool unit = strncmp(what, "unit_", 5) == 0;
-	struct dense a = { call->room[0].at, n, n }, b = { a.at + n * n, n, k };
+	struct dense a = { call->room->at, n, n }, b = { a.at + n * n, n, k };
 	double *steps = b.at + n * k;
 
 	(void)pool;

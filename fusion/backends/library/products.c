@@ -107,14 +107,6 @@ bool library_contraction(const struct library_call *call, struct axis_dims *axes
 	return true;
 }
 
-void library_gemm_rooms(struct library_call *call, const struct gemm *g)
-{
-	call->room[0].at = g->packed;
-	call->room[0].bytes = g->shared_bytes;
-	call->room[1].at = g->scratch;
-	call->room[1].bytes = (size_t)gemm_threads(g) * g->thread_bytes;
-}
-
 static bool bind_contraction(struct library_call *call, struct err *err)
 {
 	struct axis_dims axes[KINDS];
@@ -131,7 +123,7 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
 	if (!call->state)
 		return library_no_memory(err);
-	library_gemm_rooms(call, call->state);
+	call->room_bytes = ((const struct gemm *)call->state)->room_bytes;
 	if (gemm_tells_blocks(call->state))
 		call->threads = gemm_threads(call->state);
 	return true;
@@ -165,7 +157,8 @@ void library_product(const struct library_call *call, const void *a, const void 
 					  .b = b,
 					  .c = operand_start(&call->out, buffers),
 					  .epilogue = call->epilogue ? run_epilogue : NULL,
-					  .context = &epilogue },
+					  .context = &epilogue,
+					  .room = call->room->at },
 		 pool);
 }
 
@@ -321,9 +314,9 @@ static bool bind_attention(struct library_call *call, struct err *err)
 {
 	const struct operand *k = &call->arg[ARG_K];
 
-	call->room[0].bytes = ((size_t)k->size[k->rank - 2] + 1) * sizeof(double);
-	call->room[0].at = call->state = malloc(call->room[0].bytes);
-	return call->state || library_no_memory(err);
+	(void)err;
+	call->room_bytes = ((size_t)k->size[k->rank - 2] + 1) * sizeof(double);
+	return true;
 }
 
 static void run_attention(const struct library_call *call, void *const *buffers, struct pool *pool)
@@ -335,7 +328,7 @@ static void run_attention(const struct library_call *call, void *const *buffers,
 	(void)pool;
 	for (int64_t i = 0; width > 0 && i < call->out.numel / width; i++) {
 		seek(&row, i);
-		attend(&row, call->state);
+		attend(&row, call->room->at);
 	}
 }
 
@@ -348,9 +341,9 @@ static bool bind_attention_back(struct library_call *call, struct err *err)
 	int last = k->rank - 1;
 	int64_t numbers = k->size[last - 1] + out->size[last - 1] * out->size[last];
 
-	call->room[0].bytes = ((size_t)numbers + 1) * sizeof(double);
-	call->room[0].at = call->state = malloc(call->room[0].bytes);
-	return call->state || library_no_memory(err);
+	(void)err;
+	call->room_bytes = ((size_t)numbers + 1) * sizeof(double);
+	return true;
 }
 
 /* Where a row of g or of the result of attention begins. */
@@ -430,7 +423,7 @@ static void run_attention_back(const struct library_call *call, void *const *buf
 	int last = q->rank - 1;
 	int64_t keys = k->size[last - 1], rows = q->size[last - 1];
 	int64_t each = out->size[last - 1] * out->size[last];
-	double *share = call->state, *sums = share + keys;
+	double *share = call->room->at, *sums = share + keys;
 
 	(void)pool;
 	for (int64_t m = 0; each > 0 && m < out->numel / each; m++) {

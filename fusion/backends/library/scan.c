@@ -626,16 +626,15 @@ static bool bind_sort(struct library_call *call, struct err *err)
 	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct scan_item), (size_t)l.length,
 				   &bytes))
 		return library_no_memory(err);
-	call->room[0].at = call->state = malloc(bytes + 1);
-	call->room[0].bytes = bytes;
-	return call->state || library_no_memory(err);
+	call->room_bytes = bytes + 1;
+	return true;
 }
 
 static void run_sort(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	struct scan_lines l = lines_of(call, buffers, sort_dim(call));
 
-	l.scratch = call->state;
+	l.scratch = call->room->at;
 	l.descending = is_topk(call) ? call->number[3] : call->number[2];
 	l.indices = call->node->op == OP_argsort || call->node->op == OP_topk_indices;
 	l.taken = is_topk(call) ? (call->arg[0].rank ? call->number[1] : 1) : l.length;

@@ -446,7 +446,7 @@ static bool bind_convolution(struct library_call *call, struct err *err)
 		return library_no_memory(err);
 	memcpy(g->extra, &c, sizeof(c));
 	call->state = g;
-	library_gemm_rooms(call, g);
+	call->room_bytes = g->room_bytes;
 	if (gemm_tells_blocks(g))
 		call->threads = gemm_threads(g);
 	return true;

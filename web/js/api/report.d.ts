@@ -583,6 +583,8 @@ export interface ReportResult {
   measured?: string;
   /** of each run of a command */
   exit_codes?: number[];
+  /** us: of a record, of each sample: what the command could have run and waited for a core that others had; mode wall is without it */
+  waited_us?: number[];
   /** runs before the samples, which are not among them */
   warm_ups?: number;
   /** of a record: why there are no more samples */

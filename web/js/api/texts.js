@@ -4,7 +4,7 @@ import { ApiError, request } from "./client.js";
 
 /**
  * @typedef {{n: number, process: number, file: number, compile?: string, resets?: number, attempt?: number, kind: string,
- *   name?: string, group: string, what: string, line: number, records?: number, said?: Record<string, unknown>, bytes: number,
+ *   name?: string, part?: string, group: string, what: string, line: number, records?: number, said?: Record<string, unknown>, bytes: number,
  *   at?: number, found?: {line: number, column: number, text: string}[], matches?: number}} Text a row of the list
  * @typedef {{artifacts: Text[], total: number, next?: number | null, lines?: number, looked_at?: number, cut?: boolean}} Texts
  */

@@ -103,6 +103,29 @@ function bySets(a, b) {
   return out;
 }
 
+/** The lines of each of two texts, from 1, that the other lacks. @param {readonly string[]} a @param {readonly string[]} b @returns {{gone: Set<number>, come: Set<number>}} */
+export function differingLines(a, b) {
+  let [head, tail] = [0, 0];
+  while (head < Math.min(a.length, b.length) && a[head] === b[head]) head++;
+  while (tail < Math.min(a.length, b.length) - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  const [x, y] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
+  const [gone, come] = [new Set(), new Set()];
+  if (x.length * y.length > MOST_CELLS) {
+    const [inX, inY] = [new Set(x), new Set(y)];
+    x.forEach((line, i) => inY.has(line) || gone.add(head + i + 1));
+    y.forEach((line, i) => inX.has(line) || come.add(head + i + 1));
+    return { gone, come };
+  }
+  let [old, now] = [head, head];
+  for (const { kind } of byLongest(x, y)) {
+    if (kind !== "add") old++;
+    if (kind !== "del") now++;
+    if (kind === "del") gone.add(old);
+    if (kind === "add") come.add(now);
+  }
+  return { gone, come };
+}
+
 /**
  * Side by side: what went on the left, what came on the right, each change's lines
  * against each other.

@@ -9,13 +9,14 @@ import { outcomeChip } from "./compiles.js";
 import { SHOWN_BYTES, listTexts, readText, textUrl } from "../api/texts.js";
 import { bytes, count, duration, plural } from "../model/format.js";
 import { cacheOf, compileKey, compileQuery, failuresOf, stackOf } from "../model/compiles.js";
+import { differingLines } from "../model/passes.js";
 import { Provenance, isRelated } from "../model/provenance.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Imported} Imported */
 /** @typedef {import("../api/types.js").ImportedCompile} Compile */
 /** @typedef {import("../api/texts.js").Text} Text */
-/** @typedef {{key: string, el: HTMLElement, pane: TextPane | null, lines: import("../model/provenance.js").Line[], turn?: number}} Shown */
+/** @typedef {{key: string, el: HTMLElement, pane: TextPane | null, lines: import("../model/provenance.js").Line[], turn?: number, beside?: boolean}} Shown beside: what differs from the text before it is marked */
 
 const SOURCE = "s"; // the pane of source lines
 const NONE = "none"; // what an address says of texts of no compilation
@@ -144,6 +145,11 @@ class Texts {
     });
   }
 
+  /** What tells a text from others of its kind, beside its name. @param {Text} t */
+  restOf(t) {
+    return `${t.part ? `, ${t.part}` : ""}${t.attempt ? `, analysis ${t.attempt + 1}` : ""}${this.backward.has(t.n) ? ", backward" : ""}`;
+  }
+
   /** A text that no pane shows. */
   unseen() {
     return this.texts.find((t) => t.group === "graph" && t.at !== undefined && !this.shown.some((s) => s.key === String(t.n)));
@@ -155,7 +161,7 @@ class Texts {
       const of = this.texts.filter((t) => t.group === group);
       if (!of.length) return null;
       const items = of.map((t) => {
-        const label = `${t.kind}${t.name && t.name.length < 40 ? ` ${t.name}` : ""}${t.attempt ? `, analysis ${t.attempt + 1}` : ""}${this.backward.has(t.n) ? ", backward" : ""}`;
+        const label = `${t.kind}${t.name && t.name.length < 40 ? ` ${t.name}` : ""}${this.restOf(t)}`;
         const url = linkOf(t);
         return h("li", {}, t.at === undefined ? h("span", {}, label) : button(label, () => this.open(String(t.n)), { class: "btn link", title: t.what }), h("span", { class: "small sub" }, ` ${t.records ? `${plural(t.records, "record")}, ` : ""}${t.at === undefined ? `${bytes(t.bytes)}, not kept: the log has too much` : bytes(t.bytes)}`), url ? h("a", { class: "small", href: url, target: "_blank", rel: "noreferrer noopener" }, " open") : null);
       });
@@ -232,12 +238,13 @@ class Texts {
     shown.pane = new TextPane(this.labelOf(shown.key), lines, { pick: (line) => this.picked(shown, line) });
     body.replaceChildren(shown.pane.el);
     shown.pane.draw();
+    this.differences();
   }
 
   /** @param {string} key */
   labelOf(key) {
     const t = this.texts.find((x) => String(x.n) === key);
-    return t ? `${t.kind}${t.name ? ` ${t.name}` : ""}` : "Source lines";
+    return t ? `${t.kind}${t.name ? ` ${t.name}` : ""}${t.part ? `, ${t.part}` : ""}` : "Source lines";
   }
 
   /** @param {Shown} shown */
@@ -245,7 +252,7 @@ class Texts {
     const text = this.texts.find((t) => String(t.n) === shown.key);
     const choices = h("select", { class: "field", "aria-label": "Text of this pane" }, h("option", { value: SOURCE }, "Source lines"), Object.entries(GROUPS).map(([group, title]) => {
       const of = this.texts.filter((t) => t.group === group && t.at !== undefined);
-      return of.length ? h("optgroup", { label: title }, of.map((t) => h("option", { value: String(t.n) }, `${t.kind}${t.attempt ? `, analysis ${t.attempt + 1}` : ""}${this.backward.has(t.n) ? ", backward" : ""}${t.records ? ", records" : ""}`))) : null;
+      return of.length ? h("optgroup", { label: title }, of.map((t) => h("option", { value: String(t.n) }, `${t.kind}${t.kind === "graph_dump" ? ` ${t.name}` : ""}${this.restOf(t)}${t.records ? ", records" : ""}`))) : null;
     }));
     choices.value = shown.key;
     choices.addEventListener("change", () => {
@@ -254,8 +261,9 @@ class Texts {
       this.note();
     });
     const rest = text && text.bytes > SHOWN_BYTES ? h("span", { class: "small sub" }, `the first ${bytes(SHOWN_BYTES)} of ${bytes(text.bytes)}`) : null;
+    const beside = button("Differences", () => this.besides(shown), { class: "btn quiet beside", title: "Mark the lines that the text before it lacks, and those that it lacks", "aria-pressed": String(shown.beside === true) });
     const raw = text ? h("a", { class: "small", href: textUrl(this.run.id, text.n), target: "_blank" }, "raw") : null;
-    return h("div", { class: "panehead" }, choices, rest, raw, button("Close", () => this.close(shown), { class: "btn quiet", "aria-label": `Close ${this.labelOf(shown.key)}` }));
+    return h("div", { class: "panehead" }, choices, rest, raw, beside, button("Close", () => this.close(shown), { class: "btn quiet", "aria-label": `Close ${this.labelOf(shown.key)}` }));
   }
 
   /** @param {Shown} shown */
@@ -265,8 +273,35 @@ class Texts {
     this.note();
   }
 
+  /** Marks what differs from the text before, or no more. @param {Shown} shown */
+  besides(shown) {
+    shown.beside = !shown.beside;
+    shown.el.querySelector(".beside")?.setAttribute("aria-pressed", String(shown.beside));
+    const told = this.differences().get(shown);
+    if (shown.beside && told) this.said.textContent = told;
+  }
+
+  /** The lines of each text that its neighbours lack, where that is asked for; what that says of each. */
+  differences() {
+    /** @type {Map<Shown, string>} */
+    const told = new Map();
+    /** @type {Set<number>[]} */
+    const gone = this.shown.map(() => new Set());
+    /** @type {Set<number>[]} */
+    const come = this.shown.map(() => new Set());
+    this.shown.forEach((right, i) => {
+      const left = this.shown[i - 1];
+      if (!right.beside || !left?.pane || !right.pane) return;
+      ({ gone: gone[i - 1], come: come[i] } = differingLines(left.pane.lines, right.pane.lines));
+      told.set(right, `${this.labelOf(right.key)}: ${plural(come[i].size, "line")} that ${this.labelOf(left.key)} lacks, which has ${plural(gone[i - 1].size, "other", "others")}.`);
+    });
+    this.shown.forEach((s, i) => s.pane?.tell((n) => (come[i].has(n) ? "add" : gone[i].has(n) ? "del" : "")));
+    return told;
+  }
+
   /** What is open, in the address. */
   note() {
+    this.differences();
     remember({ texts: this.shown.map((s) => s.key).join(","), line: null });
   }
 

@@ -86,6 +86,7 @@ function chartsOf(run, report, signal) {
 function factsSection(run, report) {
   const r = /** @type {import("../api/report.js").ReportResult} */ (report.result);
   const codes = [...new Set(r.exit_codes ?? [])];
+  const waited = (r.waited_us ?? []).reduce((a, b) => a + b, 0);
   /** @type {[string, string][]} */
   const facts = [
     ["Tool", [r.format, r.version].filter(Boolean).join(" ")],
@@ -94,6 +95,7 @@ function factsSection(run, report) {
     ["Command", run.workload?.command ?? ""],
     ["Measured", r.measured ?? ""],
     ["Ended with", codes.length ? `${plural(codes.length === 1 ? 1 : codes.length, "status", "statuses")}: ${codes.join(", ")}` : ""],
+    ["Waited for a core, not in the times", waited ? `${duration(waited)} in all ${count(r.waited_us?.length ?? 0)} samples` : ""],
     ["Runs before the samples", r.warm_ups === undefined ? "" : count(r.warm_ups)],
     ["No more samples because", r.stopped ?? ""],
     ...Object.entries(r.parameters ?? {}).map(([k, v]) => /** @type {[string, string]} */ ([k, v])),

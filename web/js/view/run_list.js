@@ -12,9 +12,11 @@ import { pagesOf, rowsInView } from "../model/window.js";
 /** @typedef {(offset: number, limit: number) => Promise<import("../api/types.js").RunList>} Ask */
 
 const PAGE = 100;
-const AROUND = 20;
+const AROUND = 8;
 // As many are drawn whole: find in page then finds them all.
 const WHOLE = 120;
+// No row is lower; the first ones that are drawn say how high they are.
+const LEAST_PX = 28;
 
 /** @typedef {{index: number, run: RunRow | undefined, columns: import("./run_rows.js").Columns, tr: HTMLTableRowElement}} Drawn */
 
@@ -50,6 +52,8 @@ export class RunList {
   #columns = columnsOf([]);
   #height = 0;
   #drawn = "";
+  /** @type {import("./run_rows.js").Columns | null} whose head is drawn */
+  #framed = null;
   #turn = 0;
   el = scroller("Runs, table", this.#table);
 
@@ -114,7 +118,8 @@ export class RunList {
   }
 
   #range() {
-    if (this.#total <= WHOLE || !this.#height) return { start: 0, end: Math.min(this.#total, WHOLE) };
+    if (this.#total <= WHOLE) return { start: 0, end: this.#total };
+    if (!this.#height) return { start: 0, end: Math.min(this.#total, WHOLE, Math.ceil(innerHeight / LEAST_PX)) };
     const top = -this.#body.getBoundingClientRect().top;
     return rowsInView({ total: this.#total, height: this.#height, top, view: innerHeight, around: AROUND });
   }
@@ -162,8 +167,10 @@ export class RunList {
 
   /** Head and caption, where they are other than before. @param {import("./run_rows.js").Columns} columns */
   #frame(columns) {
-    const head = runHead(columns, this.#sort, this.#choose);
     this.#table.setAttribute("aria-rowcount", String(this.#total + 1));
+    if (columns === this.#framed) return;
+    this.#framed = columns;
+    const head = runHead(columns, this.#sort, this.#choose);
     if (this.#table.tHead?.isEqualNode(head)) return;
     const focus = /** @type {HTMLElement | null} */ (this.#table.tHead?.querySelector(":focus"))?.dataset.sort;
     this.#table.replaceChildren(h("caption", { class: "vh" }, "Runs"), head, this.#body);

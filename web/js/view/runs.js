@@ -9,6 +9,7 @@ import { onKeys } from "./frame.js";
 import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
 import { renameForm } from "./rename.js";
+import { sinceSection } from "./since.js";
 import { ApiError, getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { aloneText, drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
@@ -196,9 +197,10 @@ class RunsPage {
   async load() {
     const turn = ++this.#asked;
     const { offset, limit } = this.#list.inSight;
+    const since = this.#askSince();
     const answer = await this.#ask(offset, limit, true).catch((e) => this.#refused(e, turn));
     if (!answer || turn !== this.#asked || this.#ctx.signal.aborted) return false;
-    await Promise.all([this.#begin(answer), this.#tell(answer)]);
+    await Promise.all([this.#begin(answer), this.#tell(answer, since)]);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
     this.#draw(answer, offset);
     return answer.runs.some((r) => r.status === "running" || r.status === "queued");
@@ -256,17 +258,17 @@ class RunsPage {
     if (!this.#ctx.signal.aborted && !this.#start.hasChildNodes()) this.#start.append(startSection(this.#ctx.signal, answer.runs[0]?.id ?? null));
   }
 
-  /** What changed since yesterday stands above the list before that is drawn; then it is read with it. @param {import("../api/types.js").RunList} answer */
-  async #tell(answer) {
+  /** Asked for together with the list (server/http/views.def too), for that waits for it. @returns {Promise<import("../api/types.js").Since | null>} */
+  #askSince() {
     const { text, status } = this.#filter;
     this.#since.hidden = !!(text || status);
-    if ((answer.total_runs ?? 0) <= START_MOST || this.#since.hidden) return;
-    try {
-      const [{ sinceSection }, since] = await Promise.all([import("./since.js"), getSince(this.#ctx.signal)]);
-      sinceSection(this.#since, since);
-    } catch {
-      /* the list is there without it */
-    }
+    return this.#since.hidden ? Promise.resolve(null) : getSince(this.#ctx.signal).catch(() => null); // the list is there without it
+  }
+
+  /** What changed since yesterday stands above the list before that is drawn; then it is read with it. @param {import("../api/types.js").RunList} answer @param {Promise<import("../api/types.js").Since | null>} asked */
+  async #tell(answer, asked) {
+    const since = (answer.total_runs ?? 0) > START_MOST ? await asked : null;
+    if (since) sinceSection(this.#since, since);
   }
 
   /** What can be chosen, with how many runs have it. @param {import("../api/types.js").Facets | undefined} facets */

@@ -22,6 +22,7 @@ export class TextPane {
     this.id = `tp${++panes}`;
     this.picked = 0;
     this.marked = (/** @type {number} */ _line) => false;
+    this.differs = (/** @type {number} */ _line) => "";
     this.rows = h("div", { class: "tprows" });
     this.space = h("div", { class: "tpspace" }, this.rows);
     this.box = h("div", { class: "tp", role: "listbox", tabindex: 0, "aria-label": name }, this.space);
@@ -52,7 +53,7 @@ export class TextPane {
       const n = i + 1;
       const line = this.lines[i];
       const cut = line.length > MOST_CHARS ? h("span", { class: "cm" }, ` … ${count(line.length - MOST_CHARS)} more characters`) : null;
-      const cls = [this.marked(n) ? "rel" : "", /^\s*(#|\/\/)/.test(line) ? "cm" : ""].filter(Boolean).join(" ");
+      const cls = [this.marked(n) ? "rel" : "", this.differs(n), /^\s*(#|\/\/)/.test(line) ? "cm" : ""].filter(Boolean).join(" ");
       add(
         this.rows,
         h(
@@ -109,6 +110,12 @@ export class TextPane {
       }
       if (first && !seen) this.show(first);
     }
+    this.draw();
+  }
+
+  /** @param {(line: number) => "add" | "del" | ""} of lines that another text lacks */
+  tell(of) {
+    this.differs = of;
     this.draw();
   }
 
