@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "fusion/capture/attempt.h"
-#include "fusion/graph/lay.h"
 #include "fusion/vm/call_path.h"
 
 /* ---- Side effects: what the piece did to objects of the program.
@@ -687,13 +686,22 @@ static bool prints_describe(struct prints *p, struct reconstruction_builder *b, 
 	return true;
 }
 
-/* What is written to an argument lies as that does. */
+/* How outputs lie, which no node says from now on.  What is written to an argument lies as that
+ * does. */
 static bool lay_outputs(struct entry *e)
 {
-	e->orders = graph_take_orders(e->captured);
-	for (int i = 0; e->orders && i < e->n_writes; i++)
+	struct graph *g = e->captured;
+
+	e->orders = ARENA_ARRAY(&e->arena, uint32_t, (size_t)g->n_outputs + 1);
+	if (!e->orders)
+		return false;
+	for (int i = 0; i < g->n_outputs; i++)
+		e->orders[i] = g->nodes[g->outputs[i]]->order;
+	for (int i = 0; i < e->n_writes; i++)
 		e->orders[e->writes[i].output] = 0;
-	return e->orders != NULL;
+	for (int id = 0; id < g->n_nodes; id++)
+		g->nodes[id]->order = 0;
+	return true;
 }
 
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,

@@ -168,7 +168,7 @@ static bool is_dense(const struct lay *l)
 	return true;
 }
 
-uint32_t lay_channels_last(int rank)
+static uint32_t channels_last(int rank)
 {
 	return rank == 4 ? 0x2431 : 0x25431;
 }
@@ -244,7 +244,7 @@ static uint32_t order_as_picture(const struct graph *g, const struct node *n, in
 			continue;
 		lay_of(g, n->args[i].node, &l);
 		if (l.rank == n->shape.rank && has_channels_last(&l))
-			return lay_channels_last(l.rank);
+			return channels_last(l.rank);
 	}
 	return 0;
 }
@@ -297,17 +297,6 @@ static int turn(struct graph *g, int node, uint32_t order)
 	args[0] = arg_node(node);
 	return graph_add(g, &(struct node_spec){ OP_contiguous, args, 1, n->line, n->column },
 			 NULL);
-}
-
-uint32_t *graph_take_orders(struct graph *g)
-{
-	uint32_t *orders = ARENA_ARRAY(g->arena, uint32_t, (size_t)g->n_outputs + 1);
-
-	for (int i = 0; orders && i < g->n_outputs; i++)
-		orders[i] = g->nodes[g->outputs[i]]->order;
-	for (int id = 0; id < g->n_nodes; id++)
-		g->nodes[id]->order = 0;
-	return orders;
 }
 
 bool graph_lay_outputs(struct graph *g, const uint32_t *orders, int n)

@@ -23,13 +23,6 @@ void graph_lay(struct graph *g, int node);
 /* Gives node `to`, which has the sizes of `from`, the order in which that one lies. */
 void graph_lay_as(struct graph *g, int to, int from);
 
-/* The order of channels_last (rank 4) and channels_last_3d (5). */
-uint32_t lay_channels_last(int rank);
-
-/* The orders of g's outputs, in its arena, which no node has from now on; NULL when out of memory.
- */
-uint32_t *graph_take_orders(struct graph *g);
-
 /* From now on outputs of g that have an order are computed as their memory is, dim after dim.
  * False when out of memory.  `orders`: of outputs 0..n. */
 bool graph_lay_outputs(struct graph *g, const uint32_t *orders, int n);

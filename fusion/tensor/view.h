@@ -22,11 +22,6 @@ struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
  * lie so.  Takes over the reference; NULL with MEMORY. */
 struct tensor *tensor_lay(struct tensor *t, uint32_t order, struct err *err);
 
-/* Where a view lies in the elements of its base counted row by row, however that lies in memory.
- * False: no strides say so, as where the view has joined dims of it. */
-bool tensor_place(const struct tensor *view, const struct tensor *base, int64_t stride[MAX_RANK],
-		  int64_t *offset);
-
 /* Whether two elements are one in memory, as in an expanded tensor: those cannot
  * be written one by one. */
 bool tensor_repeats(const struct tensor *t);

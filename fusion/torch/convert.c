@@ -88,9 +88,12 @@ struct convert_wanted {
 	struct value format; /* the text of a memory format; of another kind: none */
 };
 
+/* permute and to have two arguments, the others one. */
 static bool run_named(const struct decomposer *c, enum op op, const char *name,
-		      struct value *values, int n, struct value *out, struct err *err)
+		      struct value *values, struct value *out, struct err *err)
 {
+	int n = op == OP_permute || op == OP_to ? 2 : 1;
+
 	return c->run(c->self, &(struct op_call){ op, name, false, values, n, NULL }, out, err);
 }
 
@@ -129,23 +132,23 @@ static bool copy_in_order(const struct decomposer *c, const char *fx, struct val
 		back[order[place]] = value_int(place);
 	}
 	turn[1] = value_tuple(dims, rank);
-	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, "fx:", turn, 2, &turned, err)
+	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, "fx:", turn, &turned, err)
 					 : torch_no_memory(err);
 	value_unref(turn[1]);
 	if (!ok)
 		return false;
-	ok = run_named(c, OP_clone, "fx:", &turned, 1, &copy, err);
+	ok = run_named(c, OP_clone, "fx:", &turned, &copy, err);
 	value_unref(turned);
 	if (!ok)
 		return false;
 	turned = copy;
-	ok = run_named(c, OP_contiguous, "fx:", &turned, 1, &copy, err);
+	ok = run_named(c, OP_contiguous, "fx:", &turned, &copy, err);
 	value_unref(turned);
 	if (!ok)
 		return false;
 	turn[0] = copy;
 	turn[1] = value_tuple(back, rank);
-	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, fx, turn, 2, out, err)
+	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, fx, turn, out, err)
 					 : torch_no_memory(err);
 	value_unref(turn[1]);
 	value_unref(copy);
@@ -171,7 +174,7 @@ static bool lay(const struct decomposer *c, const char *name, struct value x,
 	if (!lies_so(c, x, w.format, &so, err))
 		return false;
 	if (so && !w.copy)
-		return run_named(c, OP_alias, fx_name(name, fx), &x, 1, out, err);
+		return run_named(c, OP_alias, fx_name(name, fx), &x, out, err);
 	for (int d = 0; d < rank; d++)
 		order[d] = torch_channels_last_dim(rank, d);
 	return copy_in_order(c, fx_name(name, fx), x, order, out, err);
@@ -198,12 +201,12 @@ static bool in_format(const struct decomposer *c, int id, const char *name,
 	if (torch_channels_last(v[1], &rank))
 		return lay(c, name, v[0], w, out, err);
 	rows = v[1].kind == VALUE_STR && strcmp(v[1].str->text, "torch.contiguous_format") == 0;
-	if (id == OP_clone && rows && !lies_so(c, v[0], v[1], &rows, err))
-		return false;
-	else if (id == OP_clone && v[1].kind == VALUE_STR &&
-		 strcmp(v[1].str->text, "torch.contiguous_format") == 0 && !rows)
-		id = OP_contiguous;
-	return run_named(c, (enum op)id, fx_name(name, fx), v, 1, out, err);
+	if (id == OP_clone && rows) { /* what does not lie so is copied by contiguous() */
+		if (!lies_so(c, v[0], v[1], &rows, err))
+			return false;
+		id = rows ? OP_clone : OP_contiguous;
+	}
+	return run_named(c, (enum op)id, fx_name(name, fx), v, out, err);
 }
 
 static bool cast(const struct decomposer *c, const char *name, struct value x,
@@ -225,7 +228,7 @@ static bool cast(const struct decomposer *c, const char *name, struct value x,
 
 		if (dtype == DTYPE_COUNT || from == dtype)
 			return lay(c, name, x, to_what, out, err);
-		if (!run_named(c, OP_to, "fx:", values, 2, &cast_to, err))
+		if (!run_named(c, OP_to, "fx:", values, &cast_to, err))
 			return false;
 		ok = lay(c, name, cast_to, to_what, out, err);
 		value_unref(cast_to);
