@@ -74,7 +74,7 @@ ARROWS = {
 }
 # A folder's public header is named for it; others that files outside of it include are:
 PUBLIC = {
-    "db": "archive",
+    "db": "archive copy",
     "fusion/backends/cuda/library": "args lt",
     "fusion/backends/plan": "reduce",
     "fusion/backends/simd": "vec",
@@ -96,7 +96,7 @@ PUBLIC = {
     "profiler/findings": "sentence",
     "profiler/gate": "baseline",
     "profiler/history": "changes history",
-    "profiler/import": "counters model",
+    "profiler/import": "counters joined model",
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory program split stats",
     "profiler/recorder": "traced watch_cost",
