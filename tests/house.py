@@ -83,7 +83,7 @@ PUBLIC = {
     "fusion/capture/control": "cond",
     "fusion/compile": "watch",
     "fusion/eager": "autograd operators",
-    "fusion/graph": "custom domain einsum loop op operations ops_some scalar sym symreal view",
+    "fusion/graph": "custom domain einsum loop op operations ops_some scalar sym symreal lay view",
     "fusion/tensor": "keep mapping shadow view",
     "fusion/torch": "autocast bind convert decomposition natives numbers torch_control torch_host",
     "fusion/vm": "builtins call_path classes format frame generator modules namedtuple operators absent_modules placement prelude value",
