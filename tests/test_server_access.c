@@ -177,18 +177,18 @@ static void in_a_crowd_a_slow_client_goes_and_others_stay(void **state)
 	quick = patient_enter(p, c[0]);
 	assert_int_equal(write(b[1], "a request", 9), 9);
 	assert_int_equal(read(b[0], text, 9), 9);
-	patient_has_sent(p, idle);
-	patient_waits(p, idle);
-	patient_has_sent(p, quick);
+	patient_has_sent(idle);
+	patient_waits(idle, 9);
+	patient_has_sent(quick);
 	assert_int_equal(write(a[1], "a part", 6), 6);
-	patient_sends(p, slow, 6);
+	patient_sends(slow, 6);
 	assert_true(read(a[1], text, sizeof(text) - 1) > 0); /* waits for it */
 	assert_memory_equal(text, "HTTP/1.1 408 ", 13);
 	assert_int_equal(read(b[1], text, 1), 0); /* no answer to what it did not ask */
 	assert_int_equal(recv(c[1], text, 1, MSG_DONTWAIT), -1);
 	patient_leave(p, slow);
 	patient_leave(p, idle);
-	patient_waits(p, quick); /* alone it is no crowd */
+	patient_waits(quick, -1); /* alone it is no crowd */
 	patient_leave(p, quick);
 	patience_destroy(p);
 	for (int i = 0; i < 2; i++) {

@@ -136,6 +136,39 @@ static void a_coding_is_taken_where_the_header_takes_it(void **state)
 	assert_int_equal(coding_of(",,;q=;, ;"), CODING_PLAIN);
 }
 
+static struct ready_response *response_of(struct kept_answer *a, int kind, const char *id)
+{
+	struct ready_response *r = ready_take(&a->ready, kind, id);
+
+	return r ? r : ready_new(a->text, a->len, kind, id);
+}
+
+static void a_response_is_of_one_request_at_a_time_and_has_its_id(void **state)
+{
+	struct err err = { 0 };
+	struct answers *all = answers_create(&table, &err);
+	struct kept_answer *a = keep(all, "/a", "[1]", KEEP_STORE);
+	struct ready_response *r[READY_MOST + 2];
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < READY_MOST + 2; i++) {
+			char id[8];
+
+			snprintf(id, sizeof(id), "%d-%d", round, i);
+			r[i] = response_of(a, i == 0, id);
+			for (int j = 0; j < i; j++)
+				assert_ptr_not_equal(r[i]->response, r[j]->response);
+			assert_int_equal(r[i]->kind, i == 0);
+			assert_string_equal(r[i]->id, id);
+		}
+		for (int i = 0; i < READY_MOST + 2; i++)
+			answer_put_ready(all, a, r[i]); /* one more of kind 0 than there is room */
+	}
+	answer_release(all, a);
+	answers_destroy(all);
+}
+
 static void *use(void *self)
 {
 	struct answers *all = self;
@@ -153,6 +186,7 @@ static void *use(void *self)
 			a = answers_keep(all, &made, &reply, &err);
 		free(reply.text);
 		assert_string_equal(answer_text(all, a, &(enum coding){ CODING_ZSTD }).at, "[7]");
+		answer_put_ready(all, a, response_of(a, (int)(i % READY_KINDS), "id"));
 		answer_release(all, a);
 	}
 	return NULL;
@@ -315,6 +349,7 @@ int main(void)
 		cmocka_unit_test(what_was_used_longest_ago_makes_room),
 		cmocka_unit_test(one_that_is_squeezed_is_made_once),
 		cmocka_unit_test(a_coding_is_taken_where_the_header_takes_it),
+		cmocka_unit_test(a_response_is_of_one_request_at_a_time_and_has_its_id),
 		cmocka_unit_test(many_threads_share_them),
 		cmocka_unit_test(what_many_ask_for_is_made_once),
 		cmocka_unit_test(nobody_waits_at_the_end_nor_for_what_may_take_long),

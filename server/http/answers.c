@@ -70,6 +70,7 @@ static void destroy(struct answer_place *k)
 {
 	for (int i = 0; i < CODING_COUNT; i++)
 		free((char *)k->squeezed[i].at);
+	ready_clear(&k->shown.ready);
 	pthread_mutex_destroy(&k->making);
 	free((char *)k->shown.text);
 	free(k);
@@ -277,6 +278,25 @@ bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];
 }
 
+/* What it takes has grown, or shrunk. */
+static void count_bytes(struct answers *all, struct answer_place *k, ptrdiff_t more)
+{
+	if (!more)
+		return;
+	pthread_mutex_lock(&all->lock);
+	k->bytes += (size_t)more;
+	all->bytes += k->held ? (size_t)more : 0;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r)
+{
+	ptrdiff_t more;
+
+	ready_give(&a->ready, r, &more);
+	count_bytes(all, kept_of(a), more);
+}
+
 struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding)
 {
 	struct answer_place *k = kept_of(a);
@@ -292,12 +312,7 @@ struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum
 		k->made[*coding] = true;
 		pthread_mutex_unlock(&k->making);
 	}
-	if (more) {
-		pthread_mutex_lock(&all->lock);
-		k->bytes += more;
-		all->bytes += k->held ? more : 0;
-		pthread_mutex_unlock(&all->lock);
-	}
+	count_bytes(all, k, (ptrdiff_t)more);
 	if (*coding != CODING_PLAIN && bytes->at)
 		return *bytes;
 	*coding = CODING_PLAIN;

@@ -13,6 +13,7 @@
 
 #include "fusion/base/err.h"
 #include "server/http/http.h"
+#include "server/http/ready.h"
 
 struct answers;
 struct route;
@@ -24,8 +25,9 @@ struct kept_answer {
 	const char *type;          /* of its content */
 	const char *text;
 	size_t len;
-	const char *filename; /* offered for download; NULL: shown */
-	char etag[48];        /* without its quotes, of the plain one */
+	const char *filename;     /* offered for download; NULL: shown */
+	char etag[48];            /* without its quotes, of the plain one */
+	struct ready_shelf ready; /* responses that have it: answer_put_ready() */
 };
 
 enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODING_COUNT };
@@ -67,6 +69,9 @@ struct answer_bytes {
 	size_t len;
 };
 struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding);
+
+/* Leaves a response with its answer for the next who asks. */
+void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r);
 
 /* As in Content-Encoding; "" of CODING_PLAIN. */
 static inline const char *coding_name(enum coding coding)

@@ -17,8 +17,6 @@
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
 
-enum { REQUEST_ID_CHARS = 64 };
-
 struct http {
 	struct app *app;
 	const struct route_table *routes;
@@ -51,6 +49,8 @@ struct exchange {
 	uint64_t seen;                /* ... of events before it was looked at */
 	bool waits, waited, waited_out;
 	bool shares;            /* it waits for what another makes */
+	bool received_all;      /* finish() has looked at it */
+	bool asked_again;       /* the library, so that it can be paused: exchange_ask_again() */
 	struct request_key key; /* of once.h; taken for it: `once` */
 	bool once, replayed;
 	bool wrong_type;  /* of the body: status 415 */
@@ -60,6 +60,7 @@ struct exchange {
 	struct answers_version version; /* before it was looked at */
 	struct kept_answer *kept;       /* what is sent; NULL: the reply */
 	enum coding coding;             /* of that */
+	struct ready_response *ready;   /* that it is sent by; NULL: another response */
 	bool squeezed;                  /* it need not be any more */
 	struct making making;           /* of an answer that others may ask for meanwhile */
 	struct http *http;
@@ -88,6 +89,18 @@ static inline bool header_has(struct MHD_Connection *c, const char *name, const 
 	const char *value = header(c, name);
 
 	return value && strstr(value, part);
+}
+
+/* Before a connection is paused, once: true, and the caller returns MHD_YES for the library to call
+ * again.  From then on that waits for the answer alone; a connection that is paused while it would
+ * still receive is read when it goes on, and dropped where its peer has closed its sending side.
+ * Who has sent a whole request may do that, and is owed the answer. */
+static inline bool exchange_ask_again(struct exchange *x)
+{
+	bool again = !x->asked_again;
+
+	x->asked_again = true;
+	return again;
 }
 
 /* Has `fn` do what takes long, apart from the threads of HTTP; finish() goes on after it. */

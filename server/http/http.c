@@ -29,10 +29,12 @@
 enum {
 	THREADS = 4,
 	SLOW_THREADS = 8,        /* all that may be checked, read and written at once */
-	MEMORY_BYTES = 32 << 10, /* headers of one connection */
+	MEMORY_BYTES = 12 << 10, /* headers of one connection, beside the query; all of it is
+				  * written over with each request */
 	REQUEST_BYTES = 64 << 20,
 	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
 	REQUEST_ID_LEAST = 4,
+	SPARE_ADDRESS_BYTES = 512, /* of an address with its query, as most are */
 };
 
 struct framing {
@@ -176,26 +178,35 @@ static bool check_site(const struct http *http, struct MHD_Connection *c, const 
 	return sites_check(&http->sites, &h, reads(method), err);
 }
 
-/* The peer's address as text; "" where there is none. */
-static const char *peer_of(struct MHD_Connection *c, struct arena *arena)
+/* A connection, for as long as it is there. */
+struct peer {
+	struct patient *patient;
+	struct exchange *spare;         /* of its last request, for the next; NULL: none */
+	char address[INET6_ADDRSTRLEN]; /* as text; "" where there is none */
+};
+
+/* NULL where there was no memory for it. */
+static struct peer *peer_of(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-	    c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *at = info ? info->client_addr : NULL;
-	char text[INET6_ADDRSTRLEN] = "";
+	    c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	if (at && at->sa_family == AF_INET)
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)at)->sin_addr, text, sizeof(text));
-	else if (at && at->sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)at)->sin6_addr, text,
-			  sizeof(text));
-	return arena_strdup(arena, text);
+	return info ? info->socket_context : NULL;
+}
+
+/* What patience.h knows of a connection. */
+static struct patient *patient_of(struct MHD_Connection *c)
+{
+	const struct peer *peer = peer_of(c);
+
+	return peer ? peer->patient : NULL;
 }
 
 static bool find_caller(const struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
+	const struct peer *peer = peer_of(c);
 	const struct credentials given = {
-		.peer = peer_of(c, &x->arena),
+		.peer = peer ? peer->address : NULL,
 		.authorization = header(c, "Authorization"),
 		.cookie = header(c, "Cookie"),
 		.user = http->user_header ? header(c, http->user_header) : NULL,
@@ -240,13 +251,27 @@ static const char *path_below(const char *base, const char *path)
 	return path[len] ? path + len : "/";
 }
 
+/* All zero, with room for an address: the one before of its connection, where that has it. */
+static struct exchange *exchange_new(struct peer *peer, size_t address_bytes)
+{
+	struct exchange *x = peer && address_bytes <= SPARE_ADDRESS_BYTES ? peer->spare : NULL;
+	size_t room = address_bytes < SPARE_ADDRESS_BYTES ? SPARE_ADDRESS_BYTES : address_bytes;
+
+	if (!x)
+		return calloc(1, sizeof(*x) + room);
+	peer->spare = NULL;
+	memset(x, 0, sizeof(*x) + address_bytes);
+	return x;
+}
+
 /* The library tells the address before it takes it apart; what is made here is the request's
  * state. */
 static void *note_address(void *self, const char *uri, struct MHD_Connection *c)
 {
 	struct http *http = self;
+	struct peer *peer = peer_of(c);
 	size_t len = strlen(uri);
-	struct exchange *x = calloc(1, sizeof(*x) + len + 1);
+	struct exchange *x = exchange_new(peer, len + 1);
 
 	if (!x)
 		return NULL;
@@ -292,6 +317,14 @@ static void check_asked(struct http *http, struct exchange *x, struct MHD_Connec
 		check_query(x, c);
 }
 
+/* Sixteen digits; printf() takes as long as all else that is done for a kept answer. */
+static void write_hex(uint64_t n, char out[17])
+{
+	for (int i = 15; i >= 0; i--, n >>= 4)
+		out[i] = "0123456789abcdef"[n & 15];
+	out[16] = '\0';
+}
+
 /* The id that who asks gave it, where it is plain; else one of its own. */
 static void name_request(struct exchange *x, struct MHD_Connection *c)
 {
@@ -305,8 +338,7 @@ static void name_request(struct exchange *x, struct MHD_Connection *c)
 	if (len >= REQUEST_ID_LEAST && len <= REQUEST_ID_CHARS && strspn(given, plain) == len)
 		memcpy(x->id, given, len + 1);
 	else
-		snprintf(x->id, sizeof(x->id), "%016llx",
-			 (unsigned long long)hash_bytes(parts, sizeof(parts), 0));
+		write_hex(hash_bytes(parts, sizeof(parts), 0), x->id);
 }
 
 static void begin(struct http *http, struct exchange *x, struct MHD_Connection *c,
@@ -316,12 +348,10 @@ static void begin(struct http *http, struct exchange *x, struct MHD_Connection *
 
 	x->begun = true;
 	x->began_ns = clock_ns();
-	x->method = arena_strdup(&x->arena, method);
+	x->method = method; /* the library has both until the request is over */
+	x->req.path = below ? below : "";
 	name_request(x, c);
-	x->req.path = arena_strdup(&x->arena, below ? below : "");
-	if (!x->req.path)
-		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
-	else if (!check_site(http, c, method, &x->err))
+	if (!check_site(http, c, method, &x->err))
 		;
 	else if (!below)
 		err_set(&x->err, ERR_NOT_FOUND,
@@ -385,7 +415,9 @@ static bool is_to_wait(struct exchange *x, struct MHD_Connection *c)
 	const struct reply *reply = &x->reply;
 	const struct app *app = x->req.app;
 
-	if (!x->ok || !reply->wait_run || app->stopping || app->draining)
+	/* A client that has closed its sending side may have gone: it is told at once what there
+	 * is. */
+	if (!x->ok || !reply->wait_run || app->stopping || app->draining || peer_is_gone(c))
 		return false;
 	if (!x->waits)
 		x->wait = (struct event_wait){ .connection = c,
@@ -452,10 +484,8 @@ static bool waits_for_same(struct exchange *x, struct MHD_Connection *c)
 				     .self = c,
 				     .pause = pause_connection,
 				     .go_on = resume_connection };
-	/* What is open to all is quick; and a connection whose peer has closed its side would be
-	 * dropped where it is resumed. */
-	if (!reads(x->method) || *x->req.caller.project || x->route->scope == SCOPE_OPEN ||
-	    peer_is_gone(c))
+	/* What is open to all is quick. */
+	if (!reads(x->method) || *x->req.caller.project || x->route->scope == SCOPE_OPEN)
 		return false;
 	x->shares = true; /* it may be resumed at once */
 	if (answers_waits(http->answers, &x->making))
@@ -506,15 +536,6 @@ static void handle_slowly(struct slow_task *task)
 	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
 }
 
-/* What patience.h knows of a connection. */
-static struct patient *patient_of(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-	    c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
-}
-
 /* Whether something new begins with it; a post to what is there goes on with that. */
 static bool begins_work(const struct exchange *x)
 {
@@ -561,6 +582,29 @@ static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Co
 	return finish_handled(http, x, c);
 }
 
+/* What is found wrong once the whole request is there is its error. */
+static void receive_all(struct exchange *x, struct MHD_Connection *c)
+{
+	x->received_all = true;
+	patient_has_sent(patient_of(c));
+	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
+		err_set(&x->err, ERR_BUSY,
+			"the server is to end, and takes no new work; ask again in a while");
+	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
+		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
+	if (x->err.code == ERR_NONE && x->body.failed)
+		err_set(&x->err, ERR_TOO_LARGE,
+			"the body is over %zu bytes, the limit of this route",
+			x->route ? body_limit(x) : 0);
+}
+
+/* Whether its connection may have to be paused until the answer is made. */
+static bool may_pause(const struct exchange *x)
+{
+	return x->route && !x->kept && (x->route->slow || x->route->scope != SCOPE_OPEN);
+}
+
 /* The whole request is there.  Called again once a slow handler has run, or what another has made
  * is there. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
@@ -576,36 +620,51 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		x->kept = x->making.answer;
 		return make(http, x, c);
 	}
-	patient_has_sent(http->patience, patient_of(c));
-	x->req.app->requests++;
-	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
-		err_set(&x->err, ERR_BUSY,
-			"the server is to end, and takes no new work; ask again in a while");
-	if (x->err.code == ERR_NONE && x->body.failed && x->route && x->received <= body_limit(x))
-		err_set(&x->err, ERR_MEMORY, "out of memory for the body");
-	if (x->err.code == ERR_NONE && x->body.failed)
-		err_set(&x->err, ERR_TOO_LARGE,
-			"the body is over %zu bytes, the limit of this route",
-			x->route ? body_limit(x) : 0);
+	if (!x->received_all)
+		receive_all(x, c);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
 		return exchange_send(http, x, c);
+	if (may_pause(x) && exchange_ask_again(x))
+		return MHD_YES;
 	if (!x->kept && x->route && once_begin(x, c) && waits_for_same(x, c))
 		return MHD_YES;
 	return make(http, x, c);
+}
+
+static struct peer *peer_come(struct http *http, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *from = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *at = from ? from->client_addr : NULL;
+	struct peer *peer = calloc(1, sizeof(*peer));
+
+	if (!peer)
+		return NULL;
+	peer->patient = fd ? patient_enter(http->patience, fd->connect_fd) : NULL;
+	if (at && at->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)at)->sin_addr, peer->address,
+			  sizeof(peer->address));
+	else if (at && at->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)at)->sin6_addr, peer->address,
+			  sizeof(peer->address));
+	return peer;
 }
 
 static void come_or_go(void *self, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = self;
-	const union MHD_ConnectionInfo *info;
+	struct peer *peer = *context;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-		*context = info ? patient_enter(http->patience, info->connect_fd) : NULL;
-	} else {
-		patient_leave(http->patience, *context);
+		*context = peer_come(http, c);
+	} else if (peer) {
+		patient_leave(http->patience, peer->patient);
+		free(peer->spare);
+		free(peer);
 		*context = NULL;
 	}
 }
@@ -632,7 +691,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
-		patient_sends(http->patience, patient_of(c), *upload_len);
+		patient_sends(patient_of(c), *upload_len);
 		if (x->received > SWALLOW_BYTES)
 			return MHD_NO; /* it does not end: close */
 		if (x->err.code == ERR_NONE)
@@ -681,14 +740,26 @@ static void note_end(const struct exchange *x, struct MHD_Connection *c)
 	log_request(x, status, ns);
 }
 
+/* What a client sent for a request without a body; -1: it is not known, or there may be one. */
+static int64_t request_bytes(const struct exchange *x, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+	if (!x || !x->begun || !info || x->announced || header(c, "Transfer-Encoding"))
+		return -1;
+	return (int64_t)info->header_size;
+}
+
 static void complete(void *self, struct MHD_Connection *c, void **state,
 		     enum MHD_RequestTerminationCode code)
 {
 	struct exchange *x = *state;
+	struct peer *peer = peer_of(c);
 	struct http *http = self;
 
 	(void)code;
-	patient_waits(http->patience, patient_of(c));
+	patient_waits(patient_of(c), request_bytes(x, c));
 	if (!x)
 		return;
 	note_end(x, c);
@@ -698,9 +769,14 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	answers_over(http->answers, &x->making, NULL, false);
 	if (!x->kept)
 		x->kept = x->making.answer; /* that nobody sent */
+	if (x->ready)
+		answer_put_ready(http->answers, x->kept, x->ready);
 	if (x->kept)
 		answer_release(http->answers, x->kept);
-	free(x);
+	if (peer && !peer->spare && strlen(x->address) < SPARE_ADDRESS_BYTES)
+		peer->spare = x;
+	else
+		free(x);
 	*state = NULL;
 }
 
@@ -834,10 +910,10 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)most->connections,
 	    MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)most->address_connections,
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)most->idle_seconds,
-	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-	    complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go, http,
-	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, note_address,
-	    http, MHD_OPTION_END);
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES + (size_t)most->query_bytes,
+	    MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go,
+	    http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK,
+	    note_address, http, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", options->listen);
 		close(fd);

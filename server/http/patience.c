@@ -23,10 +23,12 @@ enum {
 struct patient {
 	struct patient *next, **at;
 	int fd;
-	bool waits; /* for a request that is not whole */
-	int64_t since_ns;
-	uint64_t bytes;    /* of a body */
-	uint64_t received; /* on the socket, before it began to wait */
+	/* Set by the thread that has the connection, without the lock: of a connection that is
+	 * looked at while they change, the next look tells. */
+	_Atomic bool waits; /* for a request that is not whole */
+	_Atomic int64_t since_ns;
+	_Atomic uint64_t bytes;    /* of a body */
+	_Atomic uint64_t received; /* on the socket, before it began to wait */
 };
 
 struct patience {
@@ -38,11 +40,14 @@ struct patience {
 	pthread_t thread;
 };
 
-static bool is_late(const struct patience *p, const struct patient *c, int64_t now)
+static bool is_late(const struct patience *p, struct patient *c, int64_t now)
 {
-	int64_t waited_ms = (now - c->since_ns) / 1000000;
+	int64_t waited_ms;
 
-	if (!c->waits || waited_ms < CROWDED_S * 1000)
+	if (!c->waits) /* looked at first: since_ns is set before it */
+		return false;
+	waited_ms = (now - c->since_ns) / 1000000;
+	if (waited_ms < CROWDED_S * 1000)
 		return false;
 	return waited_ms > p->seconds * INT64_C(1000) ||
 	       (p->n > p->crowd && c->bytes < (uint64_t)waited_ms * CROWDED_BYTES_S / 1000);
@@ -79,7 +84,7 @@ static void send_away(struct patient *c)
 /* The library does not see that a client has closed its sending side where that came along with
  * the last bytes: its epoll tells of each change once.  This is a change again, and no other:
  * nothing is left to receive, and an answer can still be sent. */
-static void tell_of_end(const struct patient *c)
+static void tell_of_end(struct patient *c)
 {
 	char byte;
 
@@ -172,33 +177,25 @@ void patient_leave(struct patience *p, struct patient *c)
 	free(c);
 }
 
-void patient_sends(struct patience *p, struct patient *c, size_t bytes)
+void patient_sends(struct patient *c, size_t bytes)
 {
-	if (!c)
-		return;
-	pthread_mutex_lock(&p->lock);
-	c->bytes += bytes;
-	pthread_mutex_unlock(&p->lock);
+	if (c)
+		c->bytes += bytes;
 }
 
-static void set(struct patience *p, struct patient *c, bool waits)
+void patient_has_sent(struct patient *c)
+{
+	if (c)
+		c->waits = false;
+}
+
+void patient_waits(struct patient *c, int64_t request_bytes)
 {
 	if (!c)
 		return;
-	pthread_mutex_lock(&p->lock);
-	c->waits = waits;
-	c->since_ns = clock_ns();
+	c->received = request_bytes < 0 ? received_by(c->fd)
+					: c->received + (uint64_t)request_bytes;
 	c->bytes = 0;
-	c->received = received_by(c->fd);
-	pthread_mutex_unlock(&p->lock);
-}
-
-void patient_has_sent(struct patience *p, struct patient *c)
-{
-	set(p, c, false);
-}
-
-void patient_waits(struct patience *p, struct patient *c)
-{
-	set(p, c, true);
+	c->since_ns = clock_ns();
+	c->waits = true;
 }

@@ -10,6 +10,7 @@
 #define SERVER_HTTP_PATIENCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fusion/base/err.h"
 
@@ -24,8 +25,11 @@ void patience_destroy(struct patience *p); /* no connection is left; NULL is fin
 struct patient *patient_enter(struct patience *p, int fd);
 void patient_leave(struct patience *p, struct patient *c); /* NULL is fine, as below */
 
-void patient_sends(struct patience *p, struct patient *c, size_t bytes); /* of a body */
-void patient_has_sent(struct patience *p, struct patient *c);            /* the request is whole */
-void patient_waits(struct patience *p, struct patient *c);               /* for the next one */
+void patient_sends(struct patient *c, size_t bytes); /* of a body */
+void patient_has_sent(struct patient *c);            /* the request is whole */
+
+/* For the next one.  `request_bytes`: of the last one, head and body as they were sent; -1: the
+ * system is asked. */
+void patient_waits(struct patient *c, int64_t request_bytes);
 
 #endif

@@ -210,27 +210,9 @@ static bool is_same(const char *tags, const struct kept_answer *a)
 	return false;
 }
 
-/* What is kept, a part of it where one is asked for of this very text, or its head alone where who
- * asks has it. */
-static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
+/* The header lines of what is kept. */
+static void dress_kept(struct MHD_Response *r, const struct kept_answer *a, enum coding coding)
 {
-	const struct kept_answer *a = x->kept;
-	bool same = is_same(header(c, "If-None-Match"), a);
-	const char *range = same || x->head ? NULL : header(c, "Range");
-	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
-	enum coding coding = part.status == MHD_HTTP_OK ? x->coding : CODING_PLAIN;
-	struct answer_bytes bytes = answer_text(x->http->answers, x->kept, &coding);
-	struct MHD_Response *r;
-
-	if (same)
-		bytes = (struct answer_bytes){ "", 0 };
-	else if (part.status != MHD_HTTP_OK)
-		bytes = (struct answer_bytes){ bytes.at + (part.len ? part.first : 0), part.len };
-	/* The exchange has it until all of it is sent. */
-	r = MHD_create_response_from_buffer(bytes.len, (void *)bytes.at, MHD_RESPMEM_PERSISTENT);
-	if (!r)
-		return MHD_NO;
-	add_range(r, &part, a->len);
 	response_name_file(r, a->filename);
 	add_tag(r, a->etag, coding);
 	if (coding == CODING_PLAIN)
@@ -238,9 +220,51 @@ static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
 	response_add(r, "Vary", "Accept-Encoding, Authorization, Cookie");
 	/* Asked again each time, answered by 304 where it is the same. */
 	response_add(r, "Cache-Control", "private, no-cache");
-	if (coding != CODING_PLAIN && !same)
-		response_add(r, "Content-Encoding", coding_name(coding));
-	return send_response(x, r, same ? MHD_HTTP_NOT_MODIFIED : part.status, a->type);
+}
+
+/* The whole of it, or its head alone where who asks has it: the response of one that asked before,
+ * or a new one that is left for the next. */
+static enum MHD_Result send_whole(struct exchange *x, bool same)
+{
+	struct kept_answer *a = x->kept;
+	enum coding coding = x->coding;
+	struct answer_bytes bytes = answer_text(x->http->answers, a, &coding);
+	int kind = (int)coding * 2 + same;
+
+	x->ready = ready_take(&a->ready, kind, x->id);
+	if (!x->ready) {
+		x->ready = ready_new(same ? "" : bytes.at, same ? 0 : bytes.len, kind, x->id);
+		if (!x->ready) {
+			memory_note_refused();
+			return MHD_NO;
+		}
+		dress_kept(x->ready->response, a, coding);
+		if (coding != CODING_PLAIN && !same)
+			response_add(x->ready->response, "Content-Encoding", coding_name(coding));
+		response_dress(x->ready->response, a->type);
+	}
+	return MHD_queue_response(x->req.connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+				  x->ready->response);
+}
+
+/* What is kept, or a part of it where one is asked for of this very text. */
+static enum MHD_Result send_kept(struct exchange *x, struct MHD_Connection *c)
+{
+	const struct kept_answer *a = x->kept;
+	bool same = is_same(header(c, "If-None-Match"), a);
+	const char *range = same || x->head ? NULL : header(c, "Range");
+	struct answer_part part = part_of(range, header(c, "If-Range"), a->len, a->etag);
+	struct MHD_Response *r;
+
+	if (part.status == MHD_HTTP_OK)
+		return send_whole(x, same);
+	r = MHD_create_response_from_buffer(
+	    part.len, (void *)(a->text + (part.len ? part.first : 0)), MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	dress_kept(r, a, CODING_PLAIN);
+	add_range(r, &part, a->len);
+	return send_response(x, r, part.status, a->type);
 }
 
 static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
@@ -290,10 +314,14 @@ enum MHD_Result exchange_send(struct http *http, struct exchange *x, struct MHD_
 	enum MHD_Result sent;
 
 	if (x->ok && x->kept && !x->squeezed) {
+		bool quick;
+
 		x->coding = coding_of(header(c, "Accept-Encoding"));
+		quick = answer_is_quick(x->kept, x->coding);
+		if (!quick && exchange_ask_again(x))
+			return MHD_YES;
 		x->squeezed = true;
-		if (!answer_is_quick(x->kept, x->coding) &&
-		    exchange_run_slowly(http, x, c, squeeze_slowly))
+		if (!quick && exchange_run_slowly(http, x, c, squeeze_slowly))
 			return MHD_YES;
 	}
 	if (x->ok && x->kept)

@@ -30,18 +30,23 @@ static bool is_name(const struct host_name *h, const char *name)
 /* 127.0.0.0/8 in four numbers, ::1, localhost. */
 static bool is_loopback(const struct host_name *h)
 {
-	char text[16];
-	int at = 0, a, b, c;
+	const char *at = h->name + 4, *end = h->name + h->len;
+	int numbers = 0;
 
 	if (is_name(h, "localhost") || is_name(h, "[::1]"))
 		return true;
-	if (h->len >= sizeof(text))
+	if (h->len < 5 || strncmp(h->name, "127.", 4) != 0)
 		return false;
-	memcpy(text, h->name, h->len);
-	text[h->len] = '\0';
-	return strspn(text, "0123456789.") == h->len &&
-	       sscanf(text, "127.%3d.%3d.%3d%n", &a, &b, &c, &at) == 3 && (size_t)at == h->len &&
-	       a < 256 && b < 256 && c < 256;
+	for (; at < end && numbers < 3; at++) {
+		int n = 0, digits = 0;
+
+		while (at < end && *at >= '0' && *at <= '9' && digits++ < 3)
+			n = n * 10 + (*at++ - '0');
+		if (digits == 0 || n > 255 || (at < end && *at != '.'))
+			return false;
+		numbers++;
+	}
+	return numbers == 3 && at == end + 1;
 }
 
 static bool is_port(const char *text, int port)

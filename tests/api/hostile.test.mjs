@@ -118,21 +118,31 @@ test('a body that stops before its length queues nothing', async () => {
     await healthy();
 });
 
-test('a client that has closed its sending side is answered or dropped, not held', async () => {
+test('a client that has closed its sending side is answered where its request is whole, and dropped where it is not', async () => {
     const patient = await startServer({ args: ['--idle-seconds', '3600', '--request-seconds', '3600', '--allow-host', 'a'] });
-    const ask = (bytes) => new Promise((done) => {
+    const ask = (bytes, late = false) => new Promise((done) => {
         let answer = '';
         const socket = net.connect({ port: Number(new URL(patient.url).port), host: '127.0.0.1', allowHalfOpen: true });
         socket.on('data', (part) => { answer += part.toString('latin1'); });
         socket.on('error', () => {});
         socket.on('end', () => { socket.destroy(); done(statuses(answer)); });
-        socket.end(bytes); // with its last bytes
+        if (late) socket.write(bytes, () => setTimeout(() => socket.end(), Math.random() * 20)); // while it is answered
+        else socket.end(bytes); // with its last bytes
     });
     const get = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n', begun = 'POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
     for (const [bytes, wanted] of [['GET /hea', []], ['GET /healthz HTTP/1.1\r\nHost: a\r\nX: ', []], [get, [200]], [get + get, [200, 200]], [`${get}GET /h`, [200]],
         [`${begun}Content-Length: 100000\r\n\r\n${'x'.repeat(50000)}`, []], [`${begun}Content-Length: 20000000\r\n\r\n${'x'.repeat(50000)}`, []],
         [`${begun}Transfer-Encoding: chunked\r\n\r\n40\r\n{`, []], [`${begun}Content-Length: 2\r\n\r\n{}`, [400]]])
         for (const got of await Promise.all(Array.from({ length: 50 }, () => ask(bytes)))) assert.deepEqual(got, wanted, bytes.slice(0, 100));
+    // What is made by one request for all that ask, what is slow, and what waits: the connection is paused meanwhile.
+    const { body: { id } } = await postRun(patient, longSweep()), checked = JSON.stringify(workload('    return x.sum()'));
+    const head = (line) => `${line} HTTP/1.1\r\nHost: a\r\n`;
+    let n = 0;
+    for (const bytes of [() => `${head(`GET /api/v1/runs?fold=1&facets=1&limit=500&q=${n >> 4}`)}\r\n`,
+        () => `${head('POST /api/v1/check')}Content-Type: application/json\r\nContent-Length: ${checked.length}\r\n\r\n${checked}`,
+        () => `${head(`GET /api/v1/runs/${id}?wait=${n & 1 ? 600 : 1}`)}\r\n`])
+        for (const late of [false, true])
+            for (const got of await Promise.all(Array.from({ length: 32 }, () => (n++, ask(bytes(), late))))) assert.equal(got.length, 1, bytes().slice(0, 100));
     await patient.stop();
 });
 

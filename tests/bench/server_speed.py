@@ -60,6 +60,17 @@ class Server:
                 return got
             time.sleep(0.2)
 
+    def settle(self):
+        """Waits until it has read the runs that were copied into its store, for the words that are looked for: half a minute's work."""
+        def ticks():
+            with open(f"/proc/{self.process.pid}/stat") as f:
+                return sum(int(n) for n in f.read().rsplit(") ", 1)[1].split()[11:13])
+
+        last = -100
+        while ticks() - last > 4:
+            last = ticks()
+            time.sleep(2)
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
@@ -185,6 +196,7 @@ def main():
         server.stop()
         multiply(os.path.join(folder, "store.db"), RUNS)
     server = Server(os.path.abspath(o.binary), folder)
+    server.settle()
     run = f"/api/v1/runs/{RUNS // 2}"
     asset = re.search(r'/assets/\w+/js/[^"]+\.js', server.ask("/runs").decode()).group(0)
     rows = [("an asset", asset), ("/healthz", "/healthz"), ("a run's summary", run + "?view=summary"), ("a run, whole", run),
