@@ -5,6 +5,7 @@
  * well.  Names of tables and columns are those of this store, ids are given anew, texts have
  * bounds, what is packed is unpacked once, and a report has to be one.
  */
+#include "db/environment.h"
 #include "db/bundle.h"
 
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "db/packed.h"
 #include "db/search.h"
 #include "fusion/base/clock.h"
-#include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
 
 enum { COLUMNS_MOST = 64, CELL_NAME = 64 };
@@ -345,24 +345,10 @@ static bool insert(struct bundle_taker *t, struct bundle_row *r, struct err *err
 	return ok;
 }
 
-/* A machine may be known here; its hash is of what it says. */
+/* A machine may be known here. */
 static bool take_environment(struct bundle_taker *t, struct bundle_row *r, struct err *err)
 {
-	const char *json = text_of(r, "json");
-	struct sql_statement *s;
-	char hash[HASH_HEX_BYTES];
-	enum sql_step step;
-
-	hash_hex(json, strlen(json), hash);
-	if (strcmp(hash, text_of(r, "hash")) != 0)
-		return wrong(t, err, "it has another hash than its machine", "");
-	s = db_prepare(t->db->writer, err, "SELECT id FROM environment WHERE hash = ?1", "t", hash);
-	step = s ? sql_step(s) : SQL_FAILED;
-	r->now = step == SQL_ROW ? sql_int64(s, 0) : 0;
-	if (s && step == SQL_FAILED)
-		db_fail(t->db->writer, "look for a machine", err);
-	sql_finalize(s);
-	return step == SQL_ROW || (step == SQL_DONE && insert(t, r, err));
+	return environment_id(t->db, text_of(r, "json"), &r->now, err);
 }
 
 /* A report that can be read, and what its run is found by. */
