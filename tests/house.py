@@ -96,7 +96,7 @@ PUBLIC = {
     "profiler/findings": "sentence",
     "profiler/gate": "baseline",
     "profiler/history": "changes history",
-    "profiler/import": "counters model",
+    "profiler/import": "counters joined model",
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory program split stats",
     "profiler/recorder": "traced watch_cost",
