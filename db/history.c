@@ -213,33 +213,48 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 #define DAY_OR_COMMIT                                                                              \
 	"CASE commit_id WHEN '' THEN date(created_ns / 1000000000, 'unixepoch') ELSE commit_id "   \
 	"END"
-#define HEAT                                                                                       \
-	"WITH cells AS (SELECT name, " DAY_OR_COMMIT " AS place, max(run.id) AS id,"               \
-	" min(run.id) AS first FROM run JOIN run_summary ON run_summary.run = run.id"              \
-	" WHERE status = 'done' AND (?1 = '' OR project = ?1) GROUP BY name, place),"              \
-	" places AS (SELECT place, min(first) AS came FROM cells GROUP BY place"                   \
-	" ORDER BY came DESC LIMIT ?2),"                                                           \
-	" names AS (SELECT name, max(id) AS newest FROM cells"                                     \
-	" WHERE place IN (SELECT place FROM places) GROUP BY name ORDER BY newest DESC LIMIT ?3) "
+#define MEASURED                                                                                   \
+	" status = 'done' AND (?1 = '' OR project = ?1)"                                           \
+	" AND EXISTS (SELECT 1 FROM run_summary WHERE run_summary.run = id) "
+#define DAY_NS "86400000000000"
+
+/* The places that came last, each by its first run: from the newest run on, as far as it takes. */
+static const char places_sql[] =
+    "SELECT " DAY_OR_COMMIT ", id, project, commit_id FROM run AS first WHERE" MEASURED
+    "AND (commit_id = '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED
+    "AND commit_id <> '' AND lower(commit_id) = lower(first.commit_id)"
+    " AND commit_id = first.commit_id AND id < first.id))"
+    "AND (commit_id <> '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED
+    "AND commit_id = '' AND created_ns >= first.created_ns - first.created_ns % " DAY_NS
+    " AND created_ns < first.created_ns - first.created_ns % " DAY_NS " + " DAY_NS
+    " AND id < first.id)) ORDER BY id DESC LIMIT ?2";
+
+/* ?2: the places as a JSON list. */
+static const char cells_sql[] =
+    "WITH cells AS MATERIALIZED (SELECT name, " DAY_OR_COMMIT " AS place, max(id) AS id FROM run"
+    " WHERE" MEASURED "AND " DAY_OR_COMMIT " IN (SELECT value FROM json_each(?2))"
+    " GROUP BY name, place),"
+    " names AS MATERIALIZED (SELECT name, max(id) AS newest FROM cells GROUP BY name"
+    " ORDER BY newest DESC LIMIT ?3)"
+    " SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi, median_us"
+    " FROM cells JOIN names USING (name) JOIN run_summary ON run_summary.run = id"
+    " ORDER BY newest DESC";
 
 /* Columns in the order of their commits, where that is known, else as they came. */
 static bool read_places(struct sql *h, const char *project, struct arena *arena, struct heat *out,
 			struct err *err)
 {
-	struct sql_statement *s = db_prepare(
-	    h, err,
-	    HEAT "SELECT place, came, run.project, run.commit_id FROM"
-		 " places JOIN run ON run.id = came ORDER BY came",
-	    "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
-	struct placed_run of[HEAT_COLUMNS];
+	struct sql_statement *s = db_prepare(h, err, places_sql, "ti", project,
+					     (int64_t)HEAT_COLUMNS);
+	struct placed_run rows[HEAT_COLUMNS], *of = rows + HEAT_COLUMNS; /* the oldest first */
 	const char *names[HEAT_COLUMNS];
 	int code = SQL_FAILED, n = 0;
 
 	while (s && (code = sql_step(s)) == SQL_ROW && n < HEAT_COLUMNS) {
-		names[n] = text_at(s, 0, arena);
-		of[n++] = (struct placed_run){ .run = sql_int64(s, 1),
-					       .project = text_at(s, 2, arena),
-					       .commit = text_at(s, 3, arena) };
+		*--of = (struct placed_run){ .run = sql_int64(s, 1),
+					     .project = text_at(s, 2, arena),
+					     .commit = text_at(s, 3, arena) };
+		names[HEAT_COLUMNS - ++n] = text_at(s, 0, arena);
 	}
 	if (s && code != SQL_DONE)
 		db_fail(h, "list commits", err);
@@ -247,15 +262,32 @@ static bool read_places(struct sql *h, const char *project, struct arena *arena,
 	if (code != SQL_DONE || !db_place_runs(h, of, n, err))
 		return false;
 	for (int i = 0; i < n; i++)
-		out->columns[of[i].place] = names[i];
+		out->columns[of[i].place] = names[HEAT_COLUMNS - n + i];
 	out->n_columns = n;
 	return true;
+}
+
+/* The columns as JSON, in the arena; NULL: no memory. */
+static const char *columns_json(const struct heat *heat, struct arena *arena)
+{
+	json_t *list = json_array();
+	const char *copy;
+	char *text;
+
+	for (int i = 0; i < heat->n_columns; i++)
+		json_array_append_new(list, json_string(heat->columns[i]));
+	text = json_dumps(list, JSON_COMPACT);
+	copy = text ? arena_strdup(arena, text) : NULL;
+	free(text);
+	json_decref(list);
+	return copy;
 }
 
 static bool heat_with(struct sql *h, const char *project, struct arena *arena, struct heat *out,
 		      struct err *err)
 {
 	struct sql_statement *s;
+	const char *columns;
 	int code = SQL_FAILED;
 
 	*out = (struct heat){ .at = ARENA_ARRAY(arena, struct heat_cell, HEAT_COLUMNS * HEAT_ROWS),
@@ -264,12 +296,10 @@ static bool heat_with(struct sql *h, const char *project, struct arena *arena, s
 		return err_set(err, ERR_MEMORY, "out of memory for a history");
 	if (!read_places(h, project, arena, out, err))
 		return false;
-	s = db_prepare(h, err,
-		       HEAT
-		       "SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi,"
-		       " median_us FROM cells JOIN places USING (place) JOIN names USING (name)"
-		       " JOIN run_summary ON run_summary.run = id ORDER BY newest DESC",
-		       "tii", project, (int64_t)HEAT_COLUMNS, (int64_t)HEAT_ROWS);
+	columns = columns_json(out, arena);
+	if (!columns)
+		return err_set(err, ERR_MEMORY, "out of memory for a history");
+	s = db_prepare(h, err, cells_sql, "tti", project, columns, (int64_t)HEAT_ROWS);
 	while (s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
 							text_at(s, 1, arena),

@@ -60,6 +60,13 @@ struct history_asked {
 struct report_history *history_answer(struct app *app, const struct history_asked *asked,
 				      struct report_draft *draft, struct err *err);
 
+/* ---- api_since.c: what the last hours brought ---- */
+
+enum { SINCE_HOURS_MOST = 24 * 365 };
+
+/* The answer of GET /since; new.  `project` NULL or "": of all.  NULL with MEMORY or STORAGE. */
+json_t *since_answer(struct app *app, const char *project, int64_t hours, struct err *err);
+
 /* ---- api_compare.c: runs that are compared ---- */
 
 struct loaded_runs {

@@ -1,4 +1,5 @@
-/* server/api/api_since.c -- GET /since: what the last hours brought. */
+/* server/api/api_since.c -- GET /since: what the last hours brought; `breakeven digest` prints it.
+ */
 #define HANDLER_since(name) name
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 
-enum { HOURS = 24, HOURS_MOST = 24 * 365, ROWS_MOST = 20 };
+enum { HOURS = 24, ROWS_MOST = 20 };
 
 /* {"done": 4, ...} of the runs since then. */
 static json_t *counts_json(const struct run_changes *c)
@@ -47,13 +48,14 @@ static bool has_failed(const struct suite *suite, const json_t *listed)
 }
 
 /* Suites since then of which something did not pass, newest first. */
-static bool put_suites(struct req *req, int64_t since_ns, json_t *out, struct err *err)
+static bool put_suites(struct app *app, const struct changes_query *q, struct arena *arena,
+		       json_t *out, struct err *err)
 {
-	const char *project = req_query(req, "project");
+	const char *project = q->project;
+	int64_t since_ns = q->since_ns;
 	struct suite_page page;
 
-	if (!db_suite_list(req->app->db, &(struct suite_query){ .limit = ROWS_MOST }, req->arena,
-			   &page, err))
+	if (!db_suite_list(app->db, &(struct suite_query){ .limit = ROWS_MOST }, arena, &page, err))
 		return false;
 	for (int i = 0; i < page.n && page.suites[i].created_ns >= since_ns; i++) {
 		const struct suite *suite = &page.suites[i];
@@ -61,7 +63,7 @@ static bool put_suites(struct req *req, int64_t since_ns, json_t *out, struct er
 
 		if (project && *project && strcmp(project, suite->project) != 0)
 			continue;
-		listed = suite_stored_listed(req->app->db, suite, req->arena, err);
+		listed = suite_stored_listed(app->db, suite, arena, err);
 		if (!listed)
 			return false;
 		if (has_failed(suite, listed))
@@ -72,19 +74,19 @@ static bool put_suites(struct req *req, int64_t since_ns, json_t *out, struct er
 }
 
 /* Steps found since then that nobody acknowledged, the newest first. */
-static json_t *steps_json(struct req *req, int64_t since_ns, int64_t *total, struct err *err)
+static json_t *steps_json(struct app *app, const struct changes_query *q, int64_t *total,
+			  struct err *err)
 {
-	const struct change_query query = { .project = req_query(req, "project"),
-					    .since_ns = since_ns,
-					    .open = true,
-					    .limit = ROWS_MOST };
+	const struct change_query query = {
+		.project = q->project, .since_ns = q->since_ns, .open = true, .limit = ROWS_MOST
+	};
 	struct report_draft draft = { 0 };
 	struct report_changes *to = report_new_changes(1, &draft.arena);
 	struct change_list found = { 0 };
 	json_t *list = NULL, *whole;
 
-	if (to && db_changes_list(req->app->db, &query, &draft.arena, &found, err) &&
-	    changes_fill(req->app->db, &found, &draft.arena, &to->changes)) {
+	if (to && db_changes_list(app->db, &query, &draft.arena, &found, err) &&
+	    changes_fill(app->db, &found, &draft.arena, &to->changes)) {
 		to->has.changes = true;
 		REPORT_SET(to, total, found.total);
 		whole = report_write_changes(to);
@@ -96,50 +98,78 @@ static json_t *steps_json(struct req *req, int64_t since_ns, int64_t *total, str
 	return list;
 }
 
-static bool put_pinned(struct req *req, json_t *out, struct err *err)
+/* Runs of a query that are of since then, newest first. */
+static bool put_runs(struct app *app, const struct run_query *query, int64_t since_ns,
+		     struct arena *arena, json_t *out, struct err *err)
 {
-	const struct run_query query = { .project = req_query(req, "project"),
-					 .pinned = true,
-					 .status = -1,
-					 .limit = ROWS_MOST };
 	struct run_page page;
 
-	if (!db_run_list(req->app->db, &query, req->arena, &page, err))
+	if (!db_run_list(app->db, query, arena, &page, err))
 		return false;
 	for (int i = 0; i < page.n; i++)
-		json_array_append_new(out, run_list_json(req->app, &page.runs[i]));
+		if (page.runs[i].created_ns >= since_ns)
+			json_array_append_new(out, run_list_json(app, &page.runs[i]));
 	return true;
+}
+
+static bool fill(struct app *app, const struct changes_query *q, struct arena *arena, json_t *to,
+		 struct err *err)
+{
+	const struct run_query failed = { .project = q->project,
+					  .status = RUN_FAILED,
+					  .limit = ROWS_MOST },
+			       pinned = { .project = q->project,
+					  .pinned = true,
+					  .status = -1,
+					  .limit = ROWS_MOST };
+	static const char *const lists[] = { "suites", "pinned", "failed" };
+	json_t *list[3], *steps;
+	struct run_changes changes;
+	int64_t stepped = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		list[i] = json_array();
+		json_object_set_new(to, lists[i], list[i]);
+	}
+	if (!db_run_changes(app->db, q, arena, &changes, err) ||
+	    !put_suites(app, q, arena, list[0], err) ||
+	    !put_runs(app, &pinned, 0, arena, list[1], err) ||
+	    !put_runs(app, &failed, q->since_ns, arena, list[2], err))
+		return false;
+	steps = steps_json(app, q, &stepped, err);
+	json_object_set_new(to, "runs", counts_json(&changes));
+	json_object_set_new(to, "changed", json_integer(changes.total));
+	json_object_set_new(to, "changes", changes_json(app, &changes));
+	json_object_set_new(to, "stepped", json_integer(stepped));
+	return (steps && json_object_set_new(to, "steps", steps) == 0) || err->code != ERR_NONE ||
+	       err_set(err, ERR_MEMORY, "out of memory for a list");
+}
+
+json_t *since_answer(struct app *app, const char *project, int64_t hours, struct err *err)
+{
+	const struct changes_query q = { project, clock_wall_ns() - hours * INT64_C(3600000000000),
+					 ROWS_MOST };
+	struct arena arena = { 0 };
+	json_t *json = json_pack("{s:I}", "since_ns", (json_int_t)q.since_ns);
+
+	if (!json)
+		err_set(err, ERR_MEMORY, "out of memory for a list");
+	else if (!fill(app, &q, &arena, json, err) || err->code != ERR_NONE) {
+		json_decref(json);
+		json = NULL;
+	}
+	arena_finish(&arena);
+	return json;
 }
 
 static bool api_since(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *suites = json_array(), *pinned = json_array(), *steps = NULL;
-	struct run_changes changes;
-	int64_t hours, since_ns, stepped = 0;
-	bool ok = req_query_int(req, "hours", (struct req_range){ 1, HOURS_MOST, HOURS }, &hours,
-				err);
+	int64_t hours;
 
-	since_ns = clock_wall_ns() - hours * INT64_C(3600000000000);
-	ok = ok &&
-	     db_run_changes(
-		 req->app->db,
-		 &(struct changes_query){ req_query(req, "project"), since_ns, ROWS_MOST },
-		 req->arena, &changes, err) &&
-	     put_suites(req, since_ns, suites, err) && put_pinned(req, pinned, err);
-	steps = ok ? steps_json(req, since_ns, &stepped, err) : NULL;
-	if (ok && !steps && err->code == ERR_NONE)
-		err_set(err, ERR_MEMORY, "out of memory for a list");
-	ok = ok && steps;
-	if (ok)
-		reply->json = json_pack(
-		    "{s:I, s:o, s:I, s:o, s:O, s:O, s:I, s:O}", "since_ns", (json_int_t)since_ns,
-		    "runs", counts_json(&changes), "changed", (json_int_t)changes.total, "changes",
-		    changes_json(req->app, &changes), "suites", suites, "pinned", pinned, "stepped",
-		    (json_int_t)stepped, "steps", steps);
-	json_decref(steps);
-	json_decref(suites);
-	json_decref(pinned);
-	return ok;
+	if (req_query_int(req, "hours", (struct req_range){ 1, SINCE_HOURS_MOST, HOURS }, &hours,
+			  err))
+		reply->json = since_answer(req->app, req_query(req, "project"), hours, err);
+	return reply->json != NULL;
 }
 
 handler_fn *const since_handlers[ROUTE_COUNT] = {

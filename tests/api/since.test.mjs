@@ -2,7 +2,7 @@
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { getJson, postRun, startServer, suiteEnded, timed, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, suiteEnded, timed, waitFor, workload } from './harness.mjs';
 
 let server;
 const of = { backend: 'interp', modes: ['eager', 'static'], seconds: 0.05 };
@@ -21,7 +21,7 @@ after(() => server.stop());
 test('an empty store has nothing', async () => {
     const { status, body } = await api('/since');
     assert.equal(status, 200);
-    assert.deepEqual({ ...body, since_ns: 0 }, { since_ns: 0, runs: { queued: 0, running: 0, done: 0, failed: 0, cancelled: 0 }, changed: 0, changes: [], suites: [], pinned: [], stepped: 0, steps: [] });
+    assert.deepEqual({ ...body, since_ns: 0 }, { since_ns: 0, runs: { queued: 0, running: 0, done: 0, failed: 0, cancelled: 0 }, changed: 0, changes: [], suites: [], pinned: [], failed: [], stepped: 0, steps: [] });
     assert.ok(Math.abs(body.since_ns / 1e6 - (Date.now() - 86400e3)) < 60e3);
     assert.equal((await api('/since?hours=0')).status, 400);
 });
@@ -57,7 +57,10 @@ test('suites of which something did not pass, and pinned runs however old', asyn
     const [newest] = (await api('/runs?q=stays')).body.runs;
     await api(`/runs/${newest.id}`, 'PATCH', { pinned: true });
     sql(`UPDATE run_row SET created_ns = 1 WHERE id = ${newest.id}`);
+    await waitFor(server, (await postRun(server, { ...workload('    return x.reshape(3)'), name: 'fails' })).body.id);
     const { body } = await api('/since');
+    assert.deepEqual(body.failed.map((r) => r.name), ['fails', 'b']);
+    assert.match(execFileSync(binary, ['digest', '--days', '1', '--db', `${server.home}/store.db`], { encoding: 'utf8' }), /2 failed[^]*\n\nRuns that failed:\n {2}#\d+ +fails .*reshape[^]*\nSuites of which something did not pass:\n {2}suite #\d+ bad\n\nPinned:\n/);
     assert.deepEqual(body.suites.map((s) => s.name), ['bad']);
     assert.ok(body.suites[0].columns.some((c) => c.failed === 1));
     assert.deepEqual(body.pinned.map((r) => r.id), [newest.id]);

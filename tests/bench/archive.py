@@ -205,7 +205,9 @@ def backup_while_runs_arrive(binary, server, path):
 
     def post():
         while not stop.is_set():
-            posted.append(json.loads(server.ask("/api/v1/traces", {"name": "arrives", "command": "bench"}))["id"])
+            run = json.loads(server.ask("/api/v1/traces", {"name": "arrives", "command": "bench"}))["id"]
+            posted.append(run)
+            server.ask(f"/api/v1/traces/{run}/end", {"error": "nothing was recorded"})
 
     thread = threading.Thread(target=post)
     thread.start()

@@ -151,6 +151,7 @@ export function visits({ full, empty, busy, ids }) {
       ["history", "/history?workload=chain", "#history-runs"],
       ["history of an unknown", "/history?workload=zzzz", ".state", "empty"],
       ["webhooks", "/webhooks", ".hooks"],
+      ["digest", "/digest", "#digest li"],
       ["ops", "/ops", ".optable"],
       ["ops, no such op", "/ops?q=zzzz", "#ops-list .state", "empty"],
       ["api", "/api", ".routes tbody tr"],
@@ -200,6 +201,7 @@ export function visits({ full, empty, busy, ids }) {
       ["compare, empty store", "/compare", ".state"],
       ["history, empty store", "/history", ".state"],
       ["webhooks, none", "/webhooks", ".state"],
+      ["digest, nothing to tell", "/digest", ".state"],
     ]),
   ];
 }

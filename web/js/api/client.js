@@ -96,8 +96,8 @@ export function listRuns(params, signal) {
 /** All workloads over commits. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Heat>} */
 export const getHeat = (signal) => request("/heat", { signal });
 
-/** What the last day brought. @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Since>} */
-export const getSince = (signal) => request("/since", { signal });
+/** What the last hours brought. @param {AbortSignal} [signal] @param {number} [hours] @returns {Promise<import("./types.js").Since>} */
+export const getSince = (signal, hours = 24) => request(`/since?hours=${hours}`, { signal });
 
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });

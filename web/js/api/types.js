@@ -218,7 +218,7 @@
  * @typedef {SuiteHead & {matching: number}} FoldedSuite
  * @typedef {{run: number, mode: string, verdict: string, speedup: number | null, speedup_ci: Interval | null, median_us: number, median_of_first: number}} HeatCell
  * @typedef {{columns: string[], rows: {name: string, cells: (HeatCell | null)[]}[]}} Heat
- * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[], stepped: number, steps: import("./report.js").ReportHistoryChange[]}} Since
+ * @typedef {{since_ns: number, runs: Record<string, number>, changed: number, changes: {run: RunRow, before: number, was: string}[], suites: SuiteHead[], pinned: RunRow[], failed: RunRow[], stepped: number, steps: import("./report.js").ReportHistoryChange[]}} Since
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example

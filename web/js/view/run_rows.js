@@ -83,18 +83,22 @@ export function row(r, columns, picked, open) {
   return h(
     "tr",
     { class: r.suite_id && open ? "of-suite" : null },
-    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), tagMarks(r), foundMark(r), renameButton(r, () => {}), r.imported ? [" ", chip("plain", "imported")] : null, stepMark(r)),
+    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), tagMarks(r), renameButton(r, () => {}), r.imported ? [" ", chip("plain", "imported")] : null, stepMark(r), foundMark(r)),
     middle,
     endCells(r, r.created_ns / 1e6),
   );
 }
+
+/** Characters before what was found: the column is narrow, and what was looked for is to be seen. */
+const BEFORE = 14;
 
 /** Where a search found it: the line that has it, with what was looked for marked. @param {RunRow} r */
 function foundMark(r) {
   const one = r.found?.[0];
   if (!one) return null;
   const [before, it, after] = one.text;
-  const line = [before.slice(before.lastIndexOf("\n") + 1).trimStart(), h("mark", {}, it), after.split("\n")[0]];
+  const begin = before.slice(before.lastIndexOf("\n") + 1).trimStart();
+  const line = [begin.length > BEFORE ? `…${begin.slice(-BEFORE)}` : begin, h("mark", {}, it), after.split("\n")[0]];
   return h("span", { class: "found dim small", title: `${one.in}: ${one.text.join("")}` }, `${one.in}: `, ...line);
 }
 

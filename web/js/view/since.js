@@ -14,17 +14,36 @@ const FEW = 3;
 
 /** Drawn again only where something is other than it was. @param {HTMLElement} place @param {Since} since */
 export function sinceSection(place, since) {
-  const all = Object.values(since.runs).reduce((a, b) => a + b, 0);
+  const all = ran(since);
   if (!all && !since.pinned.length) return place.replaceChildren();
   const said = JSON.stringify([since.runs, since.changes.map((c) => c.run.id), since.steps.map((c) => c.id), since.suites.map((s) => [s.id, s.runs]), since.pinned.map((r) => [r.id, r.name, r.tags, r.status])]);
   if (place.dataset.said === said) return undefined;
   place.dataset.said = said;
-  const parts = Object.entries(since.runs).flatMap(([status, n]) => (n && n < all ? [`${count(n)} ${status}`] : []));
-  const changed = since.changed ? plural(since.changed, "verdict changed", "verdicts changed") : "no verdict changed";
-  const what = h("p", { class: "small dim" }, all ? [plural(all, "run"), parts.length ? ` (${parts.join(", ")})` : "", `; ${changed}`, since.stepped ? `; ${plural(since.stepped, "step", "steps")} in histories` : ""] : "no runs");
+  const what = h("p", { class: "small dim" }, sinceSaid(since), " ", h("a", { href: "/digest" }, "this week"));
   const rows = [...group(since.steps, stepRow), ...group(since.changes, changeRow), ...group(since.suites, suiteRow), ...group(since.pinned, pinnedRow)];
   return place.replaceChildren(h("section", { id: "since", class: "since", "aria-labelledby": "since-title" }, h("header", { class: "bar" }, h("h2", { id: "since-title" }, "Since yesterday"), what), rows.length ? h("ul", {}, rows) : null));
 }
+
+/** @param {Since} since */
+const ran = (since) => Object.values(since.runs).reduce((a, b) => a + b, 0);
+
+/** "12 runs (11 done, 1 failed); no verdict changed". @param {Since} since */
+export function sinceSaid(since) {
+  const all = ran(since);
+  if (!all) return "no runs";
+  const parts = Object.entries(since.runs).flatMap(([status, n]) => (n && n < all ? [`${count(n)} ${status}`] : []));
+  const changed = since.changed ? plural(since.changed, "verdict changed", "verdicts changed") : "no verdict changed";
+  return `${plural(all, "run")}${parts.length ? ` (${parts.join(", ")})` : ""}; ${changed}${since.stepped ? `; ${plural(since.stepped, "step", "steps")} in histories` : ""}`;
+}
+
+/** What a digest has, each with its title, how many there are in all, and its rows. @param {Since} since @returns {[string, number, HTMLElement[]][]} */
+export const sinceParts = (since) => [
+  ["Steps in histories", since.stepped, since.steps.map(stepRow)],
+  ["Verdicts that changed", since.changed, since.changes.map(changeRow)],
+  ["Runs that failed", since.runs.failed ?? 0, since.failed.map(failedRow)],
+  ["Suites of which something did not pass", since.suites.length, since.suites.map(suiteRow)],
+  ["Pinned", since.pinned.length, since.pinned.map(pinnedRow)],
+];
 
 /** The first few, and a button for the rest. @template T @param {readonly T[]} all @param {(one: T) => HTMLElement} row */
 function group(all, row) {
@@ -64,3 +83,6 @@ const suiteRow = (s) => {
 
 /** @param {RunRow} r */
 const pinnedRow = (r) => h("li", {}, chip("plain", "pinned"), " ", ...link(r), " ", r.summary ? chip(chipClass(r.summary.verdict), r.summary.verdict) : chip(r.status, r.status === "failed" ? "FAILED" : r.status), figureOf(r));
+
+/** @param {RunRow} r */
+const failedRow = (r) => h("li", {}, chip("failed", "FAILED"), " ", ...link(r), " ", h("span", { class: "dim" }, r.error?.message ?? ""));
