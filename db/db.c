@@ -117,7 +117,7 @@ static bool keep_copy(const char *path, int newest, struct err *err)
 			       why.message);
 }
 
-static bool migrate(struct sql *h, const char *path, struct err *err)
+static bool migrate_whole(struct sql *h, const char *path, struct err *err)
 {
 	int version, newest = newest_version();
 	bool ok;
@@ -144,6 +144,15 @@ static bool migrate(struct sql *h, const char *path, struct err *err)
 		return sql_exec(h, "COMMIT") || db_fail(h, "commit", err);
 	sql_exec(h, "ROLLBACK");
 	return false;
+}
+
+/* Where a table is written anew, what refers to its rows stays: the pragma holds outside of
+ * transactions alone. */
+static bool migrate(struct sql *h, const char *path, struct err *err)
+{
+	return db_exec(h, "PRAGMA foreign_keys = OFF", "foreign keys", err) &&
+	       migrate_whole(h, path, err) &&
+	       db_exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err);
 }
 
 /* ---- opening ---- */

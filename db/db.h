@@ -806,42 +806,6 @@ bool db_key_take(struct db *db, struct request_key *k, struct arena *arena, bool
 /* Keeps the answer; status 0: the key can be taken again. */
 bool db_key_answer(struct db *db, const struct request_key *k, struct err *err);
 
-/* ---- retain.c: what is not kept for ever ---- */
-
-/* Runs that have ended, are neither pinned nor a baseline, came before then and have not been
- * thinned out. */
-struct retain_query {
-	int64_t before_ns;
-	const char *project; /* NULL or "": of all */
-	int64_t after;       /* id: those after it */
-	int limit;
-};
-struct retain_row {
-	int64_t id, created_ns;
-	const char *name, *project;
-	int64_t timeline_bytes;               /* with what is answered of it */
-	int64_t report_bytes, findings_bytes; /* as they are stored; 0: there is none */
-};
-struct retain_list {
-	struct retain_row *at; /* by id */
-	int n;
-	int64_t total, timeline_bytes, report_bytes, findings_bytes; /* of all that match */
-};
-bool db_retain_list(struct db *db, const struct retain_query *query, struct arena *arena,
-		    struct retain_list *out, struct err *err);
-
-/* Takes a run's timeline, answers and findings away, and puts the report in place of the one it has
- * (NULL: it has none).  *freed is how many bytes less are stored, -1 where nothing was done: the
- * run was pinned, made a baseline, thinned or removed meanwhile. */
-struct run_thinned {
-	const char *report;
-	size_t len;
-	int64_t now_ns;
-	bool dry_run; /* *freed alone: nothing is changed */
-};
-bool db_run_thin(struct db *db, int64_t id, const struct run_thinned *as, int64_t *freed,
-		 struct err *err);
-
 /* Gives a part of the space of what was deleted back to the disk, a little is kept for what comes
  * next unless it is to give `all`; *more: there may be more to give.  It holds the writer's turn
  * for a moment. */

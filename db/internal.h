@@ -67,6 +67,9 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 /* Makes a run that was queued within this turn one that is done (reports.c). */
 bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err);
 
+/* A machine's row, which is made where it is not there; within a turn of the writer (reports.c). */
+bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err);
+
 /* A run's place in a history (commits.c). */
 struct placed_run {
 	int64_t run;

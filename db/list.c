@@ -8,19 +8,24 @@
 
 enum { ORDER_CHARS = 200 };
 
-/* A name, and what it is in SQL; NULL comes last whatever the direction. */
+#define OF_SUMMARY " LEFT JOIN run_summary ON run_summary.run = of_run"
+
+/* A name, what it is in SQL and the table that has it ("": that of runs); NULL comes last whatever
+ * the direction. */
 static const struct {
-	const char *name, *column;
+	const char *name, *column, *table;
 } sorts[RUN_SORT_COUNT] = {
-	[RUN_SORT_AGE] = { "age", "id" },
-	[RUN_SORT_NAME] = { "name", "lower(name)" },
-	[RUN_SORT_VERDICT] = { "verdict", "verdict" },
-	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)" },
-	[RUN_SORT_MEDIAN] = { "median", "median_us" },
-	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
-	[RUN_SORT_BREAKS] = { "breaks", "breaks" },
-	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')" },
-	[RUN_SORT_STATUS] = { "status", "status" },
+	[RUN_SORT_AGE] = { "age", "run.id", "" },
+	[RUN_SORT_NAME] = { "name", "lower(name)", "" },
+	[RUN_SORT_VERDICT] = { "verdict", "verdict", OF_SUMMARY },
+	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)",
+			       OF_SUMMARY },
+	[RUN_SORT_MEDIAN] = { "median", "median_us", OF_SUMMARY },
+	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))",
+			      OF_SUMMARY },
+	[RUN_SORT_BREAKS] = { "breaks", "breaks", OF_SUMMARY },
+	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", "" },
+	[RUN_SORT_STATUS] = { "status", "status", "" },
 };
 
 bool run_sort_from_name(const char *name, enum run_sort *out)
@@ -48,13 +53,15 @@ bool run_verdict_is(const char *name)
 /* ---- a search: words with blanks between them, of which a run must have each, somewhere; a part
  * of a word is enough, and case does not matter.  "in quotes" blanks count; -word: it must not have
  * it; source:word, note:word, reason:word: there alone.  #7 or 7 is also the run itself, and a word
- * also the begin of its commit. ---- */
+ * also the begin of its commit.  db/search.c stores what is looked at here. ---- */
 
 enum {
 	SEARCH_BYTES = 400,
 	SEARCH_WORDS = 8,
 	SEARCH_INDEXED = 3, /* characters; shorter words are looked for in names and notes alone */
 	AROUND = 48,        /* characters shown before and after what is found */
+	FEW = 500,          /* runs that a statement names one by one */
+	ID_MOST = 1 << 26,  /* a run of a higher number is not found */
 };
 
 struct search_word {
@@ -66,8 +73,8 @@ struct search_word {
 
 struct search_query {
 	struct search_word at[SEARCH_WORDS];
-	int n;            /* 0: everything is found */
-	const char *json; /* what the statement binds, where it has any */
+	int n;
+	const char *json; /* of all words, which statements bind; NULL: there are none */
 };
 
 static const char *const kinds[] = { "note", "source", "reason" };
@@ -184,61 +191,153 @@ static int64_t number_of(const char *text)
 }
 
 /* The texts that have the word. */
-static void write_texts(struct buf *sql, const struct search_word *w, int i, const char *json)
+static void write_texts(struct buf *sql, const struct search_word *w, int i)
 {
 	if (characters(w->text) >= SEARCH_INDEXED)
 		buf_printf(sql,
 			   "SELECT rowid FROM search WHERE search MATCH"
-			   " json_extract(%s, '$[%d].match')",
-			   json, i);
+			   " json_extract(?1, '$[%d].match')",
+			   i);
 	else
 		buf_printf(sql,
 			   "SELECT id FROM search_text WHERE %s"
-			   " AND instr(lower(body), lower(json_extract(%s, '$[%d].text')))",
-			   w->kind ? "1" : "kind IN ('about', 'note')", json, i);
+			   " AND instr(lower(body), lower(json_extract(?1, '$[%d].text')))",
+			   w->kind ? "1" : "kind IN ('about', 'note')", i);
 }
 
-static void write_word(struct buf *sql, const struct search_word *w, int i, const char *json)
+/* What a search finds; lives in the arena. */
+struct run_set {
+	bool asked;    /* false: there is no word, and every run is found */
+	uint8_t *bits; /* a bit for each run by its number, from the lowest of a byte on */
+	size_t bytes;
+	int64_t n; /* runs */
+	const struct search_query *query;
+};
+
+/* The runs that have the word, some of them more than once. */
+static void write_word(struct buf *sql, const struct search_word *w, int i)
 {
 	int64_t number = w->kind || w->is_phrase ? 0 : number_of(w->text);
 
-	buf_puts(sql, "SELECT run FROM (SELECT run FROM search_run WHERE text IN (");
-	write_texts(sql, w, i, json);
+	buf_puts(sql, "SELECT run FROM search_run WHERE text IN (");
+	write_texts(sql, w, i);
 	buf_puts(sql, ")");
 	if (w->kind) /* one of `kinds` */
 		buf_printf(sql, " AND kind = '%s'", w->kind);
 	if (number)
-		buf_printf(sql, " UNION SELECT %lld", (long long)number);
+		buf_printf(sql, " UNION ALL SELECT %lld", (long long)number);
 	if (!w->kind && !w->is_phrase)
 		buf_printf(
 		    sql,
-		    " UNION SELECT id FROM run_row WHERE commit_id <> '' AND lower(commit_id)"
-		    " BETWEEN lower(json_extract(%s, '$[%d].text')) AND"
-		    " lower(json_extract(%s, '$[%d].text')) || char(1114111)",
-		    json, i, json, i);
-	buf_puts(sql, ")");
+		    " UNION ALL SELECT id FROM run_row WHERE commit_id <> '' AND lower(commit_id)"
+		    " BETWEEN lower(json_extract(?1, '$[%d].text')) AND"
+		    " lower(json_extract(?1, '$[%d].text')) || char(1114111)",
+		    i, i);
 }
 
-/* "found(run) AS MATERIALIZED (...)": the runs that have each word; `json` is the parameter that
- * binds search.json, as "?4". */
-static void search_write(struct buf *sql, const struct search_query *s, const char *json)
+/* ---- sets of runs: a bit for each number ---- */
+
+static bool newest(struct sql *h, int64_t *id, struct err *err)
+{
+	struct sql_statement *s = db_prepare(h, err, "SELECT max(id) FROM run_row", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "search", err));
+
+	*id = ok ? sql_int64(s, 0) : 0;
+	*id = *id < ID_MOST ? *id : ID_MOST;
+	sql_finalize(s);
+	return ok;
+}
+
+/* Sets the bits of the runs that have the word. */
+static bool read_word(struct sql *h, const struct search_query *s, int i, const struct run_set *to,
+		      struct err *err)
+{
+	struct buf sql = { 0 };
+	struct sql_statement *stmt = NULL;
+	int code = SQL_FAILED;
+
+	write_word(&sql, &s->at[i], i);
+	if (sql.failed)
+		err_set(err, ERR_MEMORY, "out of memory for a search");
+	else
+		stmt = db_prepare(h, err, sql.data, "t", s->json);
+	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
+		int64_t run = sql_int64(stmt, 0);
+
+		if (run > 0 && run / 8 < (int64_t)to->bytes)
+			to->bits[run / 8] |= (uint8_t)(1u << run % 8);
+	}
+	if (stmt && code != SQL_DONE)
+		db_fail(h, "search", err);
+	sql_finalize(stmt);
+	buf_finish(&sql);
+	return code == SQL_DONE;
+}
+
+/* Leaves the runs that have the next word, or have it not. */
+static bool narrow(struct sql *h, const struct search_query *s, int i, struct run_set *f,
+		   struct arena *arena, struct err *err)
+{
+	struct run_set has = { .bits = arena_alloc(arena, f->bytes), .bytes = f->bytes };
+	uint8_t unless = s->at[i].without ? 0xff : 0;
+
+	if (!has.bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(has.bits, 0, has.bytes);
+	if (!read_word(h, s, i, &has, err))
+		return false;
+	for (size_t at = 0; at < f->bytes; at++)
+		f->bits[at] &= has.bits[at] ^ unless;
+	return true;
+}
+
+/* `text` NULL is an empty one.  BAD_REQUEST says what is wrong in it. */
+static bool found_look(struct sql *h, const char *text, struct arena *arena, struct run_set *out,
+		       struct err *err)
+{
+	struct search_query *s = arena_alloc(arena, sizeof(*s));
+	int64_t most = 0;
+
+	*out = (struct run_set){ .query = s };
+	if (!s)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	if (!search_parse(text, arena, s, err) || s->n == 0)
+		return err->code == ERR_NONE;
+	if (!newest(h, &most, err))
+		return false;
+	out->asked = true;
+	out->bytes = (size_t)most / 8 + 1;
+	out->bits = arena_alloc(arena, out->bytes);
+	if (!out->bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(out->bits, 0xff, out->bytes);
+	for (int i = 0; i < s->n; i++)
+		if (!narrow(h, s, i, out, arena, err))
+			return false;
+	for (size_t at = 0; at < out->bytes; at++)
+		out->n += __builtin_popcount(out->bits[at]);
+	return true;
+}
+
+/* Appends " AND ...": run.id is one of them; `parameter` binds the bits, as "?4", which get_bit()
+ * of an engine takes from the lowest of a byte on. */
+static void found_write(const struct run_set *f, const char *parameter, struct buf *sql)
 {
 	const char *before = "";
 
-	buf_puts(sql, "found(run) AS MATERIALIZED (");
-	for (int i = 0; i < s->n; i++)
-		if (!s->at[i].without) {
-			buf_puts(sql, before);
-			write_word(sql, &s->at[i], i, json);
-			before = " INTERSECT ";
-		}
-	if (!*before)
-		buf_puts(sql, "SELECT id FROM run");
-	for (int i = 0; i < s->n; i++)
-		if (s->at[i].without) {
-			buf_puts(sql, " EXCEPT ");
-			write_word(sql, &s->at[i], i, json);
-		}
+	if (!f->asked)
+		return;
+	if (f->n > FEW) {
+		buf_printf(sql, " AND get_bit(%s, run.id) = 1", parameter);
+		return;
+	}
+	buf_puts(sql, " AND run.id IN (");
+	for (size_t at = 0; at < f->bytes; at++)
+		for (int bit = 0; f->bits[at] && bit < 8; bit++)
+			if (f->bits[at] >> bit & 1) {
+				buf_printf(sql, "%s%zu", before, at * 8 + (size_t)bit);
+				before = ",";
+			}
 	buf_puts(sql, ")");
 }
 
@@ -295,13 +394,16 @@ static void add_found(struct run_page *page, int64_t run, const struct run_found
 }
 
 /* Fills in `found` of the rows: where what was looked for is, outside of their names. */
-static bool search_show(struct sql *h, const struct search_query *s, struct arena *arena,
-			struct run_page *page, struct err *err)
+static bool found_show(struct sql *h, const struct run_set *f, struct arena *arena,
+		       struct run_page *page, struct err *err)
 {
+	const struct search_query *s = f->query;
 	const char *ids = ids_of(page, arena), *of[3];
 	struct sql_statement *stmt;
 	int code = SQL_FAILED;
 
+	if (!f->asked || page->n == 0)
+		return true;
 	for (size_t i = 0; i < 3; i++)
 		of[i] = words_of(s, kinds[i], arena);
 	if (!ids || !of[0] || !of[1] || !of[2])
@@ -321,24 +423,22 @@ static bool search_show(struct sql *h, const struct search_query *s, struct aren
 
 /* ---- filters ---- */
 
+/* Runs by what another table says of them: read once, from an index where there is one. */
+#define RUN_IN(select) "run.id IN (SELECT " select ")"
+
 /* It did not run to its end, or a mode of it disagrees with eager or, in a suite, failed. */
 #define BROKEN                                                                                     \
-	"(run.status = 'failed' OR EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id" \
-	" AND run_result.status <> 'pass')"                                                        \
-	" OR EXISTS (SELECT 1 FROM run_summary AS wrong WHERE wrong.run = run.id"                  \
-	" AND wrong.verdict = '" RUN_DISAGREES "'))"
-
-/* "NOT ENOUGH" is not-enough. */
-#define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
+	"SELECT id AS run FROM run_row WHERE status = 'failed'"                                    \
+	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
+	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "'"
 
 /* A number of the summary lies from ... to. */
 #define WITHIN(number, least, most)                                                                \
-	"EXISTS (SELECT 1 FROM run_summary AS one WHERE one.run = run.id AND " number              \
-	" BETWEEN " least " AND " most ")"
+	RUN_IN("run FROM run_summary WHERE " number " BETWEEN " least " AND " most)
 
-#define FILTER_TYPES "ttttttddddddttt"
-#define FILTER_VALUES(f, search, status)                                                           \
-	(f)->project, (f)->tag, (f)->device, (search)->json, status, (f)->verdict,                 \
+#define FILTER_TYPES "tttbttddddddttt"
+#define FILTER_VALUES(f, found, status)                                                            \
+	(f)->project, (f)->tag, (f)->device, (found)->bits, (found)->bytes, status, (f)->verdict,  \
 	    LEAST((f)->speedup), MOST((f)->speedup), LEAST((f)->breaks), MOST((f)->breaks),        \
 	    LEAST((f)->median_us), MOST((f)->median_us), (f)->name, (f)->branch, (f)->commit
 #define LEAST(r) ((r).asked ? (r).least : NAN) /* which is bound as NULL */
@@ -349,40 +449,67 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  The same condition
- * counts the matches and pages through them. */
-static void add_where(struct buf *sql, const struct run_query *f, const struct search_query *search)
+/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  False where no
+ * index has the runs in the order of a list. */
+static bool add_where(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
-		bool asked;
+		bool asked, is_ordered;
 		const char *sql;
 	} conditions[] = {
-		{ is_given(f->project), "project = ?1" },
-		{ is_given(f->tag),
-		  "EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2)" },
-		{ is_given(f->device), "device = ?3" },
-		{ search->n > 0, "run.id IN found" },
-		{ f->status >= 0, "status = ?5" },
-		{ broken, BROKEN },
-		{ is_given(f->verdict) && !broken,
-		  "EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"
-		  " AND " VERDICT_NAME("judged") " = ?6)" },
-		{ f->speedup.asked,
-		  WITHIN("iif(one.verdict = '" RUN_DISAGREES "', NULL, one.speedup)", "?7", "?8") },
-		{ f->breaks.asked, WITHIN("one.breaks", "?9", "?10") },
-		{ f->median_us.asked, WITHIN("one.median_us", "?11", "?12") },
-		{ is_given(f->name), "name = ?13" },
-		{ is_given(f->branch), "branch = ?14" },
-		{ is_given(f->commit), "instr(commit_id, ?15) = 1" },
-		{ f->pinned, "pinned = 1" },
-		{ f->baseline, "baseline = 1" },
+		{ is_given(f->project), true, "project = ?1" },
+		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2") },
+		{ is_given(f->device), true, "device = ?3" },
+		{ f->status >= 0, true, "status = ?5" },
+		{ broken, false, "run.id IN (" BROKEN ")" },
+		{ is_given(f->verdict) && !broken, false, /* "NOT ENOUGH" is not-enough */
+		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))") },
+		{ f->speedup.asked, false,
+		  WITHIN("iif(verdict = '" RUN_DISAGREES "', NULL, speedup)", "?7", "?8") },
+		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10") },
+		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12") },
+		{ is_given(f->name), true, "name = ?13" },
+		{ is_given(f->branch), false, "branch = ?14" },
+		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1" },
+		{ f->pinned, true, "pinned = 1" },
+		{ f->baseline, false, "baseline = 1" },
 	};
+	bool is_ordered = !found->asked;
 
 	buf_puts(sql, " WHERE 1");
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
-		if (conditions[i].asked)
+		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
+			is_ordered = is_ordered && conditions[i].is_ordered;
+		}
+	found_write(found, "?4", sql);
+	return is_ordered;
+}
+
+/* "WITH matched(of_run, suite or what they are sorted by) ...": the runs that are asked for.  What
+ * no index has in order is looked for once, the rest as far as each reader of it goes. */
+static void write_matched(struct buf *sql, const struct run_query *f, const struct run_set *found)
+{
+	struct buf where = { 0 };
+	bool is_ordered = add_where(&where, f, found);
+	/* Rows of the summaries are met in their order, which the + keeps indexes out of. */
+	bool by_summary = *sorts[f->sort].table;
+	const char *materialized = is_ordered ? "NOT MATERIALIZED" : "MATERIALIZED";
+
+	if (f->fold)
+		buf_printf(sql,
+			   "WITH matched AS %s (SELECT run.id AS of_run, suite FROM run"
+			   " LEFT JOIN suite_run ON suite_run.run = run.id",
+			   materialized);
+	else
+		buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM %s",
+			   materialized, by_summary ? "0" : sorts[f->sort].column,
+			   by_summary ? "run_row AS run" : "run");
+	buf_add(sql, where.data, where.len);
+	buf_puts(sql, by_summary ? " AND +run.removed_ns IS NULL), " : "), ");
+	sql->failed = sql->failed || where.failed;
+	buf_finish(&where);
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
@@ -404,78 +531,60 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
 	" LEFT JOIN run_summary ON run_summary.run = run.id"
 
-/* The statement's tables: what is searched is looked for once. */
-static void begin_with(struct buf *sql, const struct search_query *search)
-{
-	buf_puts(sql, "WITH ");
-	if (search->n) {
-		search_write(sql, search, "?4");
-		buf_puts(sql, ", ");
-	}
-}
-
 /* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
  * of them, or one of these where the suite is open (part 1).  A suite is where its newest run
  * is. */
-static void write_folded(struct buf *sql, const struct run_query *f,
-			 const struct search_query *search)
+static void write_folded(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
 
-	begin_with(sql, search);
-	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(run.id) AS newest,"
-		      " count(*) AS many FROM suite_run JOIN run ON run.id = suite_run.run");
-	add_where(sql, f, search);
-	buf_puts(sql, " GROUP BY suite), shown AS (SELECT run.id AS of_run, run.id AS place,"
-		      " 0 AS part, ifnull(folded.many, 0) AS many FROM run"
-		      " LEFT JOIN suite_run ON suite_run.run = run.id"
-		      " LEFT JOIN folded ON folded.suite = suite_run.suite");
-	add_where(sql, f, search);
-	buf_puts(sql, " AND (suite_run.suite IS NULL OR run.id = newest)");
-	if (open) {
-		buf_puts(sql, " UNION ALL SELECT run.id, newest, 1, 0 FROM folded JOIN suite_run"
-			      " ON suite_run.suite = folded.suite JOIN run ON run.id = "
-			      "suite_run.run");
-		add_where(sql, f, search);
-		buf_puts(sql, " AND folded.suite IN (SELECT value FROM json_each(?16))");
-	}
+	write_matched(sql, f, found);
+	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(of_run) AS newest,"
+		      " count(*) AS many FROM matched WHERE suite IS NOT NULL GROUP BY suite),"
+		      " shown AS (SELECT of_run, of_run AS place, 0 AS part,"
+		      " ifnull(folded.many, 0) AS many FROM matched"
+		      " LEFT JOIN folded ON folded.suite = matched.suite"
+		      " WHERE (matched.suite IS NULL OR of_run = newest)");
+	if (open)
+		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded JOIN matched"
+			      " ON matched.suite = folded.suite"
+			      " WHERE folded.suite IN (SELECT value FROM json_each(?16))");
 	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
 	if (open) /* those rows are there twice over */
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
-		      " (SELECT count(*) AS total_runs FROM run");
-	add_where(sql, f, search);
-	buf_puts(sql, ")), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+		      " (SELECT count(*) AS total_runs FROM matched)),"
+		      " page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
-	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, run.id DESC");
+	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
 }
 
 static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 {
-	const char *column = sorts[f->sort].column;
+	const char *way = f->up ? "ASC" : "DESC";
+	bool by_summary = *sorts[f->sort].table;
 
 	if (f->sort == RUN_SORT_AGE)
-		snprintf(out, ORDER_CHARS, " ORDER BY id %s", f->up ? "ASC" : "DESC");
+		snprintf(out, ORDER_CHARS, " ORDER BY of_run %s", way);
 	else
-		snprintf(out, ORDER_CHARS, " ORDER BY (%s) IS NULL, %s %s, id DESC", column, column,
-			 f->up ? "ASC" : "DESC");
+		snprintf(out, ORDER_CHARS, " ORDER BY %s %s%s, of_run DESC",
+			 by_summary ? sorts[f->sort].column : "sorted", way,
+			 f->sort == RUN_SORT_NAME ? "" : " NULLS LAST");
 }
 
 /* Each run a row, and one more where there is a next page. */
-static void write_flat(struct buf *sql, const struct run_query *f,
-		       const struct search_query *search)
+static void write_flat(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	char order[ORDER_CHARS];
 
 	order_of(f, order);
-	begin_with(sql, search);
+	write_matched(sql, f, found);
 	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
-		      " count(*) AS total_runs FROM run");
-	add_where(sql, f, search);
-	buf_puts(sql, "), page AS MATERIALIZED (SELECT run.id AS of_run, 0 AS many" RUN_TABLES);
-	add_where(sql, f, search);
-	buf_puts(sql, f->before_id ? " AND id < ?16" : " AND ?16 = 0");
+		      " count(*) AS total_runs FROM matched),"
+		      " page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
+	buf_puts(sql, sorts[f->sort].table);
+	buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
 	buf_puts(sql, order);
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
 	buf_puts(sql, order);
@@ -522,24 +631,23 @@ static bool list_with(struct sql *h, const struct run_query *q, struct arena *ar
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
 	struct buf sql = { 0 };
-	struct search_query search;
+	struct run_set found;
 	struct sql_statement *s;
 
-	if (!search_parse(q->text, arena, &search, err))
+	if (!found_look(h, q->text, arena, &found, err))
 		return false;
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
-	(q->fold ? write_folded : write_flat)(&sql, q, &search);
+	(q->fold ? write_folded : write_flat)(&sql, q, &found);
 	if (!out->runs || sql.failed) {
 		buf_finish(&sql);
 		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
 	}
-	s = q->fold ? db_prepare(h, err, sql.data, FILTER_TYPES "tii",
-				 FILTER_VALUES(q, &search, status), q->open, (int64_t)q->limit,
-				 q->offset)
-		    : db_prepare(h, err, sql.data, FILTER_TYPES "iii",
-				 FILTER_VALUES(q, &search, status), q->before_id,
-				 (int64_t)q->limit + 1, q->offset);
+	s = q->fold
+		? db_prepare(h, err, sql.data, FILTER_TYPES "tii", FILTER_VALUES(q, &found, status),
+			     q->open, (int64_t)q->limit, q->offset)
+		: db_prepare(h, err, sql.data, FILTER_TYPES "iii", FILTER_VALUES(q, &found, status),
+			     q->before_id, (int64_t)q->limit + 1, q->offset);
 	ok = s && (read_rows(s, arena, out) || db_fail(h, "list runs", err));
 	sql_finalize(s);
 	buf_finish(&sql);
@@ -547,7 +655,7 @@ static bool list_with(struct sql *h, const struct run_query *q, struct arena *ar
 		out->n = q->limit;
 		out->next = pages ? out->runs[q->limit - 1].id : 0;
 	}
-	return ok && (search.n == 0 || out->n == 0 || search_show(h, &search, arena, out, err));
+	return ok && found_show(h, &found, arena, out, err);
 }
 
 bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
@@ -560,101 +668,25 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
-#define SINCE " run.created_ns >= ?1 AND (?2 = '' OR run.project = ?2)"
-
-/* Beside each run its verdict's, and the number and verdict of the run before it with the same
- * settings; '': those of a run from a file are not read yet. */
-#define CHANGED                                                                                    \
-	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
-	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
-	" (SELECT max(other.id) FROM run AS other JOIN run_summary AS its ON its.run = other.id"   \
-	" WHERE other.name = run.name AND other.project = run.project"                             \
-	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
-	" '' IN (other.settings_hash, run.settings_hash))"                                         \
-	" AND its.mode = run_summary.mode AND other.id < run.id)"                                  \
-	" WHERE was_verdict <> run_summary.verdict AND" SINCE
-
-static bool count_since(struct sql *h, const struct changes_query *q, struct run_changes *out,
-			struct err *err)
-{
-	struct sql_statement *s = db_prepare(
-	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status", "it",
-	    q->since_ns, q->project);
-	enum run_status status;
-	int code = SQL_FAILED;
-
-	while (s && (code = sql_step(s)) == SQL_ROW)
-		if (run_status_from_name(db_text(s, 0), &status))
-			out->counts[status] = sql_int64(s, 1);
-	if (s && code != SQL_DONE)
-		db_fail(h, "count runs", err);
-	sql_finalize(s);
-	return code == SQL_DONE;
-}
-
-static bool changes_with(struct sql *h, const struct changes_query *q, struct arena *arena,
-			 struct run_changes *out, struct err *err)
-{
-	struct sql_statement *s;
-	int code = SQL_FAILED;
-
-	*out = (struct run_changes){ .at = ARENA_ARRAY(arena, struct run_change,
-						       (size_t)q->limit) };
-	if (!out->at)
-		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	if (!count_since(h, q, out, err))
-		return false;
-	s = db_prepare(h, err,
-		       "SELECT " RUN_COLUMNS ", was_run, was_verdict, count(*) OVER ()" CHANGED
-		       " ORDER BY run.id DESC LIMIT ?3",
-		       "iti", q->since_ns, q->project, (int64_t)q->limit);
-	while (s && (code = sql_step(s)) == SQL_ROW) {
-		struct run_change *to = &out->at[out->n++];
-		int at = run_read(s, 0, arena, &to->run);
-
-		to->before = sql_int64(s, at);
-		to->was = text_at(s, at + 1, arena);
-		out->total = sql_int64(s, at + 2);
-	}
-	if (s && code != SQL_DONE)
-		db_fail(h, "look for changes", err);
-	sql_finalize(s);
-	return code == SQL_DONE;
-}
-
-bool db_run_changes(struct db *db, const struct changes_query *query, struct arena *arena,
-		    struct run_changes *out, struct err *err)
-{
-	struct sql *h = db_reader_take(db);
-	bool ok = changes_with(h, query, arena, out, err);
-
-	db_reader_give(db, h);
-	return ok;
-}
-
 /* Of the runs that are there, of a project or of all. */
 #define HERE                                                                                       \
 	" NOT IN (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                            \
 	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2)) "
-/* From the index alone, which has all of it. */
-#define INDEXED                                                                                    \
-	" FROM run_row INDEXED BY run_here WHERE removed_ns IS NULL"                               \
-	" AND (?2 = '' OR project = ?2) "
+/* What one index has is read in its order, once. */
 #define FACETS                                                                                     \
-	"SELECT 'project', project, count(*) AS many" INDEXED                                      \
-	"AND project <> '' GROUP BY 2 UNION ALL "                                                  \
+	"WITH alike AS MATERIALIZED (SELECT project, device, status, count(*) AS runs FROM"        \
+	" run_row INDEXED BY run_here WHERE removed_ns IS NULL AND (?2 = '' OR project = ?2)"      \
+	" GROUP BY project, device, status) "                                                      \
+	"SELECT 'project', project, sum(runs) AS many FROM alike"                                  \
+	" WHERE project <> '' GROUP BY 2 UNION ALL "                                               \
 	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
-	"SELECT 'device', device, count(*)" INDEXED "AND device <> '' GROUP BY 2 UNION ALL "       \
-	"SELECT 'status', status, count(*)" INDEXED "GROUP BY 2 UNION ALL "                        \
+	"SELECT 'device', device, sum(runs) FROM alike WHERE device <> '' GROUP BY 2 UNION ALL "   \
+	"SELECT 'status', status, sum(runs) FROM alike GROUP BY 2 UNION ALL "                      \
 	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
 	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
 	" WHERE run" HERE "GROUP BY 1) UNION ALL "                                                 \
-	"SELECT 'verdict', 'broken', count(*) FROM"                                                \
-	" (SELECT id AS run FROM run_row WHERE status = 'failed'"                                  \
-	" UNION SELECT run FROM run_result WHERE status <> 'pass'"                                 \
-	" UNION SELECT run FROM run_summary WHERE verdict = '" RUN_DISAGREES "')"                  \
-	" WHERE run" HERE "HAVING count(*) > 0 "                                                   \
-	"ORDER BY many DESC, 2 LIMIT ?1"
+	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") WHERE run" HERE                    \
+	"HAVING count(*) > 0 ORDER BY many DESC, 2 LIMIT ?1"
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)

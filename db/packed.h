@@ -41,15 +41,10 @@ static inline bool packed_make(const void *bytes, size_t len, struct buf *out, i
 	       err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
 }
 
-/* What three columns, codec, bytes and data, have, unpacked.  STORAGE, MEMORY. */
-static inline bool packed_read(struct sql_statement *s, int column, struct buf *out,
-			       struct err *err)
+/* What was packed, of so many bytes, unpacked.  STORAGE, MEMORY. */
+static inline bool packed_unpack(int codec, size_t decoded, const void *bytes, size_t len,
+				 struct buf *out, struct err *err)
 {
-	int codec = sql_int(s, column);
-	int64_t decoded = sql_int64(s, column + 1);
-	const void *bytes = sql_blob(s, column + 2);
-	size_t len = sql_bytes(s, column + 2);
-	size_t decoded_bytes = (size_t)decoded;
 	size_t n;
 
 	buf_clear(out);
@@ -60,16 +55,26 @@ static inline bool packed_read(struct sql_statement *s, int column, struct buf *
 	}
 	if (codec != CODEC_ZSTD)
 		return err_set(err, ERR_STORAGE, "a stored report has the unknown codec %d", codec);
-	if (decoded < 0 || !buf_grow(out, decoded_bytes))
+	if (!buf_grow(out, decoded))
 		return err_set(err, ERR_MEMORY, "out of memory while reading a report of %zu bytes",
-			       decoded_bytes);
-	n = ZSTD_decompress(out->data, decoded_bytes, bytes, len);
-	if (ZSTD_isError(n) || n != decoded_bytes)
+			       decoded);
+	n = ZSTD_decompress(out->data, decoded, bytes, len);
+	if (ZSTD_isError(n) || n != decoded)
 		return err_set(err, ERR_STORAGE, "a stored report is damaged: %s",
 			       ZSTD_isError(n) ? ZSTD_getErrorName(n) : "its length differs");
 	out->len = n;
 	out->data[n] = '\0';
 	return true;
+}
+
+/* The same of three columns: codec, bytes and data. */
+static inline bool packed_read(struct sql_statement *s, int column, struct buf *out,
+			       struct err *err)
+{
+	int64_t decoded = sql_int64(s, column + 1);
+
+	return packed_unpack(sql_int(s, column), decoded < 0 ? SIZE_MAX : (size_t)decoded,
+			     sql_blob(s, column + 2), sql_bytes(s, column + 2), out, err);
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- parts of an outcome, each within a turn of the writer ---- */
 
-static bool store_environment(struct db *db, const char *json, int64_t *id, struct err *err)
+bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
 	struct sql_statement *s;
@@ -67,7 +67,7 @@ static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 {
 	int64_t environment = 0;
 
-	return store_environment(db, o->environment, &environment, err) &&
+	return environment_id(db, o->environment, &environment, err) &&
 	       db_step_once(db->writer,
 			    db_prepare(db->writer, err,
 				       "INSERT INTO report(run, environment, codec, bytes, data) "

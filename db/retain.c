@@ -1,6 +1,7 @@
 /* db/retain.c -- what is not kept for ever: runs that may be thinned out, and one that is. */
 #include <string.h>
 
+#include "db/archive.h"
 #include "db/internal.h"
 #include "db/packed.h"
 

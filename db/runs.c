@@ -49,6 +49,16 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 	return ok;
 }
 
+static bool put_workload(struct db *db, int64_t id, const char *json, struct err *err)
+{
+	return db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "INSERT INTO run_workload(run, json) VALUES(?1, ?2)"
+				       " ON CONFLICT(run) DO UPDATE SET json = excluded.json",
+				       "it", id, json),
+			    "store a workload", err);
+}
+
 bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
@@ -59,19 +69,20 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO run_row(workload, workload_hash, status, kind, created_ns,"
+		       "INSERT INTO run_row(workload_hash, status, kind, created_ns,"
 		       " started_ns, heard_ns, author" RUN_POSTED_COLUMNS(
 			   COLUMN_NAME) ")"
-					" VALUES(?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
+					" VALUES(?, ?, ?, ?, nullif(?, 0), nullif(?, "
 					"0), ?" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")",
-		       "ttttiiit" RUN_POSTED_COLUMNS(COLUMN_TYPE), row->workload, hash,
+		       "tttiiit" RUN_POSTED_COLUMNS(COLUMN_TYPE), hash,
 		       row->trace ? "running" : "queued", row->trace ? "trace" : "workload", now,
 		       row->trace ? now : INT64_C(0), row->trace ? clock_ns() : INT64_C(0),
 		       row->author RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "store the run", err);
 	if (ok) {
 		*id = sql_last_id(db->writer);
-		ok = insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
+		ok = put_workload(db, *id, row->workload, err) &&
+		     insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
 	}
 	return ok;
 }
@@ -84,26 +95,25 @@ bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err
 	hash_hex(row->workload, strlen(row->workload), hash);
 	ok = db_step_once(
 	    db->writer,
-	    db_prepare(db->writer, err,
-		       "UPDATE run_row SET (workload, workload_hash, imported, "
-		       "kind" RUN_POSTED_COLUMNS(COLUMN_NAME) ") = (?2, ?3, ?4, "
-							      "?5" RUN_POSTED_COLUMNS(
-								  COLUMN_PARAMETER) ")"
-										    " WHERE id "
-										    "= ?1 AND "
-										    "kind = "
-										    "'trace' "
-										    "AND "
-										    "status = "
-										    "'running'",
-		       "itttt" RUN_POSTED_COLUMNS(COLUMN_TYPE), id, row->workload, hash,
-		       row->imported,
-		       row->trace ? "trace" : "workload" RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
+	    db_prepare(
+		db->writer, err,
+		"UPDATE run_row SET (workload_hash, imported, kind" RUN_POSTED_COLUMNS(
+		    COLUMN_NAME) ") = (?2, ?3, ?4" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")"
+											" WHERE id "
+											"= ?1 AND "
+											"kind = "
+											"'trace' "
+											"AND "
+											"status = "
+											"'running'",
+		"ittt" RUN_POSTED_COLUMNS(COLUMN_TYPE), id, hash, row->imported,
+		row->trace ? "trace" : "workload" RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "make a run of a trace", err);
 	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)id);
-	return ok && insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
+	return ok && put_workload(db, id, row->workload, err) &&
+	       insert_tags(db, id, row->tags, err) && search_put(db, id, NULL, err);
 }
 
 bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err)
@@ -159,6 +169,8 @@ int run_read(struct sql_statement *s, int at, struct arena *arena, struct run_ro
 	return at + 4;
 }
 
+#define WORKLOAD ", (SELECT json FROM run_workload WHERE run_workload.run = run.id)"
+
 /* `sql` takes the id. */
 static bool get_by(struct sql *h, const char *sql, int64_t id, struct arena *arena,
 		   struct run_row *out, struct err *err)
@@ -183,8 +195,8 @@ static bool get_by(struct sql *h, const char *sql, int64_t id, struct arena *are
 static bool get_with(struct sql *h, int64_t id, struct arena *arena, struct run_row *out,
 		     struct err *err)
 {
-	return get_by(h, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", id, arena,
-		      out, err);
+	return get_by(h, "SELECT " RUN_COLUMNS WORKLOAD RUN_TABLES "WHERE id = ?1", id, arena, out,
+		      err);
 }
 
 bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
@@ -192,8 +204,7 @@ bool db_run_removed(struct db *db, int64_t id, struct arena *arena, struct run_r
 {
 	struct sql *h = db_reader_take(db);
 	bool ok = get_by(h,
-			 "SELECT " RUN_COLUMNS
-			 ", workload FROM run_row AS run LEFT JOIN run_summary"
+			 "SELECT " RUN_COLUMNS WORKLOAD " FROM run_row AS run LEFT JOIN run_summary"
 			 " ON run_summary.run = run.id WHERE id = ?1 AND removed_ns IS NOT NULL",
 			 id, arena, out, err);
 

@@ -102,10 +102,10 @@ static const char about_sql[] =
     "SELECT name || char(10) || project || char(10) || branch || char(10) ||"
     " ifnull((SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id), ''),"
     " note,"
-    " iif(json_valid(workload), ifnull(json_extract(workload, '$.source'), '') ||"
+    " iif(json_valid(json), ifnull(json_extract(json, '$.source'), '') ||"
     " ifnull((SELECT group_concat(key || char(10) || value, char(10))"
-    " FROM json_each(workload, '$.files')), ''), '')"
-    " FROM run_row AS run WHERE id = ?1";
+    " FROM json_each(run_workload.json, '$.files')), ''), '')"
+    " FROM run_row AS run LEFT JOIN run_workload ON run_workload.run = run.id WHERE id = ?1";
 
 bool search_put(struct db *db, int64_t run, const char *reasons, struct err *err)
 {

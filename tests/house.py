@@ -74,6 +74,7 @@ ARROWS = {
 }
 # A folder's public header is named for it; others that files outside of it include are:
 PUBLIC = {
+    "db": "archive",
     "fusion/backends/cuda/library": "args lt",
     "fusion/backends/plan": "reduce",
     "fusion/backends/simd": "vec",

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "db/archive.h"
 #include "tests/db_fixture.h"
 
 enum { REPORT_BYTES = 200000, BLOCK_BYTES = 300000 };

@@ -462,7 +462,8 @@ extern const char *const migration_texts[]; /* of db/db.c */
 /* A store as version `version` left it, with a run. */
 static void make_old(const char *path, int version)
 {
-	enum { RUN_IS_A_VIEW = 15 };
+	enum { RUN_IS_A_VIEW = 15, WORKLOADS_STAND_BESIDE = 26 };
+	bool beside = version >= WORKLOADS_STAND_BESIDE;
 	char pragma[64], made[256];
 	sqlite3 *h;
 
@@ -472,9 +473,10 @@ static void make_old(const char *path, int version)
 	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", version);
 	assert_int_equal(sqlite3_exec(h, pragma, NULL, NULL, NULL), SQLITE_OK);
 	snprintf(made, sizeof(made),
-		 "INSERT INTO %s(name, project, device, workload, workload_hash, modes, status, "
-		 "created_ns) VALUES('old', 'p', 'cpu', '{}', '', '', 'done', 5)",
-		 version < RUN_IS_A_VIEW ? "run" : "run_row");
+		 "INSERT INTO %s(name, project, device, %sworkload_hash, modes, status, "
+		 "created_ns) VALUES('old', 'p', 'cpu', %s'', '', 'done', 5)",
+		 version < RUN_IS_A_VIEW ? "run" : "run_row", beside ? "" : "workload, ",
+		 beside ? "" : "'{}', ");
 	assert_int_equal(sqlite3_exec(h, made, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(h);
 }

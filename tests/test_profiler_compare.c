@@ -337,6 +337,32 @@ static void processes_that_do_not_add_up_are_one(void **state)
 	}
 }
 
+/* Busy moments lengthen most samples of a run: its median then says another ratio than its lower
+ * decile, which is judged, and both are told apart. */
+static void medians_of_busy_moments_are_told_from_what_is_judged(void **state)
+{
+	json_t *a = sampled(20, json_pack("[i,i,i]", 10, 10, 10));
+	json_t *latency = json_object_get(json_object_get(json_object_get(a, "modes"), "static"),
+					  "latency");
+	json_t *c, *f;
+	char *sentence;
+
+	(void)state;
+	json_object_set_new(latency, "median_us", json_real(31));
+	json_object_set_new(latency, "ci_us", json_pack("[f,f]", 20.0, 40.0));
+	c = compared(a, sampled(30, json_pack("[i,i,i]", 10, 10, 10)));
+	f = figure(c, "latency", "static");
+	assert_string_equal(text_at(f, "verdict"), "SLOWER");
+	assert_non_null(strstr(text_at(f, "why"), "of the medians 0.97x"));
+	assert_float_equal(json_number_value(json_object_get(json_object_get(f, "a"), "value")), 31,
+			   0.01);
+	sentence = json_dumps(json_object_get(first(c), "sentence"), 0);
+	assert_non_null(strstr(sentence, " against 20"));
+	assert_non_null(strstr(sentence, "at their lower deciles"));
+	free(sentence);
+	json_decref(c);
+}
+
 static json_t *latency_at(const json_t *c, double n)
 {
 	json_t *f;
@@ -717,6 +743,7 @@ int main(void)
 		cmocka_unit_test(eager_of_another_program_is_no_control),
 		cmocka_unit_test(a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu),
 		cmocka_unit_test(processes_that_do_not_add_up_are_one),
+		cmocka_unit_test(medians_of_busy_moments_are_told_from_what_is_judged),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),
 		cmocka_unit_test(other_statements_are_another_program),

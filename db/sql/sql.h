@@ -27,6 +27,7 @@ enum sql_trouble {
 	SQL_NO_DATA, /* it is no database */
 	SQL_CLOSED,  /* it would have to be written, and may not be */
 	SQL_DAMAGED, /* a page cannot be read */
+	SQL_REFUSED, /* a row breaks a rule of its table */
 	SQL_NONE,    /* nothing failed */
 };
 
@@ -69,6 +70,9 @@ struct sql_engine {
 	const char *(*text)(struct sql_statement *s, int column);
 	const void *(*blob)(struct sql_statement *s, int column);
 	size_t (*bytes)(struct sql_statement *s, int column);
+	int (*columns)(struct sql_statement *s);
+	const char *(*name)(struct sql_statement *s, int column);
+	enum sql_type (*type)(struct sql_statement *s, int column);
 };
 
 /* ---- connections ---- */
@@ -221,6 +225,23 @@ static inline const void *sql_blob(struct sql_statement *s, int column)
 static inline size_t sql_bytes(struct sql_statement *s, int column)
 {
 	return s->engine->bytes(s, column);
+}
+
+/* How many columns there are, also before the first step; how one is called; what its value in this
+ * row is of, where it is not NULL. */
+static inline int sql_columns(struct sql_statement *s)
+{
+	return s->engine->columns(s);
+}
+
+static inline const char *sql_name(struct sql_statement *s, int column)
+{
+	return s->engine->name(s, column);
+}
+
+static inline enum sql_type sql_type_of(struct sql_statement *s, int column)
+{
+	return s->engine->type(s, column);
 }
 
 #endif

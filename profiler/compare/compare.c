@@ -608,9 +608,9 @@ static bool put_drift(struct pair *p, struct drift *drift)
 		   arena_printf(&p->draft->arena,
 				drift->moved
 				    ? "The fixed control took %.2fx (%.2f–%.2f) as long: the "
-				      "machine drifted, so a latency counts only where it holds "
-				      "with the most of that taken out that it can have felt, and "
-				      "with the least."
+				      "machine drifted. A latency's ratio is without the drift: "
+				      "its interval holds the least and the most of it that the "
+				      "latency can have felt."
 				    : "The fixed control took %.2fx (%.2f–%.2f) as long: the "
 				      "machine did not drift.",
 				ratio->mid, ratio->low, ratio->high));

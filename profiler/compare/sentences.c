@@ -22,10 +22,22 @@ static const char *at(struct wording *w, const struct report_compared_figure *f)
 
 /* ---- what it says */
 
-/* Both sides: "77.2 µs against 25.8 µs". */
+/* Both sides, "77.2 µs against 25.8 µs": where that is another ratio than the one before, what
+ * that is of. */
 static void say_sides(struct sentence *s, const struct report_compared_figure *f)
 {
-	sentence_add(s, PART_PLAIN, ": %s against %s.", f->b->shown->text, f->a->shown->text);
+	const struct report_figure *a = f->a->judged, *b = f->b->judged;
+
+	if (!a || !b)
+		sentence_add(s, PART_PLAIN, ": %s against %s.", f->b->shown->text,
+			     f->a->shown->text);
+	else if (f->has.felt)
+		sentence_add(s, PART_PLAIN,
+			     ": %s against %s, of which the machine's drift is taken out.", b->text,
+			     a->text);
+	else
+		sentence_add(s, PART_PLAIN, ": %s against %s at their lower deciles.", b->text,
+			     a->text);
 }
 
 static void say_slower(struct sentence *s, const struct report_compared_figure *f, const char *b)

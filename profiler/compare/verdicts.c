@@ -312,8 +312,35 @@ static const char *word_of(const struct compared_figure *j)
 	return verdict_word(j->verdict);
 }
 
+/* Of logs: by less, a reader takes the values for the ratio's. */
+static const double near_enough = 0.01;
+
+/* A value is shown to as many digits as its interval leaves sure: of one as wide as this they say
+ * no ratio any more. */
+static bool is_vague(const struct interval *value)
+{
+	return value->high - value->low > 0.1 * value->mid;
+}
+
+/* Whether the values that are shown of both say another ratio than the one that is judged. */
+static bool values_stray(const struct compared_figure *j)
+{
+	double shown = j->b.value.mid / j->a.value.mid;
+
+	return j->a.metric == METRIC_latency && has_interval(j) &&
+	       (is_vague(&j->a.value) || is_vague(&j->b.value) ||
+		!(fabs(log(shown / j->ratio.mid)) <= near_enough)) &&
+	       !(is_vague(&j->a.judged) || is_vague(&j->b.judged));
+}
+
+static bool is_without_drift(const struct compared_figure *j)
+{
+	return isfinite(j->felt.most);
+}
+
 /* Times are in the unit of `most`. */
-static struct report_compared_value *side(const struct figure *f, double most, struct wording *w)
+static struct report_compared_value *side(const struct figure *f, double most, bool stray,
+					  struct wording *w)
 {
 	struct report_compared_value *to = report_new_compared_value(1, w->arena);
 	const struct interval *i = &f->value;
@@ -324,13 +351,30 @@ static struct report_compared_value *side(const struct figure *f, double most, s
 	REPORT_SET_IF(to, ci, isfinite(i->low) && isfinite(i->high),
 		      (struct report_interval){ i->low, i->high });
 	REPORT_SET(to, shown, wording_figure_in(w, i, metric_info(f->metric)->unit, most));
+	REPORT_SET_IF(to, judged, stray,
+		      wording_figure_in(w, &f->judged, metric_info(f->metric)->unit, most));
 	REPORT_SET(to, samples, f->samples);
 	REPORT_SET(to, processes, f->processes);
 	REPORT_SET(to, repeats, f->repeats);
 	return to;
 }
 
-/* Why there is no verdict; "": there is one. */
+/* Why the ratio is not that of the values beside it; "": it is. */
+static const char *stray_said(const struct compared_figure *j, struct report_draft *draft)
+{
+	double shown = j->b.value.mid / j->a.value.mid;
+
+	if (!values_stray(j))
+		return "";
+	return arena_printf(&draft->arena,
+			    is_without_drift(j)
+				? "%.2fx as measured; the machine's drift is taken out"
+				: "of the medians %.2fx; busy moments lengthened them, and "
+				  "lower deciles are judged",
+			    shown);
+}
+
+/* Why there is no verdict, or another ratio than that of the values; "": neither. */
 static const char *why(const struct compared_figure *j, int family, struct report_draft *draft)
 {
 	struct arena *arena = &draft->arena;
@@ -357,7 +401,7 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 		    family);
 	return j->verdict == VERDICT_AMBIGUOUS
 		   ? "its interval reaches beyond the margin, and holds no change too"
-		   : "";
+		   : stray_said(j, draft);
 }
 
 void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,
@@ -371,6 +415,7 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 	bool known = j->verdict != VERDICT_DISAGREES;
 	struct wording w = { .arena = &draft->arena };
 	double most = fmax(j->a.value.mid, j->b.value.mid);
+	bool stray = values_stray(j);
 
 	REPORT_SET(to, metric, m->name);
 	REPORT_SET(to, title, m->title);
@@ -379,14 +424,14 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 	REPORT_SET(to, mode, j->a.mode);
 	REPORT_SET_IF(to, n, isfinite(j->a.n), j->a.n);
 	REPORT_SET(to, points, j->points);
-	REPORT_SET(to, a, side(&j->a, most, &w));
-	REPORT_SET(to, b, side(&j->b, most, &w));
+	REPORT_SET(to, a, side(&j->a, most, stray, &w));
+	REPORT_SET(to, b, side(&j->b, most, stray, &w));
 	REPORT_SET_IF(to, ratio, known && isfinite(j->ratio.mid), j->ratio.mid);
 	REPORT_SET_IF(to, ci, known && has_interval(j),
 		      (struct report_interval){ j->ratio.low, j->ratio.high });
 	REPORT_SET_IF(to, times, known && isfinite(j->ratio.mid),
 		      wording_figure(&w, &j->ratio, "x"));
-	REPORT_SET_IF(to, felt, isfinite(j->felt.most),
+	REPORT_SET_IF(to, felt, is_without_drift(j),
 		      (struct report_interval){ j->felt.least, j->felt.most });
 	REPORT_SET(to, verdict, word_of(j));
 	REPORT_SET(to, decides, j->decides);

@@ -5,7 +5,7 @@
 #include "profiler/export/html.h"
 #include "profiler/numbers/numbers.h"
 
-enum { WIDTH = 760, HEIGHT = 260, LEFT = 64, RIGHT = 16, TOP = 16, BOTTOM = 34, LINES = 6 };
+enum { WIDTH = 760, HEIGHT = 260, LEFT = 76, RIGHT = 16, TOP = 16, BOTTOM = 34, LINES = 6 };
 
 /* A commit and its figure over GOOD's. */
 struct place {
@@ -99,8 +99,9 @@ static void draw(struct out *o, const struct report_bisect *log)
 	c.high += 0.1 * (c.high - c.low) + 0.005;
 	out_printf(
 	    o,
-	    "<figure tabindex=\"0\"><figcaption>Each commit's figure over that of GOOD</figcaption>"
-	    "<svg style=\"max-width:760px\" viewBox=\"0 0 %d %d\" role=\"img\" "
+	    "<figure style=\"margin-top:16px\"><figcaption>Each commit's figure over that of "
+	    "GOOD</figcaption><svg class=\"fit\" style=\"max-width:760px\" viewBox=\"0 0 %d %d\" "
+	    "role=\"img\" "
 	    "aria-label=\"Ratios of the commits; the "
 	    "table below has them.\">\n",
 	    WIDTH, HEIGHT);
@@ -115,13 +116,14 @@ static void draw(struct out *o, const struct report_bisect *log)
 	out_puts(o, "</svg></figure>\n");
 }
 
+/* What is said of it beside its name. */
 static void put_commit(struct out *o, const struct report_bisect_commit *c)
 {
-	out_printf(o, "<td class=\"mono\">%.12s</td><td>%.10s</td><td>", c->id, c->date);
-	out_xml(o, c->author);
-	out_puts(o, "</td><td class=\"wrap\">");
+	out_puts(o, "<td class=\"wrap\">");
 	out_xml(o, c->subject);
-	out_puts(o, "</td>");
+	out_puts(o, "</td><td>");
+	out_xml(o, c->author);
+	out_printf(o, "</td><td class=\"r\">%.10s</td>", c->date);
 }
 
 static void put_row(struct out *o, const char *what, const struct report_bisect_commit *commit,
@@ -130,33 +132,33 @@ static void put_row(struct out *o, const char *what, const struct report_bisect_
 	char text[4 * NUMBER_BYTES];
 
 	number_interval(text, ratio->mid, (struct report_interval){ ratio->low, ratio->high }, "x");
-	out_printf(o, "<tr><th scope=\"row\">%s</th>", what);
-	put_commit(o, commit);
-	out_printf(o, "<td class=\"r\">%s</td><td class=\"r\">", isfinite(ratio->mid) ? text : "");
-	if (s)
-		out_printf(o, "%zu", s->rounds->good.n);
-	out_puts(o, "</td><td>");
+	out_printf(o, "<tr><th scope=\"row\">%s</th><td class=\"mono\">%.12s</td><td>", what,
+		   commit->id);
 	out_xml(o, s ? s->verdict : "");
 	if (s && s->why) {
 		out_puts(o, ": ");
 		out_xml(o, s->why);
 	}
-	out_puts(o, "</td></tr>\n");
+	out_printf(o, "</td><td class=\"r\">%s</td><td class=\"r\">",
+		   isfinite(ratio->mid) ? text : "");
+	if (s)
+		out_printf(o, "%zu", s->rounds->good.n);
+	out_puts(o, "</td>");
+	put_commit(o, commit);
+	out_puts(o, "</tr>\n");
 }
 
 static void put_steps(struct out *o, const struct report_bisect *log)
 {
 	struct interval bad = { log->ratio_ci.low, log->ratio, log->ratio_ci.high };
 
-	out_puts(
-	    o,
-	    "<section><h2>Steps</h2><div class=\"scroll\" role=\"region\" "
-	    "aria-label=\"Steps, table\" tabindex=\"0\"><table><thead><tr><th "
-	    "scope=\"col\">Step</th>"
-	    "<th scope=\"col\">Commit</th><th scope=\"col\">Date</th><th scope=\"col\">Author</th>"
-	    "<th scope=\"col\">Subject</th><th scope=\"col\" class=\"r\">Of GOOD's</th>"
-	    "<th scope=\"col\" class=\"r\">Rounds</th><th "
-	    "scope=\"col\">Verdict</th></tr></thead><tbody>\n");
+	out_puts(o, "<section><h2>Steps</h2><div class=\"scroll\" role=\"region\" "
+		    "aria-label=\"Steps, table\" tabindex=\"0\"><table><thead><tr><th "
+		    "scope=\"col\">Step</th>"
+		    "<th scope=\"col\">Commit</th><th scope=\"col\">Verdict</th><th scope=\"col\" "
+		    "class=\"r\">Of GOOD's</th><th scope=\"col\" class=\"r\">Rounds</th><th "
+		    "scope=\"col\">Subject</th><th scope=\"col\">Author</th><th scope=\"col\" "
+		    "class=\"r\">Date</th></tr></thead><tbody>\n");
 	put_row(o, "GOOD", log->good, NULL, &(struct interval){ NAN, NAN, NAN });
 	put_row(o, "BAD", log->bad, NULL, &bad);
 	for (size_t i = 0; i < log->steps.n; i++) {

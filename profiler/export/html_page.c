@@ -67,8 +67,9 @@ static const char style[] =
     "footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);color:var(--ink3)}"
     "@media(max-width:900px){.two{grid-template-columns:minmax(0,1fr)}}"
     "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}"
-    /* Texts of a chart have 11 px at this width: it scrolls. */
-    "figure{overflow-x:auto}figure svg{width:760px}}"
+    /* Texts of a chart have 11 px at this width: it scrolls.  One with few texts fits. */
+    "figure{overflow-x:auto}figure svg{width:760px}figure svg.fit{width:100%}"
+    ".fit text{font-size:22px}.fit circle{r:8px}svg.fit .w{stroke-width:2.5}}"
     "@media print{body{background:#fff}}\n";
 
 void html_begin(struct out *o, const char *title)

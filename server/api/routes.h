@@ -23,6 +23,9 @@ enum route_id {
 #ifndef HANDLER_artifacts
 #define HANDLER_artifacts(name) NULL
 #endif
+#ifndef HANDLER_bundles
+#define HANDLER_bundles(name) NULL
+#endif
 #ifndef HANDLER_changes
 #define HANDLER_changes(name) NULL
 #endif
@@ -93,6 +96,7 @@ enum route_id {
 extern handler_fn *const alignment_handlers[ROUTE_COUNT];
 extern handler_fn *const archive_handlers[ROUTE_COUNT];
 extern handler_fn *const artifacts_handlers[ROUTE_COUNT];
+extern handler_fn *const bundles_handlers[ROUTE_COUNT];
 extern handler_fn *const changes_handlers[ROUTE_COUNT];
 extern handler_fn *const check_handlers[ROUTE_COUNT];
 extern handler_fn *const commits_handlers[ROUTE_COUNT];

@@ -2,7 +2,7 @@
  * frees. */
 #include <stdio.h>
 
-#include "db/db.h"
+#include "db/archive.h"
 #include "fusion/base/clock.h"
 #include "profiler/numbers/numbers.h"
 #include "server/cli/cli.h"

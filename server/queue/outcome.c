@@ -390,6 +390,19 @@ char *reasons_of_report(const char *report, size_t len)
 	return text;
 }
 
+/* ---- a timeline of another store ---- */
+
+bool bundle_block(const struct timeline_row *row, struct err *err)
+{
+	struct timeline_block b;
+
+	if (!timeline_block_read(row->data, row->len, &b, err))
+		return false;
+	return (b.block_bytes == row->len && b.kind == row->kind && b.events == row->events &&
+		b.t0_ns == row->t0_ns && b.t1_ns == row->t1_ns) ||
+	       err_set(err, ERR_TIMELINE, "its row says something else than the block itself");
+}
+
 /* ---- all of it ---- */
 
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "db/db.h"
+#include "db/archive.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
@@ -161,6 +161,10 @@ void summary_of_report(const struct report_run *report, struct arena *arena,
 
 /* run_reasons_fn: "" of a report without breaks. */
 char *reasons_of_report(const char *report, size_t len);
+
+/* Whether a block of a timeline that another store wrote is whole, and its row says what it has;
+ * struct bundle_take of db.h. */
+bool bundle_block(const struct timeline_row *row, struct err *err);
 
 /* Appends what the figures of a run that is done say, as JSON text: "null" where it has no modes.
  * What was made when the run was stored is read; what another version of this program made, or

@@ -2,6 +2,9 @@
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
 
 let server;
@@ -59,4 +62,69 @@ test('retention names what goes and what that frees, takes it, and leaves pinned
     assert.equal((await api('/history?workload=aged')).body.points.length, 2);
     for (const body of [{}, { days: -1 }, { days: 1.5 }, { days: 9, colour: 1 }]) assert.equal((await api('/retention', 'POST', body)).status, 400, JSON.stringify(body));
     assert.equal(prune('--days', 'x').status, 2);
+});
+
+/* A bundle's text with another last line: the hash of what it has now. */
+const hashed = (bytes) => {
+    const rows = bytes.subarray(0, bytes.length - 72);
+    return Buffer.concat([rows, Buffer.from(`sha256 ${createHash('sha256').update(rows).digest('hex')}\n`)]);
+};
+const changed = (bytes, from, to) => {
+    const at = bytes.indexOf(from);
+    assert.ok(at > 0, from);
+    return hashed(Buffer.concat([bytes.subarray(0, at), Buffer.from(to), bytes.subarray(at + from.length)]));
+};
+
+test('a bundle opens in another server: reports byte for byte, ids mapped, what is not as it was written refused', async () => {
+    const other = await startServer();
+    const there = (path, method = 'GET', body) => getJson(`${other.url}/api/v1${path}`, { method, body, headers: { 'Content-Type': 'application/octet-stream' } });
+    const bytes = async (path) => Buffer.from(await (await fetch(`${server.url}/api/v1${path}`)).arrayBuffer());
+    const text = async (url, id) => (await fetch(`${url}/api/v1/runs/${id}/report.json`)).text();
+    try {
+        const suite = (await api('/suites', 'POST', { name: 'two', workloads: ['sin', 'cos'].map((op) => ({ ...workload(`    return x.${op}().sum()`), name: op, backend: 'interp' })), modes: ['static'], policy: 'native', project: 'away' })).body.id;
+        for (let i = 0; i < 200 && (await api(`/suites/${suite}`)).body.status !== 'done'; i++) await new Promise((r) => setTimeout(r, 100));
+        const alone = await run('bundled', '    print(x.shape)\n    return x.tan().sum()', { project: 'away', tags: ['t'] });
+        await api(`/runs/${alone}`, 'PATCH', { note: 'kept with it', pinned: true, baseline: true });
+        const whole = await bytes('/bundles?project=away');
+        const { status, body } = await there('/bundles', 'POST', whole);
+        assert.equal(status, 201, JSON.stringify(body));
+        assert.deepEqual([body.runs.length, body.suites.length], [3, 1]);
+        for (const { was, id } of body.runs) assert.equal(await text(other.url, id), await text(server.url, was));
+        const [before, after] = [(await api(`/runs/${alone}`)).body, (await there(`/runs/${body.runs.find((r) => r.was === alone).id}`)).body];
+        for (const field of ['name', 'project', 'tags', 'note', 'pinned', 'summary', 'status', 'environment', 'workload', 'created_ns']) assert.deepEqual(after[field], before[field], field);
+        assert.equal(after.baseline, false);
+        assert.deepEqual((await there(`/suites/${body.suites[0].id}`)).body.report.columns, (await api(`/suites/${suite}`)).body.report.columns);
+        assert.equal((await there('/runs?q=reason:print')).body.runs.length, 1, 'it is found');
+        assert.deepEqual((await there('/bundles?project=mine', 'POST', await bytes(`/runs/${alone}/bundle`))).body.suites, []);
+        assert.equal((await there('/runs?project=mine')).body.runs.length, 1);
+
+        const total = (await there('/runs')).body.total;
+        const flipped = Buffer.from(whole);
+        flipped[flipped.length >> 1] ^= 1;
+        for (const [bad, why] of [
+            [flipped, /not as it was written/], [whole.subarray(0, -1), /cut off/], [Buffer.from('breakeven'), /no bundle/], [hashed(Buffer.from('breakeven-bundle 1\n{"version":1}\n' + ' '.repeat(72))), /has no run/],
+            [changed(whole, '{"run_tag":', '{"token":'), /no row of a table/], [changed(whole, '"status":"done"', '"status":"queued"'), /has not ended/],
+            [changed(whole, '"name":"bundled"', `"name":"${'x'.repeat(1001)}"`), /too long a name/], [changed(whole, '"name":"bundled"', '"id) VALUES(1);--":1'), /knows no column/],
+            [changed(whole, '"name":"bundled"', '"author":"root"'), /a bundle has no author/], [changed(whole, '"data":[', '"data":[9'), /so many bytes do not follow/],
+            [changed(whole, `{"run_tag":{"run":${alone}`, '{"run_tag":{"run":999999'), /names what the bundle has not/], [changed(whole, '"note":"kept with it"', '"note":[]'), /so many bytes/],
+            [changed(whole, '"codec":1', '"codec":7'), /cannot be read/],
+        ]) {
+            const refused = await there('/bundles', 'POST', bad);
+            assert.equal(refused.status, 400, JSON.stringify(refused.body));
+            assert.match(refused.body.error.message, why);
+        }
+        assert.equal((await there('/runs')).body.total, total, 'nothing of those is stored');
+        assert.equal((await api('/runs/999999/bundle')).status, 404);
+
+        const file = join(server.home, 'one.bundle');
+        const cli = (...args) => spawnSync(binary, ['bundle', ...args], { encoding: 'utf8' });
+        assert.match(cli('write', file, '--suite', suite, '--db', `${server.home}/store.db`).stdout, /2 runs, 1 suite, .*\nSHA-256 [0-9a-f]{64}\n/);
+        assert.match(cli('read', file, '--db', `${other.home}/store.db`).stdout, new RegExp(`suite #\\d+, there #${suite}\nrun #`));
+        assert.equal(cli('write', file, '--suite', suite, '--db', `${server.home}/store.db`).status, 1, 'it is there');
+        writeFileSync(file, flipped);
+        assert.match(cli('read', file, '--db', `${other.home}/store.db`).stderr, /not as it was written/);
+        for (const args of [[], ['write', file], ['read', file, '--run', '1'], ['write', file, '--run', 'x']]) assert.equal(cli(...args).status, 2);
+    } finally {
+        await other.stop();
+    }
 });

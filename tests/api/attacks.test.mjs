@@ -116,7 +116,7 @@ test('a database of another program, or one that was turned against us, is refus
         ['a view in place of a table', 'PRAGMA foreign_keys = OFF; ALTER TABLE run RENAME TO was; CREATE VIEW run AS SELECT * FROM was;'],
         ['a schema of a later version', 'PRAGMA user_version = 9999;'],
         ['no tables', 'DROP TABLE IF EXISTS run_report; PRAGMA writable_schema = ON; DELETE FROM sqlite_master; PRAGMA writable_schema = OFF;'],
-        ['rows that no server wrote', "UPDATE run_row SET created_ns = -9223372036854775807, attempts = 9223372036854775807, started_ns = 1, modes = '\\', workload = '[';"],
+        ['rows that no server wrote', "UPDATE run_row SET created_ns = -9223372036854775807, attempts = 9223372036854775807, started_ns = 1, modes = '\\'; UPDATE run_workload SET json = '[';"],
         ['a report that claims to be large', 'UPDATE report SET codec = 1, bytes = 9000000000000000000;'],
         ['a report that is no report', "UPDATE report SET codec = 0, data = x'00ff00ff';"],
     ]) {

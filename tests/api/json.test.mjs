@@ -47,6 +47,7 @@ const asked = {
     audit: [[...store], (d) => assert.ok(d.audit.length > 0)],
     doctor: [['--listen', '127.0.0.1:0', ...store], (d) => assert.ok(d.checks.length > 10), null],
     backup: [[at('backup'), ...store], (d) => assert.equal(d.tables.run_row, 1)],
+    bundle: [['write', at('bundle'), '--run', '1', ...store], (d) => assert.deepEqual(d.runs, [1])],
     restore: [[at('backup'), '--db', at('back.db')], (d) => assert.equal(d.tables.run_row, 1)],
     check: [[...store], (d) => assert.equal(d.ok, true)],
     vacuum: [[...store], (d) => assert.ok(d.bytes > 0)],

@@ -33,6 +33,7 @@ ROWS = {
          "INSERT INTO commit_parent(project, id, place, parent) VALUES('p', 'c1', 0, 'c0')"],
 }
 NAMES = {"run_row": "run", "suite_row": "suite"}
+MOVED = {("run_workload", "json"): ("run", "workload")}
 
 
 def make(version, path, runs=20):
@@ -56,7 +57,9 @@ def dump(path):
     out = {}
     for table in tables:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        out[NAMES.get(table, table)] = {c: sorted(str(v) for v, in db.execute(f'SELECT "{c}" FROM {table}')) for c in columns}
+        for c in columns:
+            place, column = MOVED.get((table, c), (NAMES.get(table, table), c))
+            out.setdefault(place, {})[column] = sorted(str(v) for v, in db.execute(f'SELECT "{c}" FROM {table}'))
     return out
 
 

@@ -43,6 +43,7 @@ const commands = [
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
     ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store], ['prune', '--dry-run', ...store], ['prune', '--dry-run', '--json', ...store],
+    ...[[], ['--json']].flatMap((json) => [['bundle', 'write', fresh, '--run', '1', ...json, ...store], ['bundle', 'read', join(folder, 'bundle'), '--db', fresh, ...json]]),
     ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
 // serve, worker, job and confine write no result; trace writes a file.
@@ -58,6 +59,7 @@ before(async () => {
         await server.stop({ keep: true });
     }
     assert.equal(spawnSync(binary, ['backup', join(folder, 'backup'), ...store]).status, 0);
+    assert.equal(spawnSync(binary, ['bundle', 'write', join(folder, 'bundle'), '--run', '1', ...store]).status, 0);
 });
 beforeEach(() => rmSync(fresh, { force: true }));
 after(() => rmSync(folder, { recursive: true }));

@@ -4,12 +4,13 @@
 
 One run is measured here with 100 samples and more; the others are its rows again, under 200 names, with 2,000 sources, notes,
 tags, commits, verdicts and figures of their own, over two years.  What the default rule of retention would have thinned out
-has the report that `breakeven prune` left of it.  Runs get what they are found by from the server, as those of an earlier
-version do.  Then each request is asked `--rounds` times, each time with other values, so that no answer is one that was kept,
+has the report that `breakeven prune` left of it.  What runs are found by is put in as db/search.c stores it; of the last
+LEFT runs the server stores it itself, as of those of an earlier version.  Then each request is asked `--rounds` times, each time with other values, so that no answer is one that was kept,
 and a backup is made while runs are posted.  It prints p50 and p95 of each, the size of the file, and fails where a p95 is over
 100 ms, the file over 2 GB or a run lost.
 """
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -27,7 +28,7 @@ from server_speed import Server  # noqa: E402
 
 DAY_NS = 86_400_000_000_000
 DAYS = 730
-NAMES, SOURCES, METRICS = 200, 2000, ("latency", "speedup")
+NAMES, SOURCES, METRICS, LEFT = 200, 2000, ("latency", "speedup"), 500
 WORDS = "softmax layer_norm gelu attention rotary conv2d dropout embedding matmul einsum logsumexp cumsum".split()
 MOST_MS, MOST_BYTES = 100, 2 << 30
 SOURCE = "import torch\ndef model(x, w):\n    y = torch.relu(x @ w)\n    print(y.shape)\n    return torch.softmax(y, -1)\n"
@@ -72,24 +73,45 @@ def thinned(binary, path):
     return out
 
 
+class Found:
+    """What runs are found by: each text once, with its index."""
+
+    def __init__(self, h):
+        self.h, self.ids = h, {}
+        self.reason = h.execute("SELECT text FROM search_run WHERE run = 1 AND kind = 'reason'").fetchone()[0]
+
+    def text(self, kind, body):
+        if (kind, body) not in self.ids:
+            self.ids[kind, body] = self.h.execute("INSERT INTO search_text(kind, hash, body) VALUES(?, ?, ?)", (kind, hashlib.md5(body.encode()).hexdigest(), body)).lastrowid
+            self.h.execute("INSERT INTO search(rowid, body) VALUES(?, ?)", (self.ids[kind, body], body))
+        return self.ids[kind, body]
+
+    def rows(self, run, tags, source):
+        about = "\n".join([run["name"], run["project"], run["branch"], tags])
+        texts = {"about": self.text("about", about), "source": self.text("source", source), "reason": self.reason}
+        if run["note"]:
+            texts["note"] = self.text("note", run["note"])
+        return [{"run": run["id"], "kind": kind, "text": text} for kind, text in texts.items()]
+
+
 def fill(path, runs, thin, keep_days):
     h = sqlite3.connect(path)
     h.execute("PRAGMA synchronous = OFF")
     run, report, summary = values(h, "run_row", "id = 1")[0], values(h, "report", "run = 1")[0], values(h, "run_summary", "run = 1")[0]
     findings, figures, blocks = values(h, "findings", "run = 1"), values(h, "run_figure", "run = 1"), values(h, "timeline_block", "run = 1")
-    now, base = time.time_ns(), json.loads(run["workload"])
-    sources = [source(i) for i in range(SOURCES)]
+    now, base = time.time_ns(), json.loads(values(h, "run_workload", "run = 1")[0]["json"])
+    sources, found = [source(i) for i in range(SOURCES)], Found(h)
     full = 0
     for begin in range(2, runs + 1, 2000):
         ids = range(begin, min(begin + 2000, runs + 1))
-        rows = {t: [] for t in ("run_row", "report", "run_summary", "findings", "run_figure", "run_tag", "timeline_block")}
+        rows = {t: [] for t in ("run_row", "run_workload", "report", "run_summary", "findings", "run_figure", "run_tag", "timeline_block", "search_run")}
         for i in ids:
             r = random.Random(i)
             name = f"{WORDS[i % len(WORDS)]}_{i % NAMES}"
             created = now - int((runs - i) / runs * DAYS * DAY_NS)
             body = json.dumps({**base, "name": name, "source": sources[(i * 7919) % SOURCES]})
             speedup = r.lognormvariate(0.2, 0.3)
-            rows["run_row"].append({**run, "id": i, "name": name, "project": f"project-{i % 8}", "workload": body, "workload_hash": "%032x" % i,
+            rows["run_row"].append({**run, "id": i, "name": name, "project": f"project-{i % 8}", "workload_hash": "%032x" % i,
                                     "commit_id": "%040x" % r.getrandbits(160), "branch": r.choice(["main", "next", "exp"]), "created_ns": created,
                                     "started_ns": created, "finished_ns": created + 10**9, "note": f"driver {i % 97}, cold" if i % 20 == 0 else "",
                                     "pinned": int(i % 1000 == 0), "source_hash": "%032x" % ((i * 7919) % SOURCES), "status": "failed" if i % 50 == 3 else "done"})
@@ -101,8 +123,12 @@ def fill(path, runs, thin, keep_days):
                 rows["findings"] += [{**f, "run": i} for f in findings]
                 rows["timeline_block"] += [{**b, "run": i} for b in blocks]
             rows["run_figure"] += [{**f, "run": i, "value": f["value"] * speedup} for f in figures]
-            if i % 3 == 0:
-                rows["run_tag"].append({"run": i, "tag": r.choice(["nightly", "release", "pr"])})
+            rows["run_workload"].append({"run": i, "json": body})
+            tag = r.choice(["nightly", "release", "pr"]) if i % 3 == 0 else ""
+            if tag:
+                rows["run_tag"].append({"run": i, "tag": tag})
+            if i <= runs - LEFT:
+                rows["search_run"] += found.rows(rows["run_row"][-1], tag, sources[(i * 7919) % SOURCES])
         for table, some in rows.items():
             if some:
                 insert(h, table, some)

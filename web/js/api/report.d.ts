@@ -3099,7 +3099,7 @@ export interface ReportComparedFigure {
   verdict: string;
   /** whether the verdict of the comparison counts it */
   decides: boolean;
-  /** why there is no other, or why it does not decide */
+  /** why there is no other, why it does not decide, or why the ratio is not that of the values */
   why: string | null;
 }
 
@@ -3111,6 +3111,8 @@ export interface ReportComparedValue {
   ci: [number, number] | null;
   /** the same with its unit, as it is shown: 25.6 µs; times of both sides in one unit */
   shown: ReportFigure;
+  /** of a latency whose median says another ratio than the one that is judged: the lower decile, which is */
+  judged?: ReportFigure;
   /** rounds that it rests on */
   samples: number;
   /** processes that took these samples */
