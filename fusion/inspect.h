@@ -33,6 +33,7 @@ struct fusion_counts {
 	/* How many there are of what has an index below. */
 	int n_graphs, n_barriers, n_recompiles, n_breaks, n_frames, n_entries;
 	int64_t barriers_left_out; /* past the bound on kept ones */
+	int64_t eager_compile_ns;  /* that kernels of eager ops took to compile, or to be found */
 };
 struct fusion_counts fusion_counts(const struct fusion_session *s);
 

@@ -1,6 +1,7 @@
 /* tests/test_session_memory.c -- when an exec takes memory, and when it gives it back. */
 #include <math.h>
 
+#include "tests/cpu_folder.h"
 #include "tests/exec_fixture.h"
 
 enum { SIDE = 256, BYTES = SIDE * SIDE * 4 };
@@ -231,6 +232,46 @@ static void a_run_that_memory_ends_leaves_nothing(void **state)
 	f->env = env;
 }
 
+/* Whether the cache on disk served x + x, compiled so. */
+static bool served(struct fixture *f, bool of_eager)
+{
+	const struct compile_options options = { .env = &f->env,
+						 .backend = backend_find("cpu"),
+						 .passes = { .verify = true },
+						 .of_eager = of_eager };
+	struct builder b = builder_create();
+	int x = INPUT(&b, DTYPE_F32, NUM(&b, SIDE), NUM(&b, SIDE));
+	struct err err = { 0 };
+	struct exec *e;
+	bool cached;
+
+	RETURN(&b, ADD(&b, OP_add, T(x), T(x)));
+	e = compile_piece(&options, graph_copy(b.g, b.arena), b.arena, &err);
+	if (!e)
+		fail_msg("%s", err.message);
+	cached = e->stats.cached;
+	exec_destroy(e);
+	builder_destroy(&b);
+	return cached;
+}
+
+/* What is compiled again for its time is what compiled modes compile, no op of eager. */
+static void an_op_of_eager_comes_from_the_cache(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(make_folder(state), 0);
+	f->env.backend_env.cache_dir = folder;
+	f->env.backend_env.cache_rebuild = true;
+	f->env.backend_env.compile_timeout_ms = 60000;
+	assert_false(served(f, true));
+	assert_true(served(f, true));
+	assert_false(served(f, false));
+	f->env.backend_env.cache_rebuild = false;
+	assert_true(served(f, false));
+	remove_folder(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_result_takes_the_place_of_an_operand_of_two,
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_run_that_memory_ends_leaves_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(an_op_of_eager_comes_from_the_cache, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

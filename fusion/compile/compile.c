@@ -26,6 +26,7 @@ struct exec *compile_piece(const struct compile_options *options, struct graph *
 			   struct arena *arena, struct err *err)
 {
 	struct pass_options passes = passes_of(options);
+	struct backend_env env = options->env->backend_env;
 	struct pass_result passed = { 0 };
 	int64_t begin = clock_ns(), lowering;
 	uint64_t refused = memory_refused_here();
@@ -46,8 +47,8 @@ struct exec *compile_piece(const struct compile_options *options, struct graph *
 		return NULL;
 	/* the backend: machine code, unless its cache has it */
 	if (lowered->n_kernels > 0) {
-		e->executable = backend_compile(options->backend, &options->env->backend_env,
-						lowered, &e->stats, err);
+		env.cache_rebuild &= !options->of_eager;
+		e->executable = backend_compile(options->backend, &env, lowered, &e->stats, err);
 		if (!e->executable) {
 			exec_destroy(e);
 			return NULL;

@@ -50,6 +50,8 @@ struct compile_options {
 	const struct backend *backend;
 	struct pass_options passes;
 	struct lowering lowering;
+	bool of_eager; /* one op of eager: the cache on disk serves it even where a run asks for
+			* kernels to be compiled again, whose time is a figure of compiled modes */
 };
 
 struct exec_output {

@@ -60,12 +60,24 @@ static int add_input(struct graph *g, const struct tensor *t)
 	return graph_input(g, t->dtype, &shape, stride);
 }
 
-static bool build_write(struct eager *e, struct eager_plan *plan, const struct tensor *to,
-			const struct tensor *from, const struct tensor *flat, struct err *err)
+/* Compiles the graph of one op. */
+static struct exec *compile_op(struct eager *e, struct graph *g, struct arena *arena,
+			       struct err *err)
 {
 	const struct compile_options options = { .env = e->env,
 						 .backend = e->backend,
-						 .passes = { .disabled = e->passes_disabled } };
+						 .passes = { .disabled = e->passes_disabled },
+						 .of_eager = true };
+	struct exec *exec = compile_piece(&options, g, arena, err);
+
+	if (exec)
+		e->compile_ns += exec->stats.compile_ns;
+	return exec;
+}
+
+static bool build_write(struct eager *e, struct eager_plan *plan, const struct tensor *to,
+			const struct tensor *from, const struct tensor *flat, struct err *err)
+{
 	struct graph *g = graph_create(&plan->arena);
 	const struct sym *size[MAX_RANK], *stride[MAX_RANK];
 	int base = g ? add_input(g, flat) : -1, value = g ? add_input(g, from) : -1, id;
@@ -88,7 +100,7 @@ static bool build_write(struct eager *e, struct eager_plan *plan, const struct t
 		return false;
 	if (!graph_set_outputs(g, &id, 1))
 		return torch_no_memory(err);
-	plan->exec = compile_piece(&options, g, &plan->arena, err);
+	plan->exec = compile_op(e, g, &plan->arena, err);
 	return plan->exec && exec_bind(plan->exec, NULL, err);
 }
 
@@ -344,9 +356,6 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 		  const struct op_call *c, struct err *err)
 {
-	const struct compile_options options = { .env = e->env,
-						 .backend = e->backend,
-						 .passes = { .disabled = e->passes_disabled } };
 	struct graph *g = eager_graph(e, &plan->arena);
 	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
 	struct value values[MAX_ARGS];
@@ -383,7 +392,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	}
 	if (!graph_set_outputs(g, &id, 1))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
-	plan->exec = compile_piece(&options, g, &plan->arena, err);
+	plan->exec = compile_op(e, g, &plan->arena, err);
 	if (!plan->exec)
 		return false;
 	plan->exec->eager = true;

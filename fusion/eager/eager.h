@@ -25,6 +25,7 @@ struct eager {
 	uint64_t passes_disabled;
 	const struct fusion_observer *observer; /* NULL: nobody watches */
 	int64_t launches;
+	int64_t compile_ns; /* that kernels of ops took to compile, or to be found */
 	struct torch_names *names;
 	struct { /* of tensors, found last, by where the program has the name */
 		const char *spelling; /* "Tensor.clone", of `names` */

@@ -34,7 +34,8 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 				       .n_breaks = (int)r->breaks.len,
 				       .n_frames = (int)r->frames.len,
 				       .n_entries = (int)r->entries.len,
-				       .barriers_left_out = lazy ? lazy->events_left_out : 0 };
+				       .barriers_left_out = lazy ? lazy->events_left_out : 0,
+				       .eager_compile_ns = s->session.eager.compile_ns };
 }
 
 static struct fusion_recording recording_of(const struct exec *x, const struct exec_recorded *r)

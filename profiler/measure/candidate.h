@@ -72,7 +72,8 @@ struct candidate {
 	double *aside_us;                /* samples that were set aside (measure.h) */
 	int n_aside;
 	double launches; /* per call */
-	double calls_s;  /* the calls once in order */
+	double
+	    calls_s; /* the calls once in order, less what kernels of eager ops took to compile */
 	int64_t
 	    compiled; /* graphs and kernels, while the clock ran: calls kept meeting new values */
 };
