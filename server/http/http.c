@@ -308,7 +308,7 @@ static void check_asked(struct http *http, struct exchange *x, struct MHD_Connec
 	if (!find_caller(http, x, c))
 		return;
 	if (x->kept && *x->req.caller.project) {
-		answer_release(http->answers, x->kept);
+		answer_release(http->answers, x->kept, NULL);
 		x->kept = NULL;
 		x->route = route_find(http->routes, method, x->req.path, &x->arena,
 				      x->req.path_args, &x->err);
@@ -769,10 +769,8 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	answers_over(http->answers, &x->making, NULL, false);
 	if (!x->kept)
 		x->kept = x->making.answer; /* that nobody sent */
-	if (x->ready)
-		answer_put_ready(http->answers, x->kept, x->ready);
 	if (x->kept)
-		answer_release(http->answers, x->kept);
+		answer_release(http->answers, x->kept, x->ready);
 	if (peer && !peer->spare && strlen(x->address) < SPARE_ADDRESS_BYTES)
 		peer->spare = x;
 	else
