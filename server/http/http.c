@@ -586,7 +586,7 @@ static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Co
 static void receive_all(struct exchange *x, struct MHD_Connection *c)
 {
 	x->received_all = true;
-	patient_has_sent(patient_of(c));
+	patient_sends(patient_of(c), 0, true);
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
 		err_set(&x->err, ERR_BUSY,
@@ -691,7 +691,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
-		patient_sends(patient_of(c), *upload_len);
+		patient_sends(patient_of(c), *upload_len, false);
 		if (x->received > SWALLOW_BYTES)
 			return MHD_NO; /* it does not end: close */
 		if (x->err.code == ERR_NONE)
