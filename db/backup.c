@@ -17,6 +17,7 @@
 
 #include "db/internal.h"
 #include "db/pieces.h"
+#include "db/shared.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 
@@ -322,6 +323,13 @@ json_t *db_backup(const char *from, const char *to, enum backup_what what, struc
 	json_t *said = NULL;
 	bool kept;
 
+	if (db_path_is_shared(from)) {
+		err_set(err, ERR_STORAGE,
+			"a store on PostgreSQL is backed up by pg_dump, and the folder of `serve "
+			"--files` "
+			"beside it");
+		return NULL;
+	}
 	if (what == BACKUP_WHOLE && access(to, F_OK) == 0) {
 		err_set(err, ERR_CONFLICT, "%.300s is there already; name another file", to);
 		return NULL;
@@ -532,6 +540,12 @@ json_t *db_restore(const char *from, const char *to, struct err *err)
 	int fd;
 	bool ok;
 
+	if (db_path_is_shared(to)) {
+		err_set(err, ERR_STORAGE,
+			"a backup is restored to a file; `breakeven store copy` brings it to "
+			"PostgreSQL");
+		return NULL;
+	}
 	if (!is_free(to, err))
 		return NULL;
 	fd = open(from, O_RDONLY | O_CLOEXEC);

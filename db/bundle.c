@@ -141,9 +141,9 @@ static bool put_table(struct bundle_writer *w, struct sql *h, int table, const s
 	" AND (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2))"                      \
 	" AND (?3 = '' OR project = ?3) "
 static const char choose_sql[] =
-    "SELECT (SELECT json_group_array(id) FROM (SELECT id" ASKED "AND" ENDED "ORDER BY id)),"
+    "SELECT (SELECT json_group_array(id) FROM (SELECT id" ASKED "AND" ENDED "ORDER BY id) AS a),"
     " (SELECT json_group_array(id) FROM (SELECT id FROM suite WHERE ?1 = 0 AND (id = ?2 OR"
-    " (?2 = 0 AND (?3 = '' OR project = ?3))) ORDER BY id)),"
+    " (?2 = 0 AND (?3 = '' OR project = ?3))) ORDER BY id) AS b),"
     " (SELECT count(*)" ASKED "AND NOT" ENDED ")";
 
 static bool choose(struct sql *h, const struct bundle_of *of, struct arena *arena,

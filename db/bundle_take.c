@@ -5,6 +5,7 @@
  * well.  Names of tables and columns are those of this store, ids are given anew, texts have
  * bounds, what is packed is unpacked once, and a report has to be one.
  */
+#include "db/environment.h"
 #include "db/bundle.h"
 
 #include <stdlib.h>

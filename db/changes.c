@@ -50,8 +50,8 @@ static bool scopes_of(struct db *db, const char *name, int most, struct arena *a
 	    "AND" DONE "GROUP BY project, branch, settings_hash) AS f LEFT JOIN change_look AS l "
 	    "ON l.name = ?1"
 	    " AND l.project = f.project AND l.branch = f.branch AND"
-	    " l.settings_hash = f.settings_hash WHERE l.newest IS NOT f.newest OR"
-	    " l.runs IS NOT f.runs ORDER BY f.newest DESC LIMIT ?2",
+	    " l.settings_hash = f.settings_hash WHERE l.newest IS NULL OR l.newest <> f.newest OR"
+	    " l.runs <> f.runs ORDER BY f.newest DESC LIMIT ?2",
 	    "ti", name, (int64_t)most + 1);
 	int code = SQL_FAILED;
 
@@ -118,7 +118,7 @@ static bool places_of(struct sql *h, const struct change_scope *scope, struct ar
 	    h, err,
 	    "SELECT id, commit_id FROM (SELECT id, commit_id FROM run"
 	    " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
-	    " ORDER BY id",
+	    " AS newest ORDER BY id",
 	    "tttti", scope->name, scope->project, scope->branch, scope->settings_hash, out->most);
 	int code = SQL_FAILED;
 
@@ -185,7 +185,7 @@ static bool figures_of_scope(struct db *db, const struct change_scope *scope, st
 					   " FROM run_figure JOIN (SELECT id, source_hash FROM run"
 					   " WHERE" OF_SCOPE "AND" DONE "ORDER BY id DESC LIMIT ?5)"
 					   " AS r ON r.id = run_figure.run"
-					   " ORDER BY metric, mode, n, run",
+					   " ORDER BY metric, mode, n NULLS FIRST, run",
 					   "tttti", scope->name, scope->project, scope->branch,
 					   scope->settings_hash, runs.most)
 				     : NULL;
@@ -439,14 +439,17 @@ static bool put_with(struct sql *h, const struct change_scope *scope,
 		if (known.at[i].id)
 			ok = drop(h, known.at[i].id, err);
 	arena_finish(&arena);
-	return ok && db_step_once(
-			 h,
-			 db_prepare(h, err,
-				    "INSERT OR REPLACE INTO change_look(name, project, branch,"
-				    " settings_hash, newest, runs) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-				    "ttttii", scope->name, scope->project, scope->branch,
-				    scope->settings_hash, scope->newest, scope->runs),
-			 "store what was looked at", err);
+	return ok &&
+	       db_step_once(
+		   h,
+		   db_prepare(h, err,
+			      "INSERT INTO change_look(name, project, branch,"
+			      " settings_hash, newest, runs) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+			      " ON CONFLICT (name, project, branch, settings_hash) DO UPDATE SET"
+			      " newest = excluded.newest, runs = excluded.runs",
+			      "ttttii", scope->name, scope->project, scope->branch,
+			      scope->settings_hash, scope->newest, scope->runs),
+		   "store what was looked at", err);
 }
 
 static bool look_at(struct db *db, const struct change_scope *scope, change_find_fn *find,
@@ -481,12 +484,13 @@ static bool say_with(struct sql *h, int64_t id, const struct change_said *said, 
 {
 	bool ok = db_step_once(
 	    h,
-	    db_prepare(h, err,
-		       "UPDATE change SET acknowledged = CASE WHEN ?2 THEN ?3 ELSE acknowledged"
-		       " END, note = CASE WHEN ?4 THEN ?5 ELSE note END, note_by = ?6,"
-		       " said_ns = ?7 WHERE id = ?1",
-		       "iiiitti", id, (int64_t)said->sets_acknowledged, (int64_t)said->acknowledged,
-		       (int64_t)(said->note != NULL), said->note, said->by, clock_wall_ns()),
+	    db_prepare(
+		h, err,
+		"UPDATE change SET acknowledged = CASE WHEN ?2 <> 0 THEN ?3 ELSE acknowledged"
+		" END, note = CASE WHEN ?4 <> 0 THEN ?5 ELSE note END, note_by = ?6,"
+		" said_ns = ?7 WHERE id = ?1",
+		"iiiitti", id, (int64_t)said->sets_acknowledged, (int64_t)said->acknowledged,
+		(int64_t)(said->note != NULL), said->note, said->by, clock_wall_ns()),
 	    "store what is said of a change", err);
 
 	if (ok && sql_changes(h) == 0)

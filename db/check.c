@@ -14,6 +14,7 @@
 #include "db/internal.h"
 #include "db/packed.h"
 #include "db/pieces.h"
+#include "db/shared.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/hash.h"
 
@@ -246,9 +247,16 @@ static json_t *check(struct checked *c, const char *path, struct err *err)
 
 json_t *db_check(const char *path, struct err *err)
 {
-	struct checked c = { .h = db_connect(path, SQL_READ, err) };
+	struct checked c = { 0 };
 	json_t *out = NULL;
 
+	if (db_path_is_shared(path)) {
+		err_set(err, ERR_STORAGE,
+			"check looks at a file; of a store on PostgreSQL the server "
+			"itself checks the pages (pg_amcheck)");
+		return NULL;
+	}
+	c.h = db_connect(path, SQL_READ, err);
 	if (!c.h)
 		return NULL;
 	c.problems = json_array();

@@ -34,7 +34,9 @@
 	X(created_ns, "created_ns", INTEGER, 0)                                                    \
 	X(started_ns, "started_ns", INTEGER, 0)                                                    \
 	X(finished_ns, "finished_ns", INTEGER, 0)                                                  \
-	X(tags, "(SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id)",    \
+	X(tags,                                                                                    \
+	  "(SELECT group_concat(tag, char(10)) FROM (SELECT tag FROM run_tag WHERE run_tag.run = " \
+	  "run.id ORDER BY tag) AS its)",                                                          \
 	  TEXT, "")                                                                                \
 	X(note, "note", TEXT, "")                                                                  \
 	X(author, "author", TEXT, "")                                                              \

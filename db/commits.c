@@ -254,8 +254,9 @@ static bool put_parents(struct sql *h, const char *project, const struct known_c
 	for (int i = 0; i < c->n_parents; i++)
 		if (!db_step_once(h,
 				  db_prepare(h, err,
-					     "INSERT OR IGNORE INTO commit_parent(project, id,"
-					     " place, parent) VALUES(?1, ?2, ?3, ?4)",
+					     "INSERT INTO commit_parent(project, id,"
+					     " place, parent) VALUES(?1, ?2, ?3, ?4)"
+					     " ON CONFLICT DO NOTHING",
 					     "ttit", project, c->id, (int64_t)i, c->parents[i]),
 				  "store a commit", err))
 			return false;
@@ -267,8 +268,9 @@ static bool put_commit(struct sql *h, const char *project, const struct known_co
 {
 	if (!db_step_once(h,
 			  db_prepare(h, err,
-				     "INSERT OR IGNORE INTO known_commit(project, id, subject,"
-				     " author, committed_ns) VALUES(?1, ?2, ?3, ?4, ?5)",
+				     "INSERT INTO known_commit(project, id, subject,"
+				     " author, committed_ns) VALUES(?1, ?2, ?3, ?4, ?5)"
+				     " ON CONFLICT DO NOTHING",
 				     "tttti", project, c->id, c->subject, c->author,
 				     c->committed_ns),
 			  "store a commit", err))
@@ -308,14 +310,20 @@ bool db_commits_put(struct db *db, const char *project, const struct known_commi
 
 /* Commits that `?3` has and `?2` has not.  One of which nothing but its id is known is a gap. */
 #define BETWEEN                                                                                    \
-	"WITH RECURSIVE old(id) AS (SELECT ?2 UNION SELECT p.parent FROM old JOIN commit_parent"   \
-	" AS p ON p.project = ?1 AND p.id = old.id LIMIT ?4),"                                     \
-	" new(id) AS (SELECT ?3 WHERE ?3 NOT IN old UNION SELECT p.parent FROM new JOIN"           \
-	" commit_parent AS p ON p.project = ?1 AND p.id = new.id WHERE p.parent NOT IN old"        \
-	" LIMIT ?5) SELECT c.id, c.subject, c.author, c.committed_ns, EXISTS (SELECT 1 FROM"       \
+	"WITH RECURSIVE back(id) AS (SELECT ?2 COLLATE \"BINARY\" UNION SELECT p.parent FROM "     \
+	"back JOIN commit_parent"                                                                  \
+	" AS p ON p.project = ?1 AND p.id = back.id),"                                             \
+	" old(id) AS MATERIALIZED (SELECT id FROM back LIMIT ?4),"                                 \
+	" on_way(id) AS (SELECT ?3 COLLATE \"BINARY\" WHERE ?3 NOT IN (SELECT id FROM old) UNION " \
+	"SELECT p.parent "                                                                         \
+	"FROM"                                                                                     \
+	" on_way JOIN commit_parent AS p ON p.project = ?1 AND p.id = on_way.id"                   \
+	" WHERE p.parent NOT IN (SELECT id FROM old)),"                                            \
+	" new(id) AS MATERIALIZED (SELECT id FROM on_way LIMIT ?5)"                                \
+	" SELECT c.id, c.subject, c.author, c.committed_ns, EXISTS (SELECT 1 FROM"                 \
 	" commit_parent AS p WHERE p.project = ?1 AND p.id = new.id) FROM new LEFT JOIN"           \
 	" known_commit AS c ON c.project = ?1 AND c.id = new.id"                                   \
-	" ORDER BY c.committed_ns DESC, new.id"
+	" ORDER BY c.committed_ns DESC NULLS LAST, new.id"
 
 /* How far is looked: so many ancestors of the earlier one, so many commits between. */
 struct commit_search {

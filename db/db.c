@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "db/internal.h"
+#include "db/shared_open.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/refused.h"
@@ -244,12 +245,22 @@ static bool connect_readers(struct db *db, const char *path, int access, struct 
 	return true;
 }
 
+static struct db *opened(struct db *db, bool ok)
+{
+	if (ok)
+		return db;
+	db_close(db);
+	return NULL;
+}
+
 struct db *db_open(const char *path, struct err *err)
 {
 	struct db *db = create(err);
 
 	if (!db)
 		return NULL;
+	if (db_path_is_shared(path))
+		return opened(db, shared_open(db, path, SHARED_SERVES, err));
 	db->lock_fd = take_lock(path, err);
 	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, 0, err))
 		return db;
@@ -265,6 +276,8 @@ struct db *db_open_beside(const char *path, struct err *err)
 
 	if (!db)
 		return NULL;
+	if (db_path_is_shared(path))
+		return opened(db, shared_open(db, path, SHARED_WRITES, err));
 	db->lock_fd = take_lock(path, &in_use);
 	if (db->lock_fd == LOCK_IN_USE) {
 		db->writer = db_connect(path, SQL_WRITE, err);
@@ -340,8 +353,11 @@ struct db *db_open_reading(const char *path, struct err *err)
 {
 	struct db *db = create(err);
 	struct err refused = { 0 };
-	bool ok = db && connect_reading(db, path, 0, &refused);
+	bool ok;
 
+	if (db && db_path_is_shared(path))
+		return opened(db, shared_open(db, path, SHARED_READS, err));
+	ok = db && connect_reading(db, path, 0, &refused);
 	if (db && !ok && wants_to_write(db)) {
 		disconnect_readers(db);
 		ok = connect_immutable(db, path, err);
@@ -410,10 +426,14 @@ static bool takes_pages_back(struct db *db, struct err *err)
 
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 {
-	int64_t n;
+	int64_t n = 0;
 	char vacuum[64];
-	bool ok = read_free_pages(db, &n, err);
+	bool ok;
 
+	*more = false;
+	if (db->is_shared) /* its server gives space back by itself */
+		return true;
+	ok = read_free_pages(db, &n, err);
 	*more = ok && n > (all ? 0 : FREE_PAGES_MOST);
 	if (!*more)
 		return ok;

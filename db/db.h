@@ -1,4 +1,4 @@
-/* db/db.h -- the store: one SQLite file in WAL mode.
+/* db/db.h -- the store: one SQLite file in WAL mode, or a database of PostgreSQL.
  *
  *	struct db *db = db_open("breakeven.db", &err);
  *	db_run_insert(db, &row, &id, &err);
@@ -7,7 +7,7 @@
  *
  * Every function may be called from any thread: writes take turns on one
  * connection, reads use a few others.  Texts in results live in the caller's
- * arena.  Errors: STORAGE with SQLite's own words, NOT_FOUND, CONFLICT.
+ * arena.  Errors: STORAGE with the engine's own words, NOT_FOUND, CONFLICT.
  */
 #ifndef DB_DB_H
 #define DB_DB_H
@@ -29,6 +29,9 @@ struct db;
  * of a newer version. */
 struct db *db_open(const char *path, struct err *err);
 void db_close(struct db *db); /* NULL is fine */
+
+/* Whether a path names a database that several servers may have: postgresql://... */
+bool db_path_is_shared(const char *path);
 
 /* To write small things, beside a server that has it or without one.  As db_open(), but for the
  * lock: where a server has it, the schema must be this version's. */
@@ -313,7 +316,8 @@ bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct 
 bool db_run_requeue(struct db *db, int64_t id, struct err *err);
 
 /* After a start: runs that were under way here when the last server went are queued
- * again, or failed where that was their third attempt.  *n counts them. */
+ * again, or failed where that was their third attempt.  *n counts them.  Of a shared store those of
+ * servers that are there no more: also later. */
 bool db_run_recover(struct db *db, int *n, struct err *err);
 
 /* Takes an ended run out of all that is read.  db_run_restore() has it back, until

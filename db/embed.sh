@@ -1,22 +1,24 @@
 #!/bin/sh
-# db/embed.sh FILE.sql... -- the migrations as assembler: a table of strings
-# that ends with a null pointer (read by db/db.c).
+# db/embed.sh NAME FILE.sql... -- files of SQL as assembler: NAME_texts, a table of strings that ends
+# with a null pointer (read by db/db.c and db/shared_open.h).
 set -eu
 
+name=$1
+shift
 echo '.section .data.rel.ro,"aw",@progbits'
-echo '.global migration_texts'
+echo ".global ${name}_texts"
 echo '.balign 8'
-echo 'migration_texts:'
+echo "${name}_texts:"
 i=0
 for file in "$@"; do
 	i=$((i + 1))
-	echo "	.quad migration_$i"
+	echo "	.quad ${name}_$i"
 done
 echo '	.quad 0'
 echo '.section .rodata'
 i=0
 for file in "$@"; do
 	i=$((i + 1))
-	printf 'migration_%s:\n\t.incbin "%s"\n\t.byte 0\n' "$i" "$file"
+	printf '%s_%s:\n\t.incbin "%s"\n\t.byte 0\n' "$name" "$i" "$file"
 done
 echo '.section .note.GNU-stack,"",@progbits'

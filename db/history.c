@@ -39,8 +39,8 @@ static void read_figure(struct sql_statement *s, struct arena *arena, struct run
 
 #define OF_HISTORY                                                                                 \
 	" WHERE name = ?1 AND kind <> 'trace' AND status NOT IN ('queued', 'running')"             \
-	" AND (?2 = '' OR project = ?2) AND (?3 = '' OR source_hash GLOB ?3 || '*')"               \
-	" AND (?4 = '' OR settings_hash GLOB ?4 || '*')"
+	" AND (?2 = '' OR project = ?2) AND substr(source_hash, 1, length(?3)) = ?3"               \
+	" AND substr(settings_hash, 1, length(?4)) = ?4"
 
 static bool count_history(struct sql *h, const struct history_query *f, int64_t *total,
 			  struct err *err)
@@ -82,7 +82,7 @@ static bool fill_history(struct sql *h, const struct history_query *f, struct ar
 	    h, err,
 	    "SELECT " FIGURE_NAMES " FROM run_figure "
 	    "WHERE metric = ?1 AND mode = ?2 AND (?3 IS NULL OR n = ?3) AND "
-	    "run = ?4 ORDER BY n DESC LIMIT 1",
+	    "run = ?4 ORDER BY n DESC NULLS LAST LIMIT 1",
 	    "ttd", f->metric, f->mode, f->n);
 	bool ok = s != NULL;
 
@@ -181,7 +181,7 @@ bool db_figures_known(struct db *db, const char *name, struct arena *arena, stru
 	    db_prepare(
 		h, err,
 		"SELECT DISTINCT NULL, metric, mode, n, NULL, NULL, NULL, 0 FROM run_figure WHERE "
-		"run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n",
+		"run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n NULLS FIRST",
 		"t", name),
 	    arena, out, err);
 }
@@ -205,7 +205,7 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 		/* Of what another tool measured the commit alone says what it is of. */
 		" (this.about = '' OR this.commit_id <> '') AND"
 		" this.source_hash <> '' ORDER BY other.id DESC LIMIT ?2)"
-		" ORDER BY metric, mode, n",
+		" ORDER BY metric, mode, n NULLS FIRST",
 		"ii", run, (int64_t)REPEATS),
 	    arena, out, err);
 }

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "db/shared.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 
 enum { MOST_WAITING = 500 };
+static const int64_t LEADS_LOOKED_NS = INT64_C(5) * 1000000000;
 static const int64_t day_ns = INT64_C(86400) * 1000000000;
 
 /* Whether hook `h` wants an event of a project. */
@@ -41,12 +43,15 @@ static bool add_with(struct sql *h, const struct hook_row *row, int64_t *id, str
 	*id = sql_last_id(h);
 	/* What ended before the first was made is no news. */
 	return ok &&
-	       db_step_once(h,
-			    db_prepare(h, err,
-				       "INSERT OR REPLACE INTO hook_mark(only, finished_ns) SELECT"
-				       " 1, ?1 WHERE (SELECT count(*) FROM hook) = 1",
-				       "i", now),
-			    "store a webhook", err);
+	       db_step_once(
+		   h,
+		   db_prepare(
+		       h, err,
+		       "INSERT INTO hook_mark(\"only\", finished_ns) SELECT"
+		       " 1, ?1 WHERE (SELECT count(*) FROM hook) = 1 ON CONFLICT (\"only\") DO"
+		       " UPDATE SET finished_ns = excluded.finished_ns",
+		       "i", now),
+		   "store a webhook", err);
 }
 
 bool db_hook_add(struct db *db, const struct hook_row *row, int64_t *id, struct err *err)
@@ -74,11 +79,13 @@ bool db_hook_list(struct db *db, const char *project, struct arena *arena, struc
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
-	    "SELECT id, project, url, secret, events, author, created_ns, (SELECT count(*) FROM"
-	    " hook_delivery WHERE hook = hook.id AND state = 'waiting'), l.state, l.tried_ns FROM"
-	    " hook LEFT JOIN (SELECT hook AS of, state, max(tried_ns) AS tried_ns FROM"
-	    " hook_delivery WHERE tried_ns IS NOT NULL GROUP BY hook) AS l ON l.of = hook.id"
-	    " WHERE ?1 = '' OR project = ?1 ORDER BY id",
+	    "SELECT hook.id, project, url, secret, events, author, hook.created_ns, (SELECT "
+	    "count(*) FROM"
+	    " hook_delivery AS w WHERE w.hook = hook.id AND w.state = 'waiting'), l.state, "
+	    "l.tried_ns FROM"
+	    " hook LEFT JOIN hook_delivery AS l ON l.id = (SELECT d.id FROM hook_delivery AS d"
+	    " WHERE d.hook = hook.id AND d.tried_ns IS NOT NULL ORDER BY d.tried_ns DESC, d.id DESC"
+	    " LIMIT 1) WHERE ?1 = '' OR project = ?1 ORDER BY hook.id",
 	    "t", project);
 	int code = SQL_FAILED;
 
@@ -131,7 +138,7 @@ static bool put_delivery(struct sql *h, const char *project, const struct delive
 		       " 'failed' END, ?5, ?5, CASE WHEN n < ?6 THEN '' ELSE 'as many wait as may:"
 		       " it was not sent' END FROM (SELECT id, (SELECT count(*) FROM hook_delivery"
 		       " AS d WHERE d.hook = h.id AND d.state = 'waiting') AS n FROM hook AS h"
-		       " WHERE CASE WHEN ?1 <> 0 THEN h.id = ?1 ELSE" WANTS("?2", "?7") "END)",
+		       " WHERE CASE WHEN ?1 <> 0 THEN h.id = ?1 ELSE" WANTS("?2", "?7") "END) AS h",
 		       "ititiit", row->hook, row->event, row->subject, row->body, clock_wall_ns(),
 		       (int64_t)MOST_WAITING, project),
 	    "store a delivery", err);
@@ -145,7 +152,7 @@ static bool prune(struct sql *h, struct err *err)
 	    db_prepare(h, err,
 		       "DELETE FROM hook_delivery WHERE id IN (SELECT id FROM (SELECT id,"
 		       " row_number() OVER (PARTITION BY hook ORDER BY id DESC) AS place FROM"
-		       " hook_delivery WHERE state <> 'waiting') WHERE place > ?1)",
+		       " hook_delivery WHERE state <> 'waiting') AS d WHERE place > ?1)",
 		       "i", (int64_t)HOOK_LOG_KEPT),
 	    "shorten the log of webhooks", err);
 }
@@ -192,6 +199,10 @@ static struct delivery_row delivery_at(struct sql_statement *s, struct arena *ar
 bool db_delivery_due(struct db *db, int64_t now_ns, struct arena *arena, struct delivery_row *out,
 		     struct err *err)
 {
+	if (!shared_leads(db, err)) { /* another server may go */
+		*out = (struct delivery_row){ .due_ns = now_ns + LEADS_LOOKED_NS };
+		return err->code == ERR_NONE;
+	}
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
@@ -260,6 +271,10 @@ bool db_delivery_list(struct db *db, int64_t hook, int limit, struct arena *aren
 
 bool db_alerts(struct db *db, struct arena *arena, struct alert_row **out, int *n, struct err *err)
 {
+	*out = NULL;
+	*n = 0;
+	if (!shared_leads(db, err))
+		return err->code == ERR_NONE;
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
@@ -298,20 +313,26 @@ bool db_alert_set(struct db *db, int64_t change, int64_t run, bool told, struct 
 {
 	bool ok = db_write_begin(db, err);
 
-	return ok && db_write_end(
-			 db,
-			 db_step_once(db->writer,
-				      db_prepare(db->writer, err,
-						 "INSERT OR REPLACE INTO change_alert(change, run,"
-						 " told) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1"
-						 " FROM change WHERE id = ?1)",
-						 "iii", change, run, (int64_t)told),
-				      "store that a change was told", err),
-			 err);
+	return ok &&
+	       db_write_end(
+		   db,
+		   db_step_once(db->writer,
+				db_prepare(db->writer, err,
+					   "INSERT INTO change_alert(change, run,"
+					   " told) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1"
+					   " FROM change WHERE id = ?1) ON CONFLICT (change) DO"
+					   " UPDATE SET run = excluded.run, told = excluded.told",
+					   "iii", change, run, (int64_t)told),
+				"store that a change was told", err),
+		   err);
 }
 
 bool db_ended(struct db *db, struct arena *arena, struct ended_run **out, int *n, struct err *err)
 {
+	*out = NULL;
+	*n = 0;
+	if (!shared_leads(db, err))
+		return err->code == ERR_NONE;
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,

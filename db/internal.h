@@ -18,6 +18,9 @@ struct db {
 	bool reader_busy[N_READERS];
 	pthread_mutex_t reader_lock;
 	pthread_cond_t reader_free;
+	bool is_shared; /* a database of PostgreSQL: see db/shared.h */
+	int64_t server,
+	    turn; /* likewise: this server's number, 0: it takes up no jobs; of the writer's turn */
 	int lock_fd;                      /* FILE.lock, held while open */
 	_Atomic uint64_t version;         /* db_version() */
 	_Atomic int64_t looked_ns;        /* when it was last asked what others wrote ... */
@@ -67,9 +70,6 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 /* Makes a run that was queued within this turn one that is done (reports.c). */
 bool run_measured(struct db *db, int64_t id, const struct run_outcome *o, struct err *err);
 
-/* A machine's row, which is made where it is not there; within a turn of the writer (reports.c). */
-bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err);
-
 /* A run's place in a history (commits.c). */
 struct placed_run {
 	int64_t run;
@@ -88,6 +88,11 @@ bool db_place_runs(struct sql *h, struct placed_run *runs, int n, struct err *er
 #define RUN_COLUMNS                                                                                \
 	"id" RUN_POSTED_COLUMNS(COLUMN_NAME) RUN_KEPT_COLUMNS(COLUMN_NAME)                         \
 	    SUMMARY_COLUMNS(COLUMN_NAME) ", error_code, error_message, error_line, error_column"
+/* Of a run that is restored: one that has become the baseline of its workload meanwhile stays that.
+ */
+#define STILL_BASELINE                                                                             \
+	"CASE WHEN baseline = 1 AND NOT EXISTS (SELECT 1 FROM run WHERE run.name = run_row.name"   \
+	" AND run.project = run_row.project AND run.baseline = 1) THEN 1 ELSE 0 END"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 int run_read(struct sql_statement *s, int at, struct arena *arena, struct run_row *out);
 

@@ -12,20 +12,26 @@ static bool add(struct db *db, const struct request_key *k, bool *added, struct 
 
 	if (!db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "DELETE FROM request_key WHERE at_ns < max(?1, ifnull((SELECT"
+				     "DELETE FROM request_key WHERE at_ns < ?1 OR at_ns < (SELECT"
 				     " at_ns FROM request_key ORDER BY at_ns DESC LIMIT 1 OFFSET"
-				     " ?2), 0))",
+				     " ?2)",
 				     "ii", now - KEPT_NS, (int64_t)KEYS_MOST),
 			  "forget old keys", err) ||
 	    !db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "INSERT OR IGNORE INTO request_key(who, key, request, at_ns)"
-				     " VALUES(?, ?, ?, ?)",
+				     "INSERT INTO request_key(who, key, request, at_ns)"
+				     " VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				     "ttti", k->who, k->key, k->request, now),
 			  "keep a key", err))
 		return false;
 	*added = sql_changes(db->writer) > 0;
-	return true;
+	return !*added || !db->server ||
+	       db_step_once(
+		   db->writer,
+		   db_prepare(db->writer, err,
+			      "UPDATE request_key SET server = ?3 WHERE who = ?1 AND key = ?2",
+			      "tti", k->who, k->key, db->server),
+		   "keep a key", err);
 }
 
 static bool read(struct db *db, struct request_key *k, struct arena *arena, struct err *err)

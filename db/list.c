@@ -18,10 +18,13 @@ static const struct {
 	[RUN_SORT_AGE] = { "age", "run.id", "" },
 	[RUN_SORT_NAME] = { "name", "lower(name)", "" },
 	[RUN_SORT_VERDICT] = { "verdict", "verdict", OF_SUMMARY },
-	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)",
+	[RUN_SORT_SPEEDUP] = { "speedup",
+			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END",
 			       OF_SUMMARY },
 	[RUN_SORT_MEDIAN] = { "median", "median_us", OF_SUMMARY },
-	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))",
+	[RUN_SORT_REPAID] = { "repaid",
+			      "CASE WHEN mode IS NOT NULL THEN ifnull(calls_to_repay, "
+			      "1.7976931348623157e308) END",
 			      OF_SUMMARY },
 	[RUN_SORT_BREAKS] = { "breaks", "breaks", OF_SUMMARY },
 	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", "" },
@@ -75,6 +78,7 @@ struct search_query {
 	struct search_word at[SEARCH_WORDS];
 	int n;
 	const char *json; /* of all words, which statements bind; NULL: there are none */
+	bool is_shared;   /* the store: its index is another */
 };
 
 static const char *const kinds[] = { "note", "source", "reason" };
@@ -191,9 +195,16 @@ static int64_t number_of(const char *text)
 }
 
 /* The texts that have the word. */
-static void write_texts(struct buf *sql, const struct search_word *w, int i)
+static void write_texts(struct buf *sql, const struct search_query *s, int i)
 {
-	if (characters(w->text) >= SEARCH_INDEXED)
+	const struct search_word *w = &s->at[i];
+
+	if (characters(w->text) >= SEARCH_INDEXED && s->is_shared)
+		buf_printf(sql,
+			   "SELECT id FROM search_text WHERE body ILIKE"
+			   " has_pattern(json_extract(?1, '$[%d].text'))",
+			   i);
+	else if (characters(w->text) >= SEARCH_INDEXED)
 		buf_printf(sql,
 			   "SELECT rowid FROM search WHERE search MATCH"
 			   " json_extract(?1, '$[%d].match')",
@@ -201,8 +212,8 @@ static void write_texts(struct buf *sql, const struct search_word *w, int i)
 	else
 		buf_printf(sql,
 			   "SELECT id FROM search_text WHERE %s"
-			   " AND instr(lower(body), lower(json_extract(?1, '$[%d].text')))",
-			   w->kind ? "1" : "kind IN ('about', 'note')", i);
+			   " AND instr(lower(body), lower(json_extract(?1, '$[%d].text'))) > 0",
+			   w->kind ? "TRUE" : "kind IN ('about', 'note')", i);
 }
 
 /* What a search finds; lives in the arena. */
@@ -215,12 +226,13 @@ struct run_set {
 };
 
 /* The runs that have the word, some of them more than once. */
-static void write_word(struct buf *sql, const struct search_word *w, int i)
+static void write_word(struct buf *sql, const struct search_query *s, int i)
 {
+	const struct search_word *w = &s->at[i];
 	int64_t number = w->kind || w->is_phrase ? 0 : number_of(w->text);
 
 	buf_puts(sql, "SELECT run FROM search_run WHERE text IN (");
-	write_texts(sql, w, i);
+	write_texts(sql, s, i);
 	buf_puts(sql, ")");
 	if (w->kind) /* one of `kinds` */
 		buf_printf(sql, " AND kind = '%s'", w->kind);
@@ -256,7 +268,7 @@ static bool read_word(struct sql *h, const struct search_query *s, int i, const 
 	struct sql_statement *stmt = NULL;
 	int code = SQL_FAILED;
 
-	write_word(&sql, &s->at[i], i);
+	write_word(&sql, s, i);
 	if (sql.failed)
 		err_set(err, ERR_MEMORY, "out of memory for a search");
 	else
@@ -292,8 +304,8 @@ static bool narrow(struct sql *h, const struct search_query *s, int i, struct ru
 }
 
 /* `text` NULL is an empty one.  BAD_REQUEST says what is wrong in it. */
-static bool found_look(struct sql *h, const char *text, struct arena *arena, struct run_set *out,
-		       struct err *err)
+static bool found_look(const struct db *db, struct sql *h, const char *text, struct arena *arena,
+		       struct run_set *out, struct err *err)
 {
 	struct search_query *s = arena_alloc(arena, sizeof(*s));
 	int64_t most = 0;
@@ -303,6 +315,7 @@ static bool found_look(struct sql *h, const char *text, struct arena *arena, str
 		return err_set(err, ERR_MEMORY, "out of memory for a search");
 	if (!search_parse(text, arena, s, err) || s->n == 0)
 		return err->code == ERR_NONE;
+	s->is_shared = db->is_shared;
 	if (!newest(h, &most, err))
 		return false;
 	out->asked = true;
@@ -328,17 +341,19 @@ static void found_write(const struct run_set *f, const char *parameter, struct b
 	if (!f->asked)
 		return;
 	if (f->n > FEW) {
-		buf_printf(sql, " AND get_bit(%s, run.id) = 1", parameter);
+		buf_printf(
+		    sql, " AND CASE WHEN run.id < %zu THEN get_bit(%s, run.id) = 1 ELSE FALSE END",
+		    f->bytes * 8, parameter);
 		return;
 	}
-	buf_puts(sql, " AND run.id IN (");
+	buf_puts(sql, f->n == 0 ? " AND FALSE" : " AND run.id IN (");
 	for (size_t at = 0; at < f->bytes; at++)
 		for (int bit = 0; f->bits[at] && bit < 8; bit++)
 			if (f->bits[at] >> bit & 1) {
 				buf_printf(sql, "%s%zu", before, at * 8 + (size_t)bit);
 				before = ",";
 			}
-	buf_puts(sql, ")");
+	buf_puts(sql, f->n == 0 ? "" : ")");
 }
 
 /* ---- where it is ---- */
@@ -357,6 +372,21 @@ static const char show_sql[] =
     " SELECT run, kind, substr(body, max(1, at - ?6), min(at - 1, ?6)) || char(2) ||"
     " substr(body, at, length(text)) || char(3) || substr(body, at + length(text), ?6), min(key)"
     " FROM hit WHERE at > 0 GROUP BY run, kind ORDER BY run, kind";
+
+/* The same in the words of PostgreSQL. */
+static const char show_shared_sql[] =
+    "WITH word AS (SELECT at - 1 AS key, one ->> 'text' AS text FROM"
+    " jsonb_array_elements(?1::jsonb) WITH ORDINALITY AS e(one, at)),"
+    " shown AS (SELECT run, search_run.kind, body FROM json_each(?2) AS ids"
+    " JOIN search_run ON run = ids.value JOIN search_text ON search_text.id = search_run.text"
+    " WHERE search_run.kind <> 'about'),"
+    " hit AS (SELECT run, kind, body, word.text, instr(lower(body), lower(word.text)) AS at,"
+    " key FROM shown CROSS JOIN word WHERE key IN (SELECT value FROM json_each(CASE kind"
+    " WHEN 'note' THEN ?3 WHEN 'source' THEN ?4 ELSE ?5 END)))"
+    " SELECT DISTINCT ON (run, kind) run, kind, substr(body, greatest(1, at - ?6::int),"
+    " least(at - 1, ?6::int)) || char(2) || substr(body, at, length(text)) || char(3) ||"
+    " substr(body, at + length(text), ?6::int), key FROM hit WHERE at > 0"
+    " ORDER BY run, kind, key";
 
 /* The words that may be shown of a kind, as a JSON list of their places. */
 static const char *words_of(const struct search_query *s, const char *kind, struct arena *arena)
@@ -408,8 +438,8 @@ static bool found_show(struct sql *h, const struct run_set *f, struct arena *are
 		of[i] = words_of(s, kinds[i], arena);
 	if (!ids || !of[0] || !of[1] || !of[2])
 		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	stmt = db_prepare(h, err, show_sql, "ttttti", s->json, ids, of[0], of[1], of[2],
-			  (int64_t)AROUND);
+	stmt = db_prepare(h, err, s->is_shared ? show_shared_sql : show_sql, "ttttti", s->json, ids,
+			  of[0], of[1], of[2], (int64_t)AROUND);
 	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
 		const struct run_found found = { text_at(stmt, 1, arena), text_at(stmt, 2, arena) };
 
@@ -466,7 +496,7 @@ static bool add_where(struct buf *sql, const struct run_query *f, const struct r
 		{ is_given(f->verdict) && !broken, false, /* "NOT ENOUGH" is not-enough */
 		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))") },
 		{ f->speedup.asked, false,
-		  WITHIN("iif(verdict = '" RUN_DISAGREES "', NULL, speedup)", "?7", "?8") },
+		  WITHIN("CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", "?7", "?8") },
 		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10") },
 		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12") },
 		{ is_given(f->name), true, "name = ?13" },
@@ -477,7 +507,7 @@ static bool add_where(struct buf *sql, const struct run_query *f, const struct r
 	};
 	bool is_ordered = !found->asked;
 
-	buf_puts(sql, " WHERE 1");
+	buf_puts(sql, " WHERE TRUE");
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
@@ -518,17 +548,17 @@ static void write_matched(struct buf *sql, const struct run_query *f, const stru
 #define RECENT                                                                                     \
 	"(SELECT group_concat(printf('%!.17g', was), ' ') FROM"                                    \
 	" (SELECT its.speedup AS was FROM run AS other"                                            \
-	" CROSS JOIN run_summary AS its ON its.run = other.id"                                     \
-	" WHERE run_summary.mode IS NOT NULL AND other.name = run.name"                            \
+	" CROSS JOIN run_summary AS its WHERE its.run = other.id"                                  \
+	" AND run_summary.mode IS NOT NULL AND other.name = run.name"                              \
 	" AND other.project = run.project"                                                         \
 	" AND other.device = run.device AND its.mode = run_summary.mode AND other.id <= run.id"    \
-	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12))"
+	" AND its.verdict <> '" RUN_DISAGREES "' ORDER BY other.id DESC LIMIT 12) AS newest)"
 _Static_assert(RUN_RECENT == 12, "RECENT names it");
 
 /* What a row of the answer has: the counts, its columns, what it stands for. */
 #define SHOWN                                                                                      \
 	"SELECT total, total_runs, many, " RUN_COLUMNS ", " RECENT                                 \
-	" FROM counts LEFT JOIN page LEFT JOIN run ON run.id = of_run"                             \
+	" FROM counts LEFT JOIN page ON TRUE LEFT JOIN run ON run.id = of_run"                     \
 	" LEFT JOIN run_summary ON run_summary.run = run.id"
 
 /* Folded: a row is a run of no suite, the newest of those that match of a suite (part 0), for all
@@ -554,7 +584,7 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
-		      " (SELECT count(*) AS total_runs FROM matched)),"
+		      " (SELECT count(*) AS total_runs FROM matched) AS whole),"
 		      " page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
@@ -625,8 +655,8 @@ static bool read_rows(struct sql_statement *s, struct arena *arena, struct run_p
 	return code == SQL_DONE;
 }
 
-static bool list_with(struct sql *h, const struct run_query *q, struct arena *arena,
-		      struct run_page *out, struct err *err)
+static bool list_with(const struct db *db, struct sql *h, const struct run_query *q,
+		      struct arena *arena, struct run_page *out, struct err *err)
 {
 	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	bool pages = q->sort == RUN_SORT_AGE && !q->up && !q->fold, ok;
@@ -634,7 +664,7 @@ static bool list_with(struct sql *h, const struct run_query *q, struct arena *ar
 	struct run_set found;
 	struct sql_statement *s;
 
-	if (!found_look(h, q->text, arena, &found, err))
+	if (!found_look(db, h, q->text, arena, &found, err))
 		return false;
 	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
 						      (size_t)q->limit + 1) };
@@ -662,7 +692,7 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 		 struct run_page *out, struct err *err)
 {
 	struct sql *h = db_reader_take(db);
-	bool ok = list_with(h, query, arena, out, err);
+	bool ok = list_with(db, h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
@@ -684,8 +714,8 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	"SELECT 'status', status, sum(runs) FROM alike GROUP BY 2 UNION ALL "                      \
 	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
 	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
-	" WHERE run" HERE "GROUP BY 1) UNION ALL "                                                 \
-	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") WHERE run" HERE                    \
+	" WHERE run" HERE "GROUP BY 1) AS judged UNION ALL "                                       \
+	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") AS wrong WHERE run" HERE           \
 	"HAVING count(*) > 0 ORDER BY many DESC, 2 LIMIT ?1"
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/internal.h"
+#include "db/shared.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 
@@ -70,14 +71,17 @@ bool db_placement_begin(struct db *db, const int64_t *runs, int n,
 		return false;
 	ok = true;
 	for (int i = 0; ok && i < n; i++)
-		ok = db_step_once(db->writer,
-				  db_prepare(db->writer, err,
-					     "INSERT OR REPLACE INTO placement(run, secret,"
-					     " expires_ns) SELECT id, ?2, ?3 FROM run WHERE id = ?1"
-					     " AND status = 'queued'",
-					     "ibi", runs[i], secret->hash,
-					     (size_t)SECRET_HASH_BYTES, secret->expires_ns),
-				  "note what is handed over", err);
+		ok = db_step_once(
+		    db->writer,
+		    db_prepare(db->writer, err,
+			       "INSERT INTO placement(run, secret,"
+			       " expires_ns) SELECT id, ?2, ?3 FROM run WHERE id = ?1"
+			       " AND status = 'queued' ON CONFLICT (run) DO UPDATE SET secret ="
+			       " excluded.secret, expires_ns = excluded.expires_ns, job = '',"
+			       " attempt = '', said = '', lost_ns = NULL",
+			       "ibi", runs[i], secret->hash, (size_t)SECRET_HASH_BYTES,
+			       secret->expires_ns),
+		    "note what is handed over", err);
 	return db_write_end(db, ok, err);
 }
 
@@ -146,6 +150,8 @@ bool db_placement_drop(struct db *db, int64_t run, enum placement_end end, struc
 
 bool db_placement_forget_unknown(struct db *db, struct err *err)
 {
+	if (!shared_leads(db, err)) /* they may be another server's */
+		return err->code == ERR_NONE;
 	return db_write_begin(db, err) &&
 	       db_write_end(
 		   db,
@@ -190,13 +196,13 @@ static bool take(struct db *db, int64_t run, const char *attempt, struct err *er
 		       "iiti", run, clock_wall_ns(), attempt, (int64_t)MOST_TAKES),
 	    err);
 
-	return ok &&
-	       change(db,
-		      db_prepare(db->writer, err,
-				 "UPDATE placement SET attempt = ?2, lost_ns = NULL WHERE run ="
-				 " ?1 AND changes() > 0",
+	return ok && (sql_changes(db->writer) == 0 ||
+		      change(db,
+			     db_prepare(
+				 db->writer, err,
+				 "UPDATE placement SET attempt = ?2, lost_ns = NULL WHERE run = ?1",
 				 "it", run, attempt),
-		      err);
+			     err));
 }
 
 static bool has_attempt(struct db *db, int64_t run, const char *attempt, bool *has, struct err *err)

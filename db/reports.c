@@ -6,35 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/environment.h"
 #include "db/internal.h"
 #include "db/packed.h"
 #include "db/search.h"
+#include "db/shared.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
 
 /* ---- parts of an outcome, each within a turn of the writer ---- */
-
-bool environment_id(struct db *db, const char *json, int64_t *id, struct err *err)
-{
-	char hash[HASH_HEX_BYTES];
-	struct sql_statement *s;
-	bool ok;
-
-	hash_hex(json, strlen(json), hash);
-	if (!db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "INSERT INTO environment(hash, json) VALUES(?1, ?2) ON "
-				     "CONFLICT(hash) DO NOTHING",
-				     "tt", hash, json),
-			  "store the environment", err))
-		return false;
-	s = db_prepare(db->writer, err, "SELECT id FROM environment WHERE hash = ?1", "t", hash);
-	ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "read the environment", err));
-	if (ok)
-		*id = sql_int64(s, 0);
-	sql_finalize(s);
-	return ok;
-}
 
 static bool store_summary(struct db *db, int64_t id, const struct run_summary *row, struct err *err)
 {
@@ -83,11 +63,14 @@ static bool store_findings(struct db *db, int64_t id, const char *version,
 {
 	return db_step_once(
 	    db->writer,
-	    db_prepare(db->writer, err,
-		       "INSERT OR REPLACE INTO findings(run, version, codec, bytes, data)"
-		       " SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE id = ?1",
-		       "itiib", id, version, (int64_t)packed->codec, (int64_t)packed->len,
-		       packed->bytes.data, packed->bytes.len),
+	    db_prepare(
+		db->writer, err,
+		"INSERT INTO findings(run, version, codec, bytes, data)"
+		" SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE id = ?1 ON CONFLICT (run) DO UPDATE"
+		" SET version = excluded.version, codec = excluded.codec, bytes ="
+		" excluded.bytes, data = excluded.data",
+		"itiib", id, version, (int64_t)packed->codec, (int64_t)packed->len,
+		packed->bytes.data, packed->bytes.len),
 	    "store what figures say", err);
 }
 
@@ -128,7 +111,7 @@ static bool store_result(struct db *db, int64_t run, const struct run_result *ro
 	return db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT OR REPLACE INTO run_result(run" RESULT_COLUMNS(
+		       "INSERT INTO run_result(run" RESULT_COLUMNS(
 			   COLUMN_NAME) ") VALUES(?" RESULT_COLUMNS(COLUMN_PARAMETER) ")",
 		       "i" RESULT_COLUMNS(COLUMN_TYPE), run RESULT_COLUMNS(COLUMN_ARGUMENT)),
 	    "store what a mode gave", err);
@@ -458,7 +441,8 @@ bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, 
 	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)run);
-	ok = ok && find_room(db, run, post, &next, err);
+	ok = ok && (!db->server || shared_own_run(db, run, err)) &&
+	     find_room(db, run, post, &next, err);
 	if (ok && at > next)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has %lld blocks; the next is not %lld",
 			     (long long)run, (long long)next, (long long)at);
@@ -529,11 +513,13 @@ bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const v
 	if (ok) {
 		ok = db_step_once(
 		    db->writer,
-		    db_prepare(
-			db->writer, err,
-			"INSERT OR REPLACE INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-			"itiiib", key->run, key->lanes, key->version, (int64_t)codec, (int64_t)len,
-			packed.data, packed.len),
+		    db_prepare(db->writer, err,
+			       "INSERT INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+			       " ON CONFLICT (run, lanes) DO UPDATE SET version = "
+			       "excluded.version, codec ="
+			       " excluded.codec, bytes = excluded.bytes, data = excluded.data",
+			       "itiiib", key->run, key->lanes, key->version, (int64_t)codec,
+			       (int64_t)len, packed.data, packed.len),
 		    "keep an answer", err);
 		ok = db_write_end(db, ok, err);
 	}

@@ -4,6 +4,7 @@
 
 #include "db/internal.h"
 #include "db/search.h"
+#include "db/shared.h"
 #include "fusion/base/refused.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
@@ -36,8 +37,8 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 	while (ok && tags && *tags) {
 		size_t len = strcspn(tags, "\n");
 		struct sql_statement *s = db_prepare(
-		    db->writer, err, "INSERT OR IGNORE INTO run_tag(run, tag) VALUES(?1, ?2)", "i",
-		    id);
+		    db->writer, err,
+		    "INSERT INTO run_tag(run, tag) VALUES(?1, ?2) ON CONFLICT DO NOTHING", "i", id);
 
 		ok = s && sql_bind_text(s, 2, tags, len);
 		if (!ok)
@@ -82,6 +83,7 @@ bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct er
 	if (ok) {
 		*id = sql_last_id(db->writer);
 		ok = put_workload(db, *id, row->workload, err) &&
+		     (!db->server || !row->trace || shared_own_run(db, *id, err)) &&
 		     insert_tags(db, *id, row->tags, err) && search_put(db, *id, NULL, err);
 	}
 	return ok;
@@ -251,7 +253,8 @@ bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_
 	}
 	sql_finalize(s);
 	if (ok && id)
-		ok = get_with(db->writer, id, arena, out, err);
+		ok = (!db->server || shared_own_run(db, id, err)) &&
+		     get_with(db->writer, id, arena, out, err);
 	ok = db_write_end(db, ok, err);
 	*found = ok && id;
 	return ok;
@@ -298,18 +301,27 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err)
 	return db_write_end(db, ok, err);
 }
 
-/* Traces that nobody has spoken for since then; within a turn of the writer. */
-static bool fail_traces(struct db *db, int64_t before_ns, const char *why, struct err *err)
+/* Where several servers share a store, `text` is of what none of them has any more. */
+static const char *of_gone(const struct db *db, const char *text, const char *text_shared)
+{
+	return db->is_shared ? text_shared : text;
+}
+
+#define FAIL_TRACES                                                                                \
+	"UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'io',"               \
+	" error_message = ?3 || '; what had come is kept, and the recorder''s file"                \
+	" can be posted: breakeven trace --post URL --from FILE',"                                 \
+	" error_line = 0, error_column = 0"                                                        \
+	" WHERE kind = 'trace' AND status = 'running' AND heard_ns < ?2"
+
+/* Traces that nobody has spoken for since then, of which `sql` says more; within a turn of the
+ * writer. */
+static bool fail_traces(struct db *db, const char *sql, int64_t before_ns, const char *why,
+			struct err *err)
 {
 	return db_step_once(
 	    db->writer,
-	    db_prepare(db->writer, err,
-		       "UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'io',"
-		       " error_message = ?3 || '; what had come is kept, and the recorder''s file"
-		       " can be posted: breakeven trace --post URL --from FILE',"
-		       " error_line = 0, error_column = 0"
-		       " WHERE kind = 'trace' AND status = 'running' AND heard_ns < ?2",
-		       "iit", clock_wall_ns(), before_ns, why),
+	    db_prepare(db->writer, err, sql, "iiti", clock_wall_ns(), before_ns, why, db->server),
 	    "fail a trace", err);
 }
 
@@ -317,11 +329,26 @@ bool db_trace_expire(struct db *db, int64_t silent_ns, struct err *err)
 {
 	bool ok = db_write_begin(db, err);
 
-	return ok && db_write_end(db,
-				  fail_traces(db, clock_ns() - silent_ns,
-					      "its recorder does not speak any more", err),
-				  err);
+	return ok &&
+	       db_write_end(
+		   db,
+		   fail_traces(db,
+			       of_gone(db, FAIL_TRACES " AND ?4 = ?4",
+				       FAIL_TRACES
+				       " AND id IN (SELECT run FROM run_server WHERE server = ?4)"),
+			       clock_ns() - silent_ns, "its recorder does not speak any more", err),
+		   err);
 }
+
+#define FAIL_LOST                                                                                  \
+	"UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'worker',"           \
+	" error_message = 'the server ended three times while this ran; it is not tried again',"   \
+	" error_line = 0, error_column = 0"                                                        \
+	" WHERE status = 'running' AND kind = 'workload' AND host = '' AND attempts >= ?2"
+#define QUEUE_LOST                                                                                 \
+	"UPDATE run_row SET status = 'queued', started_ns = NULL WHERE status = 'running' AND"     \
+	" kind = 'workload' AND host = ''"
+#define FORGET_KEYS "DELETE FROM request_key WHERE status = 0"
 
 bool db_run_recover(struct db *db, int *n, struct err *err)
 {
@@ -329,29 +356,24 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok =
-	    fail_traces(db, INT64_MAX, "the server ended while this was being posted", err) &&
-	    db_step_once(
-		db->writer,
-		db_prepare(
-		    db->writer, err,
-		    "UPDATE run_row SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
-		    " error_message = 'the server ended three times while this ran; it is not "
-		    "tried again',"
-		    " error_line = 0, error_column = 0"
-		    " WHERE status = 'running' AND host = '' AND attempts >= ?2",
-		    "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
-		"fail lost runs", err);
+	ok = fail_traces(
+		 db,
+		 of_gone(db, FAIL_TRACES " AND ?4 = ?4", FAIL_TRACES OF_SERVER_GONE " AND ?4 = ?4"),
+		 INT64_MAX, "the server ended while this was being posted", err) &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     of_gone(db, FAIL_LOST, FAIL_LOST OF_SERVER_GONE), "ii",
+				     clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
+			  "fail lost runs", err);
 	*n = ok ? sql_changes(db->writer) : 0;
-	ok = ok && db_step_once(
-		       db->writer,
-		       db_prepare(db->writer, err, "DELETE FROM request_key WHERE status = 0", ""),
-		       "forget requests that were under way", err);
+	ok = ok &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     of_gone(db, FORGET_KEYS, FORGET_KEYS KEY_OF_SERVER_GONE), ""),
+			  "forget requests that were under way", err);
 	ok = ok && db_step_once(db->writer,
 				db_prepare(db->writer, err,
-					   "UPDATE run_row SET status = 'queued', started_ns = "
-					   "NULL WHERE status = 'running' AND host = ''",
-					   ""),
+					   of_gone(db, QUEUE_LOST, QUEUE_LOST OF_SERVER_GONE), ""),
 				"queue lost runs", err);
 	*n += ok ? sql_changes(db->writer) : 0;
 	return db_write_end(db, ok, err);
@@ -406,14 +428,13 @@ bool db_run_restore(struct db *db, int64_t id, struct err *err)
 	if (!db_write_begin(db, err))
 		return false;
 	ok = suite_is_there(db->writer, id, err) &&
-	     db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run_row SET removed_ns = NULL, baseline = baseline AND"
-				     " NOT EXISTS (SELECT 1 FROM run WHERE run.name = run_row.name"
-				     " AND run.project = run_row.project AND run.baseline)"
-				     " WHERE id = ?1 AND removed_ns IS NOT NULL",
-				     "i", id),
-			  "restore a run", err);
+	     db_step_once(
+		 db->writer,
+		 db_prepare(db->writer, err,
+			    "UPDATE run_row SET removed_ns = NULL, baseline = " STILL_BASELINE
+			    " WHERE id = ?1 AND removed_ns IS NOT NULL",
+			    "i", id),
+		 "restore a run", err);
 	if (ok && sql_changes(db->writer) == 0)
 		ok = err_set(err, ERR_NOT_FOUND,
 			     "there is no removed run %lld; it is gone for good, or was never "
@@ -455,9 +476,9 @@ static bool set_baseline(struct db *db, int64_t id, bool on, struct err *err)
 	return db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "UPDATE run_row SET baseline = (id = ?1 AND ?2) WHERE (name, "
-		       "project) = (SELECT name, project FROM run WHERE id = ?1) "
-		       "AND (id = ?1 OR (baseline AND ?2))",
+		       "UPDATE run_row SET baseline = CASE WHEN id = ?1 THEN ?2 ELSE 0 END WHERE"
+		       " (name, project) = (SELECT name, project FROM run WHERE id = ?1)"
+		       " AND (id = ?1 OR (baseline = 1 AND ?2 = 1))",
 		       "ii", id, (int64_t)on),
 	    "mark a baseline", err);
 }
@@ -465,23 +486,26 @@ static bool set_baseline(struct db *db, int64_t id, bool on, struct err *err)
 /* Under another name it is a run of another workload, which has a baseline of its own. */
 static bool set_name(struct db *db, int64_t id, const char *name, struct err *err)
 {
-	return db_step_once(db->writer,
-			    db_prepare(db->writer, err,
-				       "UPDATE run_row SET baseline = baseline AND name = ?2,"
-				       " name = ?2 WHERE id = ?1",
-				       "it", id, name),
-			    "rename a run", err);
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run_row SET baseline = CASE WHEN name = ?2 THEN baseline ELSE 0 END,"
+		       " name = ?2 WHERE id = ?1",
+		       "it", id, name),
+	    "rename a run", err);
 }
 
 /* In another project likewise. */
 static bool set_project(struct db *db, int64_t id, const char *project, struct err *err)
 {
-	return db_step_once(db->writer,
-			    db_prepare(db->writer, err,
-				       "UPDATE run_row SET baseline = baseline AND project = ?2,"
-				       " project = ?2 WHERE id = ?1",
-				       "it", id, project),
-			    "move a run to a project", err);
+	return db_step_once(
+	    db->writer,
+	    db_prepare(
+		db->writer, err,
+		"UPDATE run_row SET baseline = CASE WHEN project = ?2 THEN baseline ELSE 0 END,"
+		" project = ?2 WHERE id = ?1",
+		"it", id, project),
+	    "move a run to a project", err);
 }
 
 static bool set_tags(struct db *db, int64_t id, const char *tags, struct err *err)

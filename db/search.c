@@ -33,7 +33,7 @@ static bool add_text(struct db *db, const char *kind, const char *hash, const ch
 					  "ttt", kind, hash, body),
 			       what, err);
 
-	return ok && (sql_changes(db->writer) == 0 ||
+	return ok && (db->is_shared || sql_changes(db->writer) == 0 ||
 		      db_step_once(db->writer,
 				   db_prepare(db->writer, err,
 					      "INSERT INTO search(rowid, body) VALUES(?1, ?2)",
@@ -107,10 +107,18 @@ static const char about_sql[] =
     " FROM json_each(run_workload.json, '$.files')), ''), '')"
     " FROM run_row AS run LEFT JOIN run_workload ON run_workload.run = run.id WHERE id = ?1";
 
+static const char about_shared_sql[] =
+    "SELECT name || char(10) || project || char(10) || branch || char(10) ||"
+    " ifnull((SELECT string_agg(tag, char(10) ORDER BY tag) FROM run_tag WHERE run_tag.run = id), "
+    "''),"
+    " note, workload_program(json) FROM run_row LEFT JOIN run_workload ON"
+    " run_workload.run = id WHERE id = ?1";
+
 bool search_put(struct db *db, int64_t run, const char *reasons, struct err *err)
 {
 	static const char *const of[] = { "about", "note", "source" };
-	struct sql_statement *s = db_prepare(db->writer, err, about_sql, "i", run);
+	struct sql_statement *s = db_prepare(
+	    db->writer, err, db->is_shared ? about_shared_sql : about_sql, "i", run);
 	bool ok = s && (sql_step(s) == SQL_ROW ||
 			db_fail(db->writer, "read what a run is found by", err));
 

@@ -24,10 +24,9 @@ static bool insert_suite(struct db *db, struct suite *row, struct err *err)
 	if (!db_step_once(
 		db->writer,
 		db_prepare(db->writer, err,
-			   "INSERT INTO suite_row(id" SUITE_COLUMNS(
-			       COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(COLUMN_PARAMETER) ")",
-			   "c" SUITE_COLUMNS(COLUMN_TYPE),
-			   INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
+			   "INSERT INTO suite_row(removed_ns" SUITE_COLUMNS(
+			       COLUMN_NAME) ") VALUES(NULL" SUITE_COLUMNS(COLUMN_PARAMETER) ")",
+			   SUITE_COLUMNS(COLUMN_TYPE) "" SUITE_COLUMNS(COLUMN_ARGUMENT)),
 		"store a suite", err))
 		return false;
 	row->id = sql_last_id(db->writer);
@@ -323,7 +322,7 @@ static bool look_at_removed(struct sql *h, int64_t id, const char *author, bool 
 	struct sql_statement *s = db_prepare(
 	    h, err,
 	    "SELECT EXISTS (SELECT 1 FROM run_row JOIN suite_run ON run = run_row.id WHERE"
-	    " suite = ?1 AND run_row.removed_ns = suite_row.removed_ns AND author IS NOT ?2)"
+	    " suite = ?1 AND run_row.removed_ns = suite_row.removed_ns AND author <> ?2)"
 	    " FROM suite_row WHERE id = ?1 AND removed_ns IS NOT NULL",
 	    "it", id, author ? author : "");
 	int code = s ? sql_step(s) : SQL_FAILED;
@@ -354,14 +353,11 @@ bool db_suite_restore(struct db *db, int64_t id, const char *author, struct err 
 	ok = ok &&
 	     db_step_once(
 		 db->writer,
-		 db_prepare(
-		     db->writer, err,
-		     "UPDATE run_row SET removed_ns = NULL, baseline = baseline AND NOT EXISTS"
-		     " (SELECT 1 FROM run WHERE run.name = run_row.name"
-		     " AND run.project = run_row.project AND run.baseline)"
-		     " WHERE removed_ns = (SELECT removed_ns FROM suite_row WHERE id = ?1)"
-		     " AND id IN (SELECT run FROM suite_run WHERE suite = ?1)",
-		     "i", id),
+		 db_prepare(db->writer, err,
+			    "UPDATE run_row SET removed_ns = NULL, baseline = " STILL_BASELINE
+			    " WHERE removed_ns = (SELECT removed_ns FROM suite_row WHERE id = ?1)"
+			    " AND id IN (SELECT run FROM suite_run WHERE suite = ?1)",
+			    "i", id),
 		 "restore the runs of a suite", err) &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,

@@ -44,6 +44,18 @@ static struct token_row token_at(struct sql_statement *s, struct arena *arena)
 	return row;
 }
 
+/* With the one that was just stored. */
+static bool has_room(struct sql *h, struct err *err)
+{
+	struct sql_statement *s = db_prepare(h, err, "SELECT count(*) FROM token", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count tokens", err));
+
+	if (ok && sql_int64(s, 0) > TOKENS_MOST)
+		ok = err_set(err, ERR_CONFLICT, "the store has %d tokens, the limit", TOKENS_MOST);
+	sql_finalize(s);
+	return ok;
+}
+
 bool db_token_add(struct db *db, const struct token_row *row, const uint8_t hash[SECRET_HASH_BYTES],
 		  struct err *err)
 {
@@ -54,14 +66,15 @@ bool db_token_add(struct db *db, const struct token_row *row, const uint8_t hash
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT OR IGNORE INTO token(name, hash, scope, project, created_ns, "
-		       "expires_ns) VALUES(?, ?, ?, ?, ?, nullif(?, 0))",
+		       "INSERT INTO token(name, hash, scope, project, created_ns, "
+		       "expires_ns) VALUES(?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT DO "
+		       "NOTHING",
 		       "tbttii", row->name, hash, (size_t)SECRET_HASH_BYTES, scope_name(row->scope),
 		       row->project, clock_wall_ns(), row->expires_ns),
 	    "store a token", err);
-	if (ok && sql_changes(db->writer) > 0 && sql_last_id(db->writer) > TOKENS_MOST)
-		ok = err_set(err, ERR_CONFLICT, "the store has %d tokens, the limit", TOKENS_MOST);
-	else if (ok && sql_changes(db->writer) == 0)
+	if (ok && sql_changes(db->writer) > 0)
+		ok = has_room(db->writer, err);
+	else if (ok)
 		ok = err_set(err, ERR_CONFLICT,
 			     "there is a token '%.64s', or was: its runs carry the name; choose "
 			     "another",
@@ -169,9 +182,9 @@ bool db_session_add(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], int64_
 			  db_prepare(db->writer, err,
 				     "DELETE FROM session WHERE expires_ns <= ?2 OR hash IN "
 				     "(SELECT hash FROM session WHERE token = ?1 ORDER BY "
-				     "expires_ns DESC LIMIT -1 OFFSET ?3)",
-				     "iii", token, clock_wall_ns(),
-				     (int64_t)SESSIONS_OF_A_TOKEN - 1),
+				     "expires_ns DESC LIMIT ?4 OFFSET ?3)",
+				     "iiii", token, clock_wall_ns(),
+				     (int64_t)SESSIONS_OF_A_TOKEN - 1, INT64_MAX),
 			  "end old sessions", err) &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,

@@ -11,6 +11,18 @@
 static _Thread_local struct db *joined; /* NULL: none is */
 static _Thread_local bool has_turn;     /* of the one that is joined */
 
+/* Of a store that servers share: the turn that has just begun, for db_version() of the others. */
+static bool count_turn(struct db *db, struct err *err)
+{
+	struct sql_statement *s = db_prepare(db->writer, err,
+					     "UPDATE store_turn SET n = n + 1 RETURNING n", "");
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "count a turn", err));
+
+	db->turn = ok ? sql_int64(s, 0) : 0;
+	sql_finalize(s);
+	return ok;
+}
+
 static bool take_turn(struct db *db, struct err *err)
 {
 	pthread_mutex_lock(&db->write_lock);
@@ -18,7 +30,10 @@ static bool take_turn(struct db *db, struct err *err)
 	/* Without memory the turn before could not even be rolled back. */
 	if ((!sql_in_turn(db->writer) || db_exec(db->writer, "ROLLBACK", "roll back", err)) &&
 	    (sql_begin(db->writer) || db_fail(db->writer, "begin", err)))
-		return true;
+		if (!db->is_shared || count_turn(db, err))
+			return true;
+	if (sql_in_turn(db->writer))
+		sql_exec(db->writer, "ROLLBACK");
 	pthread_mutex_unlock(&db->write_lock);
 	return false;
 }
@@ -30,6 +45,9 @@ static bool end_turn(struct db *db, bool ok, struct err *err)
 	if (ok) {
 		ok = db_exec(db->writer, "COMMIT", "commit", err);
 		db->version++;
+		if (ok &&
+		    db->turn == db->others + 1) /* what this turn wrote is no news of others */
+			db->others = db->turn;
 	}
 	if (!ok)
 		sql_exec(db->writer, "ROLLBACK");
@@ -87,7 +105,7 @@ static void ask_others(struct db *db)
 	int64_t now = -1;
 
 	if (!db->ask_others)
-		db->ask_others = sql_prepare(db->writer, "PRAGMA data_version");
+		db->ask_others = sql_prepare(db->writer, db->writer->engine->news);
 	if (db->ask_others && sql_step(db->ask_others) == SQL_ROW)
 		now = sql_int64(db->ask_others, 0);
 	if (db->ask_others)

@@ -24,6 +24,8 @@ APT_SPEED_OF_SERVER := nginx-light wrk
 APT_DEB := debhelper dpkg-dev
 APT_PACKAGE := lintian debootstrap systemd-container curl
 APT_IMAGE := debootstrap buildah runc curl
+# Stores on PostgreSQL are tried where this is; its client library, libpq5, comes with it.
+APT_POSTGRES := postgresql
 # A Slurm of one machine, of `make trial-slurm` alone.
 APT_SLURM := munge slurmctld slurmd slurm-client
 
@@ -38,6 +40,7 @@ deps-test: deps
 	@sh deploy/install-deps.sh $(APT_TEST)
 	@sh deploy/install-deps.sh $(APT_BROWSER) || sh deploy/install-deps.sh chromium
 	@sh deploy/install-deps.sh $(APT_COUNT) || echo "make: going on without $(APT_COUNT): what an import costs is not counted"
+	@sh deploy/install-deps.sh $(APT_POSTGRES) || echo "make: going on without $(APT_POSTGRES): stores on PostgreSQL are not tried"
 .PHONY: deps deps-test check-deps
 
 CHECK_DEPS := check-deps

@@ -228,7 +228,7 @@ def check_help():
             reads |= bound_flags()
         if "WORKLOAD_FILE_FLAGS" in text:
             reads |= {"--input", "--weights", "--entry", "--no-sandbox"}
-        commands = {"lists": ["ops", "backends", "passes"], "store": ["backup", "restore", "check", "vacuum"], "serve": ["serve", "config"]}.get(name, [name])
+        commands = {"lists": ["ops", "backends", "passes"], "store": ["backup", "restore", "check", "vacuum", "store"], "serve": ["serve", "config"]}.get(name, [name])
         named = set().union(*(FLAGS.get(command, set()) for command in commands))
         for flag in sorted(reads ^ named):
             wrong.append(f"{path}: {flag} is {'not in help.def' if flag in reads else 'in help.def, but not read'}")

@@ -1,4 +1,4 @@
-"""tests/growth.py BREAKEVEN [--trial MB...] [--only NAME] -- what an import costs grows as its log does.
+"""tests/growth.py BREAKEVEN [--every N [--first K]] [--trial MB...] [--only NAME] -- what an import costs grows as its log does.
 
 Logs of every kind that is imported, and of the kinds that a stranger would make, are written as long as they are wanted.
 Without more: valgrind counts the instructions of an import at three sizes, each twice the one before; twice the log is
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import zlib
+
+from part import part
 
 PIECE = 1 << 20
 SIZES = [1 << 17, 1 << 18, 1 << 19]
@@ -161,9 +163,10 @@ def trial(breakeven, name, size):
 
 
 def main():
+    logs = part(list(LOGS))
     breakeven, args = sys.argv[1], sys.argv[2:]
     only = args[args.index("--only") + 1] if "--only" in args else ""
-    names = [n for n in LOGS if only in n]
+    names = [n for n in logs if only in n]
     bad = []
     if "--trial" in args:
         sizes = [int(a) << 20 for a in args[args.index("--trial") + 1 :] if a.isdigit()]

@@ -74,7 +74,7 @@ ARROWS = {
 }
 # A folder's public header is named for it; others that files outside of it include are:
 PUBLIC = {
-    "db": "archive",
+    "db": "archive copy",
     "fusion/backends/cuda/library": "args lt",
     "fusion/backends/plan": "reduce",
     "fusion/backends/simd": "vec",

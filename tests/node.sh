@@ -11,7 +11,7 @@ export logs
 
 run_file() { # FILE: its log is .passed or .failed
 	log=$logs/${1//\//_}
-	node --test --test-reporter=tap "$1" >"$log" 2>&1 && mv "$log" "$log.passed" || mv "$log" "$log.failed"
+	node --test-reporter=tap "$1" >"$log" 2>&1 && mv "$log" "$log.passed" || mv "$log" "$log.failed"
 }
 export -f run_file
 

@@ -6,8 +6,9 @@
 # that start servers and browsers wait for half of their time: they stand in one queue (tests/node.sh)
 # that runs beside what computes, from the start.
 #
-# FULL=1 in the environment: nothing is thinned.  Without it sanitized suites
-# take a part of their random and repeated cases (tests/effort.h), axe sees each width and each
+# FULL=1 in the environment: nothing is thinned.  Without it what repeats another suite takes one part of several, the
+# next with each commit (tests/part.py): programs with memory watched or sanitized, suites of C sanitized, kernels on the host.
+# Sanitized suites take a part of their random and repeated cases (tests/effort.h), axe sees each width and each
 # theme of a page, not all four pairs, and the scripts below choose as they say at --all.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -18,6 +19,11 @@ cores=$(nproc)
 full=${FULL:+--all}
 # A suite that takes that long hangs; it is no measure of a machine that is busy.
 limit=$([ "$full" ] && echo 8h || echo 2h)
+
+# Commits so far: parts move with them, so that n commits have all n parts.
+commits=$(git rev-list --count HEAD 2>/dev/null || echo 0)
+# part N: the flags of a script that takes one part of N.
+part() { [ "$full" ] || echo "--every $1 --first $((commits % $1))"; }
 
 # The suite's skipped tests by name, as cmocka, node and our scripts write them.
 skips() {
@@ -79,26 +85,28 @@ beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "gate: the examples beside the merge base" sh tests/gate/examples.sh
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
 beside "binding: every parameter counts or is refused" python3 tests/binding/check.py "$B/breakeven"
-beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $full
+beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $(part 8)
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven" $full
 beside "oracle: random numbers of the CPU" python3 tests/oracle/random_cpu.py "$B/breakeven"
 beside "oracle: random numbers of a GPU" python3 tests/oracle/random_gpu.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "language: what differed from CPython once, and random programs" python3 tests/differential/language/run.py "$B/breakeven" --programs 600 --seed 1
 beside "differential: programs that showed a fault, and random ones" python3 tests/differential/run.py "$B/breakeven" --seconds 7200 --programs 60 --seed 1 --jobs 1
-beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven" --every "$([ "$full" ] && echo 1 || echo 3)"
-beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
-beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
-beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every "$([ "$full" ] && echo 1 || echo 5)"
-beside "oracle: recorded programs, memory watched" python3 tests/oracle/replay.py "$B/breakeven" --poison --every "$([ "$full" ] && echo 1 || echo 4)"
+beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven" $(part 3)
+beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator" $(part 2)
+beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven" $(part 2)
+beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven $(part 5)
+beside "oracle: recorded programs, memory watched" python3 tests/oracle/replay.py "$B/breakeven" --poison $(part 4)
 beside "faults: calls of the C library that fail" python3 tests/faults/run.py "$B/breakeven" "$B/tests/faults/inject.so" --share "$([ "$full" ] && echo 0 || echo 2)"
-beside "imports: twice the log is twice the work" python3 tests/growth.py "$B/breakeven"
+beside "imports: twice the log is twice the work" python3 tests/growth.py "$B/breakeven" $(part 2)
 beside "compare: a changed kernel is found in a timeline" python3 tests/bench/attribution.py "$B/breakeven" --tries "$([ "$full" ] && echo 100 || echo 10)"
 beside "faults: what is left of memory after them (asan)" python3 tests/faults/run.py build-asan/tests/faults/breakeven "$B/tests/faults/inject.so" commands engine files traces --share 1
-beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
+beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven" $(part 2)
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
+turn=$commits
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)
-	beside "$name (asan, ubsan)" "build-asan/tests/$name"
+	turn=$((turn + 1))
+	[ -z "$full" ] && [ $((turn % 2)) -eq 1 ] || beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
 for f in build-asan/fuzz/fuzz_*; do
 	beside "$(basename "$f"), 3 s" sh tests/fuzz/run.sh "$f" 3 1

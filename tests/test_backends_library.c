@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "fusion/backends/host/executable.h"
+
 static const char *const backends[] = { "interp", "cpu" };
 
 /* Runs a graph of float inputs on both backends and compares with `want`. */
@@ -199,6 +201,41 @@ static void test_matmul_errors(void **state)
 	builder_destroy(&b);
 }
 
+/* A chain of products packs its matrix into the same memory, which so stays in the nearest caches.
+ */
+static void products_of_a_graph_work_in_one_room(void **state)
+{
+	struct builder b = builder_create();
+	const struct backend *backend = backend_find("interp");
+	const struct lowered *l;
+	struct executable *exe;
+	struct err err = { 0 };
+	int x = INPUT(&b, DTYPE_F32, NUM(&b, 16), NUM(&b, 128)), most = 0;
+	int w = INPUT(&b, DTYPE_F32, NUM(&b, 128), NUM(&b, 128));
+	int wide = INPUT(&b, DTYPE_F32, NUM(&b, 128), NUM(&b, 256));
+
+	(void)state;
+	x = ADD(&b, OP_matmul, T(x), T(w));
+	x = ADD(&b, OP_matmul, T(x), T(w));
+	RETURN(&b, ADD(&b, OP_matmul, T(x), T(wide)));
+	l = lower_passed(&b, false);
+	exe = help_compile(backend, &(struct backend_env){ 0 }, l);
+	assert_true(backend->bind(exe, b.vars, &err));
+	assert_int_equal(l->n_kernels, 3);
+	for (int k = 0; k < 3; k++) {
+		const struct library_call *call = &exe->libraries[k];
+
+		assert_true(call->room_bytes > 0);
+		assert_ptr_equal(call->room, &exe->room);
+		if (call->room_bytes > exe->libraries[most].room_bytes)
+			most = k;
+	}
+	assert_non_null(exe->room.at);
+	assert_int_equal(exe->room.bytes, exe->libraries[most].room_bytes);
+	backend->destroy(exe);
+	builder_destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_matmul_broadcasts),
 		cmocka_unit_test(test_einsum),
 		cmocka_unit_test(test_matmul_errors),
+		cmocka_unit_test(products_of_a_graph_work_in_one_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

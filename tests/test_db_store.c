@@ -437,6 +437,7 @@ static void a_second_server_on_the_same_file_is_refused(void **state)
 	struct fixture *f = *state;
 	struct err err = { 0 };
 
+	only_a_file();
 	assert_null(db_open(f->path, &err));
 	assert_int_equal(err.code, ERR_STORAGE);
 	assert_non_null(strstr(err.message, "in use by another server"));
@@ -448,6 +449,7 @@ static void a_store_locked_by_another_program_is_named(void **state)
 	struct err err = { 0 };
 	sqlite3 *other;
 
+	only_a_file();
 	db_close(f->db);
 	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
@@ -486,10 +488,11 @@ static void stores_of_every_earlier_version_are_brought_up_to_date(void **state)
 	struct fixture *f = *state;
 	bool has = true;
 
+	only_a_file();
 	for (int version = 1; migration_texts[version]; version++) {
 		struct err err = { 0 };
 		struct run_row run;
-		char wal[128];
+		char wal[160];
 
 		db_close(f->db);
 		unlink(f->path);
@@ -519,6 +522,7 @@ static void the_audit_log_keeps_the_newest(void **state)
 	sqlite3 *h;
 	int n;
 
+	only_a_file();
 	assert_true(db_audit_add(f->db, &row, &err));
 	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
 	sqlite3_exec(h, "UPDATE sqlite_sequence SET seq = 100001 WHERE name = 'audit'", NULL, NULL,
@@ -568,6 +572,7 @@ static void what_is_no_database_or_too_new_is_refused(void **state)
 	sqlite3 *h;
 	FILE *file;
 
+	only_a_file();
 	db_close(f->db);
 	f->db = NULL;
 	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
@@ -591,7 +596,6 @@ static void a_damaged_report_is_an_error_not_a_crash(void **state)
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
 	char text[4096];
-	sqlite3 *h;
 	int64_t id = insert(f, "a", "", "");
 
 	memset(text, 'x', sizeof(text));
@@ -601,13 +605,11 @@ static void a_damaged_report_is_an_error_not_a_crash(void **state)
 							 .report_len = sizeof(text),
 							 .environment = "{}" },
 				  &err));
-	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
-	sqlite3_exec(h, "UPDATE report SET bytes = 100", NULL, NULL, NULL);
+	tell_store(f, "UPDATE report SET bytes = 100");
 	assert_false(db_report_get(f->db, id, &report, &environment, &err));
 	assert_int_equal(err.code, ERR_STORAGE);
-	sqlite3_exec(h, "UPDATE report SET codec = 9", NULL, NULL, NULL);
+	tell_store(f, "UPDATE report SET codec = 9");
 	assert_false(db_report_get(f->db, id, &report, &environment, &err));
-	sqlite3_close(h);
 	buf_finish(&report);
 	buf_finish(&environment);
 }
@@ -637,15 +639,13 @@ static void expect_blocks(struct fixture *f, int64_t id, int64_t kind, int64_t t
 /* As an older version did, which stored what a run left one by one. */
 static void store_block_alone(struct fixture *f, int64_t id)
 {
-	sqlite3 *h;
 	char sql[200];
 
 	snprintf(sql, sizeof(sql),
-		 "INSERT INTO timeline_block VALUES(%lld, 0, 1, 3, 10, 20, x'6f6c64')",
-		 (long long)id);
-	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(h);
+		 "INSERT INTO timeline_block SELECT id, 0, 1, 3, 10, 20, data FROM run_row JOIN"
+		 " (SELECT %s AS data) AS old ON TRUE WHERE id = %lld",
+		 is_shared() ? "'old'::bytea" : "x'6f6c64'", (long long)id);
+	tell_store(f, sql);
 }
 
 static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **state)
@@ -817,6 +817,7 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 	bool more = true;
 	int turns = 0;
 
+	only_a_file();
 	memset(source, 'x', BYTES);
 	for (int i = 0; i < RUNS; i++)
 		assert_true(db_run_insert(f->db, &row, &id[i], &err));
@@ -861,6 +862,8 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	assert_false(
 	    db_trace_append(f->db, silent, &(struct trace_post){ 1, &block, 1, 100, 1000 }, &err));
 	cut = begin_trace(f);
+	db_close(f->db); /* the server ends */
+	f->db = db_open(f->path, &err);
 	assert_true(db_run_recover(f->db, &n, &err));
 	assert_int_equal(n, 0); /* nothing to take up again */
 	assert_true(db_run_get(f->db, cut, &f->arena, &run, &err));

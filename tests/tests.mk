@@ -1,6 +1,8 @@
 # tests/tests.mk -- what `make run`, `test`, `bench`, `check`, `fuzz` and `trial-NAME` do.
 
 TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
+# What links in half of the time, where it is.
+LDFLAGS_TESTS := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 # A test's own code runs once: what is not optimised is compiled in a third of the time.
 $B/tests/test_%.o: ALL_CFLAGS += -O0
 # But these compute for seconds by themselves.
@@ -56,11 +58,17 @@ $B/tests/cuda/emulator/libcublasLt.so.13: tests/cuda/emulator/lt.c tests/cuda/em
 $B/tests/cuda/emulator/libcuda.so.1: tests/cuda/emulator/driver.c tests/cuda/emulator/graph.c tests/cuda/emulator/work.h
 $B/tests/cuda/emulator/libcublas.so.13: tests/cuda/emulator/blas.c tests/cuda/blas_handle.h tests/cuda/emulator/work.h $B/tests/cuda/emulator/libcuda.so.1
 $B/tests/cuda/emulator/libnvrtc.so.13: tests/cuda/emulator/nvrtc.c
+# What the modules of its NVRTC have in front.
+EMULATOR_HEADER := $B/tests/cuda/emulator/ptx.hpp.gch
+$(EMULATOR_HEADER): $(addprefix tests/cuda/emulator/,emulate.py emulate.hpp ptx.hpp)
+	@mkdir -p $(@D)
+	@echo "  CXX   $@"
+	python3 $< --header $(@D)
 STAND_INS += $(EMULATOR)
 $(STAND_INS):
 	@mkdir -p $(@D)
 	@echo "  CC    $@"
-	$(CC) -std=gnu11 -O2 -g -fPIC -shared -I. -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes -Wno-unused-parameter -Wl,-soname,$(@F) $(filter-out %.h,$^) -lm -ldl -o $@
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -shared -I. -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes -Wno-unused-parameter -Wl,-soname,$(@F) $(filter-out %.h,$^) -lm -ldl -o $@
 endif
 
 # The benchmarks are C programs linked as the tests of their folder are.
@@ -100,10 +108,13 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-attribution trial-archive trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
+.PHONY: trial-attribution trial-archive trial-postgres trial-slurm trial-package trial-image trial-walks trial-clients trial-import trial-ranks trial-proxy trial-server trial-kill trial-kill-store trial-soak trial-verdicts cuda-stand-ins
 trial-attribution trial-archive trial-clients trial-import trial-ranks trial-kill trial-kill-store trial-soak trial-verdicts: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
+trial-postgres: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) all tests
+	@bash tests/trial.sh postgres 0 $B
 trial-proxy: deps-test
 	@sh deploy/install-deps.sh $(APT_PROXY)
 	@$(MAKE) --no-print-directory $(JOBS) all
@@ -129,7 +140,7 @@ trial-image: deps-test
 trial-walks: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins $(WEB_MODULES)
 	@bash tests/trial.sh walks 0 $B
-cuda-stand-ins: $(STAND_INS)
+cuda-stand-ins: $(STAND_INS) $(EMULATOR_HEADER)
 
 fuzz: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) $(FUZZERS)

@@ -16,6 +16,13 @@ clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/cl
 image) try python3 tests/package/image.py "$B" ;;
 package) try python3 tests/package/trial.py "$B" ;;
 kill-store) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/store.test.mjs ;;
+postgres)
+	for suite in "$B"/tests/test_db_*; do
+		case $suite in *.[od]) ;; *) KILLS=200 try node tests/api/postgres.mjs "$suite" ;; esac
+	done
+	STORE=1 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/{runs,lists,routes,removed,hooks,changes,suite,since,once,heat,folded,tokens,restore}.test.mjs
+	KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/postgres.test.mjs
+	;;
 kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;
 soak) SOAK_SECONDS=$seconds BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/soak.test.mjs ;;
 attribution) try python3 tests/bench/attribution.py "$B/breakeven" $(ls ../shared/traces/kineto*.json.gz 2>/dev/null) --tries 100 ;;
@@ -54,7 +61,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, server, kill, kill-store, package, slurm, archive, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, import, ranks, clients, proxy, server, kill, kill-store, package, slurm, postgres, archive, image, soak, verdicts, attribution, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

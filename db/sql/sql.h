@@ -45,6 +45,7 @@ struct sql_statement {
 /* What each does is said at its call below. */
 struct sql_engine {
 	const char *begin; /* a transaction that writes: one at a time has it */
+	const char *news;  /* a statement: its number is another where others wrote meanwhile */
 
 	void (*close)(struct sql *h);
 	bool (*exec)(struct sql *h, const char *text);
@@ -87,6 +88,14 @@ enum sql_access {
 /* A file of SQLite, on which a stranger's schema runs nothing.  `stopped` may be NULL; else what
  * takes long ends where it is true.  NULL with STORAGE. */
 struct sql *sql_open_file(const char *path, int access, bool (*stopped)(void), struct err *err);
+
+/* A database of PostgreSQL, postgresql://...  What libpq takes from the environment (PGPASSWORD,
+ * ~/.pgpass) counts too.  A connection that breaks outside of a transaction is made anew.  NULL
+ * with STORAGE, also where libpq is not there. */
+struct sql *sql_open_server(const char *url, int access, struct err *err);
+
+/* Runs words on a connection to a server, and again whenever it is made anew. */
+bool sql_in_each_session(struct sql *h, const char *words);
 
 /* The connection as SQLite has it, for what no other engine does: copies of pages. */
 struct sqlite3 *sql_sqlite(struct sql *h);

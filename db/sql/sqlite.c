@@ -224,6 +224,7 @@ static enum sql_type type(struct sql_statement *s, int column)
 
 static const struct sql_engine engine = {
 	.begin = "BEGIN IMMEDIATE",
+	.news = "PRAGMA data_version",
 	.close = close_file,
 	.exec = exec,
 	.in_turn = in_turn,

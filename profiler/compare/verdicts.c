@@ -399,9 +399,11 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 		return arena_printf(
 		    arena, "it would stand alone; among %d figures one like it may be chance",
 		    family);
-	return j->verdict == VERDICT_AMBIGUOUS
-		   ? "its interval reaches beyond the margin, and holds no change too"
-		   : stray_said(j, draft);
+	if (j->verdict != VERDICT_AMBIGUOUS)
+		return stray_said(j, draft);
+	return arena_printf(arena,
+			    "its interval reaches beyond the margin, and holds no change too%s%s",
+			    values_stray(j) ? "; " : "", stray_said(j, draft));
 }
 
 void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,

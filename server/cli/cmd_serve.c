@@ -184,6 +184,7 @@ static bool start_queue(const struct serve_settings *o, struct app *app, struct 
 			       &(struct jobs_options){ .cache_dir = o->cache,
 						       .yields = true,
 						       .registry = app->registry,
+						       .shared = db_path_is_shared(o->db),
 						       .torch_python = o->torch_python,
 						       .files_folder = app->files_folder,
 						       .hosts = app->hosts,
@@ -203,6 +204,25 @@ static bool start_queue(const struct serve_settings *o, struct app *app, struct 
 	return app->hooks != NULL;
 }
 
+/* The folder of files that programs read: beside the store, where that is a file. */
+static bool name_folder(const struct serve_settings *o, char *folder, size_t bytes, struct err *err)
+{
+	bool shared = db_path_is_shared(o->db);
+
+	if (o->files && !shared)
+		return err_set(
+		    err, ERR_BAD_REQUEST,
+		    "--files is for a store on PostgreSQL; files of the store %.300s are in "
+		    "%.300s.files",
+		    o->db, o->db);
+	snprintf(folder, bytes, "%s%s",
+		 !shared    ? o->db
+		 : o->files ? o->files
+			    : "breakeven",
+		 shared && o->files ? "" : ".files");
+	return true;
+}
+
 static bool serve(const struct serve_settings *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
@@ -219,7 +239,10 @@ static bool serve(const struct serve_settings *o, const struct registry *registr
 	struct http *http = NULL;
 	bool groups, ok = false;
 
-	snprintf(folder, sizeof(folder), "%s.files", o->db);
+	if (!name_folder(o, folder, sizeof(folder), err))
+		return false;
+	if (db_path_is_shared(o->db))
+		app.store = folder; /* what it has on this machine */
 	app.page = page_below(app.base_path, &arena, err);
 	app.db = app.page ? db_open(o->db, err) : NULL;
 	if (!app.db) {

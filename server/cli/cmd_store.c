@@ -1,9 +1,10 @@
-/* server/cli/cmd_store.c -- `breakeven backup`, `restore`, `check` and `vacuum`: the store as a
- * file that is kept, looked at and made small.
+/* server/cli/cmd_store.c -- `breakeven backup`, `restore`, `check`, `vacuum` and `store copy`: the
+ * store as a file that is kept, looked at and made small, and as another store.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "db/copy.h"
 #include "db/db.h"
 #include "profiler/numbers/numbers.h"
 #include "server/cli/cli.h"
@@ -233,6 +234,74 @@ int cmd_vacuum(int argc, char **argv, const struct registry *registry)
 		printf(" before, ");
 		print_size(said, "bytes");
 		printf(" now\n");
+	}
+	json_decref(said);
+	return EXIT_DONE;
+}
+
+/* ---- store copy ---- */
+
+struct copy_flags {
+	const char *words[3]; /* copy FROM TO */
+	const char *from_files, *to_files;
+	bool json;
+};
+
+static int read_copy_flags(int argc, char **argv, struct copy_flags *f)
+{
+	const struct flag table[] = { { "--from-files", .value = &f->from_files },
+				      { "--to-files", .value = &f->to_files },
+				      { "--json", .on = &f->json } };
+	struct flags flags = { .command = "store",
+			       .table = table,
+			       .n = sizeof(table) / sizeof(table[0]),
+			       .words = { .at = f->words, .most = 3 } };
+	int status = flags_read(&flags, argc, argv);
+
+	if (status < 0 && (flags.words.n == 0 || strcmp(f->words[0], "copy") != 0))
+		return flags_refuse("store", "copy FROM TO is needed", ""), EXIT_USAGE;
+	if (status < 0 && flags.words.n != 3)
+		return flags_refuse("store", "two stores are needed: copy FROM TO", ""), EXIT_USAGE;
+	if (status < 0 && strcmp(f->words[1], f->words[2]) == 0)
+		return flags_refuse("store", "FROM and TO are the same: ", f->words[1]), EXIT_USAGE;
+	return status;
+}
+
+/* The folder of files of a store, where none is named. */
+static const char *files_of(const char *given, const char *store, char *out, size_t bytes)
+{
+	if (given)
+		return given;
+	snprintf(out, bytes, "%s.files", db_path_is_shared(store) ? "breakeven" : store);
+	return out;
+}
+
+int cmd_store(int argc, char **argv, const struct registry *registry)
+{
+	struct copy_flags f = { .json = false };
+	char from_files[4096], to_files[4096];
+	struct err err = { 0 };
+	int status = read_copy_flags(argc, argv, &f);
+	json_t *said;
+
+	(void)registry;
+	if (status >= 0)
+		return status;
+	end_by_interrupt();
+	said = db_copy(
+	    &(struct store_copy){
+		.from = f.words[1],
+		.to = f.words[2],
+		.from_files = files_of(f.from_files, f.words[1], from_files, sizeof(from_files)),
+		.to_files = files_of(f.to_files, f.words[2], to_files, sizeof(to_files)) },
+	    &err);
+	if (!said)
+		return failed("store", &err);
+	if (f.json) {
+		json_flag_print("store", json_incref(said));
+	} else {
+		print_counts(said);
+		printf(" copied\n");
 	}
 	json_decref(said);
 	return EXIT_DONE;

@@ -53,15 +53,6 @@ json_t *report_file_read(const char *path, const char *what, struct err *err)
 }
 
 /* Says which file an error is of, where its message does not. */
-void report_file_name(const char *path, struct err *err)
-{
-	char message[ERR_MESSAGE_BYTES];
-
-	snprintf(message, sizeof(message), "%s", err->message);
-	if (!strstr(message, path))
-		err_set(err, err->code, "%.300s: %s", path, message);
-}
-
 static bool no_report(const char *path, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,

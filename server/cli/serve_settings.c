@@ -269,6 +269,7 @@ static void fill_table(struct serve_settings *o)
 		{ "--config", .value = &o->config },
 		{ "--listen", .value = &o->listen },
 		{ "--db", .value = &o->db },
+		{ "--files", .value = &o->files },
 		{ "--cache", .value = &o->cache },
 		{ "--torch-python", .value = &o->torch_python },
 		{ "--first-run", .on = &o->first_run },

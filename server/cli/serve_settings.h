@@ -19,7 +19,7 @@
 #include "server/queue/bounds.h"
 
 enum {
-	SETTINGS_NAMED = 16, /* with a name of their own, before the bounds */
+	SETTINGS_NAMED = 17, /* with a name of their own, before the bounds */
 	SETTINGS_BOUNDS = sizeof(struct serve_bounds) / sizeof(int64_t),
 	SETTINGS_MOST = SETTINGS_NAMED + SETTINGS_BOUNDS,
 	SETTING_NAMES_MOST = 64, /* of one that may be given often */
@@ -28,7 +28,7 @@ enum {
 
 /* Large: not for the stack.  Texts live in the arena of serve_settings_read(), or in argv. */
 struct serve_settings {
-	const char *listen, *db, *cache, *torch_python, *user_header, *base_path, *config,
+	const char *listen, *db, *files, *cache, *torch_python, *user_header, *base_path, *config,
 	    *log_format, *hosts;
 	struct flag_texts allow_hosts, proxies, admin_users, hook_hosts;
 	bool first_run, insecure, log_requests;

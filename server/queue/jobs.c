@@ -39,6 +39,7 @@ struct jobs {
 	const char *cache_dir;
 	bool yields;
 	const struct registry *registry;
+	bool shared; /* the store, with other servers */
 	const char *torch_python;
 	const char *files_folder;      /* of files that programs read; NULL: none */
 	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
@@ -391,12 +392,37 @@ static void keep_imports_open(struct jobs *j)
 					&err);
 }
 
+enum { LOOK_EACH_S = 3 };
+
+/* Where others share the store: runs that a server has left are taken up again. */
+static void take_over(struct jobs *j, int64_t *looked_ns)
+{
+	struct err err = { 0 };
+	int n = 0;
+
+	if (!j->shared || clock_ns() - *looked_ns < LOOK_EACH_S * INT64_C(1000000000))
+		return;
+	*looked_ns = clock_ns();
+	if (!db_run_recover(j->db, &n, &err))
+		note_store(j, false, &err);
+	else if (n > 0)
+		log_line(LOG_INFO, "%d runs of a server that is gone are taken up again", n);
+}
+
+/* How long the queue may sleep: others may put runs into a store that they share. */
+static int sleep_ms(const struct jobs *j, bool idle)
+{
+	if (!j->job.run && !idle)
+		return 0;
+	return events_due_ms(j->events, j->job.run || j->shared ? RETRY_MS : KEEP_ALIVE_MS);
+}
+
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
 	struct search_look look = { 0 };
 	int64_t expired_ns = clock_ns();
-	int64_t retain_due_ns = expired_ns;
+	int64_t retain_due_ns = expired_ns, looked_ns = expired_ns;
 	bool finds = false, retains = false; /* all runs are found; some are to be thinned out */
 
 	while (!atomic_load(&j->stopping)) {
@@ -408,17 +434,14 @@ static void *run_queue(void *self)
 			begin_next(j);
 		if (j->job.run != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
-		if (poll(fds, (nfds_t)n,
-			 j->job.run || (finds && !retains)
-			     ? events_due_ms(j->events, j->job.run ? RETRY_MS : KEEP_ALIVE_MS)
-			     : 0) < 0 &&
-		    errno != EINTR)
+		if (poll(fds, (nfds_t)n, sleep_ms(j, finds && !retains)) < 0 && errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
 			log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
 		if (j->job.run != 0)
 			poll_worker(j, n > 1 && fds[1].revents != 0);
 		events_keep_alive(j->events);
+		take_over(j, &looked_ns);
 		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
 			struct err err = { 0 };
 
@@ -457,6 +480,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->cache_dir = o->cache_dir;
 	j->yields = o->yields;
 	j->registry = o->registry;
+	j->shared = o->shared;
 	j->torch_python = o->torch_python;
 	j->files_folder = o->files_folder;
 	j->run_seconds = o->run_seconds;

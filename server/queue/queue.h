@@ -69,6 +69,7 @@ struct jobs;
 struct jobs_options {
 	const char *cache_dir;           /* NULL: none */
 	const struct registry *registry; /* whose plugins go to every worker; NULL: none */
+	bool shared;                     /* the store, with other servers */
 	const char *torch_python;        /* NULL: engine torch is switched off */
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	int run_seconds;                 /* of wall time; a run that takes more fails */

@@ -10,9 +10,9 @@ import { binary, getJson, postRun, startServer, waitFor, workload } from './harn
 let server;
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
 const run = async (name, line, more = {}) => (await waitFor(server, (await postRun(server, { ...workload(line), backend: 'interp', modes: ['eager', 'static'], seconds: 0.05, name, ...more })).body.id)).id;
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); print(db.execute(sys.argv[2]).fetchall())', `${server.home}/store.db`, text], { encoding: 'utf8' }).trim();
+const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); print(db.execute(sys.argv[2]).fetchall())', server.store, text], { encoding: 'utf8' }).trim();
 const search = async (q) => (await api(`/runs?q=${encodeURIComponent(q)}`)).body.runs;
-const prune = (...args) => spawnSync(binary, ['prune', '--db', `${server.home}/store.db`, ...args], { encoding: 'utf8' });
+const prune = (...args) => spawnSync(binary, ['prune', '--db', server.store, ...args], { encoding: 'utf8' });
 before(async () => {
     server = await startServer({ args: ['--keep-days', '60'] });
 });

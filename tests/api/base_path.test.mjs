@@ -79,7 +79,7 @@ test('a run, its events and its exports; the command line posts below it', async
 
 test('the cookie of who signs in is for these paths alone', async () => {
     const small = await startServer({ args: ['--base-path', '/perf'] });
-    const token = spawnSync(binary, ['token', 'add', 'ada', '--scope', 'read', '--db', join(small.home, 'store.db')], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0];
+    const token = spawnSync(binary, ['token', 'add', 'ada', '--scope', 'read', '--db', small.store], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0];
     const begun = await fetch(`${small.url}/api/v1/session`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
     assert.match(begun.headers.get('set-cookie'), /; Path=\/perf; /);
     await small.stop();

@@ -158,7 +158,7 @@ test('a connection that is silent is closed, and one beyond the bounds too', asy
 
 test('a token that asks too often gets 429, and another goes on', async () => {
     const small = await startServer({ args: ['--user-requests', '5'] });
-    const token = (name) => spawnSync(binary, ['token', 'add', name, '--scope', 'read', '--db', join(small.home, 'store.db')], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0];
+    const token = (name) => spawnSync(binary, ['token', 'add', name, '--scope', 'read', '--db', small.store], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0];
     const [one, other] = ['one', 'other'].map(token);
     const ask = (bearer) => fetch(`${small.url}/api/v1/runs`, { headers: { Authorization: `Bearer ${bearer}` } });
     const answer = await until(async () => { const a = await ask(one); return a.status !== 200 && a; }, 'the last that is answered');
@@ -188,7 +188,7 @@ test('waiting runs and event streams of one user are bounded, and another goes o
     const { id } = await (await post({ 'X-Forwarded-For': '10.0.0.9' })).json();
     await until(async () => (await (await fetch(`${small.url}/api/v1/runs/${id}`)).json()).status === 'running', 'that it runs');
     await bounded({ 'X-Forwarded-For': '10.0.0.1' }, { 'X-Forwarded-For': '10.0.0.2' }, '10\\.0\\.0\\.1', id);
-    const bearer = (name) => ({ Authorization: `Bearer ${spawnSync(binary, ['token', 'add', name, '--scope', 'submit', '--db', join(small.home, 'store.db')], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0]}` });
+    const bearer = (name) => ({ Authorization: `Bearer ${spawnSync(binary, ['token', 'add', name, '--scope', 'submit', '--db', small.store], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0]}` });
     await bounded(bearer('one'), bearer('other'), 'one', id);
     await small.stop();
 });

@@ -52,7 +52,7 @@ test('the history of the figure has the levels, that of another figure has not',
 
 test('the command prints the change, from the same store', async () => {
     const { body: { changes: [c] } } = await api('/history/changes?workload=chain');
-    const { status, stdout } = spawnSync(binary, ['history', 'chain', '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+    const { status, stdout } = spawnSync(binary, ['history', 'chain', '--db', server.store], { encoding: 'utf8' });
     assert.equal(status, 0);
     assert.ok(stdout.includes(`#${ids[7]}`.padEnd(8) + `SLOWER    ${c.sentence.map((p) => p.text).join('')}`), stdout);
 });
@@ -131,7 +131,7 @@ test('a token of one project sees the changes of its own, and says who acknowled
             await madeHistory(other, workload(body, { ...quick, name: project, project }), [1, 1, 1, 1, 1, 1, 1, 1, 1.4, 1.4].map((by) => ({ static: by })));
         for (const project of ['mine', 'theirs'])
             assert.equal((await getJson(`${other.url}/api/v1/history/changes?workload=${project}`)).body.total, 1, project);
-        const added = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--project', 'mine', '--db', join(other.home, 'store.db')], { encoding: 'utf8' });
+        const added = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--project', 'mine', '--db', other.store], { encoding: 'utf8' });
         assert.equal(added.status, 0, added.stderr);
         const headers = { Authorization: `Bearer ${added.stdout.trim().split(/\s+/).at(-1)}`, 'Content-Type': 'application/json' };
         const ask = (path, options) => getJson(`${other.url}/api/v1${path}`, { headers, ...options });

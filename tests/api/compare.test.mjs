@@ -29,7 +29,7 @@ after(() => server?.stop());
 
 const compare = (query) => getJson(`${server.url}/api/v1/compare?${query}`);
 const command = (...args) => spawnSync(binary, ['compare', ...args], { encoding: 'utf8' });
-const store = () => ['--db', join(server.home, 'store.db')];
+const store = () => ['--db', server.store];
 const figure = (c, metric, mode) => c.figures.find((f) => f.metric === metric && f.mode === mode);
 
 test('a run beside itself does not differ from it', async () => {
@@ -244,7 +244,7 @@ test('the difference of two traces is laid to the kernel that is slower', async 
     assert.equal(body.noise_rows, quiet.length);
     assert.ok(quiet.length && quiet.every((r) => !r.time.changed && r.n_a === r.n_b && r.time.ci_us), JSON.stringify(quiet));
     assert.ok(Math.abs(quiet.reduce((n, r) => n + r.time.delta_us, 0) - body.noise_us) < 1e-6);
-    const shown = spawnSync(binary, ['compare', '--timelines', String(a), String(b), '--db', `${server.home}/store.db`], { encoding: 'utf8' });
+    const shown = spawnSync(binary, ['compare', '--timelines', String(a), String(b), '--db', server.store], { encoding: 'utf8' });
     assert.ok(shown.stdout.includes(`\n${quiet.length} more within their noise, together `), shown.stdout + shown.stderr);
     assert.deepEqual(body.host_rows.map((r) => [r.part, r.change, r.name]), [['host', 'slower', 'aten::op0']]);
     assert.ok(Math.abs(body.host.delta_us - 1) < 1e-6, JSON.stringify(body.host));

@@ -446,7 +446,7 @@ test('redacted, nothing holds a text or a key of an argument, what a tensor held
 
 test('breakeven export writes what the server does, beside it', async () => {
     const run = (...args) => spawnSync(binary, ['export', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
-    const db = join(server.home, 'store.db'), out = join(server.home, 'out.csv');
+    const db = server.store, out = join(server.home, 'out.csv');
     assert.equal(run(String(broken), '--format', 'chrome', '--db', db, '--mode', 'static').stdout, await textOf(broken, 'chrome', '&mode=static'));
     assert.equal(run(String(hidden), '--format', 'csv', '--table', 'breaks', '--redact', '--db', db, '-o', out).status, 0);
     assert.equal(readFileSync(out, 'utf8'), await textOf(hidden, 'csv', '&table=breaks&redact=1'));

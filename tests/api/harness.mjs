@@ -5,7 +5,7 @@
 // which is the same, fails the test that stops it; so does a status that is not 0.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,14 +47,28 @@ process.once('exit', () => {
     for (const child of started) child.kill('SIGKILL');
 });
 
+/** STORE=1: each server has a database of a PostgreSQL that this file of tests starts; null: a file. */
+async function sharedStore(home) {
+    if (!process.env.STORE) return null;
+    const kept = join(home, 'store.url');
+    if (!existsSync(kept)) {
+        const { startPostgres } = await import('./postgres.mjs');
+        postgres ??= startPostgres();
+        writeFileSync(kept, postgres.create());
+    }
+    return readFileSync(kept, 'utf8');
+}
+let postgres;
+
 /**
  * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
- * that starts it, as a shell that sets limits.
+ * that starts it, as a shell that sets limits; `db` names a store, where it is not one of its own.
  */
-export async function startServer({ folder, args = [], prefix = [], program = binary } = {}) {
+export async function startServer({ folder, args = [], prefix = [], program = binary, db } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
+    const store = db ?? (await sharedStore(home)) ?? join(home, 'store.db');
     const [command, ...before] = [...prefix, program];
-    const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
+    const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', store, ...(store.includes('://') ? ['--files', join(home, 'files')] : []),
         '--cache', join(home, 'cache'), ...(program === binary ? ['--check-seconds', '600'] : []), ...args], {
         stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
     });
@@ -72,7 +86,7 @@ export async function startServer({ folder, args = [], prefix = [], program = bi
     child.unref();
     child.stderr.unref();
     return {
-        url, home, child,
+        url, home, child, store,
         get exited() {
             child.ref();
             return exited;
@@ -107,7 +121,9 @@ export const quietPort = () => until(async () => {
 }, 'a free port');
 
 export async function getJson(url, options) {
-    const response = await fetch(url, options);
+    const ask = () => fetch(url, options);
+    // In a crowd a connection that was kept may be closed as it is used (patience.h): what only asks is asked once more.
+    const response = await ((options?.method ?? 'GET') === 'GET' ? ask().catch(ask) : ask());
     const body = await response.json();
     await checkAnswer(url, options?.method ?? 'GET', response.status, body);
     return { status: response.status, headers: response.headers, body };
@@ -193,10 +209,10 @@ export const randn = (...shape) => ({ random: { shape, dtype: 'float32', kind: '
 /** A source whose call takes hours, in few steps of the program. */
 export const FOREVER = 'import torch\n\ndef model(x):\n    for i in range(1000000):\n        sum(range(1000000))\n    return x\n';
 
-/** A workload of one function; `body` is its indented lines. */
+/** A workload of one function; `body` is its indented lines.  Sampled for a moment: what a test says of times it gives (timed()). */
 export const workload = (body, extra = {}) => ({
     name: 'test', source: `import torch\n\ndef model(x):\n${body}\n`, calls: [[randn(8, 16)]],
-    modes: ['eager', 'static', 'dynamic'], ...extra,
+    modes: ['eager', 'static', 'dynamic'], seconds: 0.1, ...extra,
 });
 
 const pool = ['x = x + 0.1', 'x = torch.sin(x)', 'x = x * 1.1', 'x = torch.cos(x)', 'x = x + 0.2',
@@ -205,7 +221,7 @@ const pool = ['x = x + 0.1', 'x = torch.sin(x)', 'x = x * 1.1', 'x = torch.cos(x
     'x = torch.relu(x)', 'x = x + 0.5', 'x = torch.exp(x * 0.4)', 'x = x * 1.3', 'x = torch.sigmoid(x)'];
 
 export const sweep = (counts = [1, 5, 10, 15, 20, 25, 30]) => workload('    ...\n    return x.sum()', {
-    name: 'chain_sweep', sweep: { statements: { pool, counts } },
+    name: 'chain_sweep', sweep: { statements: { pool, counts } }, seconds: undefined, // as the profiler decides
 });
 
 /** Runs until it is stopped, for minutes at least: many points, each of calls that take long. */

@@ -170,12 +170,12 @@ test('what is wrong with a webhook is said; there are not more than 50', async (
 });
 
 test('the command does the same beside the server', async () => {
-    const hookCommand = (...args) => spawnSync(binary, ['hook', ...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+    const hookCommand = (...args) => spawnSync(binary, ['hook', ...args, '--db', server.store], { encoding: 'utf8' });
     const added = hookCommand('add', `${to.url}/command`, '--events', 'verdict,change');
     assert.equal(added.status, 0, added.stderr);
     const secret = added.stdout.trim(), [, id] = /Webhook (\d+)/.exec(added.stderr);
     // Meanwhile this process answers.
-    const child = spawn(binary, ['hook', 'test', id, '--db', join(server.home, 'store.db')]);
+    const child = spawn(binary, ['hook', 'test', id, '--db', server.store]);
     let out = '';
     child.stdout.on('data', (x) => { out += x; });
     const [status] = await once(child, 'close');

@@ -134,7 +134,7 @@ test('the texts of a log are listed, read and searched', async () => {
         const posted = Number(/run (\d+)/.exec(cli.stderr)[1]);
         assert.deepEqual((await getJson(`${server.url}/api/v1/runs/${posted}/artifacts`)).body.artifacts, all);
         // The same by the command, from the store.
-        const show = (...words) => spawnSync(binary, ['show', ...words.map(String), '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+        const show = (...words) => spawnSync(binary, ['show', ...words.map(String), '--db', server.store], { encoding: 'utf8' });
         assert.deepEqual(JSON.parse(show(id, '--texts', '--json').stdout).artifacts, all);
         const rows = show(id, '--compile', '0/0').stdout.trim().split('\n');
         assert.deepEqual(rows.map((r) => Number(r.trim().split(' ')[0])), all.filter((a) => a.compile === '0/0').map((a) => a.n));
@@ -305,7 +305,7 @@ test('an import that has read no event for long goes on: it is no recording that
     const server = await startServer();
     try {
         const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
-            join(server.home, 'store.db'), text], { encoding: 'utf8' }).trim();
+            server.store, text], { encoding: 'utf8' }).trim();
         const { worker, id } = await haltedImport(server);
         store('UPDATE run_row SET heard_ns = 1');
         await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');

@@ -42,6 +42,7 @@ const asked = {
     history: [[...store], (d) => assert.ok(d.workloads)],
     bisect: [['--resume', '--repo', repository], (d) => assert.ok(d.sentence)],
     show: [['1', ...store], (d) => assert.equal(d.breakeven, 1)],
+    store: [['copy', store[1], at('copied.db')], (d) => assert.equal(d.tables.run_row, 1)],
     token: [['list', ...store], (d) => assert.deepEqual(d.tokens, [])],
     hook: [['list', ...store], (d) => assert.deepEqual(d.hooks, [])],
     audit: [[...store], (d) => assert.ok(d.audit.length > 0)],

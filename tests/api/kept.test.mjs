@@ -41,7 +41,7 @@ test('what another process wrote shows too', async () => {
     assert.equal((await getJson(server.url + path)).body.total, 0);
     const times = [1, 1.01, 1.02, 1, 1.01], file = `${server.home}/results.json`;
     writeFileSync(file, JSON.stringify({ results: [{ command: 'written', mean: 1.008, stddev: 0.008, median: 1.01, user: 1, system: 0, min: 1, max: 1.02, times, exit_codes: times.map(() => 0) }] }));
-    execFileSync(binary, ['import', file, '--db', `${server.home}/store.db`], { stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync(binary, ['import', file, '--db', server.store], { stdio: ['ignore', 'ignore', 'pipe'] });
     assert.equal((await getJson(server.url + path)).body.total, 1);
 });
 
@@ -143,7 +143,7 @@ test('who may not see it does not, though it is kept', async () => {
     await raw(path); // it is kept now
     assert.equal((await raw(path, { host: 'elsewhere.example' })).status, 403);
     assert.equal((await raw(`${path}?nothing=1`)).status, 400);
-    const token = (name, ...args) => execFileSync(binary, ['token', 'add', name, '--db', `${server.home}/store.db`, ...args], { encoding: 'utf8' }).trim().split(/\s+/).pop();
+    const token = (name, ...args) => execFileSync(binary, ['token', 'add', name, '--db', server.store, ...args], { encoding: 'utf8' }).trim().split(/\s+/).pop();
     const all = token('all', '--scope', 'read'), other = token('other', '--scope', 'read', '--project', 'theirs');
     await new Promise((done) => setTimeout(done, 1500)); // accounts are looked for each second
     const as = (secret) => raw(path, { authorization: `Bearer ${secret}` });

@@ -44,7 +44,7 @@ const commands = [
     ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
     ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store], ['prune', '--dry-run', ...store], ['prune', '--dry-run', '--json', ...store],
     ...[[], ['--json']].flatMap((json) => [['bundle', 'write', fresh, '--run', '1', ...json, ...store], ['bundle', 'read', join(folder, 'bundle'), '--db', fresh, ...json]]),
-    ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
+    ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['store', 'copy', store[1], fresh, ...json], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];
 // serve, worker, job and confine write no result; trace writes a file.
 const others = ['serve', 'worker', 'job', 'confine', 'trace'];

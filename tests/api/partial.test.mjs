@@ -54,7 +54,7 @@ test('a run that is cancelled keeps its points: in the API, the list, exports an
     assert.match(await text(`/runs/${id}/export?format=html`), /3 of the sweep(&#39;|'|&apos;)s 4 points/);
     assert.match(await text(`/runs/${id}/export?format=csv&table=modes`), /static/);
     assert.deepEqual((await api(`/runs/${id}/report.json`)).body.partial, { measured: 3, of: 4 });
-    const shown = execFileSync(process.env.BREAKEVEN ?? 'build/breakeven', ['show', '--db', `${server.home}/store.db`, String(id)], { encoding: 'utf8' });
+    const shown = execFileSync(process.env.BREAKEVEN ?? 'build/breakeven', ['show', '--db', server.store, String(id)], { encoding: 'utf8' });
     assert.match(shown, /partial: 3 of the sweep's 4 points were measured/);
     const other = await api(`/compare?a=${id}&b=${id}`);
     assert.equal(other.status, 409, 'a part is compared with nothing');

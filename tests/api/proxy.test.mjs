@@ -71,7 +71,7 @@ async function proxyTo(name, server, port, base) {
 for (const name of Object.keys(proxies)) for (const base of ['', '/breakeven']) test(`behind ${name}, at ${base}/`, { skip: where(name) ? false : `no ${name} here` }, async () => {
     const port = await quietPort();
     const server = await startServer({ args: [...(base ? ['--base-path', base] : []), '--trust-proxy', '127.0.0.1', '--allow-host', `localhost:${port}`, '--user-header', 'X-Forwarded-User', '--admin-user', 'ada'] });
-    const db = join(server.home, 'store.db');
+    const db = server.store;
     const token = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--db', db], { encoding: 'utf8' }).stdout.match(/bk_\w+/)[0];
     const proxy = await proxyTo(name, server, port, base);
     const bearer = { Authorization: `Bearer ${token}` }, json = { 'Content-Type': 'application/json' };

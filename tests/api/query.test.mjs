@@ -99,7 +99,7 @@ test('rows are a table too, from the server and from the command', async () => {
     const cut = await fetch(`${server.url}/api/v1/runs/${long}/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ sql: 'SELECT name FROM events', format: 'csv', limit: 2 }) });
     assert.match(await cut.text(), /^name\r\n[^#]*\r\n# cut by rows\r\n$/);
     assert.equal(await r.text(), `t,x,none,f\r\n"a,b",1.5,,"'=1"\r\n`);
-    const command = (...args) => spawnSync(binary, ['query', String(long), ...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+    const command = (...args) => spawnSync(binary, ['query', String(long), ...args, '--db', server.store], { encoding: 'utf8' });
     const told = command('SELECT count(*) AS n FROM kernels');
     assert.deepEqual([told.status, told.stdout], [0, 'n\r\n10000\r\n'], told.stderr);
     assert.deepEqual(JSON.parse(command('SELECT 1', '--json').stdout), { columns: ['1'], rows: [[1]], cut: null, events: 20000 });

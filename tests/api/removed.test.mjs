@@ -8,7 +8,7 @@ let server;
 const of = { backend: 'interp', modes: ['eager', 'static'], seconds: 0.05 };
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
 const run = async (name, more = {}) => (await waitFor(server, (await postRun(server, { ...workload('    return x.sin().sum()'), ...of, name, ...more })).body.id)).id;
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute("PRAGMA foreign_keys = ON"); print(db.execute(sys.argv[2]).fetchall())', `${server.home}/store.db`, text], { encoding: 'utf8' }).trim();
+const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute("PRAGMA foreign_keys = ON"); print(db.execute(sys.argv[2]).fetchall())', server.store, text], { encoding: 'utf8' }).trim();
 before(async () => {
     server = await startServer();
 });

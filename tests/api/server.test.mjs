@@ -74,14 +74,15 @@ test('two hundred keep-alive clients beside a run: each is answered, time and ag
 test('streams beyond the limit are refused, and closed ones make room', async () => {
     const server = await startServer({ args: ['--user-streams', '400'] });
     const { body } = await postRun(server, longSweep());
-    const open = await Promise.all(Array.from({ length: 400 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
     // In a crowd a connection that was kept may be closed as it is used (patience.h).
-    const over = await until(() => getJson(`${server.url}/api/v1/runs/${body.id}/events`).catch(() => null), 'an answer');
+    const events = `${server.url}/api/v1/runs/${body.id}/events`;
+    const open = await Promise.all(Array.from({ length: 400 }, () => until(() => fetch(events).catch(() => null), 'a stream')));
+    const over = await until(() => getJson(events).catch(() => null), 'an answer');
     assert.equal(over.status, 503);
     assert.equal(over.body.error.code, 'busy');
     for (const stream of open) await stream.body.cancel();
     await until(async () => {
-        const again = await fetch(`${server.url}/api/v1/runs/${body.id}/events`).catch(() => null);
+        const again = await fetch(events).catch(() => null);
         await again?.body.cancel();
         return again?.status === 200;
     }, 'a stream that is free');
@@ -101,7 +102,7 @@ test('a taken port, an unwritable folder and a locked store each give one clear 
     assert.equal(folder.status, 1);
     assert.match(folder.stderr.toString(), /^breakeven serve: cannot write beside[^\n]*--db[^\n]*\n$/);
     const server = await startServer();
-    const locked = serve('--listen', '127.0.0.1:0', '--db', join(server.home, 'store.db'));
+    const locked = serve('--listen', '127.0.0.1:0', '--db', server.store);
     assert.equal(locked.status, 1);
     assert.match(locked.stderr.toString(), /in use by another server/);
     assert.equal(serve('--liste', 'x').status, 2);

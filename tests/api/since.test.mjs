@@ -7,7 +7,7 @@ import { getJson, postRun, startServer, suiteEnded, timed, waitFor, workload } f
 let server;
 const of = { backend: 'interp', modes: ['eager', 'static'], seconds: 0.05 };
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute(sys.argv[2])', `${server.home}/store.db`, text]);
+const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute(sys.argv[2])', server.store, text]);
 async function run(name, us, more = {}) {
     const { id } = await waitFor(server, (await postRun(server, { ...workload('    return x.sin().sum()'), ...of, name, ...more })).body.id);
     return timed(server, id, us);

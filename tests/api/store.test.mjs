@@ -39,7 +39,7 @@ after(async () => {
     rmSync(folder, { recursive: true, force: true });
 });
 const api = (path, options) => getJson(`${server.url}/api/v1${path}`, options);
-const storeOf = (s) => join(s.home, 'store.db');
+const storeOf = (s) => s.store;
 
 /** All that the API says of the runs that have ended. */
 async function reports(of, ids) {

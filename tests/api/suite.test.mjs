@@ -261,7 +261,7 @@ test('a suite is compared with an earlier one: broken, fixed, changes with their
     assert.ok(Math.abs(column.geomean.ratio - a.ratio) < 1e-9);
     // the same on the command line, of the store and of files
     const cli = (...args) => {
-        const done = spawnSync(binary, ['compare', '--suites', ...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+        const done = spawnSync(binary, ['compare', '--suites', ...args, '--db', server.store], { encoding: 'utf8' });
         return { status: done.status, out: done.stdout, err: done.stderr };
     };
     const told = cli(String(before), String(after));

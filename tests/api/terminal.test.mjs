@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-const breakeven = (...args) => spawnSync(binary, [...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+const breakeven = (...args) => spawnSync(binary, [...args, '--db', server.store], { encoding: 'utf8' });
 const textOf = (parts) => parts.map((p) => p.text).join('');
 
 test('a stored run is printed with the sentences and figures of its answer', () => {
@@ -109,7 +109,7 @@ test('what a stranger wrote moves no cursor and sets no title: a terminal gets n
         const { stdout, stderr } = breakeven(...words.map(String));
         for (const text of [stdout, stderr]) assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f]/, words.join(' '));
         // A terminal of Python's, which ends lines by \r\n.
-        const line = [binary, ...words.map(String), '--db', join(server.home, 'store.db')];
+        const line = [binary, ...words.map(String), '--db', server.store];
         if (terminals) {
             const seen = spawnSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).stdout;
             assert.ok(seen.length > 0, words.join(' '));

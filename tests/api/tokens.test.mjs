@@ -9,7 +9,7 @@ import { binary, postLongTrace, startServer, stoppedExport, until, waitFor, work
 
 let server;
 const tokens = {};
-const command = (...args) => spawnSync(binary, [...args, '--db', `${server.home}/store.db`], { encoding: 'utf8' });
+const command = (...args) => spawnSync(binary, [...args, '--db', server.store], { encoding: 'utf8' });
 const add = (name, ...args) => {
     const { status, stdout, stderr } = command('token', 'add', name, ...args);
     assert.equal(status, 0, stderr);
@@ -262,7 +262,7 @@ test('an address that others reach needs no --insecure where there are tokens', 
 test('a server without accounts closes when the first token is made, and commands post with theirs', async () => {
     const fresh = await startServer();
     assert.equal((await ask('/api/v1/runs', { at: fresh })).status, 200);
-    const made = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--db', `${fresh.home}/store.db`], { encoding: 'utf8' });
+    const made = spawnSync(binary, ['token', 'add', 'ci', '--scope', 'submit', '--db', fresh.store], { encoding: 'utf8' });
     await until(async () => (await ask('/api/v1/runs', { at: fresh })).status === 401, 'that the server has seen the token');
     const log = '{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"device": 0, "stream": 7}}]}';
     const run = (env) => spawnSync(binary, ['import', '-', '--post', fresh.url], { input: log, encoding: 'utf8', env: { ...process.env, ...env } });

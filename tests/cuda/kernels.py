@@ -1,6 +1,6 @@
-"""tests/cuda/kernels.py BINARY FOLDER [--all] -- does NVRTC compile the kernels that are generated?
+"""tests/cuda/kernels.py BINARY FOLDER [--every N [--first K]] -- does NVRTC compile the kernels that are generated?
 
-Runs every fifth of the recorded programs (--all: each of them) on backend cuda with
+Runs the recorded programs (--every N: each N-th, from the K-th on) on backend cuda with
 the stand-in driver of FOLDER (driver.c), for sm_90, and every fourth of these for sm_80.  What they print means nothing
 there; what counts is that no kernel fails to compile and no launch is refused.
 Skipped where this build has no backend cuda, or there is no NVRTC.
@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 import replay
+from part import part
 
 # Tensor cores at the widest head, and the kernel of float32.
 ATTENTION = {"name": "attention", "source": """import torch
@@ -42,6 +43,7 @@ def run(binary, folder, cache, case, modes, architecture):
 
 
 def main():
+    cases = part(replay.recorded_cases())
     binary, folder = sys.argv[1:3]
     environment = dict(os.environ, LD_LIBRARY_PATH=folder)
     listed = json.loads(subprocess.run([binary, "backends", "--json"], capture_output=True, text=True, env=environment).stdout)
@@ -50,7 +52,6 @@ def main():
         print(f"skipped: every kernel (no backend cuda: {cuda['why_not']})")
         print("0 passed, 0 failed, 1 skipped")
         return
-    cases = replay.recorded_cases()[:: 1 if "--all" in sys.argv else 5]
     jobs = [(case, ["static", "dynamic", "graphs"] if i % 3 == 0 else ["static"], 90) for i, case in enumerate(cases)]
     jobs += [(case, ["static"], 80) for case in cases[::4]]
     jobs += [(ATTENTION, ["static"], architecture) for architecture in (90, 80)]

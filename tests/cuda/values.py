@@ -1,7 +1,7 @@
-"""tests/cuda/values.py BINARY FOLDER -- are the numbers of kernels for CUDA right?
+"""tests/cuda/values.py BINARY FOLDER [--every N [--first K]] [NAME] -- are the numbers of kernels for CUDA right?
 
 Without a GPU: the stand-ins of FOLDER (emulator/) run generated CUDA C on the host.  Each
-program runs on device cuda there, and on backend interp; what comes out must agree.
+program runs on device cuda there, and on backend interp; what comes out must agree.  NAME: those that have it in their names.
 With a GPU: FOLDER is the library path of CUDA, and the programs run there.
 Skipped where this build has no backend cuda, or there is no C++ compiler.
 """
@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 import recurrent
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from part import part  # noqa: E402
 
 
 def tensor(*shape, dtype="float32", kind="randn", seed=1, **more):
@@ -508,6 +510,7 @@ def main():
         print("skipped: every program (no backend cuda: " + (cuda.get("why_not") or "g++ is not installed") + ")")
         print("0 passed, 0 failed, 1 skipped")
         return
+    chosen = part(range(10**6))  # by their numbers
     only = sys.argv[3] if len(sys.argv) > 3 else ""
     jobs = [(name, SOURCE % results, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items()]
     jobs += [(name + "_ordered", SOURCE % results + ORDERED, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items() if name == "writes" or name.startswith("sums_")]
@@ -521,7 +524,7 @@ def main():
     jobs.append(("tuned", SOURCE % TUNED, [tensor(300, 133), tensor(133, seed=2), tensor(40, 9, 70, seed=3)], ["static"]))
     # Memory that is taken again, and state that is kept, from step to step and from call to call.
     jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static", "graphs"], 3) for name in RECURRENT]
-    jobs = [job for job in jobs if only in job[0]]
+    jobs = [job for i, job in enumerate(jobs) if only in job[0] and i in chosen]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = [f for f in pool.map(lambda job: check(binary, folder, cache, *job), jobs) if f]
     for fault in faults:

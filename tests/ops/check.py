@@ -169,7 +169,7 @@ class Tried:
         self.layout, self.form, self.compiled = layout, form, True
         if spelling == "op:[]=":
             self.form = "inplace"
-        self.bases = []
+        self.bases, self.made = [], None
 
     def name(self):
         shapes = [list(b.shape) for b in self.bases]
@@ -344,16 +344,24 @@ def fault(ours, want, tol):
     return None if same else f"{ours} for {want!r}"
 
 
+def computed(t):
+    """What a try's lines make, the tensors that it is given, and what it must come to: computed once, for all ways."""
+    if t.made is None:
+        text, made = t.source(0)
+        bases = [tensor(b) for b in t.bases]
+        t.made = text, bases, t.expected(made)
+    return t.made
+
+
 def program(some):
     lines = ["import torch", "import torch.nn as nn", "import math", "def model(v):", "    r = []"]
     at, values, wants = 0, [], []
     for t in some:
-        text, made = t.source(at)
-        bases = [tensor(b) for b in t.bases]
-        lines += text
+        text, bases, want = computed(t)
+        lines += [re.sub(r"\bv\[(\d+)\]", lambda k: f"v[{at + int(k[1])}]", line) for line in text]
         values += bases
         at += len(bases)
-        wants.append(t.expected(made))
+        wants.append(want)
     return "\n".join(lines + ["    return r"]), values, wants
 
 

@@ -1,4 +1,4 @@
-"""tests/oracle/graphs.py BINARY -- are replayed launches worth what eager's are?
+"""tests/oracle/graphs.py BINARY [--every N [--first K]] -- are replayed launches worth what eager's are?
 
 Every recorded program makes its calls three times over in eager and in mode
 graphs, under both policies: all outputs, effects on inputs, gradients and
@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import replay
+from part import part
 
 ROUNDS = 3
 BOUNDED = 36  # calls: more are the same again
@@ -60,9 +61,10 @@ def asks_for_symbols(case, recording):
 
 
 def main():
+    cases = part(replay.recorded_cases())
     binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
     faults, programs, graphs, replays = [], 0, 0, 0
-    for case in replay.recorded_cases():
+    for case in cases:
         for policy in ("dynamo", "native"):
             modes = report(binary, case, policy)
             if not modes:

@@ -1,15 +1,16 @@
-"""tests/oracle/native.py BINARY [--every N] [-v] -- does policy native break less than dynamo, and compute the same?
+"""tests/oracle/native.py BINARY [--every N [--first K]] [-v] -- does policy native break less than dynamo, and compute the same?
 
 Runs the programs of replay.py under both policies, on the two CPU backends by turns.  In every mode native has at
 most as many breaks as dynamo, by records and by places, and none where the
 program only branches on tensors (apart from NOT_EAGER and NOT_FOLLOWED); outputs, effects on inputs and printed text are
-those of eager.  Prints the totals.  --every N: each N-th program alone.  -v: the programs that still have breaks.
+those of eager.  Prints the totals.  --every N: each N-th program alone, from the K-th on.  -v: the programs that still have breaks.
 """
 import argparse
 import json
 import sys
 
 import replay
+from part import part
 
 # Where what dynamo computes without a break is something else than eager gives.
 NOT_EAGER = {"extremes_of_tensors": "max(tensor, 0) gives one of the two: dynamo's clamp is a tensor, whichever it is"}
@@ -71,13 +72,13 @@ def breaks_more(name, native, dynamo):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", nargs="?", default="build/breakeven")
-    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("-v", action="store_true", dest="places")
+    cases = part(replay.recorded_cases())
     asked = parser.parse_args()
     binary = asked.binary
     count = {mode: [0, 0] for mode in COMPILED}
     faults = programs = 0
-    for i, case in enumerate(replay.recorded_cases()[:: asked.every]):
+    for i, case in enumerate(cases):
         backend = ("interp", "cpu")[i % 2]
         native, why = replay.run(binary, case, "native", backend=backend)
         dynamo, not_run = replay.run(binary, case, backend=backend)

@@ -1,4 +1,4 @@
-"""tests/oracle/passes.py BINARY -- are values the same whatever passes are left out?
+"""tests/oracle/passes.py BINARY [--every N [--first K]] -- are values the same whatever passes are left out?
 
 Runs every program of replay.py with a subset of the passes that may be switched off, in
 one compiled mode, on the interpreter or (one in EMITTED) in generated C, all drawn from
@@ -12,6 +12,7 @@ import sys
 
 import native
 import replay
+from part import part
 
 
 EMITTED = 8
@@ -19,11 +20,12 @@ COMPILED = ["static", "dynamic", "auto", "lazy"]
 
 
 def main():
+    cases = part(replay.recorded_cases())
     binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
     listed = json.loads(subprocess.run([binary, "passes", "--json"], capture_output=True, text=True, check=True).stdout)
     names = [p["name"] for p in listed["passes"] if not p["required"]]
     passed, faults = 0, []
-    for case in replay.recorded_cases():
+    for case in cases:
         draw = random.Random(case["name"])
         off = [name for name in names if draw.random() < 0.5] or [draw.choice(names)]
         settings = {"modes": ["eager", draw.choice(COMPILED)], "backend": "interp" if draw.randrange(EMITTED) else "cpu"}

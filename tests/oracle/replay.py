@@ -1,11 +1,11 @@
-"""tests/oracle/replay.py [BINARY] [--every N] [--device cpu|cuda] [--modes a,b] [--jobs N] [--poison] -- does Breakeven do what PyTorch 2.11 did?
+"""tests/oracle/replay.py [BINARY] [--every N [--first K]] [--device cpu|cuda] [--modes a,b] [--jobs N] [--poison] -- does Breakeven do what PyTorch 2.11 did?
 
 Runs every program of cases.json, own_cases.json and construct_cases.json in
 eager, static, dynamic, auto and graphs and compares outputs, effects on inputs,
 printed text, new graphs per call, and the kinds and places of graph breaks with
 what was recorded (of graphs: what was recorded of static).  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
-shrink (where --modes leaves a mode out, the rest may well agree).  --every N takes each N-th program alone; --jobs N runs N of them at a time.
+shrink (where --modes leaves a mode out, the rest may well agree).  --every N takes each N-th program alone, from the K-th on; --jobs N runs N of them at a time.
 --poison: memory is watched as `breakeven run --poison` does.
 Needs nothing but Python 3.
 """
@@ -20,6 +20,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import part  # noqa: E402
+
 FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json", "library_cases.json", "training_cases.json", "function_cases.json", "capture_cases.json", "loop_cases.json", "gradient_cases.json", "everyday_cases.json", "published_cases.json"]
 MODES = ["eager", "static", "dynamic", "auto", "graphs"]
 TIMEOUT_S = 1800  # nothing takes that long, however busy the machine: it hangs
@@ -172,7 +175,6 @@ def recorded_cases():
 def options():
     parser = argparse.ArgumentParser(description="Do programs do what PyTorch did?")
     parser.add_argument("binary", nargs="?", default="build/breakeven")
-    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--jobs", type=int, default=1)
@@ -181,8 +183,8 @@ def options():
 
 
 def main():
+    cases = part.part(recorded_cases())
     asked = options()
-    cases = recorded_cases()[::asked.every]
     with open(os.path.join(HERE, "not_covered.txt")) as file:
         listed = {line.split("#")[0].strip() for line in file} - {""}
     faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in recorded_cases()})]

@@ -1,13 +1,13 @@
 // tests/cuda/emulator/emulate.hpp -- CUDA C as C++ of the host: the threads of a block take turns.
 //
 // Put in front of a module's text by emulate.py.  A thread runs until it waits for others
-// (__syncthreads, a shuffle); blocks run one after another.
+// (__syncthreads, a shuffle); blocks run one after another.  Each thread has a stack of its own, which the
+// next block's thread of that number goes on with.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ucontext.h>
 
 using std::isnan;
 #define __device__
@@ -28,7 +28,7 @@ static char *emulated_shared;
 namespace emulated {
 enum { STACK = 128 << 10, MOST = 1024 };
 struct fiber {
-	ucontext_t context;
+	void *stack; // where it waits, NULL: it has none yet
 	dim3_ index;
 	bool done;
 	int waits; // barriers that it has come to
@@ -42,17 +42,30 @@ __attribute__((destructor)) static void free_stacks()
 		free(stack);
 }
 
-static ucontext_t scheduler;
+static void *scheduler;
 static fiber *now;
 static int threads, block_waiting, block_round;
 static int warp_waiting[MOST / 32 + 1], warp_round[MOST / 32 + 1];
 static void (*body)(void **);
 static void **params;
 
+// Leaves a stack, whose place it keeps, for another (x86-64 System V: a call changes no other register that counts).
+extern "C" void emulated_switch(void **from, void *to);
+asm(".pushsection .text\n"
+    ".local emulated_switch\n"
+    ".type emulated_switch, @function\n"
+    "emulated_switch:\n"
+    "	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+    "	mov %rsp, (%rdi)\n"
+    "	mov %rsi, %rsp\n"
+    "	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+    "	ret\n"
+    ".popsection\n");
+
 static inline int number() { return int(now - fibers); }
 static inline void yield()
 {
-	swapcontext(&now->context, &scheduler);
+	emulated_switch(&now->stack, scheduler);
 	threadIdx = now->index;
 }
 static inline int live(int first, int last)
@@ -87,11 +100,26 @@ static inline void warp_barrier()
 
 	barrier(32 * w, 32 * w + 32, warp_waiting[w], warp_round[w]);
 }
+// A thread, of one block after the other.
 static void enter()
 {
-	body(params);
-	now->done = true;
-	swapcontext(&now->context, &scheduler);
+	for (;;) {
+		body(params);
+		now->done = true;
+		yield();
+	}
+}
+// What emulated_switch() finds on a stack that was never left: six registers, and enter() to return to.
+static void begin_stack(int i)
+{
+	stacks[i] = (char *)aligned_alloc(16, STACK);
+	void **top = (void **)(stacks[i] + STACK) - 1; // a function is entered 8 bytes off 16
+
+	*top = nullptr;
+	*--top = (void *)enter;
+	for (int k = 0; k < 6; k++)
+		*--top = nullptr;
+	fibers[i].stack = top;
 }
 static void run_block()
 {
@@ -101,16 +129,11 @@ static void run_block()
 	for (int i = 0; i < threads; i++) {
 		fiber &f = fibers[i];
 
-		if (!stacks[i])
-			stacks[i] = (char *)malloc(STACK);
-		getcontext(&f.context);
-		f.context.uc_stack.ss_sp = stacks[i];
-		f.context.uc_stack.ss_size = STACK;
-		f.context.uc_link = nullptr;
+		if (!f.stack)
+			begin_stack(i);
 		f.done = false;
 		f.index = { unsigned(i) % blockDim.x, unsigned(i) / blockDim.x % blockDim.y,
 			    unsigned(i) / blockDim.x / blockDim.y };
-		makecontext(&f.context, enter, 0);
 	}
 	for (bool left = true; left;) {
 		left = false;
@@ -120,7 +143,7 @@ static void run_block()
 			left = true;
 			now = &fibers[i];
 			threadIdx = now->index;
-			swapcontext(&scheduler, &now->context);
+			emulated_switch(&scheduler, now->stack);
 		}
 	}
 }

@@ -1,7 +1,8 @@
-"""tests/cuda/emulator/emulate.py SOURCE OBJECT -- a module of CUDA C as a shared object for the host.
+"""tests/cuda/emulator/emulate.py SOURCE OBJECT [FOLDER] -- a module of CUDA C as a shared object for the host.
+tests/cuda/emulator/emulate.py --header FOLDER -- precompiles there what every module has in front (make does).
 
 Kernels become functions that take their parameters as cuLaunchKernel has them, an array
-of addresses; driver.c runs them.  Used by the stand-in NVRTC (nvrtc.c).
+of addresses; driver.c runs them.  Used by the stand-in NVRTC (nvrtc.c), which lies in FOLDER.
 """
 import os
 import re
@@ -73,16 +74,20 @@ def translate(text):
         callers.append(f'extern "C" const int most_{name} = {bound or FULL_REGISTERS};\n')
         callers.append(f'extern "C" const unsigned long sizes_{name}[] = {{ {", ".join(sizes + ["0"])} }};\n')
         callers.append(f'extern "C" void call_{name}(void **p)\n{{\n\t{name}({", ".join(values)});\n}}\n')
-    return f'#include "{HERE}/emulate.hpp"\n#include "{HERE}/ptx.hpp"\n' + text + "".join(callers)
+    return '#include "ptx.hpp"\n' + text + "".join(callers)
 
 
 def main():
-    source, target = sys.argv[1:3]
+    compiler = [os.environ.get("CXX", "g++"), "-std=c++17", "-O0", "-pedantic-errors", "-ffp-contract=off", "-fPIC"]
+    if sys.argv[1] == "--header":
+        done = subprocess.run([*compiler, "-x", "c++-header", f"{HERE}/ptx.hpp", "-o", f"{sys.argv[2]}/ptx.hpp.gch"])
+        sys.exit(done.returncode)
+    source, target, *folders = sys.argv[1:]
     with open(source) as f:
         text = translate(f.read())
     with open(source + ".cc", "w") as f:
         f.write(text)
-    command = [os.environ.get("CXX", "g++"), "-std=c++17", "-O0", "-pedantic-errors", "-ffp-contract=off", "-fPIC", "-shared", "-o", target, source + ".cc"]
+    command = [*compiler, *(f"-I{folder}" for folder in [*folders, HERE]), "-shared", "-o", target, source + ".cc"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode: # errors that CUDA's compiler has, too: an array of no elements
         sys.stderr.write(done.stderr[:4000])

@@ -1,6 +1,7 @@
 /* tests/cuda/emulator/nvrtc.c -- a libnvrtc.so.13 that makes code for the host (emulate.py), so
  * that kernels have values where there is no GPU: driver.c runs them.
  */
+#include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +74,12 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n_options, const char 
 	const char *script = getenv("STAND_IN_EMULATOR"); /* path of emulate.py */
 	char folder[] = "/tmp/emulated-XXXXXX", command[1024];
 	char source[64], object[64];
+	Dl_info self; /* what is precompiled lies beside this library */
 	FILE *f;
-	int status;
+	int status, beside;
 
 	(void)n_options, (void)options;
-	if (!script || !mkdtemp(folder))
+	if (!script || !dladdr((void *)nvrtcCompileProgram, &self) || !mkdtemp(folder))
 		return NVRTC_ERROR_INTERNAL_ERROR;
 	snprintf(source, sizeof(source), "%s/module.cu", folder);
 	snprintf(object, sizeof(object), "%s/module.so", folder);
@@ -86,7 +88,9 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n_options, const char 
 		fputs(p->source, f);
 		fclose(f);
 	}
-	snprintf(command, sizeof(command), "python3 '%s' '%s' '%s' >&2", script, source, object);
+	beside = (int)(strrchr(self.dli_fname, '/') - self.dli_fname);
+	snprintf(command, sizeof(command), "python3 '%s' '%s' '%s' '%.*s' >&2", script, source,
+		 object, beside, self.dli_fname);
 	status = system(command);
 	p->object = status ? NULL : read_file(object, &p->bytes);
 	snprintf(command, sizeof(command), "rm -rf '%s'", folder);

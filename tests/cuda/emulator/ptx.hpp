@@ -3,6 +3,8 @@
 // emulate.py turns "op.type to, from;" into ptx_op_type(to, from).
 #include <cfenv>
 
+#include "emulate.hpp"
+
 static bool ptx_carry;
 
 static inline unsigned long long ptx_pair(unsigned low, unsigned high) { return (unsigned long long)high << 32 | low; }
