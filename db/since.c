@@ -8,9 +8,10 @@
  * settings; '': those of a run from a file are not read yet. */
 #define CHANGED                                                                                    \
 	" FROM run JOIN run_summary ON run_summary.run = run.id JOIN"                              \
-	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) ON was_run ="           \
-	" (SELECT other.id FROM run AS other CROSS JOIN run_summary AS its ON its.run = other.id"  \
-	" WHERE other.name = run.name AND other.project = run.project"                             \
+	" (SELECT run AS was_run, verdict AS was_verdict FROM run_summary) AS was ON was_run ="    \
+	" (SELECT other.id FROM run AS other CROSS JOIN run_summary AS its WHERE its.run = "       \
+	"other.id"                                                                                 \
+	" AND other.name = run.name AND other.project = run.project"                               \
 	" AND other.device = run.device AND (other.settings_hash = run.settings_hash OR"           \
 	" '' IN (other.settings_hash, run.settings_hash))"                                         \
 	" AND its.mode = run_summary.mode AND other.id < run.id ORDER BY other.id DESC LIMIT 1)"   \
@@ -20,8 +21,8 @@ static bool count_since(struct sql *h, const struct changes_query *q, struct run
 			struct err *err)
 {
 	struct sql_statement *s = db_prepare(
-	    h, err, "SELECT status, count(*) FROM run WHERE" SINCE " GROUP BY status || ''", "it",
-	    q->since_ns, q->project);
+	    h, err, "SELECT status || '', count(*) FROM run WHERE" SINCE " GROUP BY status || ''",
+	    "it", q->since_ns, q->project);
 	enum run_status status;
 	int code = SQL_FAILED;
 

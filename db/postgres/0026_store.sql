@@ -3,8 +3,8 @@
 -- Texts compare by their bytes, as SQLite has them.  A later version is a file of the same number in
 -- both folders.
 
-CREATE DOMAIN label AS TEXT COLLATE "C";
 CREATE COLLATION "BINARY" FROM "C"; -- as SQLite calls it
+CREATE DOMAIN label AS TEXT COLLATE "BINARY";
 
 -- The version of what follows; how many turns the writers of all servers had; who serves.
 CREATE TABLE store_schema (

@@ -11,7 +11,9 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
+#include "fusion/graph/lay.h"
 #include "fusion/tensor/keep.h"
+#include "fusion/tensor/view.h"
 #include "fusion/vm/classes.h"
 
 enum { LEAST_BYTES = 4096 }; /* less is copied as fast as it is looked at */
@@ -160,6 +162,8 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 		return true;
 	g = graph_copy(e->grad ? e->grad->forward : e->captured, &e->arena);
 	if (!g)
+		return entry_no_memory(err);
+	if (!graph_lay_outputs(g, e->orders, e->n_outputs))
 		return entry_no_memory(err);
 	e->exec = compile_graph(&how, g, &e->arena, err);
 	in_place_plan(e);
@@ -349,10 +353,8 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 		struct value to = w->source >= 0 ? e->guards.values[w->source] : w->lifted;
 
 		if (w->replaces) {
-			struct tensor *old = to.tensor->memory;
-
+			e->writes[i].old = to.tensor->memory;
 			to.tensor->memory = tensor_ref(e->output_tensors[w->output]);
-			tensor_unref(old);
 		} else if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
 			ok = ok && storage_before_write(to.tensor->memory->storage, err);
 			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
@@ -385,9 +387,23 @@ static bool run_exec(struct entry *e, const struct fusion_observer *observer, st
 	if (e->grad ? !entry_grad_run(e, observer, err)
 		    : !in_place_find(e, &call.given, err) || !exec_run(e->exec, &call, err))
 		return false;
-	for (int i = 0; i < e->n_outputs; i++)
-		sign(e, e->output_tensors[i]->storage, i);
+	for (int i = 0; i < e->n_outputs; i++) {
+		struct tensor **t = &e->output_tensors[i];
+
+		if (e->orders[i] && !(*t = tensor_lay(*t, e->orders[i], err)))
+			return false;
+		sign(e, (*t)->storage, i);
+	}
 	return true;
+}
+
+/* The call needs it no more: its own inputs are what it has had. */
+static void drop_replaced(struct entry *e)
+{
+	for (int i = 0; i < e->n_writes; i++) {
+		tensor_unref(e->writes[i].old);
+		e->writes[i].old = NULL;
+	}
 }
 
 /* Locals and operands as the piece left them. */
@@ -525,6 +541,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	else if (ok)
 		ok = restore(e, vm, err);
 	reconstruction_drop(&e->reconstruction);
+	drop_replaced(e);
 	drop_saved(e);
 	grad_node_unref(node);
 	if (!ok || e->draws_alone) /* what was not handed out yet */

@@ -50,6 +50,7 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 	int input;           /* of the graph: the old ones, -1; entry.c */
 	bool in_place;       /* a kernel may write the new ones over them */
 	bool replaces;       /* x.data = y: it has the new ones' memory from then on */
+	struct tensor *old;  /* what it had, until the end of the call under way; a reference */
 };
 
 struct entry_place { /* of a frame that goes on */
@@ -132,6 +133,7 @@ struct entry {
 	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */
 	struct tensor **input_tensors, **output_tensors; /* of the call under way */
 	int n_outputs;
+	uint32_t *orders; /* by output: lay.h */
 	int compile_id;
 	int graph; /* index among the session's graphs; -1: no ops */
 	int broke; /* the break that it ends at, in the report; -1: it returns */

@@ -686,6 +686,24 @@ static bool prints_describe(struct prints *p, struct reconstruction_builder *b, 
 	return true;
 }
 
+/* How outputs lie, which no node says from now on.  What is written to an argument lies as that
+ * does. */
+static bool lay_outputs(struct entry *e)
+{
+	struct graph *g = e->captured;
+
+	e->orders = ARENA_ARRAY(&e->arena, uint32_t, (size_t)g->n_outputs + 1);
+	if (!e->orders)
+		return false;
+	for (int i = 0; i < g->n_outputs; i++)
+		e->orders[i] = g->nodes[g->outputs[i]]->order;
+	for (int i = 0; i < e->n_writes; i++)
+		e->orders[e->writes[i].output] = 0;
+	for (int id = 0; id < g->n_nodes; id++)
+		g->nodes[id]->order = 0;
+	return true;
+}
+
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err)
 {
@@ -701,6 +719,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		   !drop_items(t->graph, &b)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
+	ok = ok && (lay_outputs(e) || entry_no_memory(err));
 	ok = ok && entry_grad_make(e, a, options, err);
 	if (ok && !keep_inputs(e, t, options->env->allocator)) /* the gradient may have its own */
 		ok = entry_no_memory(err);

@@ -239,11 +239,15 @@ static bool run_rule(struct backward_pass *p, struct grad_node *node, struct val
 	struct taped taped = { p->a, node };
 	struct grad_giver giver = { &taped, give_value, give_shape, give_dtype };
 	struct grad_request request = { node->op, 0, node->given[0], &giver };
+	bool in_rows = p->a->eager->in_rows, ok;
 
 	for (int i = 0; i < node->n_args; i++)
 		if (wants(p, &node->args[i].to))
 			request.wanted |= 1u << i;
-	return grad_rule_run(p->a, &request, made, p->err);
+	p->a->eager->in_rows = true;
+	ok = grad_rule_run(p->a, &request, made, p->err);
+	p->a->eager->in_rows = in_rows;
+	return ok;
 }
 
 static bool refuse_again(struct backward_pass *p, const struct grad_node *node)
@@ -516,14 +520,18 @@ static bool plant(struct backward_pass *p, int index)
 	return ok;
 }
 
-/* A gradient that is kept lies alone in its memory. */
+/* A gradient that is kept lies alone in its memory, row by row. */
 static bool own(struct backward_pass *p, struct value *g)
 {
-	struct op_call c = { .op = OP_clone, .name = "clone", .values = g, .n = 1 };
+	bool rows = tensor_contiguous(g->tensor->memory);
+	struct op_call c = { .op = rows ? OP_clone : OP_contiguous,
+			     .name = rows ? "clone" : "contiguous",
+			     .values = g,
+			     .n = 1 };
 	struct value copy;
 
-	if (p->b->create || (g->tensor->head.refs == 1 && g->tensor->memory->storage->refs == 1 &&
-			     tensor_contiguous(g->tensor->memory)))
+	if (p->b->create ||
+	    (g->tensor->head.refs == 1 && g->tensor->memory->storage->refs == 1 && rows))
 		return true;
 	if (!eager_run_op(p->a->eager, &c, &copy, p->err))
 		return false;

@@ -55,14 +55,75 @@ static bool set_ints(struct value *out, const int64_t *numbers, int n, struct er
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* Steps in memory as steps of each dim of the base, the widest first. */
+static bool steps_of(const struct tensor *base, int64_t step, int64_t of[MAX_RANK])
+{
+	bool done[MAX_RANK] = { false };
+
+	for (int n = 0; n < base->rank; n++) {
+		int widest = -1;
+
+		for (int d = 0; d < base->rank; d++)
+			if (!done[d] && (widest < 0 || base->stride[d] > base->stride[widest] ||
+					 (base->stride[d] == base->stride[widest] &&
+					  base->size[d] > base->size[widest])))
+				widest = d;
+		done[widest] = true;
+		of[widest] = 0;
+		if (base->size[widest] == 1 || base->stride[widest] <= 0)
+			continue;
+		of[widest] = step / base->stride[widest];
+		step %= base->stride[widest];
+	}
+	return step == 0;
+}
+
+/* Where a view lies in the elements of its base counted row by row, however that lies in memory.
+ * False: no strides say so, as where the view has joined dims of it. */
+static bool find_place(const struct tensor *view, const struct tensor *base,
+		       int64_t stride[MAX_RANK], int64_t *offset)
+{
+	int64_t rows[MAX_RANK], of[MAX_RANK], last[MAX_RANK] = { 0 }, step = 1;
+
+	*offset = view->offset - base->offset;
+	memcpy(stride, view->stride, sizeof(*stride) * (size_t)view->rank);
+	if (tensor_contiguous(base))
+		return true;
+	for (int d = base->rank - 1; d >= 0; d--) {
+		rows[d] = step;
+		step *= base->size[d];
+	}
+	for (int k = -1; k < view->rank; k++) {
+		int64_t *to = k < 0 ? offset : &stride[k], times = k < 0 ? 1 : view->size[k] - 1;
+
+		if (!steps_of(base, *to, of))
+			return false;
+		*to = 0;
+		for (int d = 0; d < base->rank; d++) {
+			*to += of[d] * rows[d];
+			last[d] += of[d] * times;
+		}
+	}
+	for (int d = 0; d < base->rank; d++)
+		if (last[d] < 0 || last[d] >= base->size[d])
+			return tensor_numel(view) == 0;
+	return true;
+}
+
 /* Where the view lies among the elements of its base, as as_strided and put_view
  * take it, from args[at] on. */
 static bool set_place(struct grad_node *node, int at, const struct tensor *view,
 		      const struct tensor *base, struct err *err)
 {
-	node->args[at + 2].value = value_int(view->offset - base->offset);
+	int64_t stride[MAX_RANK], offset;
+
+	if (!find_place(view, base, stride, &offset))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a view that joins dims of a tensor which does not lie row by row "
+			       "is written while gradients are recorded; write to a copy");
+	node->args[at + 2].value = value_int(offset);
 	return set_ints(&node->args[at].value, view->size, view->rank, err) &&
-	       set_ints(&node->args[at + 1].value, view->stride, view->rank, err);
+	       set_ints(&node->args[at + 1].value, stride, view->rank, err);
 }
 
 /* The view as a part of what its base is now. */
@@ -164,8 +225,6 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 	/* a leaf has its gradient itself, whatever it is a view of */
 	if (base.kind == VALUE_UNSET || record->leaf)
 		base = of;
-	if (!tensor_contiguous(base.tensor->memory)) /* as_strided counts row by row */
-		return true;
 	record = autograd_of(a, base, err) ? autograd_of(a, view, err) : NULL;
 	if (!record)
 		return false;

@@ -13,6 +13,7 @@
 #include "fusion/base/generators.h"
 #include "fusion/tensor/shadow.h"
 #include "fusion/graph/custom.h"
+#include "fusion/graph/lay.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/tensor/keep.h"
 #include "fusion/tensor/view.h"
@@ -199,6 +200,7 @@ enum {
 	HEAD_REAL = 17, /* a bit's place: two for the default dtype */
 	HEAD_ORDERED = 1 << 19
 };
+#define HEAD_IN_ROWS (UINT64_C(1) << 63)
 
 /* Graph inputs of a plan are in the order of the signature's tensors. */
 static int input_of(void *self, struct value tensor, struct err *err)
@@ -279,6 +281,23 @@ static void keep_layout(struct eager_plan *plan, const struct view_layout *l)
 	}
 }
 
+/* The result as PyTorch lays it: another view of what is computed. */
+static void keep_order(struct eager_plan *plan, const struct shape *shape, uint32_t order)
+{
+	int64_t step = 1;
+
+	plan->is_view = true;
+	plan->rank = shape->rank;
+	plan->offset = 0;
+	for (int place = shape->rank - 1; place >= 0; place--) {
+		int d = lay_dim(order, place);
+
+		plan->size[d] = sym_eval(shape->size[d], NULL);
+		plan->stride[d] = step;
+		step *= plan->size[d];
+	}
+}
+
 /* A view needs no kernel; a reshape that its strides do not allow is a view of a
  * copy.  -1 with *err; else the node to compute, or the view's where there is
  * none. */
@@ -352,6 +371,19 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 	return true;
 }
 
+static bool set_output(struct eager_plan *plan, struct graph *g, int id, bool in_rows)
+{
+	uint32_t order;
+
+	if (!in_rows && !plan->is_view)
+		graph_lay(g, id);
+	order = g->nodes[id]->order;
+	g->nodes[id]->order = 0;
+	if (order)
+		keep_order(plan, &g->nodes[id]->shape, order);
+	return graph_set_outputs(g, &id, 1) && graph_lay_outputs(g, &order, 1);
+}
+
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 		  const struct op_call *c, struct err *err)
@@ -390,7 +422,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 		if (id < 0)
 			return false;
 	}
-	if (!graph_set_outputs(g, &id, 1))
+	if (!set_output(plan, g, id, c->inplace || e->in_rows))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	plan->exec = compile_op(e, g, &plan->arena, err);
 	if (!plan->exec)
@@ -569,7 +601,7 @@ bool eager_run(struct eager *e, const struct op_call *c, struct value *out, stru
 static inline uint64_t call_head(const struct eager *e, const struct op_call *c)
 {
 	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0) |
-			(e->modes->ordered ? HEAD_ORDERED : 0) |
+			(e->modes->ordered ? HEAD_ORDERED : 0) | (e->in_rows ? HEAD_IN_ROWS : 0) |
 			(uint64_t)(e->modes->real - DTYPE_F16) << HEAD_REAL;
 
 	if (__builtin_expect(c->op == OP_custom, 0))

@@ -41,6 +41,8 @@ struct eager {
 	struct autograd autograd;
 	int shadows;           /* in which each op is computed too: reference.h; 0: none */
 	uint64_t disturbances; /* a seed for the next */
+	bool in_rows;          /* results lie row by row, whatever PyTorch does: rules of gradients
+				* count on it */
 };
 
 /* `e` is zeroed first; env, names and out are borrowed.  The env's allocator

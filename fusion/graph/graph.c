@@ -575,6 +575,7 @@ bool graph_copy_node(struct graph *to, const struct node *from)
 	if (!n)
 		return false;
 	*n = *from;
+	n->order = 0;
 	n->name = arena_strdup(to->arena, from->name);
 	n->fx = arena_strdup(to->arena, from->fx);
 	if (!graph_set_module(to, from->module))

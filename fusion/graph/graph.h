@@ -81,6 +81,7 @@ struct node {
 	int64_t pitch;                      /* pass views: its rows begin so many elements apart,
 					     * which may be more than they have; 0: as many */
 	bool channels_last;                 /* pass views: its dim 1 is the innermost in memory */
+	uint32_t order;                     /* lay.h: how it lies in PyTorch's memory */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool detached;                      /* capture: made while gradients are off */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "fusion/graph/lay.h"
+
 static bool is_view(const struct node *n)
 {
 	return op_info(n->op)->kind == KIND_VIEW;
@@ -38,6 +40,16 @@ struct shape view_memory(const struct graph *g, const struct node *n,
 	if (n->pitch && s.rank > 0)
 		s.size[s.rank - 1] = sym_const(g->syms, n->pitch);
 	view_row_major(g, &s, stride);
+	if (n->order) {
+		const struct sym *step = sym_const(g->syms, 1);
+
+		for (int place = s.rank - 1; place >= 0; place--) {
+			int d = lay_dim(n->order, place);
+
+			stride[d] = step;
+			step = step ? sym_mul(g->syms, step, s.size[d]) : NULL;
+		}
+	}
 	if (n->channels_last) {
 		stride[1] = sym_const(g->syms, 1);
 		for (int d = 2; d < s.rank; d++)

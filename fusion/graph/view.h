@@ -51,8 +51,8 @@ bool view_row_major(const struct graph *g, const struct shape *s,
 		    const struct sym *stride[MAX_RANK]);
 
 /* The shape that a node's own memory has, and the strides there: of its own shape, row by row, but
- * for rows that lie apart and channels that lie last.  An input's are those of a tensor that
- * lies row by row.  A stride is NULL where memory ran out. */
+ * for rows that lie apart, channels that lie last and nodes with an order (lay.h).  An input's are
+ * those of a tensor that lies row by row.  A stride is NULL where memory ran out. */
 struct shape view_memory(const struct graph *g, const struct node *n,
 			 const struct sym *stride[MAX_RANK]);
 

@@ -59,7 +59,8 @@ struct lazy_program {
 	struct arena arena;
 	struct graph *captured;
 	struct exec *exec;
-	int *numbers; /* by place in lazy_part.numbers: its symbol here */
+	uint32_t *orders; /* by output: lay.h */
+	int *numbers;     /* by place in lazy_part.numbers: its symbol here */
 	int64_t *vars;
 	int graph; /* its number among the session's graphs; -1: past the bound */
 	int64_t trace_ns, compile_ns, uses;

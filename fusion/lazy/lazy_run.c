@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/graph/lay.h"
 #include "fusion/lazy/lazy.h"
 #include "fusion/tensor/keep.h"
+#include "fusion/tensor/view.h"
 
 /* ---- what makes two traces the same graph.
  *
@@ -99,6 +101,7 @@ static void put_node(struct key_writer *w, const struct node *n)
 
 	put(w, (int64_t)n->op | (int64_t)n->dtype << 16 | (int64_t)n->compute << 24 |
 		   (int64_t)n->weak << 32);
+	put(w, n->order);
 	put_sizes(w, n->shape.size, n->shape.rank);
 	if (n->op == OP_input)
 		put_sizes(w, n->stride, n->shape.rank);
@@ -233,8 +236,11 @@ static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 	int *inputs;
 
 	p->captured = graph_extract(l->graph, NULL, b->nodes, b->n, &p->arena, &inputs);
-	g = p->captured ? graph_copy(p->captured, &p->arena) : NULL;
-	if (!g)
+	p->orders = ARENA_ARRAY(&p->arena, uint32_t, (size_t)b->n + 1);
+	g = p->captured && p->orders ? graph_copy(p->captured, &p->arena) : NULL;
+	for (int i = 0; g && i < b->n; i++)
+		p->orders[i] = l->graph->nodes[b->nodes[i]]->order;
+	if (!g || !graph_lay_outputs(g, p->orders, b->n))
 		return no_memory(err);
 	p->numbers = ARENA_ARRAY(&p->arena, int, (size_t)b->part.n_numbers + 1);
 	p->vars = ARENA_ARRAY(&p->arena, int64_t, l->numbers.len + 1);
@@ -518,6 +524,10 @@ static bool execute(struct barrier *b, struct err *err)
 			say_line(b, err);
 		return false;
 	}
+	for (int i = 0; i < b->n; i++)
+		if (b->program->orders[i] &&
+		    !(b->results[i] = tensor_lay(b->results[i], b->program->orders[i], err)))
+			return false;
 	r->counts.executions++;
 	r->counts.launches += e->launched;
 	return note(b) || no_memory(err);
@@ -541,6 +551,7 @@ static bool become_input(struct lazy *l, struct node *n, struct tensor *memory)
 	n->input = g->n_inputs++;
 	g->inputs = inputs;
 	n->op = OP_input;
+	n->order = 0;
 	n->fx = op_info(OP_input)->fx;
 	n->compute = n->dtype;
 	n->n_args = 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/graph/lay.h"
 #include "fusion/torch/bind.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/graph/view.h"
@@ -143,6 +144,7 @@ static bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *
 	} else if (t->memory && tensor_repeats(t->memory)) {
 		return torch_writes_expanded(err);
 	}
+	graph_lay_as(l->graph, node, root->node);
 	root->node = node;
 	if (root->memory && !entry->dirty) {
 		entry->dirty = true;
@@ -156,6 +158,8 @@ bool lazy_layout(const struct lazy *l, struct vtensor *t, struct view_layout *ou
 	/* What a copy has made, as some reshapes do, is a tensor of its own. */
 	int base = entry_of(l, t)->view ? lazy_root(l, t)->node : t->node;
 
+	if (view_base(l->graph, t->node) == base)
+		return view_layout(l->graph, t->node, out);
 	return view_layout_in(l->graph, t->node, base, out);
 }
 
@@ -607,6 +611,8 @@ static bool trace(struct lazy *l, const struct op_call *c, struct value *out, st
 		*out = value_ref(c->values[0]);
 		return true;
 	}
+	if (op_info(c->op)->kind != KIND_VIEW)
+		graph_lay(l->graph, node);
 	if (!wrap(l, node, out, err))
 		return false;
 	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c, err))
@@ -627,6 +633,20 @@ static bool is_recorded(const struct lazy *l, const struct op_call *c)
 		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
 			return true;
 	return op_info(c->op)->kind == KIND_VIEW;
+}
+
+/* Another shape of what does not lie row by row: whether it copies depends on how that lies. */
+static bool is_reshape_of_laid(const struct lazy *l, const struct op_call *c)
+{
+	const struct value *x = &c->values[0];
+	struct vtensor *root;
+
+	if (op_info(c->op)->kind != KIND_VIEW || c->n == 0 || x->kind != VALUE_TENSOR ||
+	    x->tensor->owner != l || x->tensor->memory)
+		return false;
+	root = lazy_root(l, x->tensor);
+	return l->graph->nodes[root->node]->order != 0 && c->op != OP_permute &&
+	       c->op != OP_transpose && c->op != OP_t && c->op != OP_movedim;
 }
 
 /* trace(), and what eager would know of the result, where it may refuse its use. */
@@ -680,7 +700,7 @@ static bool run(struct lazy *l, const struct op_call *c, struct value *out, stru
 	struct lazy_reason why = { .id = BREAK_AT_ONCE,
 				   .subject = tried ? "an op in a try" : "a gradient" };
 	struct op_call now = *c;
-	bool at_once = tried || is_recorded(l, c);
+	bool at_once = tried || is_recorded(l, c) || is_reshape_of_laid(l, c);
 
 	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
 		return false;

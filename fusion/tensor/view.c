@@ -2,6 +2,8 @@
  */
 #include "fusion/tensor/view.h"
 
+#include "fusion/graph/lay.h"
+
 #include <string.h>
 
 #include "fusion/tensor/alloc.h"
@@ -24,6 +26,20 @@ struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
 	memcpy(t->stride, stride, sizeof(*stride) * (size_t)rank);
 	base->storage->refs++;
 	return t;
+}
+
+struct tensor *tensor_lay(struct tensor *t, uint32_t order, struct err *err)
+{
+	int64_t size[MAX_RANK], stride[MAX_RANK];
+	struct tensor *laid;
+
+	for (int place = 0; place < t->rank; place++) {
+		size[lay_dim(order, place)] = t->size[place];
+		stride[lay_dim(order, place)] = t->stride[place];
+	}
+	laid = tensor_view(t, t->rank, size, stride, t->offset, err);
+	tensor_unref(t);
+	return laid;
 }
 
 bool tensor_repeats(const struct tensor *t)

@@ -18,6 +18,10 @@
 struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
 			   const int64_t *stride, int64_t offset, struct err *err);
 
+/* The same memory with its dims at other places: what lay.h calls an order, of a tensor whose dims
+ * lie so.  Takes over the reference; NULL with MEMORY. */
+struct tensor *tensor_lay(struct tensor *t, uint32_t order, struct err *err);
+
 /* Whether two elements are one in memory, as in an expanded tensor: those cannot
  * be written one by one. */
 bool tensor_repeats(const struct tensor *t);

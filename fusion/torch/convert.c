@@ -83,9 +83,131 @@ static const char *fx_name(const char *name, char text[64])
 }
 
 struct convert_wanted {
-	enum dtype dtype; /* DTYPE_COUNT: none */
-	bool copy;        /* even where the tensor is as wanted */
+	enum dtype dtype;    /* DTYPE_COUNT: none */
+	bool copy;           /* even where the tensor is as wanted */
+	struct value format; /* the text of a memory format; of another kind: none */
 };
+
+/* permute and to have two arguments, the others one. */
+static bool run_named(const struct decomposer *c, enum op op, const char *name,
+		      struct value *values, struct value *out, struct err *err)
+{
+	int n = op == OP_permute || op == OP_to ? 2 : 1;
+
+	return c->run(c->self, &(struct op_call){ op, name, false, values, n, NULL }, out, err);
+}
+
+/* x.is_contiguous(memory_format=format) */
+static bool lies_so(const struct decomposer *c, struct value x, struct value format, bool *so,
+		    struct err *err)
+{
+	struct value key = value_str("memory_format", strlen("memory_format")), method, answer;
+	struct keywords kw = { .n = 1, .names = &key };
+	bool ok = key.kind != VALUE_UNSET || torch_no_memory(err);
+
+	ok = ok && c->host->tensor_attr(c->host->self, x, "is_contiguous", &method, err);
+	if (ok) {
+		ok = c->host->call(c->host->self, method.native,
+				   &(struct arguments){ &format, 1, &kw }, &answer, err);
+		*so = ok && answer.b;
+		value_unref(method);
+	}
+	value_unref(key);
+	return ok;
+}
+
+/* The elements of x in memory in the order of its dims `order`: a view of a copy. */
+static bool copy_in_order(const struct decomposer *c, const char *fx, struct value x,
+			  const int *order, struct value *out, struct err *err)
+{
+	struct value dims[MAX_RANK], back[MAX_RANK], turn[2] = { x }, copy, turned;
+	bool ok;
+	int rank;
+	enum dtype dtype;
+
+	if (!c->type(c->self, x, &rank, &dtype, err))
+		return false;
+	for (int place = 0; place < rank; place++) {
+		dims[place] = value_int(order[place]);
+		back[order[place]] = value_int(place);
+	}
+	turn[1] = value_tuple(dims, rank);
+	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, "fx:", turn, &turned, err)
+					 : torch_no_memory(err);
+	value_unref(turn[1]);
+	if (!ok)
+		return false;
+	ok = run_named(c, OP_clone, "fx:", &turned, &copy, err);
+	value_unref(turned);
+	if (!ok)
+		return false;
+	turned = copy;
+	ok = run_named(c, OP_contiguous, "fx:", &turned, &copy, err);
+	value_unref(turned);
+	if (!ok)
+		return false;
+	turn[0] = copy;
+	turn[1] = value_tuple(back, rank);
+	ok = turn[1].kind != VALUE_UNSET ? run_named(c, OP_permute, fx, turn, out, err)
+					 : torch_no_memory(err);
+	value_unref(turn[1]);
+	value_unref(copy);
+	return ok;
+}
+
+/* x with its channels last: x itself where they are. */
+static bool lay(const struct decomposer *c, const char *name, struct value x,
+		struct convert_wanted w, struct value *out, struct err *err)
+{
+	int order[MAX_RANK], wanted, rank;
+	enum dtype dtype;
+	bool so;
+	char fx[64];
+
+	if (!c->type(c->self, x, &rank, &dtype, err))
+		return false;
+	torch_channels_last(w.format, &wanted);
+	if (rank != wanted)
+		return err_set(err, ERR_OP,
+			       "required rank %d tensor to use %s format, but it has rank %d",
+			       wanted, w.format.str->text + strlen("torch."), rank);
+	if (!lies_so(c, x, w.format, &so, err))
+		return false;
+	if (so && !w.copy)
+		return run_named(c, OP_alias, fx_name(name, fx), &x, out, err);
+	for (int d = 0; d < rank; d++)
+		order[d] = torch_channels_last_dim(rank, d);
+	return copy_in_order(c, fx_name(name, fx), x, order, out, err);
+}
+
+/* x.clone(memory_format=), x.contiguous(memory_format=) */
+static bool in_format(const struct decomposer *c, int id, const char *name,
+		      const struct arguments *args, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "memory_format" };
+	struct convert_wanted w = { .dtype = DTYPE_COUNT, .copy = id == OP_clone };
+	struct value v[2];
+	bool rows;
+	int rank;
+	char fx[64];
+
+	if (!decompose_args(name, &(struct parameter_names){ names, 2, 1 }, args, v, err) ||
+	    (v[1].kind != VALUE_UNSET && !placement_fits(name, names[1], v[1], err)))
+		return false;
+	if (v[0].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes a tensor, not %s", name,
+			       value_type_name(v[0]));
+	w.format = v[1];
+	if (torch_channels_last(v[1], &rank))
+		return lay(c, name, v[0], w, out, err);
+	rows = v[1].kind == VALUE_STR && strcmp(v[1].str->text, "torch.contiguous_format") == 0;
+	if (id == OP_clone && rows) { /* what does not lie so is copied by contiguous() */
+		if (!lies_so(c, v[0], v[1], &rows, err))
+			return false;
+		id = rows ? OP_clone : OP_contiguous;
+	}
+	return run_named(c, (enum op)id, fx_name(name, fx), v, out, err);
+}
 
 static bool cast(const struct decomposer *c, const char *name, struct value x,
 		 struct convert_wanted to_what, struct value *out, struct err *err)
@@ -100,6 +222,18 @@ static bool cast(const struct decomposer *c, const char *name, struct value x,
 		return err_set(err, ERR_TYPE, "a cast takes a tensor, not %s", value_type_name(x));
 	if (!c->type(c->self, x, &rank, &from, err))
 		return false;
+	if (torch_channels_last(to_what.format, &rank)) {
+		struct value cast_to, values[2] = { x, to };
+		bool ok;
+
+		if (dtype == DTYPE_COUNT || from == dtype)
+			return lay(c, name, x, to_what, out, err);
+		if (!run_named(c, OP_to, "fx:", values, &cast_to, err))
+			return false;
+		ok = lay(c, name, cast_to, to_what, out, err);
+		value_unref(cast_to);
+		return ok;
+	}
 	if (dtype != DTYPE_COUNT && from != dtype)
 		return c->run(c->self,
 			      &(struct op_call){ OP_to, fx_name(name, fx), false,
@@ -185,6 +319,7 @@ static bool read_to(const struct decomposer *c, const char *name, const struct a
 		return err_set(err, ERR_TYPE, "%s: copy must be True or False, not %s", name,
 			       value_type_name(v[3]));
 	w->copy = v[3].kind == VALUE_BOOL && v[3].b;
+	w->format = v[4];
 	if (v[5].kind == VALUE_TENSOR)
 		return c->type(c->self, v[5], &rank, &w->dtype, err);
 	return v[1].kind == VALUE_UNSET || convert_dtype(name, v[1], &w->dtype, err);
@@ -236,7 +371,7 @@ static bool type(const struct decomposer *c, const char *name, const struct argu
 				       "%s: invalid type; it takes a dtype, or a "
 				       "name such as 'torch.FloatTensor'",
 				       name);
-		return cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
+		return cast(c, name, v[0], (struct convert_wanted){ .dtype = dtype }, out, err);
 	}
 	for (int i = 0; i < OLD_TYPES; i++)
 		if (old_types[i].dtype == own)
@@ -257,7 +392,7 @@ static bool device_of(const struct decomposer *c, const char *name, const struct
 	for (int i = 1; i < 4; i++)
 		if (v[i].kind != VALUE_UNSET && !placement_fits(name, names[i], v[i], err))
 			return false;
-	return cast(c, name, v[0], (struct convert_wanted){ DTYPE_COUNT, false }, out, err);
+	return cast(c, name, v[0], (struct convert_wanted){ .dtype = DTYPE_COUNT }, out, err);
 }
 
 static enum dtype cast_dtype(int id)
@@ -277,8 +412,9 @@ static enum dtype cast_dtype(int id)
 
 bool convert_knows(int id)
 {
-	return id == OP_to || id == OP_view || id == MORE_TYPE || id == MORE_TYPE_AS ||
-	       id == MORE_DEVICE_OF || id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
+	return id == OP_to || id == OP_view || id == OP_clone || id == OP_contiguous ||
+	       id == MORE_TYPE || id == MORE_TYPE_AS || id == MORE_DEVICE_OF ||
+	       id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
 }
 
 bool convert_call(const struct decomposer *c, int id, const char *name,
@@ -294,6 +430,9 @@ bool convert_call(const struct decomposer *c, int id, const char *name,
 	switch (id) {
 	case OP_to:
 		return to(c, name, args, out, err);
+	case OP_clone:
+	case OP_contiguous:
+		return in_format(c, id, name, args, out, err);
 	case OP_view:
 		return decompose_args(name, &(struct parameter_names){ bits, 2, 2 }, args, v,
 				      err) &&
@@ -311,10 +450,10 @@ bool convert_call(const struct decomposer *c, int id, const char *name,
 		if (v[1].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "type_as takes a tensor");
 		return c->type(c->self, v[1], &rank, &dtype, err) &&
-		       cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
+		       cast(c, name, v[0], (struct convert_wanted){ .dtype = dtype }, out, err);
 	default:
 		return decompose_args(name, &(struct parameter_names){ one, 2, 1 }, args, v, err) &&
 		       (v[1].kind == VALUE_UNSET || placement_fits(name, one[1], v[1], err)) &&
-		       cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
+		       cast(c, name, v[0], (struct convert_wanted){ .dtype = dtype }, out, err);
 	}
 }

@@ -400,6 +400,8 @@ bool natives_among(const struct native *f, const struct arguments *args)
 		return args->n > (method ? 0 : 1);
 	if (f->id == OP_to)
 		return method && !is_plain_to(args);
+	if (f->id == OP_clone || f->id == OP_contiguous)
+		return has_keyword(args->kw, "memory_format");
 	if (f->id == OP_where) /* where(condition) is nonzero */
 		return args->n + method == 1;
 	if (f->id == OP_view) /* x.view(torch.int32) */

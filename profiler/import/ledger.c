@@ -33,15 +33,3 @@ json_t *ledger_json(const struct ledger *l)
 	}
 	return json;
 }
-
-void ledger_add(struct ledger *l, const json_t *json)
-{
-#define LEDGER(id, fate, name, what)                                                               \
-	{                                                                                          \
-		json_int_t n = json_integer_value(                                                 \
-		    json_object_get(json_object_get(json, #fate), name));                          \
-		l->n[LEDGER_##id] += n > 0 && n < INT64_MAX / 2 ? n : 0;                           \
-	}
-#include "profiler/import/ledger.def"
-#undef LEDGER
-}

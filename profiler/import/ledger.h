@@ -23,7 +23,4 @@ json_t *ledger_json(const struct ledger *l);
 /* How many were dropped, and how many are kept although doubtful. */
 void ledger_sums(const struct ledger *l, int64_t *dropped, int64_t *doubtful);
 
-/* Adds what a ledger in JSON counts; what is no count there counts nothing. */
-void ledger_add(struct ledger *l, const json_t *json);
-
 #endif

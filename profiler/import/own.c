@@ -369,6 +369,19 @@ static void add_original(json_t *report, const json_t *exported)
 				      workload));
 }
 
+/* Adds what a ledger in JSON counts; what is no count there counts nothing. */
+static void add_counts(struct ledger *l, const json_t *json)
+{
+#define LEDGER(id, fate, name, what)                                                               \
+	{                                                                                          \
+		json_int_t n = json_integer_value(                                                 \
+		    json_object_get(json_object_get(json, #fate), name));                          \
+		l->n[LEDGER_##id] += n > 0 && n < INT64_MAX / 2 ? n : 0;                           \
+	}
+#include "profiler/import/ledger.def"
+#undef LEDGER
+}
+
 void own_report(const struct model *m, json_t *report)
 {
 	const json_t *original = json_object_get(m->exported, "report"),
@@ -379,7 +392,7 @@ void own_report(const struct model *m, json_t *report)
 
 	if (sound && json_is_object(before)) {
 		add_imported(report, before);
-		ledger_add(&all, json_object_get(before, "ledger"));
+		add_counts(&all, json_object_get(before, "ledger"));
 		json_object_set_new(report, "ledger", ledger_json(&all));
 	} else if (sound) {
 		add_measured(report, original);

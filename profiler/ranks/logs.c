@@ -69,11 +69,11 @@ static void say_graph(const json_t *row, char *out)
 {
 	const char *hash = json_string_value(json_object_get(row, "graph_hash"));
 
-	long long graphs = json_integer_value(json_object_get(row, "graphs"));
+	long long graphs = json_integer_value(json_object_get(row, "graphs")),
+		  ops = json_integer_value(json_object_get(row, "ops"));
 
-	snprintf(out, TEXT_BYTES, "%lld graph%s, %lld ops%s%.8s", graphs, graphs == 1 ? "" : "s",
-		 (long long)json_integer_value(json_object_get(row, "ops")), hash ? ", text " : "",
-		 hash ? hash : "");
+	snprintf(out, TEXT_BYTES, "%lld graph%s, %lld op%s%s%.8s", graphs, graphs == 1 ? "" : "s",
+		 ops, ops == 1 ? "" : "s", hash ? ", text " : "", hash ? hash : "");
 }
 
 static int by_key(const void *a, const void *b)

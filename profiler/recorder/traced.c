@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 #include "profiler/recorder/demangle.h"
 #include "profiler/recorder/launch_shape.h"
@@ -486,10 +487,11 @@ bool traced_finish(struct traced *t, FILE *out, json_t **facts, struct err *err)
 	if (t->processes.len == 0)
 		fprintf(out, "breakeven trace: no process of the command used CUDA (or its driver "
 			     "does not load CUDA_INJECTION64_PATH)\n");
-	*facts = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "recorder", "cupti", "clock",
-			   "CLOCK_MONOTONIC", "dropped", (json_int_t)dropped, "doubtful",
-			   (json_int_t)doubtful, "torch_trace_bytes", (json_int_t)t->file_bytes,
-			   "torch_trace_left_out", (json_int_t)t->files_left_out, "processes",
-			   list);
+	*facts = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "recorder", "cupti", "clock",
+			   "CLOCK_MONOTONIC", "wall_ahead_ns",
+			   (json_int_t)(clock_wall_ns() - clock_ns()), "dropped",
+			   (json_int_t)dropped, "doubtful", (json_int_t)doubtful,
+			   "torch_trace_bytes", (json_int_t)t->file_bytes, "torch_trace_left_out",
+			   (json_int_t)t->files_left_out, "processes", list);
 	return timeline_writer_finish(t->writer, json_incref(*facts), err);
 }

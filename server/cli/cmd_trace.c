@@ -25,11 +25,20 @@
 #include "fusion/base/clock.h"
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
+#include "profiler/import/joined.h"
 #include "profiler/timeline/format.h"
 #include "profiler/recorder/traced.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/poster.h"
+
+/* A process of a job step of several, as Slurm says; ranks 0: it is none.  Each records into the
+ * folder, and the first rank makes one recording of all. */
+struct trace_job {
+	int64_t rank, ranks;
+	char folder[2048], own[2100], whole[2100]; /* recording: of this rank, and of all */
+};
+enum { JOB_WAIT_S = 60, JOB_LOOK_MS = 100 };
 
 enum { GRACE_NS = 2 * 1000 * 1000 * 1000u, POLL_MS = 50 };
 static const int64_t live_ns = 1000 * 1000 * 1000;
@@ -236,14 +245,15 @@ static json_t *command_text(char **command)
 	return json ? json : json_string("a command that is no UTF-8");
 }
 
-static struct poster *begin_post(const struct trace_flags *f, struct err *err)
+/* Of what is in a file. */
+static struct poster *begin_post(const struct trace_flags *f, const char *file, struct err *err)
 {
 	json_t *command = f->from ? json_string(f->from) : command_text(f->command);
 	const char *name = f->name ? f->name : json_string_value(command);
 	struct poster *p;
 
 	p = poster_start(
-	    f->post, f->from ? f->from : f->out,
+	    f->post, file,
 	    json_pack("{s:o, s:o}", "name", json_sprintf("%.180s", name), "command", command), err);
 	if (p)
 		fprintf(stderr, "breakeven trace: run %lld of %s\n", (long long)poster_run(p),
@@ -326,6 +336,103 @@ static void add_kept(const char *path, struct poster *p)
 		close(fd);
 }
 
+/* ---- a job of several ranks ---- */
+
+static int64_t number_in(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text)
+		   ? atoll(text)
+		   : -1;
+}
+
+/* `out`: where -o says that the recordings go; NULL: to a folder of the step. */
+static bool read_job(const char *out, struct trace_job *job, struct err *err)
+{
+	int64_t ranks = number_in("SLURM_STEP_NUM_TASKS"), rank = number_in("SLURM_PROCID"),
+		step = number_in("SLURM_STEP_ID"), number = number_in("SLURM_JOB_ID");
+
+	*job = (struct trace_job){ 0 };
+	if (ranks < 2 || ranks > JOINED_MAX_RANKS || rank < 0 || rank >= ranks || step < 0 ||
+	    number < 0)
+		return true;
+	job->rank = rank;
+	job->ranks = ranks;
+	if (out)
+		snprintf(job->folder, sizeof(job->folder), "%.2000s", out);
+	else
+		snprintf(job->folder, sizeof(job->folder), "breakeven-%lld.%lld", (long long)number,
+			 (long long)step);
+	snprintf(job->own, sizeof(job->own), "%s/rank-%lld.part", job->folder, (long long)rank);
+	snprintf(job->whole, sizeof(job->whole), "%s/job.trace", job->folder);
+	return mkdir(job->folder, 0777) == 0 || errno == EEXIST ||
+	       err_set(err, ERR_IO, "%.300s: %s", job->folder, strerror(errno));
+}
+
+static void path_of_rank(const struct trace_job *job, int64_t rank, char path[2100])
+{
+	snprintf(path, 2100, "%s/rank-%lld.trace", job->folder, (long long)rank);
+}
+
+/* Until the others have ended; those that have not by then are named. */
+static void wait_for_ranks(const struct trace_job *job)
+{
+	const int64_t until = clock_ns() + JOB_WAIT_S * INT64_C(1000000000);
+	char path[2100];
+
+	for (int64_t rank = 0; rank < job->ranks;) {
+		path_of_rank(job, rank, path);
+		if (access(path, R_OK) == 0)
+			rank++;
+		else if (clock_ns() < until)
+			poll(NULL, 0, JOB_LOOK_MS);
+		else
+			fprintf(stderr,
+				"breakeven trace: rank %lld left no %s within %d s: do all nodes "
+				"have the folder?  `breakeven trace --post URL --from %s` posts "
+				"what comes later\n",
+				(long long)rank++, path, JOB_WAIT_S, job->folder);
+	}
+}
+
+/* The recordings of a folder as one, posted where that is wanted; the run, 0: it is not. */
+static bool post_ranks(const struct trace_flags *f, const char *folder, const char *whole,
+		       struct err *err, int64_t *run)
+{
+	struct recordings_joined joined;
+	struct poster *p;
+
+	*run = 0;
+	if (!recordings_join(folder, whole, &joined, err))
+		return false;
+	fprintf(stderr, "breakeven trace: %lld ranks written to %s\n", (long long)joined.ranks,
+		whole);
+	p = f->post ? begin_post(f, whole, err) : NULL;
+	*run = p ? poster_run(p) : 0;
+	if (p && joined.imported)
+		poster_set_import(p, json_incref(joined.imported));
+	json_decref(joined.facts);
+	json_decref(joined.imported);
+	return p ? poster_finish(p, NULL, err) : !f->post;
+}
+
+/* The end of this rank's recording; the first one goes on with all. */
+static bool end_rank(const struct trace_flags *f, struct trace_job *job, struct err *err,
+		     int64_t *run)
+{
+	char path[2100];
+
+	path_of_rank(job, job->rank, path);
+	if (rename(job->own, path) != 0)
+		return err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
+	strcpy(job->own, path);
+	if (job->rank != 0)
+		return true;
+	wait_for_ranks(job);
+	return post_ranks(f, job->folder, job->whole, err, run);
+}
+
 /* What became of a recording. */
 struct trace_end {
 	int status;  /* of the program, as waitpid() has it; -1: it was not started */
@@ -384,25 +491,42 @@ static bool record(const struct trace_flags *f, const char *library, struct trac
 	return err->code == ERR_NONE && traced_add_files(t, m->torch, m->began, err);
 }
 
-static int trace(const struct trace_flags *f, const char *library)
+/* The file that is recorded into. */
+static const char *path_of(struct trace_flags *f, const struct trace_job *job)
+{
+	if (job->ranks)
+		f->out = job->own;
+	else if (!f->out)
+		f->out = "breakeven.trace";
+	return f->out;
+}
+
+static int trace(struct trace_flags *f, const char *library)
 {
 	struct trace_meeting m = { 0 };
 	struct trace_end end = { .status = -1 };
 	struct err err = { 0 };
-	struct traced *t = traced_create(f->out, &err);
-	struct poster *p = t && f->post ? begin_post(f, &err) : NULL;
-	bool ok = t && (p || !f->post) && record(f, library, &m, t, &end, &err);
+	struct trace_job job;
+	const char *whole;
+	struct traced *t = read_job(f->out, &job, &err) ? traced_create(path_of(f, &job), &err)
+							: NULL;
+	bool posts = f->post && !job.ranks; /* of a job the whole is posted */
+	struct poster *p = t && posts ? begin_post(f, f->out, &err) : NULL;
+	bool ok = t && (p || !posts) && record(f, library, &m, t, &end, &err);
 
 	if (ok)
 		add_import(&m, t, p);
 	if (m.folder[0])
 		part(&m);
-	if (t && (p || !f->post))
-		finish(f, t, p, ok, &end, &err);
+	if (t && (p || !posts))
+		ok = finish(f, t, p, ok, &end, &err);
+	if (ok && job.ranks)
+		end.posted = end_rank(f, &job, &err, &end.run) && end.run;
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: %s\n", err.message);
 	traced_destroy(t);
-	if (f->json && err.code == ERR_NONE && show(f->out, &end) != EXIT_DONE)
+	whole = job.ranks && job.rank == 0 ? job.whole : f->out;
+	if (f->json && err.code == ERR_NONE && show(whole, &end) != EXIT_DONE)
 		err_set(&err, ERR_MEMORY, "out of memory");
 	json_decref(end.facts);
 	if (end.status == -1 || (end.status == 0 && err.code != ERR_NONE))
@@ -433,7 +557,7 @@ static int post_file(const struct trace_flags *f)
 {
 	struct trace_end end = { .status = -1 };
 	struct err err = { 0 };
-	struct poster *p = is_recording(f->from, &err) ? begin_post(f, &err) : NULL;
+	struct poster *p = is_recording(f->from, &err) ? begin_post(f, f->from, &err) : NULL;
 
 	if (p)
 		add_kept(f->from, p);
@@ -445,9 +569,31 @@ static int post_file(const struct trace_flags *f)
 	return EXIT_FAILED;
 }
 
+/* The ranks' recordings of a folder. */
+static int post_folder(const struct trace_flags *f)
+{
+	struct trace_end end = { .status = -1 };
+	struct err err = { 0 };
+	char whole[4096];
+
+	snprintf(whole, sizeof(whole), "%.4000s/job.trace", f->from);
+	end.posted = post_ranks(f, f->from, whole, &err, &end.run);
+	if (end.posted)
+		return f->json ? show(whole, &end) : EXIT_DONE;
+	fprintf(stderr, "breakeven trace: %s\n", err.message);
+	return EXIT_FAILED;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 int cmd_trace(int argc, char **argv, const struct registry *registry)
 {
-	struct trace_flags f = { .out = "breakeven.trace" };
+	struct trace_flags f = { 0 };
 	char library[4096] = "";
 	int status;
 
@@ -456,6 +602,6 @@ int cmd_trace(int argc, char **argv, const struct registry *registry)
 	if (status >= 0)
 		return status;
 	if (f.from)
-		return post_file(&f);
+		return is_folder(f.from) ? post_folder(&f) : post_file(&f);
 	return find_library(&f, library) ? trace(&f, library) : EXIT_FAILED;
 }

@@ -20,6 +20,7 @@ enum {
 	TICK_MS = 500,
 	ALIVE_TICKS = 40, /* without news: it still records */
 	LAST_TRIES = 10,
+	BEGIN_TRIES = 3,
 };
 
 struct poster {
@@ -116,15 +117,37 @@ static void *run(void *self)
 	return NULL;
 }
 
+enum { KEY_CHARS = 64 };
+
+/* An Idempotency-Key that nobody else has; NULL where there is no chance to be had. */
+static const char *key_for(const char *what, char key[KEY_CHARS])
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return NULL;
+	snprintf(key, KEY_CHARS, "%s-%016llx%016llx", what, (unsigned long long)random[0],
+		 (unsigned long long)random[1]);
+	return key;
+}
+
+/* One run, however often it is asked for: an answer that is lost on the way is asked for again. */
 static bool begin(struct poster *p, const json_t *json, struct err *err)
 {
-	char *text = json_dumps(json, JSON_COMPACT);
-	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
+	char *text = json_dumps(json, JSON_COMPACT), key[KEY_CHARS];
+	struct post_body body = { "application/json", text, text ? strlen(text) : 0,
+				  key_for("begin", key) };
+	bool ok = false;
 
-	ok = ok && post_create(p->post, "/traces",
-			       (struct post_body){
-				   .type = "application/json", .bytes = text, .len = strlen(text) },
-			       &p->run, err);
+	if (!text)
+		return err_set(err, ERR_MEMORY, "out of memory for a post");
+	for (int i = 0; !ok && i < (body.key ? BEGIN_TRIES : 1) && (i == 0 || !is_final(err));
+	     i++) {
+		if (i > 0)
+			usleep(TICK_MS * 1000);
+		*err = (struct err){ 0 };
+		ok = post_create(p->post, "/traces", body, &p->run, err);
+	}
 	free(text);
 	return ok;
 }
@@ -191,7 +214,7 @@ static const int64_t end_ns = INT64_C(10) * 60 * 1000000000;
 static const int64_t gone_ns = INT64_C(5) * 1000000000; /* who answers no sooner is there */
 
 struct trace_ending {
-	char path[64], run_path[64], key[64];
+	char path[64], run_path[64], key[KEY_CHARS];
 	struct post_body body;
 	bool failed; /* it ends with an error */
 };
@@ -252,7 +275,6 @@ static bool end(struct poster *p, const char *error, struct err *err)
 {
 	json_t *json = json_pack("{s:s?}", "error", error);
 	struct trace_ending e = { .failed = error != NULL };
-	uint64_t random[2];
 	char *text;
 	bool ok;
 
@@ -262,11 +284,8 @@ static bool end(struct poster *p, const char *error, struct err *err)
 	json_decref(json);
 	snprintf(e.path, sizeof(e.path), "/traces/%lld/end", (long long)p->run);
 	snprintf(e.run_path, sizeof(e.run_path), "/runs/%lld?view=summary", (long long)p->run);
-	ok = getrandom(random, sizeof(random), 0) == (ssize_t)sizeof(random);
-	snprintf(e.key, sizeof(e.key), "end-%016llx%016llx", (unsigned long long)random[0],
-		 (unsigned long long)random[1]);
 	e.body = (struct post_body){ "application/json", text, text ? strlen(text) : 0,
-				     ok ? e.key : NULL };
+				     key_for("end", e.key) };
 	ok = (text || err_set(err, ERR_MEMORY, "out of memory for the end of a trace")) &&
 	     send_end(p, &e, err);
 	free(text);

@@ -23,9 +23,9 @@ const forward = (method, path, headers, body) => new Promise((done, fail) => {
     to.end(body);
 });
 
-/** What stands between: `onEnd(n, pass, drop)` is told of the n-th request that ends a trace. */
-async function between(onEnd) {
-    let ends = 0;
+/** What stands between: `onEnd(n, pass, drop)` is told of the n-th request that ends a trace, likewise `onBegin`. */
+async function between(onEnd, onBegin = async (n, { pass, give }) => give(await pass())) {
+    let [ends, begins] = [0, 0];
     const proxy = createServer(async (req, res) => {
         const parts = [];
         for await (const part of req) parts.push(part);
@@ -33,6 +33,7 @@ async function between(onEnd) {
         const give = ({ status, headers, body }) => res.writeHead(status, headers).end(body);
         const drop = () => req.socket.destroy();
         if (req.url.endsWith('/end')) await onEnd(++ends, { pass, give, drop, headers: req.headers });
+        else if (req.url.endsWith('/traces')) await onBegin(++begins, { pass, give, drop, headers: req.headers });
         else give(await pass());
     });
     await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
@@ -92,6 +93,25 @@ test('an end that is lost on the way, whose answer is lost, or that comes twice 
         if (n < 4) return give({ status: 409, headers: { 'content-type': 'application/json' }, body: '{"error": {"code": "conflict", "message": "under way", "line": null, "column": null}}' });
         give(await pass());
     }, 4);
+});
+
+test('a beginning that is lost on the way, or whose answer is, is sent again and makes one run', async () => {
+    const { length } = (await getJson(`${server.url}/api/v1/runs`)).body.runs;
+    const keys = [];
+    const proxy = await between(async (n, { pass, give }) => give(await pass()), async (n, { pass, give, drop, headers }) => {
+        keys.push(headers['idempotency-key']);
+        if (n === 1) return drop();
+        const answer = await pass();
+        return n === 2 ? drop() : give(answer);
+    });
+    const { status, told, run } = await post(proxy.url);
+    await proxy.close();
+    assert.equal(status, 0, told);
+    assert.match(keys[0], /^begin-[0-9a-f]{32}$/);
+    assert.deepEqual(keys, Array(3).fill(keys[0]));
+    const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
+    assert.equal(runs.length, length + 1);
+    assert.deepEqual([runs[0].id, runs[0].status], [run, 'done']);
 });
 
 test('an end that is refused, and that of a run which ended otherwise, is told', async () => {

@@ -55,6 +55,8 @@ test('copied from a file to PostgreSQL and back, each run is answered as it was,
     assert.deepEqual(await answers(middle), was);
     const found = (await getJson(`${middle.url}/api/v1/runs?q=${encodeURIComponent('SLOW driver')}`)).body;
     assert.deepEqual([found.runs.map((r) => r.id), found.runs[0].found[0].in], [[1], 'note']);
+    for (const route of ['since', 'heat', 'suites', 'history', 'history/changes', 'hooks', 'audit', 'runs?fold=1'])
+        assert.equal((await getJson(`${middle.url}/api/v1/${route}`)).status, 200, route);
     await middle.stop();
     works('store', 'copy', two, three, '--from-files', join(folder, 'files'));
     const back = await startServer({ db: three });

@@ -225,7 +225,7 @@ test('a program without CUDA, a signal, a missing program and a missing library'
 
 test('what is no recording is not posted', async () => {
     const server = await startServer();
-    for (const [file, message] of [['tests/import/kineto.json', /is no recording of breakeven trace; `breakeven import`/], ['/no/such', /\/no\/such: No such file/], ['tests', /tests: Is a directory/]]) {
+    for (const [file, message] of [['tests/import/kineto.json', /is no recording of breakeven trace; `breakeven import`/], ['/no/such', /\/no\/such: No such file/], ['tests', /tests has no recording of a rank: they are called rank-0\.trace/]]) {
         const t = spawnSync(binary, ['trace', '--from', file, '--post', server.url], { encoding: 'utf8' });
         assert.equal(t.status, 1, file);
         assert.match(t.stderr, message);
@@ -239,5 +239,45 @@ test('wrong flags are named', () => {
         const t = spawnSync(binary, ['trace', ...args], { encoding: 'utf8' });
         assert.equal(t.status, 2);
         assert.match(t.stderr, /breakeven trace: .*; `breakeven trace --help` says more/);
+    }
+});
+
+test('a step of several ranks is one run, with lanes for each, and their logs', { skip: without }, async () => {
+    const server = await startServer();
+    const folder = join(mkdtempSync(join(tmpdir(), 'breakeven-trace-test-')), 'job');
+    const line = (graph, rank) => `V1122 10:00:00.000000 7 torch/x.py:1] {"dynamo_output_graph": {}, "rank": ${rank}, "frame_id": 0, "frame_compile_id": 0, "has_payload": "0"}\n\t${graph}`;
+    const rank = (n) => new Promise((done) => {
+        const step = { SLURM_JOB_ID: '12', SLURM_STEP_ID: '0', SLURM_STEP_NUM_TASKS: '3', SLURM_PROCID: String(n) };
+        const log = `mkdir -p $TORCH_TRACE; printf '%s\n' '${line(n === 1 ? 'other' : 'same', n)}' > $TORCH_TRACE/log; ${driver} ${n}`;
+        const child = spawn(binary, ['trace', '-o', folder, '--post', server.url, '--name', 'the job', '--cupti', fake, '--json', '--', 'sh', '-c', log], { env: { ...process.env, ...step, CUPTI_FAKE_KERNELS: String(100 + n) }, stdio: ['ignore', 'pipe', 'pipe'] });
+        const told = { out: '', err: '' };
+        child.stdout.on('data', (bytes) => (told.out += bytes));
+        child.stderr.on('data', (bytes) => (told.err += bytes));
+        child.on('exit', (status) => done({ status, ...told }));
+    });
+    try {
+        const all = await Promise.all([2, 0, 1].map(rank));
+        assert.deepEqual(all.map((r) => r.status), [2, 0, 1], all.map((r) => r.err).join());
+        const said = all.map((r) => JSON.parse(r.out));
+        assert.deepEqual(said.map((r) => [r.posted, r.run]), [[false, null], [true, 1], [false, null]]);
+        assert.match(all[1].err, /3 ranks written to .*job\/job\.trace/);
+        const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
+        assert.deepEqual(runs.map((r) => [r.name, r.status]), [['the job', 'done']]);
+        const { report } = (await getJson(`${server.url}/api/v1/runs/1`)).body;
+        assert.deepEqual(report.trace.processes.map((p) => [p.rank, p.pid, p.kernels]), [[0, 0, 100], [1, 1, 101], [2, 2, 102]]);
+        const v = await view(server, 1);
+        assert.equal(count(v, 'kernel'), 303);
+        assert.deepEqual([...new Set(v.lanes.map((l) => `${l.rank} ${l.pid}`))].sort(), ['0 0', '1 1', '2 2']);
+        assert.ok(v.span < 60e9, `on one clock: ${v.span}`);
+        const { ranks } = report.import;
+        assert.deepEqual(ranks.divergences.map((d) => [d.kind, d.compile, d.ranks]), [['graph', '0/0', [1]]]);
+        const { artifacts } = (await getJson(`${server.url}/api/v1/runs/1/artifacts`)).body;
+        assert.equal(artifacts.filter((t) => t.kind === 'dynamo_output_graph').length, 3);
+        const again = spawnSync(binary, ['trace', '--from', folder, '--post', server.url], { encoding: 'utf8' });
+        assert.equal(again.status, 0, again.stderr);
+        assert.equal(count(await view(server, 2), 'kernel'), 303);
+    } finally {
+        await server.stop();
+        rmSync(join(folder, '..'), { recursive: true });
     }
 });

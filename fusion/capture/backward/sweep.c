@@ -60,22 +60,6 @@ static bool tuple_of(const struct sym *const *ints, int n, bool is_size, struct 
 	return true;
 }
 
-struct value sweep_literal(const struct arg *arg)
-{
-	switch (arg->kind) {
-	case ARG_FLOAT:
-		return value_float(arg->f);
-	case ARG_BOOL:
-		return value_bool(arg->b);
-	case ARG_DTYPE:
-		return (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
-	case ARG_STR:
-		return value_str(arg->str, strlen(arg->str));
-	default:
-		return value_none();
-	}
-}
-
 static bool give_value(void *self, int index, struct value *out, struct err *err)
 {
 	const struct gradient_sweep *s = self;

@@ -8,6 +8,8 @@
 #ifndef FUSION_CAPTURE_BACKWARD_SWEEP_H
 #define FUSION_CAPTURE_BACKWARD_SWEEP_H
 
+#include <string.h>
+
 #include "fusion/eager/autograd.h"
 #include "fusion/capture/trace/trace.h"
 
@@ -56,6 +58,20 @@ static inline bool sweep_detaches(const struct node *n)
 
 /* An argument of a node that is no tensor and no size, as a program has it: a number, a bool, a
  * dtype, a text; else None.  Kind UNSET when out of memory. */
-struct value sweep_literal(const struct arg *arg);
+static inline struct value sweep_literal(const struct arg *arg)
+{
+	switch (arg->kind) {
+	case ARG_FLOAT:
+		return value_float(arg->f);
+	case ARG_BOOL:
+		return value_bool(arg->b);
+	case ARG_DTYPE:
+		return (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
+	case ARG_STR:
+		return value_str(arg->str, strlen(arg->str));
+	default:
+		return value_none();
+	}
+}
 
 #endif

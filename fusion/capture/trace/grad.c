@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/eager/autograd.h"
+#include "fusion/graph/lay.h"
 
 /* ---- Writes and leaves while capturing.
  *
@@ -269,6 +270,8 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 	    !trace_note_memory(t, before, &node, written))
 		return false;
 	t->n_writes += written;
+	if (written && before >= 0 && !t->ruled)
+		graph_lay_as(t->graph, node, before);
 	if (lifted >= 0) {
 		t->lifted.at[lifted].node = node;
 		t->lifted.at[lifted].written |= written;

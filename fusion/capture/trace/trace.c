@@ -11,6 +11,7 @@
 
 #include "fusion/vm/call_path.h"
 #include "fusion/eager/autograd.h"
+#include "fusion/graph/lay.h"
 #include "fusion/torch/bind.h"
 
 enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
@@ -554,6 +555,8 @@ static bool finish_op(struct trace *t, int node, const struct arguments *args, s
 	}
 	if (op_info(made->op)->kind == KIND_VIEW)
 		return trace_wrap_view(t, args->at[0], node, out, err);
+	if (!t->ruled) /* gradients lie row by row */
+		graph_lay(t->graph, node);
 	return trace_wrap(t, node, out, err);
 }
 

@@ -334,7 +334,15 @@ class Module:
             self._convert(wanted)
         if device is not None or (args and isinstance(args[0], (str, int))):
             self._move(args[0] if device is None else device)
+        if memory_format is not None:
+            self._lay(memory_format)
         return self
+
+    def _lay(self, memory_format):
+        rank = {"torch.channels_last": 4, "torch.channels_last_3d": 5}.get(memory_format, 0)
+        for value in [*self.parameters(), *self.buffers()]:
+            if value.dim() == rank:
+                value.data = value.data.to(memory_format=memory_format)
 
     def _move(self, device):
         for module in self.modules():

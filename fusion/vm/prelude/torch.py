@@ -175,9 +175,7 @@ def bernoulli(input, p=None, *, generator=None):
             return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
         return (torch._C.uniform(tuple(input.shape), torch.float32, "fours") <= input).to(input.dtype)
     wide = torch.float64 if p is not None or input.dtype == torch.float64 else torch.float32
-    place = _random_numbers.in_memory(input)
-    drawn = (torch.rand(place.shape, dtype=wide) < (place if p is None else p)).to(input.dtype)
-    return _random_numbers.back(drawn, input)
+    return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):

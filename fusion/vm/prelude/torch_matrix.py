@@ -83,3 +83,19 @@ def matrix_power(input, n, *, out=None):
 def lu_solve(b, LU_data, LU_pivots, *, out=None):
     """One call."""
     return linalg.lu_solve(LU_data, LU_pivots, b)
+
+
+def lu(A, pivot=True, get_infos=False, *, out=None):
+    LU, pivots = linalg.lu_factor(A, pivot=pivot)
+    if get_infos:
+        return LU, pivots, torch.zeros(A.shape[:-2], dtype=torch.int32)
+    return LU, pivots
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    """One call."""
+    eye = torch.eye(LU_data.shape[-2], dtype=LU_data.dtype).expand(LU_data.shape[:-2] + (LU_data.shape[-2],) * 2)
+    P = linalg.lu_solve(eye, LU_pivots, eye).mT if unpack_pivots else LU_data.new_empty(0)
+    empty = LU_data.new_empty(0)
+    L = torch.tril(LU_data, -1) + eye if unpack_data else empty
+    return _named("lu_unpack", ["P", "L", "U"], (P, L, torch.triu(LU_data) if unpack_data else empty))

@@ -1561,6 +1561,8 @@ export interface ReportTrace {
   recorder?: string;
   /** the clock of its times */
   clock?: string;
+  /** ns: what the machine's wall clock was ahead of it at the end */
+  wall_ahead_ns?: number;
   /** records lost */
   dropped?: number;
   /** records whose times cannot be right */
@@ -1591,8 +1593,10 @@ export interface ReportTrace {
 
 /** a recorded process */
 export interface ReportTracedProcess {
-  /** its id */
+  /** its id; of a rank's process with the most kernels the rank */
   pid: number;
+  /** of a job of several, whose it was */
+  rank?: number;
   /** its parent's */
   parent?: number;
   /** its command */

@@ -77,7 +77,7 @@ export function fillKernels(place, { totals, view }, asked) {
 /** @param {View} view @param {import("../model/timeline.js").LaneInfo} lane */
 function laneName(view, lane) {
   const several = new Set(view.lanes.map((l) => l.pid)).size > 1;
-  return lane.name[0].toUpperCase() + lane.name.slice(1) + (several && lane.pid !== undefined ? ` (${lane.pid})` : "");
+  return lane.name[0].toUpperCase() + lane.name.slice(1) + (several && lane.pid !== undefined ? ` (${lane.rank === lane.pid ? "rank " : ""}${lane.pid})` : "");
 }
 
 /** What each lane ran: sums count what overlaps twice, unions once. @param {HTMLElement} place @param {Scope} scope */
