@@ -815,7 +815,10 @@ bool db_key_answer(struct db *db, const struct request_key *k, struct err *err);
  * for a moment. */
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 
-/* Runs by status; counts has RUN_STATUS_COUNT entries. */
+/* Runs of a status that few have: it reads each of them. */
+bool db_run_count(struct db *db, enum run_status status, int64_t *n, struct err *err);
+
+/* Runs by status; counts has RUN_STATUS_COUNT entries.  It reads a row of an index for each run. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
 
 /* When the run that waits longest was queued, since 1970; 0: none waits. */

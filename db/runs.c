@@ -558,8 +558,8 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
-	    "SELECT created_ns FROM run WHERE status = 'queued' ORDER BY "
-	    "id LIMIT 1",
+	    "SELECT created_ns FROM run_row INDEXED BY run_by_status"
+	    " WHERE status = 'queued' AND removed_ns IS NULL ORDER BY id LIMIT 1",
 	    "");
 	int code = s ? sql_step(s) : SQL_FAILED;
 	bool ok = code == SQL_ROW || code == SQL_DONE;
@@ -567,6 +567,21 @@ bool db_queue_since(struct db *db, int64_t *since_ns, struct err *err)
 	*since_ns = code == SQL_ROW ? sql_int64(s, 0) : 0;
 	if (s && !ok)
 		db_fail(h, "look at the queue", err);
+	sql_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_run_count(struct db *db, enum run_status status, int64_t *n, struct err *err)
+{
+	struct sql *h = db_reader_take(db);
+	struct sql_statement *s = db_prepare(h, err,
+					     "SELECT count(*) FROM run_row INDEXED BY run_by_status"
+					     " WHERE status = ?1 AND removed_ns IS NULL",
+					     "t", run_status_name(status));
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count runs", err));
+
+	*n = ok ? sql_int64(s, 0) : 0;
 	sql_finalize(s);
 	db_reader_give(db, h);
 	return ok;

@@ -234,8 +234,9 @@ bool db_run_waiting_of(struct db *db, const char *who, const char *address, int6
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
-	    "SELECT count(*) FROM run WHERE status = 'queued' AND EXISTS (SELECT 1 FROM audit "
-	    "WHERE subject = run.id AND route = 'POST /api/v1/runs' AND who = ?1 AND (?1 <> '' OR "
+	    "SELECT count(*) FROM run_row AS run INDEXED BY run_by_status WHERE status = 'queued' "
+	    "AND removed_ns IS NULL AND EXISTS (SELECT 1 FROM audit WHERE subject = run.id AND "
+	    "route = 'POST /api/v1/runs' AND who = ?1 AND (?1 <> '' OR "
 	    "address = ?2))",
 	    "tt", who, address);
 	bool ok = s && sql_step(s) == SQL_ROW;

@@ -177,11 +177,11 @@ static void in_a_crowd_a_slow_client_goes_and_others_stay(void **state)
 	quick = patient_enter(p, c[0]);
 	assert_int_equal(write(b[1], "a request", 9), 9);
 	assert_int_equal(read(b[0], text, 9), 9);
-	patient_has_sent(idle);
+	patient_sends(idle, 0, true);
 	patient_waits(idle, 9);
-	patient_has_sent(quick);
+	patient_sends(quick, 0, true);
 	assert_int_equal(write(a[1], "a part", 6), 6);
-	patient_sends(slow, 6);
+	patient_sends(slow, 6, false);
 	assert_true(read(a[1], text, sizeof(text) - 1) > 0); /* waits for it */
 	assert_memory_equal(text, "HTTP/1.1 408 ", 13);
 	assert_int_equal(read(b[1], text, 1), 0); /* no answer to what it did not ask */

@@ -31,7 +31,7 @@ static bool has(struct answers *all, const char *address, struct answers_version
 	struct kept_answer *a = answers_find(all, address, now);
 
 	if (a)
-		answer_release(all, a);
+		answer_release(all, a, NULL);
 	return a != NULL;
 }
 
@@ -42,8 +42,8 @@ static void an_answer_is_found_until_what_it_is_made_from_changes(void **state)
 	const struct answers_version live = { 1, 2 }, written = { 2, 2 };
 
 	(void)state;
-	answer_release(all, keep(all, "/a?x=1", "[1]", KEEP_STORE));
-	answer_release(all, keep(all, "/b", "[2]", KEEP_LIVE));
+	answer_release(all, keep(all, "/a?x=1", "[1]", KEEP_STORE), NULL);
+	answer_release(all, keep(all, "/b", "[2]", KEEP_LIVE), NULL);
 	assert_true(has(all, "/a?x=1", first));
 	assert_false(has(all, "/a?x=2", first));
 	assert_true(has(all, "/b", first));
@@ -64,8 +64,8 @@ static void one_that_is_in_use_outlives_its_place(void **state)
 	(void)state;
 	assert_string_equal(old->text, "[1]");
 	assert_string_not_equal(old->etag, now->etag);
-	answer_release(all, old);
-	answer_release(all, now);
+	answer_release(all, old, NULL);
+	answer_release(all, now, NULL);
 	assert_true(has(all, "/a", first));
 	answers_destroy(all);
 }
@@ -82,7 +82,7 @@ static void what_was_used_longest_ago_makes_room(void **state)
 	text[2 * MIB] = '\0';
 	for (int i = 0; i < N; i++) { /* 80 MiB of 64 */
 		snprintf(address, sizeof(address), "/%d", i);
-		answer_release(all, keep(all, address, text, KEEP_STORE));
+		answer_release(all, keep(all, address, text, KEEP_STORE), NULL);
 		assert_true(has(all, "/0", first));
 	}
 	assert_false(has(all, "/1", first));
@@ -111,7 +111,7 @@ static void one_that_is_squeezed_is_made_once(void **state)
 		assert_true(c == CODING_PLAIN ? bytes.at == a->text : bytes.len < a->len);
 		assert_ptr_equal(answer_text(all, a, &got).at, bytes.at);
 	}
-	answer_release(all, a);
+	answer_release(all, a, NULL);
 	a = keep(all, "/b", "[]", KEEP_STORE); /* as it is is shorter */
 	for (enum coding c = CODING_PLAIN; c < CODING_COUNT; c++) {
 		enum coding got = c;
@@ -119,7 +119,7 @@ static void one_that_is_squeezed_is_made_once(void **state)
 		assert_ptr_equal(answer_text(all, a, &got).at, a->text);
 		assert_int_equal(got, CODING_PLAIN);
 	}
-	answer_release(all, a);
+	answer_release(all, a, NULL);
 	answers_destroy(all);
 }
 
@@ -163,9 +163,10 @@ static void a_response_is_of_one_request_at_a_time_and_has_its_id(void **state)
 			assert_string_equal(r[i]->id, id);
 		}
 		for (int i = 0; i < READY_MOST + 2; i++)
-			answer_put_ready(all, a, r[i]); /* one more of kind 0 than there is room */
+			answer_release(all, answers_find(all, "/a", first),
+				       r[i]); /* more of kind 0 than there is room */
 	}
-	answer_release(all, a);
+	answer_release(all, a, NULL);
 	answers_destroy(all);
 }
 
@@ -186,8 +187,7 @@ static void *use(void *self)
 			a = answers_keep(all, &made, &reply, &err);
 		free(reply.text);
 		assert_string_equal(answer_text(all, a, &(enum coding){ CODING_ZSTD }).at, "[7]");
-		answer_put_ready(all, a, response_of(a, (int)(i % READY_KINDS), "id"));
-		answer_release(all, a);
+		answer_release(all, a, response_of(a, (int)(i % READY_KINDS), "id"));
 	}
 	return NULL;
 }
@@ -246,8 +246,8 @@ static void what_many_ask_for_is_made_once(void **state)
 	answers_over(all, &a, answer, true);
 	assert_int_equal(told[1], 11);
 	assert_ptr_equal(b.answer, answer);
-	answer_release(all, b.answer);
-	answer_release(all, answer);
+	answer_release(all, b.answer, NULL);
+	answer_release(all, answer, NULL);
 	assert_int_equal(told[0] + told[2] + told[3], 0);
 	answers_over(all, &c, NULL, true); /* so answers of the route are not kept */
 	answers_over(all, &late, NULL, false);

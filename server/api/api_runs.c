@@ -206,9 +206,9 @@ static bool queue_has_room(struct req *req, struct err *err)
 {
 	const struct caller *who = &req->caller;
 	struct app *app = req->app;
-	int64_t counts[RUN_STATUS_COUNT], own;
+	int64_t queued, own;
 
-	if (!db_run_counts(app->db, counts, err) ||
+	if (!db_run_count(app->db, RUN_QUEUED, &queued, err) ||
 	    !db_run_waiting_of(app->db, who->name, who->address, &own, err))
 		return false;
 	if (own >= app->bounds.user_queue)
@@ -216,7 +216,7 @@ static bool queue_has_room(struct req *req, struct err *err)
 			       "%lld runs of '%.64s' are waiting, the limit for one; cancel some "
 			       "or post again later",
 			       (long long)own, caller_key(who));
-	return counts[RUN_QUEUED] < app->bounds.queue ||
+	return queued < app->bounds.queue ||
 	       err_set(err, ERR_BUSY,
 		       "%lld runs are waiting, the limit; cancel some or post again later",
 		       (long long)app->bounds.queue);

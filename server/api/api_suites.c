@@ -12,15 +12,15 @@ enum { LIST_DEFAULT = 20, LIST_MOST = 100, CURSOR_MOST = 1 << 30 };
 
 static bool queue_takes(struct app *app, int n, struct err *err)
 {
-	int64_t counts[RUN_STATUS_COUNT];
+	int64_t queued;
 
-	if (!db_run_counts(app->db, counts, err))
+	if (!db_run_count(app->db, RUN_QUEUED, &queued, err))
 		return false;
-	return counts[RUN_QUEUED] + n <= SUITE_MAX_JOBS ||
+	return queued + n <= SUITE_MAX_JOBS ||
 	       err_set(err, ERR_BUSY,
 		       "the suite makes %d runs and %lld are waiting; the limit is %d; cancel some "
 		       "or post again later",
-		       n, (long long)counts[RUN_QUEUED], SUITE_MAX_JOBS);
+		       n, (long long)queued, SUITE_MAX_JOBS);
 }
 
 /* What this server cannot do is said at once, not in every row. */

@@ -12,11 +12,11 @@ enum { NAME_CHARS = 200 };
 
 static bool has_room(struct app *app, struct err *err)
 {
-	int64_t counts[RUN_STATUS_COUNT];
+	int64_t running;
 
-	if (!db_run_counts(app->db, counts, err))
+	if (!db_run_count(app->db, RUN_RUNNING, &running, err))
 		return false;
-	return counts[RUN_RUNNING] < app->bounds.recordings ||
+	return running < app->bounds.recordings ||
 	       err_set(err, ERR_BUSY,
 		       "%lld programs are being recorded, the limit; end some or post again later",
 		       (long long)app->bounds.recordings);

@@ -228,8 +228,24 @@ struct kept_answer *answers_keep(struct answers *all, const struct answer_made *
 	return &k->shown;
 }
 
-void answer_release(struct answers *all, struct kept_answer *a)
+/* What it takes has grown, or shrunk. */
+static void count_bytes(struct answers *all, struct answer_place *k, ptrdiff_t more)
 {
+	if (!more)
+		return;
+	pthread_mutex_lock(&all->lock);
+	k->bytes += (size_t)more;
+	all->bytes += k->held ? (size_t)more : 0;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void answer_release(struct answers *all, struct kept_answer *a, struct ready_response *r)
+{
+	ptrdiff_t more = 0;
+
+	if (r)
+		ready_give(&a->ready, r, &more);
+	count_bytes(all, kept_of(a), more);
 	pthread_mutex_lock(&all->lock);
 	drop(kept_of(a));
 	pthread_mutex_unlock(&all->lock);
@@ -276,25 +292,6 @@ static struct answer_bytes squeeze(const struct kept_answer *a, enum coding codi
 bool answer_is_quick(const struct kept_answer *a, enum coding coding)
 {
 	return coding == CODING_PLAIN || a->len <= QUICK_MOST || kept_of(a)->made[coding];
-}
-
-/* What it takes has grown, or shrunk. */
-static void count_bytes(struct answers *all, struct answer_place *k, ptrdiff_t more)
-{
-	if (!more)
-		return;
-	pthread_mutex_lock(&all->lock);
-	k->bytes += (size_t)more;
-	all->bytes += k->held ? (size_t)more : 0;
-	pthread_mutex_unlock(&all->lock);
-}
-
-void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r)
-{
-	ptrdiff_t more;
-
-	ready_give(&a->ready, r, &more);
-	count_bytes(all, kept_of(a), more);
 }
 
 struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding)

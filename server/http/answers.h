@@ -27,7 +27,7 @@ struct kept_answer {
 	size_t len;
 	const char *filename;     /* offered for download; NULL: shown */
 	char etag[48];            /* without its quotes, of the plain one */
-	struct ready_shelf ready; /* responses that have it: answer_put_ready() */
+	struct ready_shelf ready; /* responses that have it: answer_release() */
 };
 
 enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODING_COUNT };
@@ -57,7 +57,9 @@ struct answer_made {
 };
 struct kept_answer *answers_keep(struct answers *all, const struct answer_made *made,
 				 struct reply *reply, struct err *err);
-void answer_release(struct answers *all, struct kept_answer *a);
+
+/* And leaves a response of it for the next who asks; NULL: there is none. */
+void answer_release(struct answers *all, struct kept_answer *a, struct ready_response *r);
 
 /* Whether answer_text() has but to hand it out, or makes it at once as it is small. */
 bool answer_is_quick(const struct kept_answer *a, enum coding coding);
@@ -69,9 +71,6 @@ struct answer_bytes {
 	size_t len;
 };
 struct answer_bytes answer_text(struct answers *all, struct kept_answer *a, enum coding *coding);
-
-/* Leaves a response with its answer for the next who asks. */
-void answer_put_ready(struct answers *all, struct kept_answer *a, struct ready_response *r);
 
 /* As in Content-Encoding; "" of CODING_PLAIN. */
 static inline const char *coding_name(enum coding coding)

@@ -308,7 +308,7 @@ static void check_asked(struct http *http, struct exchange *x, struct MHD_Connec
 	if (!find_caller(http, x, c))
 		return;
 	if (x->kept && *x->req.caller.project) {
-		answer_release(http->answers, x->kept);
+		answer_release(http->answers, x->kept, NULL);
 		x->kept = NULL;
 		x->route = route_find(http->routes, method, x->req.path, &x->arena,
 				      x->req.path_args, &x->err);
@@ -586,7 +586,7 @@ static enum MHD_Result make(struct http *http, struct exchange *x, struct MHD_Co
 static void receive_all(struct exchange *x, struct MHD_Connection *c)
 {
 	x->received_all = true;
-	patient_has_sent(patient_of(c));
+	patient_sends(patient_of(c), 0, true);
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->route && x->req.app->draining && begins_work(x))
 		err_set(&x->err, ERR_BUSY,
@@ -691,7 +691,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
-		patient_sends(patient_of(c), *upload_len);
+		patient_sends(patient_of(c), *upload_len, false);
 		if (x->received > SWALLOW_BYTES)
 			return MHD_NO; /* it does not end: close */
 		if (x->err.code == ERR_NONE)
@@ -769,10 +769,8 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	answers_over(http->answers, &x->making, NULL, false);
 	if (!x->kept)
 		x->kept = x->making.answer; /* that nobody sent */
-	if (x->ready)
-		answer_put_ready(http->answers, x->kept, x->ready);
 	if (x->kept)
-		answer_release(http->answers, x->kept);
+		answer_release(http->answers, x->kept, x->ready);
 	if (peer && !peer->spare && strlen(x->address) < SPARE_ADDRESS_BYTES)
 		peer->spare = x;
 	else

@@ -177,15 +177,12 @@ void patient_leave(struct patience *p, struct patient *c)
 	free(c);
 }
 
-void patient_sends(struct patient *c, size_t bytes)
+void patient_sends(struct patient *c, size_t bytes, bool whole)
 {
-	if (c)
-		c->bytes += bytes;
-}
-
-void patient_has_sent(struct patient *c)
-{
-	if (c)
+	if (!c)
+		return;
+	c->bytes += bytes;
+	if (whole)
 		c->waits = false;
 }
 

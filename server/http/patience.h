@@ -9,6 +9,7 @@
 #ifndef SERVER_HTTP_PATIENCE_H
 #define SERVER_HTTP_PATIENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,8 +26,8 @@ void patience_destroy(struct patience *p); /* no connection is left; NULL is fin
 struct patient *patient_enter(struct patience *p, int fd);
 void patient_leave(struct patience *p, struct patient *c); /* NULL is fine, as below */
 
-void patient_sends(struct patient *c, size_t bytes); /* of a body */
-void patient_has_sent(struct patient *c);            /* the request is whole */
+void patient_sends(struct patient *c, size_t bytes,
+		   bool whole); /* of a body; `whole`: all is there */
 
 /* For the next one.  `request_bytes`: of the last one, head and body as they were sent; -1: the
  * system is asked. */

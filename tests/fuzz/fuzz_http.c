@@ -22,6 +22,8 @@
 #include "server/api/api.h"
 #include "server/api/routes.h"
 #include "server/http/http.h"
+#include "server/http/metrics.h"
+#include "server/queue/hosts.h"
 #include "server/queue/queue.h"
 #include "server/queue/sandbox.h"
 
@@ -85,10 +87,15 @@ static void start(void)
 	app.sandbox = sandbox_parts();
 	app.torch = lists_torch(NULL, false);
 	app.no_torch = "it is switched off";
-	app.jobs = app.events && app.exports
+	app.metrics = metrics_create(&routes);
+	app.hosts = app.events ? hosts_start(app.db, app.events,
+					     &(struct hosts_options){ .run_seconds = 10 }, &err)
+			       : NULL;
+	app.jobs = app.hosts && app.exports
 		       ? jobs_start(app.db, app.events,
 				    &(struct jobs_options){ .registry = app.registry,
 							    .files_folder = files,
+							    .hosts = app.hosts,
 							    .run_seconds = 10 },
 				    &err)
 		       : NULL;
