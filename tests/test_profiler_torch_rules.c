@@ -339,6 +339,26 @@ static void training_counts_its_forward_and_backward(void **state)
 	json_decref(r);
 }
 
+/* A sum that no integer holds is a number all the same. */
+static void a_sum_has_no_bound(void **state)
+{
+	struct log l = begin_log(7, "");
+	json_t *r;
+
+	(void)state;
+	start(&l, "0/0", "forward", 0, 3);
+	graph(&l, "0/0");
+	for (int i = 0; i < 2; i++)
+		record(&l,
+		       "\"compilation_metrics_runtime\": {\"compile_id\": \"0/0\", "
+		       "\"duration_us\": 9223372036854775807}",
+		       "0/0", NULL);
+	r = import_logs(&l, 1);
+	assert_true(json_number_value(at_path(compile_of(r, "0/0", 0),
+					      "later_us.compilation_metrics_runtime")) == 0x1p64);
+	json_decref(r);
+}
+
 /* Compiled autograd has ids of its own: !0 and !0/3/0 are other compilations than 3/0. */
 static void compiled_autograd_is_apart(void **state)
 {
@@ -519,6 +539,7 @@ int main(void)
 		cmocka_unit_test(restart_reasons_that_nothing_states_are_breaks),
 		cmocka_unit_test(the_registry_id_is_read_from_every_link),
 		cmocka_unit_test(training_counts_its_forward_and_backward),
+		cmocka_unit_test(a_sum_has_no_bound),
 		cmocka_unit_test(compiled_autograd_is_apart),
 		cmocka_unit_test(pieces_of_ddp_are_counted_and_are_no_graphs),
 		cmocka_unit_test(a_recompile_is_a_compilation_with_reasons),

@@ -2,6 +2,7 @@
 #include "profiler/import/compiles.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,7 +347,8 @@ void compiles_add_in(json_t *row, const char *object, const char *name, double n
 		return;
 	n += json_number_value(json_object_get(in, name));
 	json_object_set_new(in, name,
-			    n == (double)(int64_t)n ? json_integer((json_int_t)n) : json_real(n));
+			    fabs(n) < 0x1p63 && n == floor(n) ? json_integer((json_int_t)n)
+							      : json_real(n));
 }
 
 /* ---- breaks ---- */
