@@ -229,16 +229,18 @@ static const char places_sql[] =
     " AND created_ns < first.created_ns - first.created_ns % " DAY_NS " + " DAY_NS
     " AND id < first.id)) ORDER BY id DESC LIMIT ?2";
 
-/* ?2: the places as a JSON list. */
-static const char cells_sql[] =
-    "WITH cells AS MATERIALIZED (SELECT name, " DAY_OR_COMMIT " AS place, max(id) AS id FROM run"
-    " WHERE" MEASURED "AND " DAY_OR_COMMIT " IN (SELECT value FROM json_each(?2))"
-    " GROUP BY name, place),"
-    " names AS MATERIALIZED (SELECT name, max(id) AS newest FROM cells GROUP BY name"
-    " ORDER BY newest DESC LIMIT ?3)"
-    " SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi, median_us"
-    " FROM cells JOIN names USING (name) JOIN run_summary ON run_summary.run = id"
-    " ORDER BY newest DESC";
+/* ?2: the places as a JSON list; `texts`: how an engine reads one. */
+#define CELLS(texts)                                                                               \
+	"WITH cells AS MATERIALIZED (SELECT name, " DAY_OR_COMMIT                                  \
+	" AS place, max(id) AS id FROM run WHERE" MEASURED "AND " DAY_OR_COMMIT                    \
+	" IN (SELECT " texts ") GROUP BY name, place),"                                            \
+	" names AS MATERIALIZED (SELECT name, max(id) AS newest FROM cells GROUP BY name"          \
+	" ORDER BY newest DESC LIMIT ?3)"                                                          \
+	" SELECT name, place, id, mode, verdict, speedup, speedup_lo, speedup_hi, median_us"       \
+	" FROM cells JOIN names USING (name) JOIN run_summary ON run_summary.run = id"             \
+	" ORDER BY newest DESC"
+static const char cells_sql[] = CELLS("value FROM json_each(?2)");
+static const char cells_shared_sql[] = CELLS("jsonb_array_elements_text(?2::jsonb)");
 
 /* Columns in the order of their commits, where that is known, else as they came. */
 static bool read_places(struct sql *h, const char *project, struct arena *arena, struct heat *out,
@@ -283,8 +285,8 @@ static const char *columns_json(const struct heat *heat, struct arena *arena)
 	return copy;
 }
 
-static bool heat_with(struct sql *h, const char *project, struct arena *arena, struct heat *out,
-		      struct err *err)
+static bool heat_with(struct sql *h, const char *cells, const char *project, struct arena *arena,
+		      struct heat *out, struct err *err)
 {
 	struct sql_statement *s;
 	const char *columns;
@@ -299,7 +301,7 @@ static bool heat_with(struct sql *h, const char *project, struct arena *arena, s
 	columns = columns_json(out, arena);
 	if (!columns)
 		return err_set(err, ERR_MEMORY, "out of memory for a history");
-	s = db_prepare(h, err, cells_sql, "tti", project, columns, (int64_t)HEAT_ROWS);
+	s = db_prepare(h, err, cells, "tti", project, columns, (int64_t)HEAT_ROWS);
 	while (s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
 							text_at(s, 1, arena),
@@ -320,7 +322,8 @@ bool db_heat(struct db *db, const char *project, struct arena *arena, struct hea
 	     struct err *err)
 {
 	struct sql *h = db_reader_take(db);
-	bool ok = heat_with(h, project, arena, out, err);
+	bool ok = heat_with(h, db->is_shared ? cells_shared_sql : cells_sql, project, arena, out,
+			    err);
 
 	db_reader_give(db, h);
 	return ok;

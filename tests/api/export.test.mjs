@@ -345,7 +345,7 @@ test('the page in one file needs nothing else, and takes no markup from users', 
         assert.match(html, /Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'/);
         assert.ok(!/<script|<link|<img|<b |src=["h]|url\(h|onerror=a(?!lert\(1\)&gt;)/.test(html), `run ${id}`);
     }
-    assert.match(await textOf(swept, 'html'), /<p class="verdict">static (is|may or may not be) [^<]*\beager\b/);
+    assert.match(await textOf(swept, 'html'), /<p class="verdict">static (is|may or may not be) .*\beager\b/);
     assert.match(await textOf(swept, 'html'), /<figcaption>Speedup over eager<\/figcaption><svg/);
     assert.match(await textOf(broken, 'html'), /host-call: print\(\) is a side effect\. The graph ends here/);
     // Each graph of the mode is drawn as the svg export draws it.

@@ -121,11 +121,13 @@ test('a server without a temporary folder says so, and is well once it is there'
 });
 
 test('a disk that is full: posts are refused, a run waits for room and is then stored', async () => {
-    // The shell's limit on file sizes is the same to the store as a full disk, and can be lifted.
-    const full = await startServer({ prefix: ['bash', '-c', 'ulimit -S -f 640; exec "$@"', 'limited'] });
+    // A limit on file sizes is the same to the store as a full disk, and can be lifted.
+    const full = await startServer();
     const first = (await postRun(full, workload('    return x.sum()'))).body.id;
     await waitFor(full, first, ['done']);
     const running = (await postRun(full, workload('    return x * 2', { calls: Array.from({ length: 50 }, () => [randn(4)]) }))).body.id;
+    assert.ok(running, 'there is room for a second run');
+    execFileSync('prlimit', ['--pid', String(full.child.pid), '--fsize=655360:unlimited']);
     const padded = (i) => workload(`    # ${String.fromCharCode(97 + i % 26).repeat(60000)}\n    return x`);
     let refused;
     for (let i = 0; i < 40 && !refused; i++) {

@@ -98,7 +98,7 @@ test('its report is in ours; its failure is reported and fails nothing', async (
     assert.equal(body.engines[0].version, '2.11.0+stand.in');
     assert.match(server.log(), can ? /warn engine torch: .* executes what is posted, confined by Landlock and seccomp/ : /WITH THE RIGHTS OF THIS SERVER'S USER/);
     assert.equal((await getJson(`${server.url}/healthz?full=1`)).body.sandbox.torch, can ? 'confined' : 'not confined');
-    const good = (await postRun(server, both('    return torch.sin(x)'))).body.id;
+    const good = (await postRun(server, both('    return torch.sin(x)', { seconds: 1 }))).body.id;
     const crashing = (await postRun(server, both('    return torch.log1p(x)'))).body.id;
     const { engines, modes, one_process } = (await waitFor(server, good)).report;
     assert.ok(modes.eager.latency.of_process.length > 1, one_process ?? 'other processes took samples of ours too');
