@@ -2,7 +2,7 @@
  * nothing.
  *
  * A bundle is a stranger's: its hash says that it is as it was written, not that it was written
- * well.  Names of tables and columns are those of this store, ids are given anew, texts have
+ * well.  Names of tables and columns are those of this store, ids are new ones, texts have
  * bounds, what is packed is unpacked once, and a report has to be one.
  */
 #include "db/environment.h"

@@ -14,7 +14,7 @@
 
 enum { COLUMNS_MOST = 48, ROWS_AT_ONCE = 200, PATH_BYTES = 4096 };
 
-/* Each after those that it refers to.  What a search finds is indexed anew; what a server notes of
+/* Each after those that it refers to.  What a search finds is indexed again; what a server notes of
  * itself stays where it is. */
 static const struct {
 	const char *name;

@@ -147,7 +147,7 @@ static bool migrate_whole(struct sql *h, const char *path, struct err *err)
 	return false;
 }
 
-/* Where a table is written anew, what refers to its rows stays: the pragma holds outside of
+/* Where a table is written again, what refers to its rows stays: the pragma holds outside of
  * transactions alone. */
 static bool migrate(struct sql *h, const char *path, struct err *err)
 {

@@ -3,7 +3,7 @@
  *
  * Values go both ways in their binary form: integers as int8, numbers as float8, texts and bytes as
  * they are.  A statement is prepared on the server when it first runs, once for a connection and
- * its types; all rows of its answer come at once.  A connection that broke is made anew where no
+ * its types; all rows of its answer come at once.  A connection that broke is made again where no
  * transaction was open on it.
  */
 #include <dlfcn.h>
@@ -145,7 +145,7 @@ static bool run_text(struct pg_connection *c, const char *text)
 	return ok;
 }
 
-/* Makes a connection that broke anew.  False where it did not break, or where it cannot be. */
+/* Makes a connection that broke again.  False where it did not break, or where it cannot be. */
 static bool mend(struct pg_connection *c)
 {
 	if (pq.PQstatus(c->c) == CONNECTION_OK)

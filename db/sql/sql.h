@@ -90,11 +90,11 @@ enum sql_access {
 struct sql *sql_open_file(const char *path, int access, bool (*stopped)(void), struct err *err);
 
 /* A database of PostgreSQL, postgresql://...  What libpq takes from the environment (PGPASSWORD,
- * ~/.pgpass) counts too.  A connection that breaks outside of a transaction is made anew.  NULL
+ * ~/.pgpass) counts too.  A connection that breaks outside of a transaction is made again.  NULL
  * with STORAGE, also where libpq is not there. */
 struct sql *sql_open_server(const char *url, int access, struct err *err);
 
-/* Runs words on a connection to a server, and again whenever it is made anew. */
+/* Runs words on a connection to a server, and again whenever it is made again. */
 bool sql_in_each_session(struct sql *h, const char *words);
 
 /* The connection as SQLite has it, for what no other engine does: copies of pages. */

@@ -210,7 +210,7 @@ static bool add_block(struct joining *j, struct recording *r, const struct timel
 {
 	return b->kind == TIMELINE_CHUNK  ? add_events(j, r, b, err)
 	       : b->kind == TIMELINE_FILE ? add_piece(j, r, b, err)
-					  : true; /* texts are made anew, of all logs */
+					  : true; /* texts are made again, of all logs */
 }
 
 static bool read_recording(struct joining *j, struct recording *r, struct err *err)
