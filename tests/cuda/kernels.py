@@ -25,6 +25,12 @@ def model(x):
     r = torch.softmax(q @ q.transpose(-2, -1) * 0.1 + q[:, :, :1], -1) @ q
     return r, F.scaled_dot_product_attention(x, x, x, is_causal=True)
 """, "inputs": [[{"random": {"shape": [2, 130, 128], "dtype": "float32", "kind": "randn", "seed": 1}}]]}
+# Ops that run on the host between two copies.
+ON_HOST = {"name": "on_host", "source": """import torch
+def model(x):
+    a = x @ x.T + 3 * torch.eye(4)
+    return torch.linalg.solve(a, x), torch.linalg.cholesky(a).sum(), torch.linalg.eigvalsh(a)
+""", "inputs": [[{"random": {"shape": [4, 4], "dtype": "float32", "kind": "randn", "seed": 1}}]]}
 FAULTS = ("NVRTC", " failed on ", "cuBLAS", "does not work here", "Sanitizer", "runtime error")
 
 
@@ -55,6 +61,7 @@ def main():
     jobs = [(case, ["static", "dynamic", "graphs"] if i % 3 == 0 else ["static"], 90) for i, case in enumerate(cases)]
     jobs += [(case, ["static"], 80) for case in cases[::4]]
     jobs += [(ATTENTION, ["static"], architecture) for architecture in (90, 80)]
+    jobs.append((ON_HOST, ["eager", "static", "graphs"], 90))
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: run(binary, folder, cache, *job), jobs))
     faults = [f"{case['name']} (sm_{arch}): {why}" for (case, _, arch), why in zip(jobs, results) if why]

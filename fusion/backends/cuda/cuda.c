@@ -220,6 +220,8 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 	}
 	exe->on_device[kernel] = placing == ON_DEVICE ? library : NULL;
 	exe->looks_up |= placing == ON_DEVICE && library->looks_up;
+	if (placing == ON_HOST)
+		return library_take_room(call, &exe->room, err);
 	return placing != NOWHERE;
 }
 
@@ -413,6 +415,7 @@ static void destroy(struct executable *exe)
 	drop_calls(exe);
 	drop_version(exe, &exe->wide);
 	drop_version(exe, &exe->narrow);
+	free(exe->room.at);
 	free(exe->vars);
 	free(exe->note);
 	free(exe);

@@ -49,7 +49,8 @@ struct executable {
 	struct cuda_sum *sums;                 /* what that is */
 	bool looks_up;                         /* some op may find an index out of bounds */
 	struct launch_fault fault;
-	int64_t *vars; /* bound */
+	struct library_room room; /* of the calls that run on the host */
+	int64_t *vars;            /* bound */
 };
 
 /* A kernel begins with an op's own function, or walks a space, or both. */

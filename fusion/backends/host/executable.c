@@ -184,25 +184,6 @@ static bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t num
 	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
 }
 
-/* Room for the largest of the calls; those of other bindings look at the same. */
-static bool make_room(struct executable *exe, const struct host_binding *b, struct err *err)
-{
-	enum { ALIGN = 64 };
-	size_t bytes = 0;
-	void *at;
-
-	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (b->libraries[i].room_bytes > bytes)
-			bytes = b->libraries[i].room_bytes;
-	if (bytes <= exe->room.bytes)
-		return true;
-	if (posix_memalign(&at, ALIGN, bytes) != 0)
-		return library_no_memory(err);
-	free(exe->room.at);
-	exe->room = (struct library_room){ at, bytes };
-	return true;
-}
-
 static bool fill_binding(struct executable *exe, struct host_binding *b, const int64_t *vars,
 			 struct err *err)
 {
@@ -222,7 +203,8 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 					  err))
 				return false;
 			call->fault = &exe->fault;
-			call->room = &exe->room;
+			if (!library_take_room(call, &exe->room, err))
+				return false;
 		}
 		if (!plan)
 			continue;
@@ -234,7 +216,7 @@ static bool fill_binding(struct executable *exe, struct host_binding *b, const i
 		    plan_suits_blocks(plan, call->out.size[call->out.rank - 1], call->out.numel))
 			call->epilogue = plan;
 	}
-	return make_room(exe, b, err);
+	return true;
 }
 
 static bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)

@@ -22,6 +22,21 @@ bool library_check(const struct kernel *k, struct err *err)
 	       err_set(err, ERR_UNSUPPORTED, "No library function for %s.", op_info(k->op)->id);
 }
 
+bool library_take_room(struct library_call *call, struct library_room *room, struct err *err)
+{
+	enum { ALIGN = 64 };
+	void *at;
+
+	call->room = room;
+	if (call->room_bytes <= room->bytes)
+		return true;
+	if (posix_memalign(&at, ALIGN, call->room_bytes) != 0)
+		return library_no_memory(err);
+	free(room->at);
+	*room = (struct library_room){ at, call->room_bytes };
+	return true;
+}
+
 int library_dim(const struct library_call *call, int arg, int rank)
 {
 	int dim = (int)call->number[arg];

@@ -55,8 +55,8 @@ struct library_call {
 	int threads;
 	struct plan *epilogue;
 	void *state; /* bind()'s; one block, freed by the caller */
-	/* What run() need not find as it left it: bind() says how much, and whoever calls run()
-	 * has it. */
+	/* What run() need not find as it left it: bind() says how much, library_take_room() has
+	 * it. */
 	size_t room_bytes;
 	const struct library_room *room;
 };
@@ -94,6 +94,10 @@ int64_t library_entry(const struct library_call *call, const char *name, int i, 
 
 /* False with VALUE, the place and the index, if one was noted since the last question. */
 bool library_faulted(struct launch_fault *fault, struct err *err);
+
+/* Gives a bound call its executable's room, made larger where it needs more; no call may run
+ * meanwhile.  False with MEMORY. */
+bool library_take_room(struct library_call *call, struct library_room *room, struct err *err);
 
 /* Always false. */
 static inline bool library_no_memory(struct err *err)
