@@ -108,6 +108,11 @@ struct fence_counts fusion_fence_counts(const struct fusion *f);
 /* False where kernels run on the host, or nothing is known. */
 bool fusion_device_order(const struct fusion *f, struct device_order *out);
 
+/* Sets a word of the device's memory n times, each by a launch, and waits for them: it takes as
+ * long as the host takes to launch, whatever it launches.  False where kernels run on the host, or
+ * where it failed, which the next fusion_wait() says. */
+bool fusion_launch_nothing(struct fusion *f, int n);
+
 /* Returns when all kernels that were launched are done; at once where they run on
  * the host.  False with DEVICE, where it is known with the kernel and its line: one
  * has failed since the engine was made, and what was read of tensors since then means

@@ -283,6 +283,30 @@ static void the_peak_counts_what_kernels_have_for_themselves(void **state)
 	engine_close(&e);
 }
 
+/* It counts as nothing that a program asked for, and takes nothing of its memory. */
+static void nothing_can_be_launched(void **state)
+{
+	struct engine on_device, on_host;
+	struct device_order before, after;
+	const struct device_memory *memory;
+	size_t own_bytes;
+
+	(void)state;
+	stand_in_open();
+	on_device = engine_open("cuda", FUSION_STATIC, "def model(x):\n    return x\n");
+	on_host = engine_open("cpu", FUSION_STATIC, "def model(x):\n    return x\n");
+	memory = allocator_device(fusion_allocator(on_device.f));
+	own_bytes = memory->own_bytes;
+	assert_true(fusion_device_order(on_device.f, &before));
+	assert_true(fusion_launch_nothing(on_device.f, 32));
+	assert_true(fusion_device_order(on_device.f, &after));
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(memory->own_bytes, own_bytes);
+	assert_false(fusion_launch_nothing(on_host.f, 32));
+	engine_close(&on_device);
+	engine_close(&on_host);
+}
+
 /* tests/cuda/driver.c: 40 registers, and as many blocks as threads allow. */
 static void a_kernel_says_what_it_takes_of_the_device(void **state)
 {
@@ -716,6 +740,7 @@ int main(void)
 		cmocka_unit_test(a_view_is_written_where_it_lies),
 		cmocka_unit_test(what_an_index_writes_is_written_where_it_lies),
 		cmocka_unit_test(a_look_up_is_waited_for_where_that_can_be_told),
+		cmocka_unit_test(nothing_can_be_launched),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),

@@ -315,6 +315,22 @@ static void a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu(void **
 	assert_string_equal(slower_while_the_processor_drifted(0.9), "AMBIGUOUS");
 }
 
+/* A run of a GPU whose control is arithmetic, as an earlier version's, tells nothing of launches. */
+static void controls_of_other_work_tell_no_drift(void **state)
+{
+	json_t *runs[2] = { report(50, 1), report(50, 1) }, *c;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		json_object_set_new(runs[i], "control",
+				    json_pack("{s:f, s:[f,f], s:i}", "median_us", i ? 90.0 : 22.0,
+					      "ci_us", i ? 89.0 : 21.5, i ? 91.0 : 22.5, "n", 30));
+	json_object_set_new(json_object_get(runs[1], "control"), "launches", json_integer(32));
+	c = compared(runs[0], runs[1]);
+	assert_null(json_object_get(first(c), "drift"));
+	json_decref(c);
+}
+
 static void processes_that_do_not_add_up_are_one(void **state)
 {
 	const json_int_t most = INT64_MAX;
@@ -742,6 +758,7 @@ int main(void)
 		cmocka_unit_test(a_latency_is_not_believed_where_eager_may_have_moved),
 		cmocka_unit_test(eager_of_another_program_is_no_control),
 		cmocka_unit_test(a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu),
+		cmocka_unit_test(controls_of_other_work_tell_no_drift),
 		cmocka_unit_test(processes_that_do_not_add_up_are_one),
 		cmocka_unit_test(medians_of_busy_moments_are_told_from_what_is_judged),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),

@@ -62,7 +62,7 @@ static int drop_root(void **state)
 static void look_again(struct machine_watch *m)
 {
 	m->next_ns = 0; /* as if a tenth of a second had gone by */
-	machine_look(m);
+	machine_look(m, NULL);
 }
 
 static void what_proc_says_is_kept(void **state)
@@ -126,7 +126,7 @@ static void the_control_has_a_sample_a_look_and_takes_anothers(void **state)
 	(void)state;
 	machine_begin(&m, root, false);
 	for (int i = 0; i < 9; i++)
-		machine_look(&m);
+		machine_look(&m, NULL);
 	machine_join(&m, &other, 1);
 	c = machine_control(&m, &draft);
 	assert_non_null(c);
@@ -150,7 +150,7 @@ static void rounds_that_are_set_aside_take_their_control_along(void **state)
 	(void)state;
 	machine_begin(&m, root, false);
 	for (int i = 0; i < 6; i++) {
-		machine_look(&m);
+		machine_look(&m, NULL);
 		m.sample_us[0][i] = 10 + i;
 	}
 	machine_leave(&m, aside, 4);
@@ -190,7 +190,7 @@ static void begin_on(struct machine_watch *m, struct shared *s)
 /* What the control took where the next sample is taken. */
 static double next_us(struct machine_watch *m)
 {
-	machine_look(m);
+	machine_look(m, NULL);
 	return m->sample_us[0][m->n[0] - 1];
 }
 
@@ -246,7 +246,7 @@ static void a_thread_may_run_anywhere_again(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	machine_begin(&m, root, true);
 	for (int i = 0; i < 3; i++)
-		machine_look(&m);
+		machine_look(&m, NULL);
 	assert_int_equal(m.n[0], 3);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_int_equal(CPU_COUNT(&after), 1);

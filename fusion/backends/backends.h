@@ -82,6 +82,10 @@ struct backend {
 	/* How many threads PyTorch starts at most where it draws random numbers there. */
 	int64_t (*draw_threads)(const struct device *device);
 
+	/* Gives the device n things to do that are nothing, and waits for them: see
+	 * fusion_launch_nothing().  NULL: kernels run on the host. */
+	bool (*launch_nothing)(struct device *device, int n);
+
 	/* NULL: it does not say. */
 	struct device_order (*order)(const struct device *device);
 

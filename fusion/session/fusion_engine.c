@@ -202,6 +202,12 @@ bool fusion_device_order(const struct fusion *f, struct device_order *out)
 	return true;
 }
 
+bool fusion_launch_nothing(struct fusion *f, int n)
+{
+	return f->env.device && f->env.device->launch_nothing &&
+	       f->env.device->launch_nothing(f->env.backend_env.device, n);
+}
+
 struct fence_counts fusion_fence_counts(const struct fusion *f)
 {
 	const struct fence *fence = f->env.backend_env.fence;

@@ -576,7 +576,7 @@ static bool drift_between(const struct report_control *a, const struct report_co
 {
 	struct interval x, y;
 
-	if (!a || !b)
+	if (!a || !b || a->launches != b->launches) /* another work */
 		return false;
 	x = (struct interval){ a->ci_us.low, a->median_us, a->ci_us.high };
 	y = (struct interval){ b->ci_us.low, b->median_us, b->ci_us.high };

@@ -10,11 +10,13 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/buf.h"
+#include "fusion/fusion.h"
 #include "profiler/measure/gpu_state.h"
 
 enum {
 	CONTROL_ELEMENTS = 4096, /* 32 KiB: the nearest cache and a little more */
 	CONTROL_PASSES = 40,
+	CONTROL_LAUNCHES = 32,
 	CONTROL_MOST = 1 << 16, /* samples that are kept */
 	LOOK_NS = 100 * 1000 * 1000
 };
@@ -48,7 +50,7 @@ static void keep_sample(struct machine_watch *m, double us, int process)
 	m->sample_us[process][(*n)++] = us;
 }
 
-static double time_control(struct machine_watch *m)
+static double time_work(struct machine_watch *m)
 {
 	int64_t begin;
 
@@ -151,23 +153,40 @@ void machine_leave(struct machine_watch *m, const bool *aside, int n)
 	p->at = -1;
 }
 
-static double time_control_on(void *self, int core)
+static double time_work_on(void *self, int core)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(core, &set);
-	return sched_setaffinity(0, sizeof(set), &set) == 0 ? time_control(self) : (double)NAN;
+	return sched_setaffinity(0, sizeof(set), &set) == 0 ? time_work(self) : (double)NAN;
 }
 
-static void sample_control(struct machine_watch *m)
+/* Microseconds; NAN: `engine` launches on no device. */
+static double time_launches(struct fusion *engine)
 {
-	double us;
+	int64_t begin;
+
+	if (!engine || !fusion_launch_nothing(engine, 1))
+		return NAN;
+	begin = clock_ns();
+	return fusion_launch_nothing(engine, CONTROL_LAUNCHES) ? (double)(clock_ns() - begin) / 1000
+							       : (double)NAN;
+}
+
+static void sample_control(struct machine_watch *m, struct fusion *engine)
+{
+	double work_us, launches_us;
 
 	if (!m->data)
 		return;
-	us = pace_find(&m->pace);
-	keep_sample(m, isnan(us) ? time_control(m) : us, 0);
+	work_us = pace_find(&m->pace);
+	launches_us = time_launches(engine);
+	if (!isnan(launches_us)) {
+		work_us = launches_us;
+		m->launches = CONTROL_LAUNCHES;
+	}
+	keep_sample(m, isnan(work_us) ? time_work(m) : work_us, 0);
 }
 
 void machine_join(struct machine_watch *m, const struct report_control *control, int process)
@@ -206,6 +225,7 @@ struct report_control *machine_control(const struct machine_watch *m, struct rep
 		ns[k] = llround(us[k] * 1000);
 	if (!stats_processes(us, m->n, 0.5, &i))
 		return NULL;
+	REPORT_SET_IF(to, launches, m->launches, m->launches);
 	REPORT_SET(to, median_us, i.mid);
 	REPORT_SET(to, ci_us, (struct report_interval){ i.low, i.high });
 	REPORT_SET(to, n, (int64_t)all);
@@ -282,7 +302,7 @@ void machine_begin(struct machine_watch *m, const char *root, bool gpu)
 				     .data = calloc(CONTROL_ELEMENTS, sizeof(*m->data)),
 				     .gpu = gpu ? gpu_state_open() : NULL };
 	if (gpu)
-		pace_begin(&m->pace, time_control_on, m);
+		pace_begin(&m->pace, time_work_on, m);
 }
 
 void machine_finish(struct machine_watch *m)
@@ -294,7 +314,7 @@ void machine_finish(struct machine_watch *m)
 	*m = (struct machine_watch){ 0 };
 }
 
-bool machine_look(struct machine_watch *m)
+bool machine_look(struct machine_watch *m, struct fusion *engine)
 {
 	bool slowed = gpu_state_look(m->gpu);
 
@@ -306,7 +326,7 @@ bool machine_look(struct machine_watch *m)
 		m->looks++;
 		m->next_ns = clock_ns() + LOOK_NS;
 	}
-	sample_control(m);
+	sample_control(m, engine);
 	return slowed;
 }
 

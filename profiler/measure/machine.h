@@ -2,8 +2,10 @@
  *
  * The control is a fixed piece of work of this program, timed once a round beside what is measured:
  * nobody's change of a program, a compiler or this engine's code generation reaches it, so where it
- * takes another time, the machine does.  The state is what /proc and, with a GPU, NVML
- * (gpu_state.h) say; it is looked at between samples, never while the clock runs.
+ * takes another time, the machine does.  It is arithmetic in the nearest cache; of a workload on a
+ * GPU it is launches of nothing, since what the host does there for a call is to launch, and a
+ * machine's pace at that follows its pace at arithmetic only in part.  The state is what /proc and,
+ * with a GPU, NVML (gpu_state.h) say; it is looked at between samples, never while the clock runs.
  */
 #ifndef PROFILER_MEASURE_MACHINE_H
 #define PROFILER_MEASURE_MACHINE_H
@@ -12,6 +14,7 @@
 #include "profiler/measure/break_even.h"
 
 struct gpu_state; /* gpu_state.h */
+struct fusion;
 
 enum { MACHINE_CORES = 256 };
 
@@ -22,13 +25,13 @@ enum { MACHINE_CORES = 256 };
  * launches kernels of a few microseconds one after another takes longer by as much, and no number
  * of samples on one core tells that from a slower program. */
 struct pace {
-	/* Moves the calling thread to a core and times the control there, microseconds; NAN: the
+	/* Moves the calling thread to a core and times arithmetic there, microseconds; NAN: the
 	 * thread may not run there. */
 	double (*time_on)(void *self, int core);
 	void *self;
 	int core[MACHINE_CORES], n; /* those that the thread may use; 0: it stays where it is */
 	int at;                     /* where in `core` it is; -1: it has not been moved */
-	double best_us;             /* that the control took on any of them so far */
+	double best_us;             /* that it took on any of them so far */
 };
 
 struct seen_range {
@@ -38,7 +41,8 @@ struct seen_range {
 struct machine_watch {
 	const char *root; /* before /proc and /sys; "": this machine */
 	struct gpu_state *gpu;
-	double *data; /* that the control works on */
+	double *data; /* that arithmetic works on */
+	int launches; /* of a sample; 0: it is arithmetic */
 	struct pace pace;
 	double *sample_us[STATS_PROCESSES]; /* its samples, each process' */
 	int n[STATS_PROCESSES], room[STATS_PROCESSES];
@@ -53,10 +57,11 @@ void machine_begin(struct machine_watch *m, const char *root, bool gpu);
 void machine_finish(struct machine_watch *m); /* zeroed is fine */
 
 /* Between two rounds: one sample of the control and, at most ten times a second, a look at the
- * state.  With a GPU the calling thread, which launches, stays where the control takes at most a
+ * state.  With a GPU the calling thread, which launches, stays where arithmetic takes at most a
  * tenth more than it ever did, or goes on to the next core that is so; where none is, to the
- * quickest.  Whether a GPU ran below its clocks since the last call. */
-bool machine_look(struct machine_watch *m);
+ * quickest.  `engine`: whose device the control launches on; NULL: it is arithmetic.  Whether a GPU
+ * ran below its clocks since the last call. */
+bool machine_look(struct machine_watch *m, struct fusion *engine);
 
 /* After the last of n rounds: the thread may run anywhere again.  `aside`: of each round whether it
  * is set aside; its sample of the control goes too, so that the others stay beside those of the

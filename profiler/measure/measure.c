@@ -366,7 +366,7 @@ static bool take_rounds(struct candidate *candidates, int n_candidates, double b
 	for (int k = 0; k < n_candidates; k++)
 		order[k] = k;
 	for (int round = 0; !done(candidates, n_candidates, watch, elapsed, budget_s); round++) {
-		if (watch->machine && machine_look(watch->machine))
+		if (watch->machine && machine_look(watch->machine, candidates[0].engine))
 			aside[round] = aside[round ? round - 1 : 0] = true;
 		shuffle(order, n_candidates, &position);
 		for (int k = 0; k < n_candidates; k++) {

@@ -616,6 +616,17 @@ static struct device_order order(const struct device *d)
 				      .waits = d->waits };
 }
 
+static bool launch_nothing(struct device *d, int n)
+{
+	if (!d->nothing)
+		d->nothing = d->memory.get(d, sizeof(uint32_t));
+	for (int i = 0; d->nothing && i < n; i++)
+		cuda_check(d, d->api.cuMemsetD32Async((CUdeviceptr)d->nothing, 0, 1, d->stream),
+			   "setting a word");
+	cuda_check(d, d->api.cuStreamSynchronize(d->stream), "waiting for the device");
+	return d->nothing && d->failed == CUDA_SUCCESS;
+}
+
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
@@ -627,6 +638,7 @@ const struct backend backend_cuda = {
 	.memory = memory,
 	.launches = launches,
 	.draw_threads = draw_threads,
+	.launch_nothing = launch_nothing,
 	.order = order,
 	.on_host = on_host,
 	.has_calls = has_calls,

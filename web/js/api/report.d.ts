@@ -201,8 +201,10 @@ export interface ReportEnvironment {
   breakeven?: string | null;
 }
 
-/** a fixed piece of work on the host (additions and multiplications over 32 KiB), timed once a round beside the modes */
+/** a fixed piece of work, timed once a round beside the modes: additions and multiplications over 32 KiB, or, of a workload on a GPU, launches of nothing */
 export interface ReportControl {
+  /** of how many launches of nothing, on a GPU; none: it is additions and multiplications */
+  launches?: number;
   /** us: its time: the mean of the processes' medians */
   median_us: number;
   /** us: its 95 % interval: the processes' errors and what they differ by */

@@ -516,6 +516,8 @@ void cuda_device_close(struct device *d)
 	if (d->fault)
 		d->api.cuMemFreeHost(d->fault);
 	cuda_release(d, d->workspace, d->workspace_bytes);
+	if (d->nothing)
+		d->api.cuMemFree((CUdeviceptr)d->nothing);
 	if (d->stream)
 		d->api.cuStreamDestroy(d->stream);
 	if (d->context)

@@ -92,6 +92,8 @@ struct device {
 	struct cuda_same *same;   /* comparisons; NULL: not wanted yet */
 	uint64_t workspace;       /* of cuBLAS */
 	size_t workspace_bytes;
+	void *nothing;                          /* a word that backend->launch_nothing() sets; no
+						 * program's, so it counts nowhere */
 	bool blocking;                          /* each launch is waited for */
 	unsigned launched;                      /* kernels since the last wait */
 	struct suspect suspects[CUDA_SUSPECTS]; /* the last of them, in a ring */
