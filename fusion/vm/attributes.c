@@ -807,6 +807,27 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }
 
+bool op_find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		       bool *found, struct err *err)
+{
+	struct err e = { 0 };
+	const struct class *class = o.kind == VALUE_INSTANCE ? o.instance->class : NULL;
+	bool is_plain = class && !class->has_getattribute && !class->has_getattr;
+
+	*found = true;
+	if (is_plain ? instance_find_attribute(vm, o, name, out, found, &e)
+		     : op_attribute(vm, NULL, o, name, out, &e))
+		return true;
+	*found = false;
+	if (vm_failed_with(vm, &e, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
+		return true;
+	}
+	if (err)
+		*err = e;
+	return false;
+}
+
 #define BUILTINS_OF_ATTRIBUTES
 const struct builtin attributes_builtins[] = {
 #include "fusion/vm/builtins.def"

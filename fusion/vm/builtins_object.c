@@ -22,24 +22,6 @@ static bool attribute_name(struct vm *vm, struct value v, struct err *err)
 			value_type_name(v));
 }
 
-/* o.name; *found false, and no error, where it is missing. */
-static bool try_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
-			  bool *found, struct err *err)
-{
-	struct err e = { 0 };
-
-	*found = op_attribute(vm, NULL, o, name, out, &e);
-	if (*found)
-		return true;
-	if (vm_failed_with(vm, &e, CLASS_ATTRIBUTE_ERROR)) {
-		vm_forget_raised(vm);
-		return true;
-	}
-	if (err)
-		*err = e;
-	return false;
-}
-
 static bool builtin_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
 			    struct err *err)
 {
@@ -49,7 +31,7 @@ static bool builtin_getattr(struct vm *vm, const struct builtin_call *call, stru
 		return false;
 	if (call->n == 2)
 		return op_attribute(vm, NULL, call->args[0], call->args[1].str->text, out, err);
-	if (!try_attribute(vm, call->args[0], call->args[1].str->text, out, &found, err))
+	if (!op_find_attribute(vm, call->args[0], call->args[1].str->text, out, &found, err))
 		return false;
 	if (!found)
 		*out = value_ref(call->args[2]);
@@ -63,7 +45,7 @@ static bool builtin_hasattr(struct vm *vm, const struct builtin_call *call, stru
 	bool found;
 
 	if (!attribute_name(vm, call->args[1], err) ||
-	    !try_attribute(vm, call->args[0], call->args[1].str->text, &v, &found, err))
+	    !op_find_attribute(vm, call->args[0], call->args[1].str->text, &v, &found, err))
 		return false;
 	if (found)
 		value_unref(v);
@@ -114,7 +96,7 @@ static bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct 
 {
 	bool found;
 
-	if (!try_attribute(vm, call->args[0], "__dict__", out, &found, err))
+	if (!op_find_attribute(vm, call->args[0], "__dict__", out, &found, err))
 		return false;
 	return found ||
 	       vm_raise(vm, CLASS_TYPE_ERROR, err, "vars() argument must have __dict__ attribute");

@@ -95,6 +95,10 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 /* o.name of an instance, a class, a super(). */
 bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err);
+/* The same of an instance, without __getattr__; *found false, and no error, where nothing has it:
+ * an exception that nobody would look at is not made. */
+bool instance_find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     bool *found, struct err *err);
 /* The same of a class with __getattribute__: by that. */
 bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			   struct err *err);

@@ -369,19 +369,6 @@ static bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct 
 	return true;
 }
 
-/* o.name; *found false where there is none. */
-static bool find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
-			   bool *found, struct err *err)
-{
-	*found = op_attribute(vm, NULL, o, name, out, err);
-	if (*found)
-		return true;
-	if (!vm_failed_with(vm, err, CLASS_ATTRIBUTE_ERROR))
-		return false;
-	vm_forget_raised(vm);
-	return true;
-}
-
 /* The attributes of v that a class pattern names: `n` by __match_args__, then `names`. */
 static bool match_attributes(struct vm *vm, const struct value *top, int n, struct list *parts,
 			     bool *fits, struct err *err)
@@ -396,7 +383,7 @@ static bool match_attributes(struct vm *vm, const struct value *top, int n, stru
 					"%s() accepts 1 positional sub-pattern (%d given)",
 					class.native->name, n)
 			     : value_list_push(parts, v) || vm_out_of_memory(vm, err);
-	if (n > 0 && !find_attribute(vm, class, "__match_args__", &by_place, &found, err))
+	if (n > 0 && !op_find_attribute(vm, class, "__match_args__", &by_place, &found, err))
 		return false;
 	most = by_place.kind == VALUE_TUPLE ? by_place.list->len : 0;
 	if (n > most)
@@ -415,7 +402,7 @@ static bool match_attributes(struct vm *vm, const struct value *top, int n, stru
 			ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
 				      "__match_args__ elements must be strings (got %s)",
 				      value_type_name(name));
-		ok = ok && find_attribute(vm, v, name.str->text, &part, fits, err);
+		ok = ok && op_find_attribute(vm, v, name.str->text, &part, fits, err);
 		if (!ok || !*fits)
 			break;
 		ok = value_list_push(parts, part) || vm_out_of_memory(vm, err);

@@ -769,13 +769,13 @@ static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 }
 
 /* Python's order, without __getattr__. */
-static bool find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
-			   struct err *err)
+bool instance_find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     bool *found, struct err *err)
 {
 	struct instance *i = o.instance;
 	struct value *place = NULL;
-	bool found;
 
+	*found = true;
 	if (class_data(i->class, name) && !class_find(vm, i->class, name, &place, err))
 		return false;
 	if (place && is_data_descriptor(*place) &&
@@ -791,26 +791,22 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	if (place)
 		return note_absent(vm, o, name, place, err) &&
 		       bind_place(vm, place, o, i->class, out, err);
-	if (!special(vm, o, name, out, &found, err))
-		return false;
-	if (found)
-		return true;
-	return (i->class->has_getattr || note_absent(vm, o, name, NULL, err)) &&
-	       instance_lacks(vm, o, name, err);
+	return special(vm, o, name, out, found, err) &&
+	       (*found || i->class->has_getattr || note_absent(vm, o, name, NULL, err));
 }
 
-/* With the class's __getattr__, asked last. */
+/* With the class's __getattr__, asked last; it is too where a property raised AttributeError. */
 static bool find_or_ask(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err)
 {
 	struct err why;
+	bool found;
 
 	/* all of it would be written at each attribute */
 	why.code = ERR_NONE;
-	why.line = why.column = 0;
-	why.file[0] = why.message[0] = '\0';
-	if (find_attribute(vm, o, name, out, &why))
-		return true;
+	why.line = why.column = why.file[0] = why.message[0] = 0;
+	if (instance_find_attribute(vm, o, name, out, &found, &why))
+		return found || ask_getattr(vm, o, name, out, err);
 	if (vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
 		vm_forget_raised(vm);
 		return ask_getattr(vm, o, name, out, err);
@@ -823,8 +819,12 @@ static bool find_or_ask(struct vm *vm, struct value o, const char *name, struct 
 bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err)
 {
-	return o.instance->class->has_getattr ? find_or_ask(vm, o, name, out, err)
-					      : find_attribute(vm, o, name, out, err);
+	bool found;
+
+	if (o.instance->class->has_getattr)
+		return find_or_ask(vm, o, name, out, err);
+	return instance_find_attribute(vm, o, name, out, &found, err) &&
+	       (found || instance_lacks(vm, o, name, err));
 }
 
 /* What Module.__getattr__ finds, which Python asks last: children of a module whose

@@ -129,6 +129,9 @@ bool set_within(struct vm *vm, const struct dict *a, const struct dict *b, bool 
 /* attributes.c; `site` may be NULL. */
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		  struct value *out, struct err *err);
+/* *found false, and no error, where that would raise AttributeError. */
+bool op_find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		       bool *found, struct err *err);
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err);
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);

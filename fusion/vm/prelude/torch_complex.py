@@ -51,7 +51,7 @@ def _is(v):
 
 def _of(v):
     """A tensor or number as two parts, the second None where there is none."""
-    if _is(v) or isinstance(v, _complex.number):
+    if isinstance(v, (_Complex, _complex.number)):
         return v.real, v.imag
     return v, None
 
@@ -335,11 +335,13 @@ class _Complex:
         return ComplexParameter(view_as_real(self).detach(), requires_grad)
 
     def __getattr__(self, name):
+        if name in _EACH:
+            return lambda *args, **keywords: _of_each(name, (self,) + args, keywords)
         if name[:1] == "_":
             raise AttributeError(f"'Tensor' object has no attribute '{name}'")
         if name[-1:] == "_" and name[:-1] in _functions:
             return lambda *args, **keywords: self.copy_(_complex_named(name[:-1], (self,) + args, keywords))
-        if name not in _functions and name not in _EACH and name not in _PRODUCTS:
+        if name not in _functions and name not in _PRODUCTS:
             raise NotImplementedError(f"complex tensors have no {name} here: take torch.view_as_real and compute with the two parts")
         return lambda *args, **keywords: _complex_named(name, (self,) + args, keywords)
 
@@ -384,20 +386,25 @@ class ComplexParameter(_Complex):
 # ---- arithmetic
 
 
-def _mul(a, b, product=None):
+def _mul(a, b):
     ar, ai = _of(a)
     br, bi = _of(b)
-    if product is None:
-        product = _times
+    if ai is None:
+        return _Complex(ar * br, ar * bi)
+    if bi is None:
+        return _Complex(ar * br, ai * br)
+    return _Complex(ar * br - ai * bi, ar * bi + ai * br)
+
+
+def _product(a, b, product):
+    """Of two, by `product` of real tensors."""
+    ar, ai = _of(a)
+    br, bi = _of(b)
     if ai is None:
         return _Complex(product(ar, br), product(ar, bi))
     if bi is None:
         return _Complex(product(ar, br), product(ai, br))
     return _Complex(product(ar, br) - product(ai, bi), product(ar, bi) + product(ai, br))
-
-
-def _times(x, y):
-    return x * y
 
 
 def _add(a, b, *, alpha=1):
@@ -439,7 +446,7 @@ def _reciprocal(a):
 
 
 def _matmul(a, b):
-    return _mul(a, b, torch.matmul)
+    return _product(a, b, torch.matmul)
 
 
 def _solve(a, b, what="general"):
@@ -564,11 +571,11 @@ def _einsum(equation, *operands):
         return _Complex(torch.einsum(equation, operands[0].real), torch.einsum(equation, operands[0].imag))
     if len(operands) != 2:
         raise NotImplementedError("einsum: one or two complex operands are in the language")
-    return _mul(operands[0], operands[1], lambda x, y: torch.einsum(equation, x, y))
+    return _product(operands[0], operands[1], lambda x, y: torch.einsum(equation, x, y))
 
 
 def _linear(input, weight, bias=None):
-    made = _mul(input, weight, F.linear)
+    made = _product(input, weight, F.linear)
     return made if bias is None else _add(made, bias)
 
 
@@ -737,14 +744,14 @@ def _tolist(a):
     return a.tolist()
 
 
-_EACH = (
+_EACH = {
     "view", "reshape", "unsqueeze", "squeeze", "transpose", "swapaxes", "swapdims", "expand", "expand_as", "permute",
     "t", "flatten", "unflatten", "select", "narrow", "movedim", "moveaxis", "roll", "flip", "repeat", "tile",
     "index_select", "gather", "diagonal", "unfold", "clone", "detach", "tril", "triu", "diag", "diag_embed", "cumsum",
     "masked_select", "chunk", "split", "unbind", "tensor_split", "repeat_interleave", "broadcast_to", "rot90", "trace",
     "pad", "alias", "getitem", "view_as", "reshape_as", "fliplr", "flipud", "take_along_dim", "nansum", "diff",
     "contiguous", "scatter", "scatter_add", "index_add", "atleast_1d", "atleast_2d", "take", "pin_memory",
-)
+}
 
 _PRODUCTS = ("mm", "bmm", "mv", "conv1d", "conv2d", "conv3d", "kron", "tensordot", "inner")
 
@@ -776,20 +783,21 @@ def _complex_named(name, args, keywords):
         return found(*args, **keywords)
     if name in _PRODUCTS:
         f = getattr(torch, name)
-        made = _mul(args[0], args[1], lambda x, y: f(x, y, *([None] if name[:4] == "conv" and len(args) > 2 else []), *args[3:], **keywords))
+        made = _product(args[0], args[1], lambda x, y: f(x, y, *([None] if name[:4] == "conv" and len(args) > 2 else []), *args[3:], **keywords))
         bias = args[2] if len(args) > 2 and name[:4] == "conv" else None
         return made if bias is None else _add(made, bias.reshape(-1, *[1] * (made.dim() - 2)))
     if name in _EACH:
-        return _pairs(*[_apply(name, [_side(a, k) for a in args], keywords) for k in range(2)])
+        return _of_each(name, args, keywords)
     raise NotImplementedError(
         f"complex tensors have no {name} here: take torch.view_as_real and compute with the two real parts"
     )
 
 
-def _side(v, k):
-    if _is(v):
-        return v.imag if k else v.real
-    return v
+def _of_each(name, args, keywords):
+    """Of the real parts, and of the imaginary ones; what is not complex goes to both."""
+    re = _apply(name, [v.real if isinstance(v, _Complex) else v for v in args], keywords)
+    im = _apply(name, [v.imag if isinstance(v, _Complex) else v for v in args], keywords)
+    return _pairs(re, im)
 
 
 def _apply(name, args, keywords):
