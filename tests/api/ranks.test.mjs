@@ -183,6 +183,69 @@ test('ranks of compile logs are compared by compile id', () => {
     assert.match(divergences[2].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
 });
 
+/** A log of a rank: graphs as [frame, what Inductor tells of it], then the order in which they ran. */
+function inductorLog(rank, graphs, order) {
+    const line = (json, payload) => `V1121 10:00:00.001000 ${100 + rank} torch/x.py:1] ${JSON.stringify({ rank, attempt: 0, ...json, has_payload: '0'.repeat(32) })}\n${payload.replace(/^/gm, '\t')}\n`;
+    const artifact = (name, of, payload) => line({ ...of, artifact: { name, encoding: 'json' } }, JSON.stringify(payload));
+    return graphs.map(([frame, told]) => {
+        const of = { frame_id: frame, frame_compile_id: 0 };
+        return line({ ...of, dynamo_output_graph: { sizes: {} } }, `graph ${frame}`) +
+            (told.cache ? line({ ...of, artifact: { name: told.cache, encoding: 'json' } }, '{}') : '') +
+            (told.schedule ? artifact('inductor_collective_schedule', of, told.schedule.map((op) => `torch.ops._c10d_functional.${op}.default`)) : '') +
+            (told.ops ? artifact('inductor_runtime_and_tensor_meta', of, { ops: told.ops.map(([name, ns, ...shape]) => ({ name, type: 'compute', estimated_runtime_ns: ns, outputs: [{ shape, stride: [1], dtype: 'torch.float32' }] })) }) : '') +
+            (told.code ? line({ ...of, inductor_output_code: { filename: 'x.py' } }, told.code) : '');
+    }).join('') + (order ? artifact('graph_execution', {}, { graph_execution_order: order }) : '');
+}
+const call = (op) => `    buf = torch.ops._c10d_functional.${op}.default(arg, 'sum', '0')  # torch.ops._c10d_functional.broadcast.default(x)\n`;
+
+/** Four ranks, of which each of the last three is wrong in something. */
+const inductorRanks = () => {
+    const ops = [['buf0', 1500, 8], ['buf1', 500.5, 4, 4]], schedule = ['all_reduce_', 'all_gather_into_tensor'];
+    const code = call('all_reduce_') + call('all_gather_into_tensor') + call('wait_tensor') + call('wait_tensor');
+    const graphs = (first = {}, second = {}) => [[0, { ops, schedule, code, cache: 'fx_graph_cache_miss', ...first }], [1, { ops: [['buf0', 100, 2]], ...second }]];
+    return [
+        inductorLog(0, graphs(), ['0/0', '1/0', '0/0']),
+        inductorLog(1, graphs({ code: code.replace(call('wait_tensor'), '') }, { cache: 'fx_graph_cache_hit' }), ['1/0', { compile_id: '0/0' }, '0/0']),
+        inductorLog(2, graphs({ ops: [['buf0', 4500, 8], ['buf1', 500.5, 4, 5]] }), ['0/0', '1/0', '0/0']),
+        inductorLog(3, graphs({ code: call('all_reduce_') + call('reduce_scatter_tensor') + call('wait_tensor') }), ['0/0', '1/0']),
+    ];
+};
+
+test("what Inductor tells is compared over ranks: estimates, tensors, collectives of its code, and the order of graphs", () => {
+    const files = inductorRanks().map((text, rank) => {
+        const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_in.log`);
+        writeFileSync(file, text);
+        return file;
+    });
+    const { ranks, compiles } = JSON.parse(run(binary, 'import', '--json', ...files));
+    assert.deepEqual(ranks.estimates, [
+        { compile: '0/0', ranks: 4, least_us: 2.0005, fastest: 0, most_us: 5.0005, slowest: 2 },
+        { compile: '1/0', ranks: 4, least_us: 0.1, fastest: 0, most_us: 0.1, slowest: 0 },
+    ]);
+    assert.deepEqual(ranks.calls, [
+        { rank: 1, compile: '0/0', offset: 0, missing_waits: 1 },
+        { rank: 3, compile: '0/0', offset: 2, missing_waits: 1 },
+    ]);
+    assert.deepEqual([compiles[0].collective_calls, compiles[0].collective_waits, compiles[0].schedule_offset, compiles[0].missing_waits],
+        [{ all_reduce: 1, all_gather: 1 }, 2, 0, 0]);
+    assert.ok(!('op_tensors' in compiles[0]) && !('scheduled' in compiles[0]));
+    const sentences = ranks.divergences.map((d) => d.sentence);
+    assert.ok(sentences.includes('rank 2: compilation 0/0 gives buf1: torch.float32[4, 5] (1) as op 1 of 2, of other ranks buf1: torch.float32[4, 4] (1) as op 1 of 2'), sentences.join('\n'));
+    assert.ok(sentences.includes('rank 1: ran [1/0] as graph 0 of 3, most ranks [0/0] as graph 0 of 3'), sentences.join('\n'));
+    assert.ok(sentences.includes('rank 3: ran nothing as graph 2 of 2, most ranks [0/0] as graph 2 of 3'), sentences.join('\n'));
+    const { places, ...order } = ranks.order;
+    assert.deepEqual(order, { ranks: 4, graphs: 3, compared: 3, differ: 3, ranks_collectives: [], ranks_caches: [0, 1, 2, 3] });
+    assert.deepEqual(places[0], { index: 0, graphs: [{ compile: '0/0', ranks: [0, 2, 3] }, { compile: '1/0', ranks: [1] }], other_collectives: false, other_caches: true });
+    assert.deepEqual(places[2].graphs, [{ compile: '0/0', ranks: [0, 1, 2] }, { compile: null, ranks: [3] }]);
+    // Of ranks that ran the same there is no difference.
+    const same = imported(files[0], ...[1].map(() => {
+        const file = join(folder, 'dedicated_log_torch_trace_rank_7_in.log');
+        writeFileSync(file, readFileSync(files[0], 'utf8').replaceAll('"rank":0', '"rank":7'));
+        return file;
+    }));
+    assert.deepEqual([same.divergences, same.calls, same.order.differ, same.order.places], [[], [], 0, []]);
+});
+
 /** The head of a timeline's answer. */
 async function headOf(server, id, more = '') {
     const bytes = Buffer.from(await (await fetch(`${server.url}/api/v1/runs/${id}/timeline?px=100${more}`)).arrayBuffer());
