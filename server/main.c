@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/base/refused.h"
 #include "fusion/base/write.h"
 #include "fusion/registry.h"
@@ -182,6 +183,19 @@ static void help_print_all(FILE *out)
 	      out);
 }
 
+static int refuse_command(const char *word)
+{
+	struct nearest n = nearest_to(word);
+
+	for (int i = 0; i < N_COMMANDS; i++)
+		nearest_offer(&n, commands[i].name);
+	fprintf(stderr, "breakeven: '%s' is not a command; ", word);
+	if (n.best)
+		fprintf(stderr, "did you mean %s? ", n.best);
+	fprintf(stderr, "`breakeven --help` lists them\n");
+	return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	keep_standard_streams();
@@ -207,7 +221,5 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return settle(run_command(i, argc - 1, argv + 1));
-	fprintf(stderr, "breakeven: '%s' is not a command; `breakeven --help` lists them\n",
-		argv[1]);
-	return EXIT_USAGE;
+	return refuse_command(argv[1]);
 }

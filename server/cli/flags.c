@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fusion/base/nearest.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 
@@ -54,13 +55,27 @@ static bool add(const struct flags *f, struct flag_texts *texts, const char *tex
 	return true;
 }
 
+/* Names the flag that it may have meant.  False. */
+static bool refuse_unknown(const struct flags *f, const char *word)
+{
+	struct nearest n = nearest_to(word);
+	char detail[256];
+
+	for (int i = 0; i < f->n; i++)
+		nearest_offer(&n, f->table[i].name);
+	if (!n.best)
+		return flags_refuse(f->command, "unknown flag ", word);
+	snprintf(detail, sizeof(detail), "%.100s; did you mean %s?", word, n.best);
+	return flags_refuse(f->command, "unknown flag ", detail);
+}
+
 static bool read_one(struct flags *f, int argc, char **argv, int *i)
 {
 	const char *word = argv[*i], *inside;
 	const struct flag *flag = find(f, word, &inside);
 
 	if (!flag && word[0] == '-' && word[1])
-		return flags_refuse(f->command, "unknown flag ", word);
+		return refuse_unknown(f, word);
 	if (!flag)
 		return add(f, &f->words, word);
 	if (flag->on) {

@@ -434,12 +434,12 @@ bool workload_file_proposed(const struct workload_file *f, const char *command, 
 	if (needed) {
 		json_int_t line = json_integer_value(json_object_get(first, "line"));
 
-		fprintf(stderr, "breakeven %s: no --input says what %s is called with; ", command,
+		fprintf(stderr, "breakeven %s: %s needs its inputs (--input); ", command,
 			json_string_value(json_object_get(first, "entry")));
 		if (line)
 			fprintf(stderr, "line %lld calls it so:\n", (long long)line);
 		else if (json_is_true(json_object_get(first, "runs")))
-			fputs("it runs with these:\n", stderr);
+			fputs("with these it runs:\n", stderr);
 		else
 			fputs("its text tells this much:\n", stderr);
 		print_command(f, command, first);

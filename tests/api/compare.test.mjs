@@ -189,7 +189,8 @@ test('the command: wrong flags and files', () => {
     for (const [args, status, message] of [
         [[], 2, /two runs are missing/],
         [['1'], 2, /a second run is missing/],
-        [['1', '2', '--fast'], 2, /unknown flag --fast/],
+        [['1', '2', '--fast'], 2, /unknown flag --fast;/],
+        [['1', '2', '--marginn', '3'], 2, /unknown flag --marginn; did you mean --margin\?/],
         [['1', '2', '--margin'], 2, /a value is missing after --margin/],
         [['1', '2', '--margin', 'x'], 2, /--margin takes percents/],
         [['1', '2', '--metric', 'x'], 2, /--metric x: one of latency, speedup is needed/],

@@ -148,7 +148,7 @@ test('without inputs, those that the text tells are shown as a command, which ru
         const done = command(what, path);
         assert.equal(done.status, 1);
         assert.equal(done.stdout, '');
-        assert.match(done.stderr, /no --input says what Net\(6\) is called with; line 17 calls it so:\n/);
+        assert.match(done.stderr, /: Net\(6\) needs its inputs \(--input\); line 17 calls it so:\n/);
         const [, line] = /\n {4}breakeven (.*)\n/.exec(done.stderr);
         assert.equal(line, `${what} ${path} --entry 'Net(6)' --input 'x=torch.randn(4, 6)' --input 'scale="it'\\''s" and 2'`);
         const more = what === 'run' ? ' --modes eager --no-timing' : '';
