@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { binary, getJson, startServer } from './harness.mjs';
+import { inductorRanks } from './made_ranks.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-ranks-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -183,34 +184,6 @@ test('ranks of compile logs are compared by compile id', () => {
     assert.match(divergences[2].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
 });
 
-/** A log of a rank: graphs as [frame, what Inductor tells of it], then the order in which they ran. */
-function inductorLog(rank, graphs, order) {
-    const line = (json, payload) => `V1121 10:00:00.001000 ${100 + rank} torch/x.py:1] ${JSON.stringify({ rank, attempt: 0, ...json, has_payload: '0'.repeat(32) })}\n${payload.replace(/^/gm, '\t')}\n`;
-    const artifact = (name, of, payload) => line({ ...of, artifact: { name, encoding: 'json' } }, JSON.stringify(payload));
-    return graphs.map(([frame, told]) => {
-        const of = { frame_id: frame, frame_compile_id: 0 };
-        return line({ ...of, dynamo_output_graph: { sizes: {} } }, `graph ${frame}`) +
-            (told.cache ? line({ ...of, artifact: { name: told.cache, encoding: 'json' } }, '{}') : '') +
-            (told.schedule ? artifact('inductor_collective_schedule', of, told.schedule.map((op) => `torch.ops._c10d_functional.${op}.default`)) : '') +
-            (told.ops ? artifact('inductor_runtime_and_tensor_meta', of, { ops: told.ops.map(([name, ns, ...shape]) => ({ name, type: 'compute', estimated_runtime_ns: ns, outputs: [{ shape, stride: [1], dtype: 'torch.float32' }] })) }) : '') +
-            (told.code ? line({ ...of, inductor_output_code: { filename: 'x.py' } }, told.code) : '');
-    }).join('') + (order ? artifact('graph_execution', {}, { graph_execution_order: order }) : '');
-}
-const call = (op) => `    buf = torch.ops._c10d_functional.${op}.default(arg, 'sum', '0')  # torch.ops._c10d_functional.broadcast.default(x)\n`;
-
-/** Four ranks, of which each of the last three is wrong in something. */
-const inductorRanks = () => {
-    const ops = [['buf0', 1500, 8], ['buf1', 500.5, 4, 4]], schedule = ['all_reduce_', 'all_gather_into_tensor'];
-    const code = call('all_reduce_') + call('all_gather_into_tensor') + call('wait_tensor') + call('wait_tensor');
-    const graphs = (first = {}, second = {}) => [[0, { ops, schedule, code, cache: 'fx_graph_cache_miss', ...first }], [1, { ops: [['buf0', 100, 2]], ...second }]];
-    return [
-        inductorLog(0, graphs(), ['0/0', '1/0', '0/0']),
-        inductorLog(1, graphs({ code: code.replace(call('wait_tensor'), '') }, { cache: 'fx_graph_cache_hit' }), ['1/0', { compile_id: '0/0' }, '0/0']),
-        inductorLog(2, graphs({ ops: [['buf0', 4500, 8], ['buf1', 500.5, 4, 5]] }), ['0/0', '1/0', '0/0']),
-        inductorLog(3, graphs({ code: call('all_reduce_') + call('reduce_scatter_tensor') + call('wait_tensor') }), ['0/0', '1/0']),
-    ];
-};
-
 test("what Inductor tells is compared over ranks: estimates, tensors, collectives of its code, and the order of graphs", () => {
     const files = inductorRanks().map((text, rank) => {
         const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_in.log`);
@@ -244,6 +217,37 @@ test("what Inductor tells is compared over ranks: estimates, tensors, collective
         return file;
     }));
     assert.deepEqual([same.divergences, same.calls, same.order.differ, same.order.places], [[], [], 0, []]);
+});
+
+test('the files that tlparse writes of many ranks are made of the texts', async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    const files = inductorRanks().map((text, rank) => {
+        const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_tl.log`);
+        writeFileSync(file, text);
+        return file;
+    });
+    run(binary, 'import', ...files, '--post', server.url);
+    const get = async (name) => (await getJson(`${server.url}/api/v1/runs/1/ranks/${name}.json`)).body;
+    const schedules = await get('collective_schedules'), estimates = await get('runtime_estimations');
+    assert.deepEqual(schedules.map((s) => [s.rank, s.graph, s.ops.length]), [0, 1, 2, 3].map((rank) => [rank, '-_0_0_0', 2]));
+    assert.equal(estimates.length, 8);
+    assert.deepEqual(estimates[4], { rank: 2, graph: '-_0_0_0', ops: [{ name: 'buf0', estimated_runtime_ns: 4500 }, { name: 'buf1', estimated_runtime_ns: 500.5 }] });
+    assert.deepEqual((await get('collectives_parity')).map((r) => [r.rank, r.graphs]), [
+        [0, []], [1, [{ graph: '-_0_0_0', compile_id: '[0/0]', offset: 0, missing_waits: 1 }]],
+        [2, []], [3, [{ graph: '-_0_0_0', compile_id: '[0/0]', offset: 2, missing_waits: 1 }]]]);
+    const trace = await get('chromium_trace_with_runtime'), ops = trace.filter((e) => e.ph === 'X');
+    assert.deepEqual(ops.filter((e) => e.pid === 2 && e.args.graph === '-_0_0_0').map((e) => [e.name, e.ts, e.dur, e.args.runtime_ns]), [['buf0', 0, 5, 4500], ['buf1', 5, 1, 500.5]]);
+    assert.equal(new Set(ops.map((e) => `${e.pid} ${e.tid}`)).size, 8);
+    assert.deepEqual(trace.filter((e) => e.name === 'process_name').map((e) => e.args.name), ['Rank 0', 'Rank 1', 'Rank 2', 'Rank 3']);
+    // A trace of estimates is one that can be imported.
+    writeFileSync(join(folder, 'estimates.json'), JSON.stringify(trace));
+    assert.equal(JSON.parse(run(binary, 'import', '--json', join(folder, 'estimates.json'))).kind, 'kineto');
+    const none = await getJson(`${server.url}/api/v1/runs/1/ranks/index.html`);
+    assert.equal(none.status, 404);
+    assert.match(none.body.error.message, /collectives_parity.json/);
+    run(binary, 'import', 'tests/import/kineto_rank_1.json', '--post', server.url);
+    assert.deepEqual((await getJson(`${server.url}/api/v1/runs/2/ranks/runtime_estimations.json`)).body, []);
 });
 
 /** The head of a timeline's answer. */
