@@ -14,7 +14,7 @@
 
 enum { FILE_BYTES = 256 << 20, GRAPH_CHARS = 96 };
 
-struct writing {
+struct ranks_file {
 	struct buf *out;
 	const json_t *imported;
 	bool more;       /* a row is there */
@@ -22,7 +22,7 @@ struct writing {
 };
 
 /* The next row of a list (taken over). */
-static void put(struct writing *w, json_t *row)
+static void put(struct ranks_file *w, json_t *row)
 {
 	char *text = json_dumps(row, JSON_COMPACT);
 
@@ -52,7 +52,7 @@ static void name_graph(const char *compile, int64_t attempt, char out[GRAPH_CHAR
 }
 
 /* Of a process; where its log says none, its place. */
-static json_int_t rank_of(const struct writing *w, json_int_t process)
+static json_int_t rank_of(const struct ranks_file *w, json_int_t process)
 {
 	const json_t *row = json_array_get(json_object_get(w->imported, "processes"),
 					   (size_t)process),
@@ -63,15 +63,17 @@ static json_int_t rank_of(const struct writing *w, json_int_t process)
 
 /* ---- files of one kind of texts ---- */
 
-typedef void text_fn(struct writing *w, json_int_t rank, const char *graph, const json_t *said);
+typedef void text_fn(struct ranks_file *w, json_int_t rank, const char *graph, const json_t *said);
 
-static void put_schedule(struct writing *w, json_int_t rank, const char *graph, const json_t *said)
+static void put_schedule(struct ranks_file *w, json_int_t rank, const char *graph,
+			 const json_t *said)
 {
 	if (json_array_size(said) > 0)
 		put(w, json_pack("{s:I, s:s, s:O}", "rank", rank, "graph", graph, "ops", said));
 }
 
-static void put_estimates(struct writing *w, json_int_t rank, const char *graph, const json_t *said)
+static void put_estimates(struct ranks_file *w, json_int_t rank, const char *graph,
+			  const json_t *said)
 {
 	json_t *ops = json_array(), *op;
 	size_t i;
@@ -86,7 +88,7 @@ static void put_estimates(struct writing *w, json_int_t rank, const char *graph,
 	json_decref(ops);
 }
 
-static void put_name(struct writing *w, const char *what, json_int_t rank, json_int_t thread,
+static void put_name(struct ranks_file *w, const char *what, json_int_t rank, json_int_t thread,
 		     const char *name)
 {
 	put(w, json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "name", what, "ph", "M", "pid", rank,
@@ -94,7 +96,7 @@ static void put_name(struct writing *w, const char *what, json_int_t rank, json_
 }
 
 /* The thread of a graph; new ones are named. */
-static json_int_t thread_of(struct writing *w, json_int_t rank, const char *graph)
+static json_int_t thread_of(struct ranks_file *w, json_int_t rank, const char *graph)
 {
 	char key[GRAPH_CHARS + 32], name[GRAPH_CHARS + 32];
 	json_t *known;
@@ -118,7 +120,7 @@ static json_int_t thread_of(struct writing *w, json_int_t rank, const char *grap
 }
 
 /* Ops one after the other, in whole microseconds, one at least. */
-static void put_trace(struct writing *w, json_int_t rank, const char *graph, const json_t *said)
+static void put_trace(struct ranks_file *w, json_int_t rank, const char *graph, const json_t *said)
 {
 	json_int_t at = 0, thread = 0;
 	const json_t *op;
@@ -138,7 +140,7 @@ static void put_trace(struct writing *w, json_int_t rank, const char *graph, con
 }
 
 static bool each_text(struct db *db, int64_t run, const char *kind, text_fn *each,
-		      struct writing *w, struct err *err)
+		      struct ranks_file *w, struct err *err)
 {
 	const struct texts_asked asked = {
 		.kind = kind, .process = -1, .resets = -1, .limit = TEXTS_LIST_MOST
@@ -178,7 +180,7 @@ static bool each_text(struct db *db, int64_t run, const char *kind, text_fn *eac
 
 /* ---- what a report knows ---- */
 
-static json_t *unequal_graphs(const struct writing *w, size_t process)
+static json_t *unequal_graphs(const struct ranks_file *w, size_t process)
 {
 	json_t *graphs = json_array(), *c;
 	size_t i;
@@ -202,7 +204,7 @@ static json_t *unequal_graphs(const struct writing *w, size_t process)
 	return graphs;
 }
 
-static void put_parity(struct writing *w)
+static void put_parity(struct ranks_file *w)
 {
 	size_t n = json_array_size(json_object_get(w->imported, "processes"));
 
@@ -227,7 +229,7 @@ bool over_ranks_file(struct db *db, int64_t run, const char *file, const json_t 
 		  put_trace },
 		{ "collectives_parity.json", NULL, NULL },
 	};
-	struct writing w = { .out = out, .imported = imported, .threads = json_object() };
+	struct ranks_file w = { .out = out, .imported = imported, .threads = json_object() };
 	size_t n = sizeof(files) / sizeof(files[0]), i = 0;
 	bool ok = true;
 

@@ -29,7 +29,7 @@ function order(run, o) {
   const rows = o.places.map((p) =>
     h("tr", {}, h("th", { scope: "row" }, count(p.index)), h("td", {}, p.graphs.map((g, i) => [i ? "; " : "", g.compile === null ? "nothing more" : compileLink(run, g.ranks[0], g.compile), ` on ${say(g.ranks)}`]).flat()), h("td", {}, [p.other_collectives ? "collectives" : "", p.other_caches ? "caches" : ""].filter(Boolean).join(", "))),
   );
-  const table = h("table", { id: "rank-order" }, h("caption", { class: "vh" }, "Places at which ranks do not do the same"), headRow(["Place", "Graph", "Differs, too"]), h("tbody", {}, rows));
+  const table = h("table", { id: "rank-order" }, h("caption", { class: "vh" }, "Places at which ranks do not do the same"), headRow(["Place", "Graph", "Also differs"]), h("tbody", {}, rows));
   return section("Order of graphs", same, null, warn.length ? h("p", {}, warn.join(" ")) : null, rows.length ? scroller("Order of graphs, table", table) : null);
 }
 
