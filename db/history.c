@@ -219,7 +219,8 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 #define DAY_NS "86400000000000"
 
 #define MEASURED MEASURED_OF("project")
-#define MEASURED_TOO MEASURED_OF("project || ''") /* no index of projects is read for it, nor of ids for + 0 */
+#define MEASURED_TOO                                                                               \
+	MEASURED_OF("project || ''") /* no index of projects is read for it, nor of ids for + 0 */
 
 /* The places that came last, each by its first run: from the newest run on, as far as it takes. */
 static const char places_sql[] =
@@ -232,7 +233,8 @@ static const char places_sql[] =
     " AND created_ns < first.created_ns - first.created_ns % " DAY_NS " + " DAY_NS
     " AND id + 0 < first.id)) ORDER BY id DESC LIMIT ?2";
 
-/* ?2: the places as a JSON list; ?4: the first run of them all; `texts`: how an engine reads one. */
+/* ?2: the places as a JSON list; ?4: the first run of them all; `texts`: how an engine reads one.
+ */
 #define CELLS(texts)                                                                               \
 	"WITH cells AS MATERIALIZED (SELECT name, " DAY_OR_COMMIT                                  \
 	" AS place, max(id) AS id FROM run WHERE" MEASURED "AND id >= ?4 AND " DAY_OR_COMMIT       \
@@ -308,8 +310,7 @@ static bool heat_with(struct sql *h, const char *cells, const char *project, str
 	columns = columns_json(out, arena);
 	if (!columns)
 		return err_set(err, ERR_MEMORY, "out of memory for a history");
-	s = db_prepare(h, err, cells, "ttii", project, columns, (int64_t)HEAT_ROWS,
-		       first);
+	s = db_prepare(h, err, cells, "ttii", project, columns, (int64_t)HEAT_ROWS, first);
 	while (s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
 							text_at(s, 1, arena),
