@@ -213,26 +213,31 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_l
 #define DAY_OR_COMMIT                                                                              \
 	"CASE commit_id WHEN '' THEN date(created_ns / 1000000000, 'unixepoch') ELSE commit_id "   \
 	"END"
-#define MEASURED                                                                                   \
-	" status = 'done' AND (?1 = '' OR project = ?1)"                                           \
+#define MEASURED_OF(project)                                                                       \
+	" status = 'done' AND (?1 = '' OR " project " = ?1)"                                       \
 	" AND EXISTS (SELECT 1 FROM run_summary WHERE run_summary.run = id) "
 #define DAY_NS "86400000000000"
+
+#define MEASURED MEASURED_OF("project")
+#define MEASURED_TOO                                                                               \
+	MEASURED_OF("project || ''") /* no index of projects is read for it, nor of ids for + 0 */
 
 /* The places that came last, each by its first run: from the newest run on, as far as it takes. */
 static const char places_sql[] =
     "SELECT " DAY_OR_COMMIT ", id, project, commit_id FROM run AS first WHERE" MEASURED
-    "AND (commit_id = '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED
+    "AND (commit_id = '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED_TOO
     "AND commit_id <> '' AND lower(commit_id) = lower(first.commit_id)"
-    " AND commit_id = first.commit_id AND id < first.id))"
-    "AND (commit_id <> '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED
+    " AND commit_id = first.commit_id AND id + 0 < first.id))"
+    "AND (commit_id <> '' OR NOT EXISTS (SELECT 1 FROM run WHERE" MEASURED_TOO
     "AND commit_id = '' AND created_ns >= first.created_ns - first.created_ns % " DAY_NS
     " AND created_ns < first.created_ns - first.created_ns % " DAY_NS " + " DAY_NS
-    " AND id < first.id)) ORDER BY id DESC LIMIT ?2";
+    " AND id + 0 < first.id)) ORDER BY id DESC LIMIT ?2";
 
-/* ?2: the places as a JSON list; `texts`: how an engine reads one. */
+/* ?2: the places as a JSON list; ?4: the first run of them all; `texts`: how an engine reads one.
+ */
 #define CELLS(texts)                                                                               \
 	"WITH cells AS MATERIALIZED (SELECT name, " DAY_OR_COMMIT                                  \
-	" AS place, max(id) AS id FROM run WHERE" MEASURED "AND " DAY_OR_COMMIT                    \
+	" AS place, max(id) AS id FROM run WHERE" MEASURED "AND id >= ?4 AND " DAY_OR_COMMIT       \
 	" IN (SELECT " texts ") GROUP BY name, place),"                                            \
 	" names AS MATERIALIZED (SELECT name, max(id) AS newest FROM cells GROUP BY name"          \
 	" ORDER BY newest DESC LIMIT ?3)"                                                          \
@@ -242,9 +247,10 @@ static const char places_sql[] =
 static const char cells_sql[] = CELLS("value FROM json_each(?2)");
 static const char cells_shared_sql[] = CELLS("jsonb_array_elements_text(?2::jsonb)");
 
-/* Columns in the order of their commits, where that is known, else as they came. */
+/* Columns in the order of their commits, where that is known, else as they came; *first: the first
+ * run of them all. */
 static bool read_places(struct sql *h, const char *project, struct arena *arena, struct heat *out,
-			struct err *err)
+			int64_t *first, struct err *err)
 {
 	struct sql_statement *s = db_prepare(h, err, places_sql, "ti", project,
 					     (int64_t)HEAT_COLUMNS);
@@ -252,7 +258,9 @@ static bool read_places(struct sql *h, const char *project, struct arena *arena,
 	const char *names[HEAT_COLUMNS];
 	int code = SQL_FAILED, n = 0;
 
+	*first = 0;
 	while (s && (code = sql_step(s)) == SQL_ROW && n < HEAT_COLUMNS) {
+		*first = sql_int64(s, 1);
 		*--of = (struct placed_run){ .run = sql_int64(s, 1),
 					     .project = text_at(s, 2, arena),
 					     .commit = text_at(s, 3, arena) };
@@ -290,18 +298,19 @@ static bool heat_with(struct sql *h, const char *cells, const char *project, str
 {
 	struct sql_statement *s;
 	const char *columns;
+	int64_t first;
 	int code = SQL_FAILED;
 
 	*out = (struct heat){ .at = ARENA_ARRAY(arena, struct heat_cell, HEAT_COLUMNS * HEAT_ROWS),
 			      .columns = ARENA_ARRAY(arena, const char *, HEAT_COLUMNS) };
 	if (!out->at || !out->columns)
 		return err_set(err, ERR_MEMORY, "out of memory for a history");
-	if (!read_places(h, project, arena, out, err))
+	if (!read_places(h, project, arena, out, &first, err))
 		return false;
 	columns = columns_json(out, arena);
 	if (!columns)
 		return err_set(err, ERR_MEMORY, "out of memory for a history");
-	s = db_prepare(h, err, cells, "tti", project, columns, (int64_t)HEAT_ROWS);
+	s = db_prepare(h, err, cells, "ttii", project, columns, (int64_t)HEAT_ROWS, first);
 	while (s && (code = sql_step(s)) == SQL_ROW)
 		out->at[out->n++] = (struct heat_cell){ text_at(s, 0, arena),
 							text_at(s, 1, arena),

@@ -810,14 +810,15 @@ static void what_is_deleted_goes_back_to_the_disk(void **state)
 {
 	enum { RUNS = 40, BYTES = 200000 };
 	struct fixture *f = *state;
-	char *source = calloc(1, BYTES + 1);
-	struct run_row row = { .name = "a", .device = "cpu", .modes = "", .workload = source };
+	char *source = NULL;
+	struct run_row row = { .name = "a", .device = "cpu", .modes = "" };
 	struct err err = { 0 };
 	int64_t id[RUNS], full;
 	bool more = true;
 	int turns = 0;
 
 	only_a_file();
+	row.workload = source = calloc(1, BYTES + 1);
 	memset(source, 'x', BYTES);
 	for (int i = 0; i < RUNS; i++)
 		assert_true(db_run_insert(f->db, &row, &id[i], &err));

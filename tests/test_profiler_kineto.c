@@ -462,6 +462,36 @@ static void test_blanks_are_read_once(void **state)
 	}
 }
 
+/* Of a hole of gigabytes, or whatever else has no event, the rest is left out. */
+static void a_hole_is_left(void **state)
+{
+	static const char hole[4096];
+	const char *begin = "[{}", *end = ",{},{}]";
+
+	(void)state;
+	for (int left = 0; left < 2; left++) {
+		struct ledger ledger = { 0 };
+		struct err err = { 0 };
+		struct slices s;
+		int events = 0;
+
+		slices_init(&s, count_event, &events, &ledger);
+		assert_true(slices_feed(&s, begin, strlen(begin), &err));
+		assert_true(slices_feed(&s, hole, sizeof(hole), &err));
+		/* As if so much of it had come that this much is left. */
+		s.idle = SLICE_IDLE_BYTES - sizeof(hole) - !left;
+		for (int k = 0; k < 3 - 2 * !left; k++)
+			assert_true(slices_feed(&s, hole, sizeof(hole), &err));
+		assert_true(slices_feed(&s, end, strlen(end), &err));
+		assert_true(slices_feed(&s, begin + 1, 2, &err));
+		assert_true(slices_end(&s, &err));
+		assert_int_equal(events, left ? 1 : 3);
+		assert_int_equal(ledger.n[LEDGER_NO_EVENTS], left);
+		assert_int_equal(ledger.n[LEDGER_CUT_OFF], left);
+		slices_finish(&s);
+	}
+}
+
 static void a_missing_comma_is_put_in(void **state)
 {
 	static const char text[] = "[{\"a\": nan} {\"b\": 2},]";
@@ -479,6 +509,7 @@ static void a_missing_comma_is_put_in(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hole_is_left),
 		cmocka_unit_test(a_missing_comma_is_put_in),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_blanks_are_read_once),

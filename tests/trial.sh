@@ -20,7 +20,8 @@ postgres)
 	for suite in "$B"/tests/test_db_*; do
 		case $suite in *.[od]) ;; *) KILLS=200 try node tests/api/postgres.mjs "$suite" ;; esac
 	done
-	STORE=1 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/{runs,lists,routes,removed,hooks,changes,suite,since,once,heat,folded,tokens,restore}.test.mjs
+	STORE=1 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/{runs,lists,routes,removed,hooks,changes,suite,since,once,heat,folded,tokens,restore,archive,history,kept,groups,limits,server,import}.test.mjs
+	STORE=1 KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs
 	KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/postgres.test.mjs
 	;;
 kill) KILLS=200 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/kill.test.mjs ;;

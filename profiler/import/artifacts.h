@@ -16,10 +16,13 @@
  *		kind     of the record; of the kind "artifact" the name
  *		name     what tells it from others of its kind; absent: nothing does
  *		part     of the compilation: a subgraph, or a piece that vLLM compiles apart;
- *absent: of all of it group, what   of artifacts.def line     of the log, where it begins: the
- *order of the log records  of a text of lines: how many; absent: it is a payload said     what the
- *record says beside its payload; absent: nothing bytes    of the text at       the place of its
- *first byte; absent: over what an import keeps, cut
+ *			 absent: of all of it
+ *		group    of artifacts.def, and what
+ *		line     of the log, where it begins: the order of the log
+ *		records  of a text of lines: how many; absent: it is a payload
+ *		said     what the record says beside its payload; absent: nothing
+ *		bytes    of the text
+ *		at       the place of its first byte; absent: over what an import keeps, cut
  */
 #ifndef PROFILER_IMPORT_ARTIFACTS_H
 #define PROFILER_IMPORT_ARTIFACTS_H

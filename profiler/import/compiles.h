@@ -50,7 +50,8 @@ struct compiles {
 	json_t *kinds;     /* {kind of record: how many} */
 	json_t *unknown;   /* the same of kinds that are not known */
 	int64_t graphs;
-	size_t text_bytes; /* kept so far */
+	size_t text_bytes;    /* kept so far */
+	size_t tensors_bytes; /* of op_tensors (inductor.h), likewise */
 };
 
 static inline bool compiles_init(struct compiles *c, struct ledger *ledger)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/fields/fields.h"
+#include "profiler/import/inductor.h"
 #include "profiler/import/own.h"
 
 enum { MAX_MODELS = 1000 };
@@ -542,10 +543,13 @@ static void add_ranks(struct model *m, json_t *report)
 	struct report_draft draft = { 0 };
 	struct report_ranks *ranks = ranks_report(m->ranks, json_object_get(report, "compiles"),
 						  json_object_get(report, "processes"), &draft);
+	const char *key;
+	json_t *row;
 
 	if (ranks)
 		json_object_set_new(report, "ranks", report_write_ranks(ranks));
 	report_draft_finish(&draft);
+	json_object_foreach(m->compiles.rows, key, row) inductor_drop(row);
 }
 
 static bool xla_is_there(const struct xla_log *x)

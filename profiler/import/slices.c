@@ -475,7 +475,7 @@ static bool take_byte(struct slices *s, char c, struct err *err)
 			count_commas(s, true);
 			s->start = s->at;
 		}
-		s->in_event = true;
+		s->in_event = s->began = true;
 		s->objects = s->objects << 1 | 1;
 		s->depth++;
 		break;
@@ -562,8 +562,24 @@ static bool scan(struct slices *s, struct err *err)
 	return true;
 }
 
+/* Of a hole, or whatever else is no trace, no end need ever come. */
+static bool is_idle(struct slices *s, size_t len)
+{
+	s->idle = s->began ? 0 : s->idle;
+	s->began = false;
+	if (s->idle < SLICE_IDLE_BYTES) {
+		s->idle += len;
+		return false;
+	}
+	s->ledger->n[LEDGER_NO_EVENTS] += s->idle != SIZE_MAX;
+	s->idle = SIZE_MAX;
+	return true;
+}
+
 bool slices_feed(struct slices *s, const char *bytes, size_t len, struct err *err)
 {
+	if (is_idle(s, len))
+		return true;
 	buf_add(&s->pending, bytes, len);
 	s->fed += len;
 	if (s->pending.failed)

@@ -14,7 +14,11 @@
 #include "profiler/import/ledger.h"
 #include "profiler/import/model.h"
 
-enum { SLICE_MAX_BYTES = 4 << 20, SLICE_HEAD_BYTES = 8 << 20 };
+enum {
+	SLICE_MAX_BYTES = 4 << 20,
+	SLICE_HEAD_BYTES = 8 << 20,
+	SLICE_IDLE_BYTES = 512 << 20, /* in which no event begins: the rest is left out */
+};
 
 /* One event's text, from { to }.  False: it is no JSON; look for others within.  An
  * error of its own it leaves in *err. */
@@ -33,9 +37,12 @@ struct slices {
 	int events_depth;   /* depth within the list of events; 0: not there */
 	uint64_t objects;   /* a bit for each open bracket, the lowest for the innermost: { */
 	size_t fed, again;  /* bytes that came, and that were looked through once more */
-	int commas;         /* since the last event, or the list's beginning */
+	size_t idle; /* bytes since the feed in which an event began last; SIZE_MAX: the rest is
+			left */
+	int commas;  /* since the last event, or the list's beginning */
 	bool in_string, in_event, listed;
 	bool any;     /* an event came */
+	bool began;   /* an event began, in this feed */
 	bool stray;   /* in what is where an event should be, and is no object */
 	bool seeking; /* after what was too large: for the next event */
 };

@@ -13,6 +13,7 @@
 
 #include "profiler/fields/fields.h"
 #include "profiler/fields/json.h"
+#include "profiler/import/inductor.h"
 #include "profiler/import/model.h"
 #include "profiler/import/repair.h"
 #include "profiler/import/torch_phases.h"
@@ -286,22 +287,6 @@ static void take_kernel_info(struct torch_item *item)
 	json_decref(kernels);
 }
 
-/* ["torch.ops._c10d_functional.all_reduce.default", ...], null where Inductor knows no name. */
-static void take_schedule(struct torch_item *item)
-{
-	json_t *ops = json_of_log(item->record->payload, item->record->payload_len,
-				  &item->t->m->ledger),
-	       *op;
-	size_t i;
-
-	if (!json_is_array(ops))
-		item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
-	json_array_foreach(ops, i, op)
-	    compiles_append(&item->t->m->compiles, item->row, "collectives",
-			    json_is_string(op) ? json_incref(op) : json_string("not named"));
-	json_decref(ops);
-}
-
 /* {"submod_name": "submod_0", "is_single_size": false, "compile_range_start": 1, ...}: what follows
  * of the compilation is of this piece of its graph, for these sizes. */
 static void take_piece(struct torch_item *item)
@@ -355,6 +340,19 @@ static void take_error(struct torch_item *item)
 	json_object_set_new(item->row, "error", json_of_text(item->record->payload, len, &bad));
 }
 
+static void take_of_inductor(struct torch_item *item, const char *name)
+{
+	struct compiles *c = &item->t->m->compiles;
+	const struct inductor_said said = {
+		.row = item->row,
+		.process = json_array_get(c->processes, (size_t)item->t->now->process),
+		.payload = item->record->payload,
+		.len = item->record->payload_len,
+	};
+
+	inductor_take(c, name, &said);
+}
+
 /* A record of the kind "artifact": its name says what it is.  False with MEMORY. */
 static bool torch_artifact_take(struct torch_item *item, struct err *err)
 {
@@ -379,12 +377,12 @@ static bool torch_artifact_take(struct torch_item *item, struct err *err)
 		take_error(item);
 	} else if (strcmp(name, "triton_kernel_info") == 0) {
 		take_kernel_info(item);
-	} else if (strcmp(name, "inductor_collective_schedule") == 0) {
-		take_schedule(item);
 	} else if (strcmp(name, "vllm_piecewise_compile_start") == 0) {
 		take_piece(item);
 	} else if (strcmp(name, "torch_version") == 0) {
 		take_version(item);
+	} else {
+		take_of_inductor(item, name);
 	}
 	return true;
 }
@@ -665,6 +663,7 @@ static bool take_output_code(struct torch_item *item, struct err *err)
 	compiles_add(item->row, "code_files", 1);
 	if (item->row && json_is_string(file))
 		json_object_set(item->row, "code_file", (json_t *)file);
+	take_of_inductor(item, item->kind);
 	return true;
 }
 

@@ -182,11 +182,13 @@ void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_inter
 
 struct number_unit number_time_unit(double most_us)
 {
-	static const struct number_unit units[] = {
-		{ "µs", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { "min", 60e6 }
-	};
+	static const struct number_unit units[] = { { "µs", 1 },     { "ms", 1e3 },
+						    { "s", 1e6 },    { "min", 60e6 },
+						    { "h", 3600e6 }, { "days", 86400e6 } };
 
-	return units[most_us < 10e3 ? 0 : most_us < 10e6 ? 1 : most_us < 600e6 ? 2 : 3];
+	if (most_us < 600e6)
+		return units[most_us < 10e3 ? 0 : most_us < 10e6 ? 1 : 2];
+	return units[most_us < 600 * 60e6 ? 3 : most_us < 100 * 3600e6 ? 4 : 5];
 }
 
 struct number_unit number_bytes_unit(double least, double most)

@@ -52,6 +52,7 @@ uint64_t ranks_graph_hash(const char *text, size_t len)
 
 /* ---- what is compared ---- */
 
+/* A compilation on a rank; `text` is room for what is compared. */
 struct rank_compiled {
 	int64_t rank;
 	const json_t *row;
@@ -151,8 +152,14 @@ static void say_collectives(const json_t *row, char *out)
 		 (unsigned long long)hash);
 }
 
-/* One thing that is compared; where a rank lacks the compilation, only `compile` tells so.  Of
- * numbers those are shown that differ. */
+static void say_tensors(const json_t *row, char *out)
+{
+	snprintf(out, TEXT_BYTES, "tensors %s", json_text(row, "tensors_hash"));
+}
+
+/* One thing that is compared; where a rank lacks the compilation, only `compile` tells so, and one
+ * without the field `only` is not compared: its graph came from a cache.  Of `numbers` those are
+ * shown that differ, of the texts `list` the first that does. */
 enum rank_thing {
 	THING_COMPILE,
 	THING_OUTCOME,
@@ -160,18 +167,32 @@ enum rank_thing {
 	THING_GUARDS,
 	THING_CACHE,
 	THING_COLLECTIVES,
+	THING_TENSORS,
 	THINGS
 };
 static const struct {
-	const char *kind, *is, *numbers;
+	const char *kind, *is, *numbers, *list, *item, *only;
 	void (*say)(const json_t *row, char *out);
 } things[THINGS] = {
-	[THING_COMPILE] = { "compile", "compiles", NULL, say_frame },
-	[THING_OUTCOME] = { "outcome", "ends", NULL, say_outcome },
-	[THING_GRAPH] = { "graph", "captures", NULL, say_graph },
-	[THING_GUARDS] = { "guards", "guards", "guard_kinds", say_guards },
-	[THING_CACHE] = { "cache", "meets", "caches", say_caches },
-	[THING_COLLECTIVES] = { "collective", "runs", NULL, say_collectives },
+	[THING_COMPILE] = { .kind = "compile", .is = "compiles", .say = say_frame },
+	[THING_OUTCOME] = { .kind = "outcome", .is = "ends", .say = say_outcome },
+	[THING_GRAPH] = { .kind = "graph", .is = "captures", .say = say_graph },
+	[THING_GUARDS] = { .kind = "guards",
+			   .is = "guards",
+			   .numbers = "guard_kinds",
+			   .say = say_guards },
+	[THING_CACHE] = { .kind = "cache", .is = "meets", .numbers = "caches", .say = say_caches },
+	[THING_COLLECTIVES] = { .kind = "collective",
+				.is = "runs",
+				.list = "collectives",
+				.item = "collective",
+				.say = say_collectives },
+	[THING_TENSORS] = { .kind = "tensors",
+			    .is = "gives",
+			    .list = "op_tensors",
+			    .item = "op",
+			    .only = "tensors_hash",
+			    .say = say_tensors },
 };
 
 /* Why it was compiled again, as one of them says it. */
@@ -200,11 +221,10 @@ struct comparing {
 	bool all; /* every rank has it */
 };
 
-/* Which collective is the first that is not the same. */
-static size_t first_other(const json_t *row, const json_t *beside)
+/* Which text of a list is the first that is not the same. */
+static size_t first_other(const char *key, const json_t *row, const json_t *beside)
 {
-	const json_t *a = json_object_get(row, "collectives"),
-		     *b = json_object_get(beside, "collectives");
+	const json_t *a = json_object_get(row, key), *b = json_object_get(beside, key);
 	size_t i = 0;
 
 	while (i < json_array_size(a) && json_equal(json_array_get(a, i), json_array_get(b, i)))
@@ -212,13 +232,17 @@ static size_t first_other(const json_t *row, const json_t *beside)
 	return i;
 }
 
-static void say_collective(const json_t *row, size_t at, char *out)
+static void say_item(size_t thing, const json_t *row, size_t at, char *out)
 {
-	const json_t *list = json_object_get(row, "collectives");
+	const json_t *list = json_object_get(row, things[thing].list);
 	const char *name = json_string_value(json_array_get(list, at));
 
-	snprintf(out, TEXT_BYTES, "%.200s as collective %zu of %zu", name ? name : "nothing", at,
-		 json_array_size(list));
+	if (!name && at && thing == THING_TENSORS) /* after those that were kept */
+		snprintf(out, TEXT_BYTES, "other tensors after op %zu, text %.16s", at - 1,
+			 json_text(row, "tensors_hash"));
+	else
+		snprintf(out, TEXT_BYTES, "%.200s as %s %zu of %zu", name ? name : "nothing",
+			 things[thing].item, at, json_array_size(list));
 }
 
 static const char *said(const struct same_text *same)
@@ -236,8 +260,8 @@ static void shorten(size_t thing, const struct same_text *same, const struct sam
 	const json_t *own = key ? json_object_get(row, key) : NULL,
 		     *others = key ? json_object_get(other, key) : NULL;
 
-	if (thing == THING_COLLECTIVES)
-		say_collective(row, first_other(row, other), out);
+	if (things[thing].list)
+		say_item(thing, row, first_other(things[thing].list, row, other), out);
 	else if (own && others)
 		say_numbers(own, others, "none of these", out);
 	else
@@ -266,8 +290,8 @@ static void add_text(struct comparing *c, size_t thing, const struct same_text *
 	if (!row)
 		return;
 	REPORT_SET(row, compile, report_draft_text(c->m->draft, c->compile));
-	REPORT_SET_IF(row, index, thing == THING_COLLECTIVES,
-		      (int64_t)first_other(these->of->row, most->of->row));
+	REPORT_SET_IF(row, index, things[thing].list,
+		      (int64_t)first_other(things[thing].list, these->of->row, most->of->row));
 	REPORT_SET(row, sentence,
 		   rank_valid(&c->m->draft->arena,
 			      arena_printf(&c->m->draft->arena,
@@ -291,22 +315,38 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
+/* Moves those with a field to the front; how many they are. */
+static int with_field(struct comparing *c, const char *field)
+{
+	int n = 0;
+
+	for (int i = 0; i < c->n; i++)
+		if (json_object_get(c->at[i].row, field)) {
+			struct rank_compiled moved = c->at[i];
+
+			c->at[i] = c->at[n];
+			c->at[n++] = moved;
+		}
+	return n;
+}
+
 /* Whether the ranks differ in a thing: a row for each text but the most common (the first of as
  * many). */
 static bool compare_thing(struct comparing *c, size_t thing)
 {
 	const struct same_text *most = c->same;
-	int n = 0;
+	const char *only = things[thing].only;
+	int n = 0, compared = only ? with_field(c, only) : c->n;
 
-	for (int i = 0; i < c->n; i++)
+	for (int i = 0; i < compared; i++)
 		things[thing].say(c->at[i].row, c->at[i].text);
-	qsort(c->at, (size_t)c->n, sizeof(*c->at), by_text);
-	for (int i = 0; i < c->n; i++)
+	qsort(c->at, (size_t)compared, sizeof(*c->at), by_text);
+	for (int i = 0; i < compared; i++)
 		if (i && strcmp(c->at[i].text, c->at[i - 1].text) == 0)
 			c->same[n - 1].n++;
 		else
 			c->same[n++] = (struct same_text){ &c->at[i], 1, c->at[i].rank };
-	if (c->n_lacking)
+	if (c->n_lacking && !only)
 		c->same[n++] = (struct same_text){ NULL, c->n_lacking, c->lacking[0] };
 	qsort(c->same, (size_t)n, sizeof(*c->same), by_first);
 	for (int i = 1; i < n; i++)
@@ -315,6 +355,92 @@ static bool compare_thing(struct comparing *c, size_t thing)
 		if (&c->same[i] != most)
 			add_text(c, thing, &c->same[i], most);
 	return n > 1;
+}
+
+/* ---- what Inductor tells of graphs: estimates, and collectives that its code calls ---- */
+
+enum { MOST_ESTIMATES = 50, MOST_CALLS = 200 };
+
+static double estimated(const struct rank_compiled *c)
+{
+	return json_number_value(json_object_get(c->row, "estimated_us"));
+}
+
+/* The row of an estimate with such a difference: the list is by them.  NULL: it is too small, or
+ * there is no memory. */
+static struct report_rank_estimate *place_for(struct rank_match *m, double difference)
+{
+	struct report_rank_estimate_list *list = &m->estimates;
+	size_t at;
+
+	if (!list->at)
+		list->at = report_new_rank_estimate(MOST_ESTIMATES, &m->draft->arena);
+	if (!list->at)
+		return NULL;
+	at = list->n < MOST_ESTIMATES ? list->n++ : MOST_ESTIMATES - 1;
+	if (at == list->n - 1 && list->at[at].most_us - list->at[at].least_us > difference)
+		return NULL;
+	for (; at > 0 && list->at[at - 1].most_us - list->at[at - 1].least_us < difference; at--)
+		list->at[at] = list->at[at - 1];
+	list->at[at] = (struct report_rank_estimate){ 0 };
+	return &list->at[at];
+}
+
+static void note_estimate(struct rank_match *m, const struct rank_compiled *at, int n)
+{
+	const struct rank_compiled *least = NULL, *most = NULL;
+	const json_t *resets = json_object_get(at->row, "resets");
+	struct report_rank_estimate *row;
+	int have = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!json_object_get(at[i].row, "estimated_us"))
+			continue;
+		least = !least || estimated(&at[i]) < estimated(least) ? &at[i] : least;
+		most = !most || estimated(&at[i]) > estimated(most) ? &at[i] : most;
+		have++;
+	}
+	row = have > 1 ? place_for(m, estimated(most) - estimated(least)) : NULL;
+	if (!row)
+		return;
+	REPORT_SET(row, compile, report_draft_text(m->draft, json_text(at->row, "compile")));
+	REPORT_SET_IF(row, resets, resets, json_integer_value(resets));
+	REPORT_SET(row, ranks, have);
+	REPORT_SET(row, least_us, estimated(least));
+	REPORT_SET(row, fastest, least->rank);
+	REPORT_SET(row, most_us, estimated(most));
+	REPORT_SET(row, slowest, most->rank);
+}
+
+static void note_calls(struct rank_match *m, const struct rank_compiled *of)
+{
+	int64_t offset = json_integer_value(json_object_get(of->row, "schedule_offset")),
+		waits = json_integer_value(json_object_get(of->row, "missing_waits"));
+	const json_t *resets = json_object_get(of->row, "resets");
+	struct report_rank_calls *row;
+
+	if (!offset && !waits)
+		return;
+	if (!m->calls.at)
+		m->calls.at = report_new_rank_calls(MOST_CALLS, &m->draft->arena);
+	if (!m->calls.at || m->calls.n == MOST_CALLS) {
+		m->divergences.left_out++;
+		return;
+	}
+	row = &m->calls.at[m->calls.n++];
+	REPORT_SET(row, rank, of->rank);
+	REPORT_SET(row, compile, report_draft_text(m->draft, json_text(of->row, "compile")));
+	REPORT_SET_IF(row, resets, resets, json_integer_value(resets));
+	REPORT_SET(row, offset, offset);
+	REPORT_SET(row, missing_waits, waits);
+}
+
+static void note_graphs(struct rank_match *m, const struct rank_compiled *at, int n)
+{
+	if (n > 0)
+		note_estimate(m, at, n);
+	for (int i = 0; i < n; i++)
+		note_calls(m, &at[i]);
 }
 
 /* ---- compilations of all ranks ---- */
@@ -466,12 +592,16 @@ static size_t gather_id(struct comparing *comparing, const struct compilers *c, 
 
 static void compare_id(struct comparing *c)
 {
-	/* What of it differs too follows from the first: of other graphs the guards. */
-	for (size_t t = 0; t < THINGS; t++) {
+	bool other = false;
+
+	/* What of it differs too follows from the first: of other graphs the guards, and of other
+	 * graphs or collectives the tensors. */
+	for (size_t t = 0; t < THINGS && !(other && t == THING_TENSORS); t++) {
 		bool differs = compare_thing(c, t);
 
 		if (differs && (t < THING_GRAPH || !c->all))
 			break;
+		other = other || (differs && (t == THING_GRAPH || t == THING_COLLECTIVES));
 		t += differs && t == THING_GRAPH;
 	}
 }
@@ -490,8 +620,11 @@ int rank_logs(struct rank_match *m, const json_t *compiles, const json_t *proces
 	}
 	if (comparing.at && comparing.same && comparing.ranks && comparing.lacking) {
 		n = c.n;
-		for (size_t i = 0; n > 1 && i < c.rows.len; compare_id(&comparing))
+		for (size_t i = 0; n > 1 && i < c.rows.len;) {
 			i += gather_id(&comparing, &c, i);
+			note_graphs(m, comparing.at, comparing.n);
+			compare_id(&comparing);
+		}
 		for (int i = n; i-- > 0;)
 			if (c.cut[i]) {
 				m->n_cut++;

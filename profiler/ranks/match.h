@@ -57,6 +57,8 @@ struct rank_match {
 	int64_t begin_ns; /* the first event of a device of any rank, on the first rank's clock */
 	int64_t n_cut, first_cut; /* ranks of which compilations were left out, and the first */
 	struct report_collective_wait_list waits; /* the longest */
+	struct report_rank_estimate_list estimates;
+	struct report_rank_calls_list calls;
 };
 
 /* Fills all but rows and draft; of the rows their offsets and what they waited.  False: out of

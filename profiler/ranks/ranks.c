@@ -12,6 +12,7 @@
 #include "profiler/ranks/critical.h"
 #include "profiler/ranks/figures.h"
 #include "profiler/ranks/logs.h"
+#include "profiler/ranks/order.h"
 #include "profiler/ranks/match.h"
 #include "profiler/ranks/path.h"
 
@@ -408,7 +409,8 @@ static const char *say_busy(const struct ranks *r, struct report_draft *draft)
 			    n, low, strcmp(low, high) ? " to " : "", strcmp(low, high) ? high : "");
 }
 
-static void set_all(const struct ranks *r, struct rank_match *m, struct report_ranks *out)
+static void set_all(const struct ranks *r, struct rank_match *m, struct report_rank_order *order,
+		    struct report_ranks *out)
 {
 	struct report_rank_path *path = rank_critical(m, r->recorded);
 	const char *busy;
@@ -425,6 +427,9 @@ static void set_all(const struct ranks *r, struct rank_match *m, struct report_r
 	REPORT_SET(out, waits, m->waits);
 	REPORT_SET(out, divergences,
 		   (struct report_divergence_list){ m->divergences.rows, m->divergences.n });
+	REPORT_SET(out, estimates, m->estimates);
+	REPORT_SET(out, calls, m->calls);
+	REPORT_SET_OR_NULL(out, order, order, order);
 	REPORT_SET_OR_NULL(out, path, path, path);
 	REPORT_SET(out, left_out, r->left_out + m->divergences.left_out);
 }
@@ -444,7 +449,7 @@ struct report_ranks *ranks_report(struct ranks *r, const json_t *compiles, const
 	if (logs > 1 || (logs >= 0 && m.n_rows))
 		out = report_new_ranks(1, &draft->arena);
 	if (out)
-		set_all(r, &m, out);
+		set_all(r, &m, rank_order(&m, compiles, processes), out);
 	rank_match_finish(&m);
 	return out;
 }

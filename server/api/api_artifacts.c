@@ -1,6 +1,8 @@
 /* server/api/api_artifacts.c -- /api/v1/runs/{id}/artifacts: the texts of an imported log, listed,
- * read and searched out of the store (server/api/texts.h). */
+ * read and searched out of the store (server/api/texts.h); and the files that they become over
+ * ranks. */
 #define HANDLER_artifacts(name) name
+#include "server/api/over_ranks.h"
 #include "server/api/routes.h"
 #include "server/api/texts.h"
 
@@ -54,6 +56,45 @@ static bool api_run_artifact(struct req *req, struct reply *reply, struct err *e
 		reply->keep = KEEP_STORE;
 		ok = reply->text || err_set(err, ERR_MEMORY, "out of memory for a text");
 	}
+	buf_finish(&out);
+	return ok;
+}
+
+/* What is imported of a run's report: new; NULL: the run is no import, or has no report yet. */
+static json_t *imported_of(struct req *req, int64_t id, struct err *err)
+{
+	struct buf text = { 0 }, environment = { 0 };
+	json_t *report = NULL, *imported = NULL;
+
+	if (db_report_get(req->app->db, id, &text, &environment, err))
+		report = json_loadb(text.data ? text.data : "", text.len, 0, NULL);
+	imported = json_incref(json_object_get(report, "import"));
+	json_decref(report);
+	buf_finish(&text);
+	buf_finish(&environment);
+	return imported;
+}
+
+static bool api_run_ranks_file(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf out = { 0 };
+	struct run_row run;
+	json_t *imported;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	imported = imported_of(req, id, err);
+	ok = err->code == ERR_NONE &&
+	     over_ranks_file(req->app->db, id, req->path_args[1], imported, &out, err);
+	if (ok) {
+		reply->text_len = out.len;
+		reply->text = buf_steal(&out);
+		reply->filename = arena_printf(req->arena, "%s", req->path_args[1]);
+		reply->keep = KEEP_STORE;
+	}
+	json_decref(imported);
 	buf_finish(&out);
 	return ok;
 }

@@ -42,7 +42,6 @@ struct exchange {
 	bool unframed;                /* where its body ends is in doubt */
 	unsigned long long announced; /* Content-Length */
 	size_t received;              /* of the body so far */
-	size_t query_bytes;           /* of names and values, as far as they were looked at */
 	struct slow_task task;        /* of a slow route */
 	struct reply reply;           /* what its handler left ... */
 	struct event_wait wait;       /* for the run that it is about ... */

@@ -133,14 +133,9 @@ static enum MHD_Result check_parameter(void *self, enum MHD_ValueKind kind, cons
 {
 	struct exchange *x = self;
 	const char *known = x->route->query;
-	int64_t most = x->req.app->bounds.query_bytes;
 
 	(void)kind;
-	x->query_bytes += strlen(key) + (value ? strlen(value) : 0);
-	if ((int64_t)x->query_bytes > most)
-		err_set(&x->err, ERR_TOO_LARGE,
-			"the parameters have over %lld bytes, the limit of this server",
-			(long long)most);
+	(void)value;
 	if (x->err.code || strcmp(known, "*") == 0 || is_listed(known, key))
 		return MHD_YES;
 	if (*known)
@@ -156,6 +151,15 @@ static enum MHD_Result check_parameter(void *self, enum MHD_ValueKind kind, cons
 /* What a handler would not look at is refused: who sent it expects something of it. */
 static void check_query(struct exchange *x, struct MHD_Connection *c)
 {
+	const char *query = strchr(x->address, '?');
+	int64_t most = x->req.app->bounds.query_bytes;
+
+	if (query && (int64_t)strlen(query + 1) > most) {
+		err_set(&x->err, ERR_TOO_LARGE,
+			"the parameters have over %lld bytes, the limit of this server",
+			(long long)most);
+		return;
+	}
 	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, check_parameter, x);
 }
 

@@ -1,16 +1,16 @@
 // tests/api/archive.test.mjs -- what an archive is found by, and what retention takes from it.
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, storeSql, waitFor, workload } from './harness.mjs';
 
 let server;
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
 const run = async (name, line, more = {}) => (await waitFor(server, (await postRun(server, { ...workload(line), backend: 'interp', modes: ['eager', 'static'], seconds: 0.05, name, ...more })).body.id)).id;
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); print(db.execute(sys.argv[2]).fetchall())', server.store, text], { encoding: 'utf8' }).trim();
+const sql = (text) => storeSql(server.store, text);
 const search = async (q) => (await api(`/runs?q=${encodeURIComponent(q)}`)).body.runs;
 const prune = (...args) => spawnSync(binary, ['prune', '--db', server.store, ...args], { encoding: 'utf8' });
 before(async () => {
@@ -118,11 +118,11 @@ test('a bundle opens in another server: reports byte for byte, ids mapped, what 
 
         const file = join(server.home, 'one.bundle');
         const cli = (...args) => spawnSync(binary, ['bundle', ...args], { encoding: 'utf8' });
-        assert.match(cli('write', file, '--suite', suite, '--db', `${server.home}/store.db`).stdout, /2 runs, 1 suite, .*\nSHA-256 [0-9a-f]{64}\n/);
-        assert.match(cli('read', file, '--db', `${other.home}/store.db`).stdout, new RegExp(`suite #\\d+, there #${suite}\nrun #`));
-        assert.equal(cli('write', file, '--suite', suite, '--db', `${server.home}/store.db`).status, 1, 'it is there');
+        assert.match(cli('write', file, '--suite', suite, '--db', server.store).stdout, /2 runs, 1 suite, .*\nSHA-256 [0-9a-f]{64}\n/);
+        assert.match(cli('read', file, '--db', other.store).stdout, new RegExp(`suite #\\d+, there #${suite}\nrun #`));
+        assert.equal(cli('write', file, '--suite', suite, '--db', server.store).status, 1, 'it is there');
         writeFileSync(file, flipped);
-        assert.match(cli('read', file, '--db', `${other.home}/store.db`).stderr, /not as it was written/);
+        assert.match(cli('read', file, '--db', other.store).stderr, /not as it was written/);
         for (const args of [[], ['write', file], ['read', file, '--run', '1'], ['write', file, '--run', 'x']]) assert.equal(cli(...args).status, 2);
     } finally {
         await other.stop();

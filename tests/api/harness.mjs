@@ -10,6 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { psql, startPostgres } from './postgres.mjs';
 import { faults } from './schema.mjs';
 
 export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
@@ -48,11 +49,10 @@ process.once('exit', () => {
 });
 
 /** STORE=1: each server has a database of a PostgreSQL that this file of tests starts; null: a file. */
-async function sharedStore(home) {
+function sharedStore(home) {
     if (!process.env.STORE) return null;
     const kept = join(home, 'store.url');
     if (!existsSync(kept)) {
-        const { startPostgres } = await import('./postgres.mjs');
         postgres ??= startPostgres();
         writeFileSync(kept, postgres.create());
     }
@@ -60,13 +60,31 @@ async function sharedStore(home) {
 }
 let postgres;
 
+/** The store of a server whose folder this is. */
+export const storeIn = (home) => sharedStore(home) ?? join(home, 'store.db');
+
+/** A test of a store that is a file: where the store is none, it is skipped by name. */
+export const ofFile = { skip: process.env.STORE ? 'of a store that is a file' : false };
+
+/** What the engine of a store says is wrong with it; 'ok': nothing. PostgreSQL checks by itself, at each write. */
+export const integrity = (store) => store.includes('://') ? 'ok' : storeSql(store, 'PRAGMA integrity_check');
+
+/** What a statement on a store, of either kind, answers: a line a row, `|` between values. */
+export const storeSql = (store, text) => store.includes('://') ? psql(store, text) : execFileSync('python3', ['-c', `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
+db.execute("PRAGMA foreign_keys = ON")
+for row in db.execute(sys.argv[2]):
+    print(*("" if v is None else "\\\\x" + v.hex() if isinstance(v, bytes) else v for v in row), sep="|")
+`, store, text], { encoding: 'utf8' }).trim();
+
 /**
  * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
  * that starts it, as a shell that sets limits; `db` names a store, where it is not one of its own.
  */
 export async function startServer({ folder, args = [], prefix = [], program = binary, db } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
-    const store = db ?? (await sharedStore(home)) ?? join(home, 'store.db');
+    const store = db ?? storeIn(home);
     const [command, ...before] = [...prefix, program];
     const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', store, ...(store.includes('://') ? ['--files', join(home, 'files')] : []),
         '--cache', join(home, 'cache'), ...(program === binary ? ['--check-seconds', '600'] : []), ...args], {

@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, storeSql, waitFor, workload } from './harness.mjs';
 
 const quick = { backend: 'interp', seconds: 0.2, threads: 1, modes: ['eager', 'static'], name: 'chain' };
 const body = '    x = x * 1.1\n    return x.sum()';
@@ -136,12 +136,8 @@ test('a comparison counts the runs that repeat each side', async () => {
 test('runs of an older store get their figures when they are asked for', async () => {
     const home = server.home;
     await server.stop({ keep: true });
-    execFileSync('python3', ['-c', `
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("DELETE FROM run_figure")
-db.execute("UPDATE run_row SET source_hash = '', settings_hash = ''")
-db.commit()`, join(home, 'store.db')]);
+    storeSql(server.store, 'DELETE FROM run_figure');
+    storeSql(server.store, "UPDATE run_row SET source_hash = '', settings_hash = ''");
     server = await startServer({ folder: home });
     const { body: h } = await history('workload=chain&metric=latency');
     assert.ok(h.points[0].value > 0);

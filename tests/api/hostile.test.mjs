@@ -54,6 +54,8 @@ test('clients that send half a header do not keep others waiting', async () => {
 for (const [name, bytes, wanted] of [
     ['a header of 40 kB', `GET / HTTP/1.1\r\n${close}X: ${'x'.repeat(40960)}\r\n\r\n`, [431]],
     ['a URL of 40 kB', `GET /${'x'.repeat(40960)} HTTP/1.1\r\n${close}\r\n`, [414]],
+    ['a query of 16 KiB, all of it percent-coded', `GET /api/v1/history?workload=${'%C3%A9'.repeat(2729)} HTTP/1.1\r\n${close}X: ${'x'.repeat(4000)}\r\n\r\n`, [200]],
+    ['a query over 16 KiB', `GET /api/v1/history?workload=${'%C3%A9'.repeat(2730)} HTTP/1.1\r\n${close}\r\n`, [413]],
     ['a length that is no number', post('Content-Length: many\r\n', '{}'), [400]],
     ['a negative length', post('Content-Length: -1\r\n', '{}'), [400]],
     ['a length over 64 bits', post('Content-Length: 99999999999999999999999\r\n', '{}'), [400, 413]],

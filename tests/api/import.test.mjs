@@ -1,13 +1,13 @@
 // tests/api/import.test.mjs -- logs of PyTorch as runs: POST /imports and breakeven import --post.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
+import { binary, getJson, startServer, storeSql, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const [trace, log] = ['kineto.json', 'torch_trace_2.14.log'].map((f) => `tests/import/${f}`);
@@ -304,11 +304,9 @@ test('an import whose worker is killed, even before it has the log, says so', as
 test('an import that has read no event for long goes on: it is no recording that fell silent', async () => {
     const server = await startServer();
     try {
-        const store = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], 60)\nprint((c.execute(sys.argv[2]).fetchone() or [""])[0])\nc.commit()',
-            server.store, text], { encoding: 'utf8' }).trim();
         const { worker, id } = await haltedImport(server);
-        store('UPDATE run_row SET heard_ns = 1');
-        await until(() => store('SELECT heard_ns > 1 OR status <> "running" FROM run') === '1', 'that the queue looks for traces that are silent');
+        storeSql(server.store, 'UPDATE run_row SET heard_ns = 1');
+        await until(() => storeSql(server.store, "SELECT count(*) FROM run_row WHERE heard_ns > 1 OR status <> 'running'") === '1', 'that the queue looks for traces that are silent');
         assert.equal((await getJson(`${server.url}/api/v1/runs/${id}`)).body.status, 'running');
         send(worker, 'SIGKILL');
     } finally {

@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { getJson, postLongTrace, sleep, startServer, until, waitFor, workload } from './harness.mjs';
+import { getJson, integrity, postLongTrace, sleep, startServer, storeIn, storeSql, until, waitFor, workload } from './harness.mjs';
 
 const KILLS = Number(process.env.KILLS ?? 8);
 const SEED = Number(process.env.SEED ?? Date.now() % 1e6);
@@ -21,19 +20,13 @@ function random(seed) {
     };
 }
 
-const integrity = (home) => execFileSync('python3', ['-c',
-    'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])',
-    join(home, 'store.db')]).toString().trim();
-
 /** Each run of a store, with how much of what a finished run leaves is there. */
-const partsOf = (home) => JSON.parse(execFileSync('python3', ['-c', `
-import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-count = lambda table, run: db.execute(f"SELECT count(*) FROM {table} WHERE run = ?", (run,)).fetchone()[0]
-tables = ("report", "run_summary", "run_figure", "run_result", "suite_run", "timeline_block")
-print(json.dumps([{"id": id, "status": status, "source": source, **{t: count(t, id) for t in tables}}
-                  for id, status, source in db.execute("SELECT id, status, source_hash FROM run ORDER BY id")]))
-`, join(home, 'store.db')]).toString());
+const PARTS = ['report', 'run_summary', 'run_figure', 'run_result', 'suite_run', 'timeline_block'];
+const partsOf = (store) => storeSql(store, `SELECT id, status, source_hash, ${PARTS.map((table) => `(SELECT count(*) FROM ${table} WHERE run = r.id)`)} FROM run r ORDER BY id`)
+    .split('\n').filter(Boolean).map((line) => {
+        const [id, status, source, ...counts] = line.split('|');
+        return { id: Number(id), status, source, ...Object.fromEntries(PARTS.map((table, i) => [table, Number(counts[i])])) };
+    });
 
 /** The processes that have the folder in their arguments: the server, its workers, their compilers. */
 const processesOf = (home) => execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
@@ -101,8 +94,8 @@ const workerOf = (server) => processesOf(server.home).find((p) => p.parent === s
 
 /** What the store of a server that is gone has of what was promised. */
 function checkStore(home, promised, done) {
-    assert.equal(integrity(home), 'ok');
-    const rows = new Map(partsOf(home).map((row) => [row.id, row]));
+    assert.equal(integrity(storeIn(home)), 'ok');
+    const rows = new Map(partsOf(storeIn(home)).map((row) => [row.id, row]));
     for (const row of rows.values()) {
         // An import has no source, and what modes gave is kept of the runs of suites.
         const parts = [row.report, row.timeline_block, ...(row.source ? [row.run_summary, row.run_figure] : []), ...(row.suite_run ? [row.run_result] : [])];
@@ -148,7 +141,7 @@ test(`${KILLS} times kill -9 (seed ${SEED}): nothing acknowledged is lost, nothi
     }
     const last = await startServer({ folder });
     await checkServer(last, promised);
-    const waiting = partsOf(folder).filter(({ status, source }) => source && ['queued', 'running'].includes(status)).map(({ id }) => id);
+    const waiting = partsOf(storeIn(folder)).filter(({ status, source }) => source && ['queued', 'running'].includes(status)).map(({ id }) => id);
     for (const id of waiting.slice(6)) await getJson(`${last.url}/api/v1/runs/${id}`, { method: 'DELETE' });
     for (const id of waiting.slice(0, 6)) {
         const run = await waitFor(last, id);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { binary, getJson, longSweep, postRun, randn, sleep, startServer, until, waitFor, workload } from './harness.mjs';
+import { binary, getJson, longSweep, ofFile, postRun, randn, sleep, startServer, until, waitFor, workload } from './harness.mjs';
 
 let server;
 before(async () => { server = await startServer({ args: ['--run-seconds', '600'] }); });
@@ -120,7 +120,7 @@ test('a server without a temporary folder says so, and is well once it is there'
     rmSync(dirname(folder), { recursive: true });
 });
 
-test('a disk that is full: posts are refused, a run waits for room and is then stored', async () => {
+test('a disk that is full: posts are refused, a run waits for room and is then stored', ofFile, async () => {
     // A limit on file sizes is the same to the store as a full disk, and can be lifted.
     const full = await startServer();
     const first = (await postRun(full, workload('    return x.sum()'))).body.id;

@@ -27,7 +27,14 @@ function run(bin, command, ...args) {
     if (done.status !== 0) throw new Error(`${command}: ${done.stderr ?? done.error}`);
 }
 
-/** Starts it: {url(name), create(), sql(url, text), stop()}. */
+/** What a statement on the database of an address answers: a line a row, `|` between values. */
+export function psql(url, text) {
+    const done = spawnSync(join(binFolder(), 'psql'), [url, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', text], { encoding: 'utf8' });
+    if (done.status !== 0) throw new Error(done.stderr);
+    return done.stdout.trim();
+}
+
+/** Starts it: {url(name), create(), stop(), log()}. */
 export function startPostgres() {
     const folder = mkdtempSync('/tmp/breakeven-pg-'); // a socket's path is short
     const bin = binFolder(), data = join(folder, 'data');
@@ -40,11 +47,6 @@ export function startPostgres() {
     writeFileSync(join(data, 'postgresql.auto.conf'), settings);
     run(bin, 'pg_ctl', '-D', data, '-l', join(data, 'log'), '-w', '-s', 'start');
     const url = (name) => `postgresql://breakeven@/${name}?host=${encodeURIComponent(folder)}`;
-    const sql = (of, text) => {
-        const done = spawnSync(join(bin, 'psql'), [of, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', text], { encoding: 'utf8' });
-        if (done.status !== 0) throw new Error(done.stderr);
-        return done.stdout.trim();
-    };
     let ended = false;
     const stop = () => {
         if (ended) return;
@@ -54,12 +56,12 @@ export function startPostgres() {
     };
     process.once('exit', stop);
     return {
-        url, sql, stop,
+        url, stop,
         log: () => readFileSync(join(data, 'log'), 'utf8'),
         /** A database with nothing in it; its address. */
         create() {
             const name = `t${randomBytes(6).toString('hex')}`;
-            sql(url('postgres'), `CREATE DATABASE ${name}`);
+            psql(url('postgres'), `CREATE DATABASE ${name}`);
             return url(name);
         },
     };

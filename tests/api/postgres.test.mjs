@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { binary, getJson, postRun, startServer, until, waitFor, workload } from './harness.mjs';
-import { missing, startPostgres } from './postgres.mjs';
+import { missing, psql, startPostgres } from './postgres.mjs';
 
 const body = '    return torch.relu(x + 1.0)';
 const quick = { seconds: 0.01, modes: ['eager', 'static'], backend: 'interp' };
@@ -51,6 +51,9 @@ test('copied from a file to PostgreSQL and back, each run is answered as it was,
     const was = await answers(from);
     const there = JSON.parse(works('store', 'copy', one, two, '--to-files', join(folder, 'files'), '--json'));
     assert.equal(there.tables.run_row, 4);
+    // All tables but what a server notes of itself, and what is made again.
+    const all = psql(two, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('store_schema', 'store_turn', 'run_server', 'search_gone') ORDER BY 1").split('\n');
+    assert.deepEqual(Object.keys(there.tables).sort(), all);
     const middle = await startServer({ db: two });
     assert.deepEqual(await answers(middle), was);
     const found = (await getJson(`${middle.url}/api/v1/runs?q=${encodeURIComponent('SLOW driver')}`)).body;
@@ -91,8 +94,8 @@ test(`two servers share a store, one of them is killed (${KILLS} times): nothing
     // A run whose third server was killed has failed, as with one server.
     const ended = async (status) => (await getJson(`${stays.url}/api/v1/runs?status=${status}&limit=1`)).body.total;
     await until(async () => await ended('done') + await ended('failed') === ids.length, 'all runs end');
-    assert.equal(postgres.sql(db, 'SELECT count(*) FROM report'), String(await ended('done')));
-    assert.equal(postgres.sql(db, "SELECT count(*) FROM run_row WHERE status <> 'done' AND (attempts < 3 OR error_message NOT LIKE 'the server ended three times%')"), '0');
+    assert.equal(psql(db, 'SELECT count(*) FROM report'), String(await ended('done')));
+    assert.equal(psql(db, "SELECT count(*) FROM run_row WHERE status <> 'done' AND (attempts < 3 OR error_message NOT LIKE 'the server ended three times%')"), '0');
     await stays.stop();
 });
 
@@ -101,7 +104,7 @@ test('a server goes on when its sessions were ended', { skip }, async () => {
     const server = await startServer({ db });
     await waitFor(server, (await postRun(server, workload(body, quick))).body.id);
     // All its sessions end.
-    postgres.sql(postgres.url('postgres'), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'breakeven' AND datname <> 'postgres'");
+    psql(postgres.url('postgres'), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'breakeven' AND datname <> 'postgres'");
     await waitFor(server, (await postRun(server, workload(body, quick))).body.id);
     assert.equal((await listed(server)).runs.length, 2);
     await server.stop();

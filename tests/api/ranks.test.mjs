@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { binary, getJson, startServer } from './harness.mjs';
+import { inductorRanks } from './made_ranks.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-ranks-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -181,6 +182,72 @@ test('ranks of compile logs are compared by compile id', () => {
     assert.equal(divergences[1].index, 1);
     assert.equal(divergences[1].sentence, 'rank 2: compilation 0/0 runs torch.ops._c10d_functional.all_gather.default as collective 1 of 3, of other ranks torch.ops._c10d_functional.wait.default as collective 1 of 3');
     assert.match(divergences[2].sentence, /^rank 2: compilation 0\/1 compiles f of line 3, of other ranks nothing/);
+});
+
+test("what Inductor tells is compared over ranks: estimates, tensors, collectives of its code, and the order of graphs", () => {
+    const files = inductorRanks().map((text, rank) => {
+        const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_in.log`);
+        writeFileSync(file, text);
+        return file;
+    });
+    const { ranks, compiles } = JSON.parse(run(binary, 'import', '--json', ...files));
+    assert.deepEqual(ranks.estimates, [
+        { compile: '0/0', ranks: 4, least_us: 2.0005, fastest: 0, most_us: 5.0005, slowest: 2 },
+        { compile: '1/0', ranks: 4, least_us: 0.1, fastest: 0, most_us: 0.1, slowest: 0 },
+    ]);
+    assert.deepEqual(ranks.calls, [
+        { rank: 1, compile: '0/0', offset: 0, missing_waits: 1 },
+        { rank: 3, compile: '0/0', offset: 2, missing_waits: 1 },
+    ]);
+    assert.deepEqual([compiles[0].collective_calls, compiles[0].collective_waits, compiles[0].schedule_offset, compiles[0].missing_waits],
+        [{ all_reduce: 1, all_gather: 1 }, 2, 0, 0]);
+    assert.ok(!('op_tensors' in compiles[0]) && !('scheduled' in compiles[0]));
+    const sentences = ranks.divergences.map((d) => d.sentence);
+    assert.ok(sentences.includes('rank 2: compilation 0/0 gives buf1: torch.float32[4, 5] (1) as op 1 of 2, of other ranks buf1: torch.float32[4, 4] (1) as op 1 of 2'), sentences.join('\n'));
+    assert.ok(sentences.includes('rank 1: ran [1/0] as graph 0 of 3, most ranks [0/0] as graph 0 of 3'), sentences.join('\n'));
+    assert.ok(sentences.includes('rank 3: ran nothing as graph 2 of 2, most ranks [0/0] as graph 2 of 3'), sentences.join('\n'));
+    const { places, ...order } = ranks.order;
+    assert.deepEqual(order, { ranks: 4, graphs: 3, compared: 3, differ: 3, ranks_collectives: [], ranks_caches: [0, 1, 2, 3] });
+    assert.deepEqual(places[0], { index: 0, graphs: [{ compile: '0/0', ranks: [0, 2, 3] }, { compile: '1/0', ranks: [1] }], other_collectives: false, other_caches: true });
+    assert.deepEqual(places[2].graphs, [{ compile: '0/0', ranks: [0, 1, 2] }, { compile: null, ranks: [3] }]);
+    // Of ranks that ran the same there is no difference.
+    const same = imported(files[0], ...[1].map(() => {
+        const file = join(folder, 'dedicated_log_torch_trace_rank_7_in.log');
+        writeFileSync(file, readFileSync(files[0], 'utf8').replaceAll('"rank":0', '"rank":7'));
+        return file;
+    }));
+    assert.deepEqual([same.divergences, same.calls, same.order.differ, same.order.places], [[], [], 0, []]);
+});
+
+test('the files that tlparse writes of many ranks are made of the texts', async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    const files = inductorRanks().map((text, rank) => {
+        const file = join(folder, `dedicated_log_torch_trace_rank_${rank}_tl.log`);
+        writeFileSync(file, text);
+        return file;
+    });
+    run(binary, 'import', ...files, '--post', server.url);
+    const get = async (name) => (await getJson(`${server.url}/api/v1/runs/1/ranks/${name}.json`)).body;
+    const schedules = await get('collective_schedules'), estimates = await get('runtime_estimations');
+    assert.deepEqual(schedules.map((s) => [s.rank, s.graph, s.ops.length]), [0, 1, 2, 3].map((rank) => [rank, '-_0_0_0', 2]));
+    assert.equal(estimates.length, 8);
+    assert.deepEqual(estimates[4], { rank: 2, graph: '-_0_0_0', ops: [{ name: 'buf0', estimated_runtime_ns: 4500 }, { name: 'buf1', estimated_runtime_ns: 500.5 }] });
+    assert.deepEqual((await get('collectives_parity')).map((r) => [r.rank, r.graphs]), [
+        [0, []], [1, [{ graph: '-_0_0_0', compile_id: '[0/0]', offset: 0, missing_waits: 1 }]],
+        [2, []], [3, [{ graph: '-_0_0_0', compile_id: '[0/0]', offset: 2, missing_waits: 1 }]]]);
+    const trace = await get('chromium_trace_with_runtime'), ops = trace.filter((e) => e.ph === 'X');
+    assert.deepEqual(ops.filter((e) => e.pid === 2 && e.args.graph === '-_0_0_0').map((e) => [e.name, e.ts, e.dur, e.args.runtime_ns]), [['buf0', 0, 5, 4500], ['buf1', 5, 1, 500.5]]);
+    assert.equal(new Set(ops.map((e) => `${e.pid} ${e.tid}`)).size, 8);
+    assert.deepEqual(trace.filter((e) => e.name === 'process_name').map((e) => e.args.name), ['Rank 0', 'Rank 1', 'Rank 2', 'Rank 3']);
+    // A trace of estimates is one that can be imported.
+    writeFileSync(join(folder, 'estimates.json'), JSON.stringify(trace));
+    assert.equal(JSON.parse(run(binary, 'import', '--json', join(folder, 'estimates.json'))).kind, 'kineto');
+    const none = await getJson(`${server.url}/api/v1/runs/1/ranks/index.html`);
+    assert.equal(none.status, 404);
+    assert.match(none.body.error.message, /collectives_parity.json/);
+    run(binary, 'import', 'tests/import/kineto_rank_1.json', '--post', server.url);
+    assert.deepEqual((await getJson(`${server.url}/api/v1/runs/2/ranks/runtime_estimations.json`)).body, []);
 });
 
 /** The head of a timeline's answer. */

@@ -1,14 +1,13 @@
 // tests/api/removed.test.mjs -- a run that was removed can be had back; names, tags and pins are changed.
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { getJson, postRun, startServer, until, waitFor, workload } from './harness.mjs';
+import { getJson, postRun, startServer, storeSql, until, waitFor, workload } from './harness.mjs';
 
 let server;
 const of = { backend: 'interp', modes: ['eager', 'static'], seconds: 0.05 };
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
 const run = async (name, more = {}) => (await waitFor(server, (await postRun(server, { ...workload('    return x.sin().sum()'), ...of, name, ...more })).body.id)).id;
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute("PRAGMA foreign_keys = ON"); print(db.execute(sys.argv[2]).fetchall())', server.store, text], { encoding: 'utf8' }).trim();
+const sql = (text) => storeSql(server.store, text);
 before(async () => {
     server = await startServer();
 });
@@ -48,12 +47,12 @@ test('one that took the mark of a baseline meanwhile keeps it', async () => {
 test('after a while it is gone for good, with all that belongs to it, also over a new start', async () => {
     const id = await run('old');
     await api(`/runs/${id}`, 'DELETE');
-    assert.equal(sql(`SELECT count(*) FROM report WHERE run = ${id}`), '[(1,)]');
+    assert.equal(sql(`SELECT count(*) FROM report WHERE run = ${id}`), '1');
     sql(`UPDATE run_row SET removed_ns = removed_ns - 61000000000 WHERE id = ${id}`);
     await server.stop({ keep: true });
     server = await startServer({ folder: server.home });
-    await until(async () => sql(`SELECT count(*) FROM run_row WHERE id = ${id}`) === '[(0,)]', 'the end of a removed run');
-    assert.equal(sql(`SELECT count(*) FROM report WHERE run = ${id}`), '[(0,)]');
+    await until(async () => sql(`SELECT count(*) FROM run_row WHERE id = ${id}`) === '0', 'the end of a removed run');
+    assert.equal(sql(`SELECT count(*) FROM report WHERE run = ${id}`), '0');
     assert.equal((await api(`/runs/${id}/restore`, 'POST')).status, 404);
 });
 
@@ -92,12 +91,12 @@ test('a removed suite is gone for good after a while, with its runs', async () =
     const { id } = (await api('/suites', 'POST', { name: 'old', policy: 'dynamo', workloads: [{ ...workload('    return x.sin().sum()'), ...of, name: 'o1' }] })).body;
     await until(async () => (await api(`/suites/${id}`)).body.status === 'done', 'the end of the suite');
     await api(`/suites/${id}`, 'DELETE');
-    assert.equal(sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`), '[(1,)]');
+    assert.equal(sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`), '1');
     for (const table of ['run_row', 'suite_row']) sql(`UPDATE ${table} SET removed_ns = removed_ns - 61000000000 WHERE removed_ns IS NOT NULL`);
     await server.stop({ keep: true });
     server = await startServer({ folder: server.home });
-    await until(async () => sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`) === '[(0,)]', 'the end of a removed suite');
-    assert.equal(sql(`SELECT count(*) FROM suite_run WHERE suite = ${id}`), '[(0,)]');
+    await until(async () => sql(`SELECT count(*) FROM suite_row WHERE id = ${id}`) === '0', 'the end of a removed suite');
+    assert.equal(sql(`SELECT count(*) FROM suite_run WHERE suite = ${id}`), '0');
     assert.equal((await api(`/suites/${id}/restore`, 'POST')).status, 404);
 });
 

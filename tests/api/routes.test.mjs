@@ -75,7 +75,7 @@ test('a body of another type, no JSON, or none is refused', async () => {
 
 test('every route that reads answers for what is there', async () => {
     const needs = { '/api/v1/runs/{id}/timeline/find': '?q=sin', '/api/v1/compare': `?a=${ids.runs}&b=${ids.runs}`, '/api/v1/names': '?module=torch', '/api/v1/runs/{id}/export': '?format=csv', '/api/v1/suites/{id}/compare': `?base=${ids.suites}` };
-    const absent = ['/api/v1/compare/timelines', '/api/v1/files/{id}', '/api/v1/history/changes/{id}', '/api/v1/hooks/{id}/deliveries', '/api/v1/runs/{id}/artifacts/{artifact}', '/api/v1/runs/{id}/torch_trace.log'];
+    const absent = ['/api/v1/compare/timelines', '/api/v1/files/{id}', '/api/v1/history/changes/{id}', '/api/v1/hooks/{id}/deliveries', '/api/v1/runs/{id}/artifacts/{artifact}', '/api/v1/runs/{id}/ranks/{file}', '/api/v1/runs/{id}/torch_trace.log'];
     for (const { method, path, operation } of operations.filter(({ method }) => method === 'GET')) {
         const { status, error } = await ask(method, filled(path) + (needs[path] ?? ''));
         if (absent.includes(path)) assert.ok([400, 404].includes(status), `${path}: ${status}`);

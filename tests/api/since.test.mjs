@@ -2,12 +2,12 @@
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { binary, getJson, postRun, startServer, suiteEnded, timed, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, storeSql, suiteEnded, timed, waitFor, workload } from './harness.mjs';
 
 let server;
 const of = { backend: 'interp', modes: ['eager', 'static'], seconds: 0.05 };
 const api = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
-const sql = (text) => execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None); db.execute(sys.argv[2])', server.store, text]);
+const sql = (text) => storeSql(server.store, text);
 async function run(name, us, more = {}) {
     const { id } = await waitFor(server, (await postRun(server, { ...workload('    return x.sin().sum()'), ...of, name, ...more })).body.id);
     return timed(server, id, us);
@@ -40,7 +40,7 @@ test('a verdict that is another than before is told, with the run before; what c
     assert.deepEqual(body.changes.map((c) => [c.run.id, c.run.summary.verdict, c.before, c.was]), [[second, 'SLOWER', first, 'FASTER']], 'and a run with other settings is no repeat');
     assert.deepEqual((await api('/since?project=else')).body.changes, []);
     assert.equal((await api('/since?project=else')).body.runs.done, 1);
-    sql(`UPDATE run_row SET created_ns = created_ns - 2 * 3600 * 1000000000 WHERE id = ${second}`);
+    sql(`UPDATE run_row SET created_ns = created_ns - 7200000000000 WHERE id = ${second}`);
     assert.equal((await api('/since?hours=1')).body.changed, 0);
     ({ body } = await api('/since?hours=3'));
     assert.equal(body.changed, 1);
@@ -60,7 +60,7 @@ test('suites of which something did not pass, and pinned runs however old', asyn
     await waitFor(server, (await postRun(server, { ...workload('    return x.reshape(3)'), name: 'fails' })).body.id);
     const { body } = await api('/since');
     assert.deepEqual(body.failed.map((r) => r.name), ['fails', 'b']);
-    assert.match(execFileSync(binary, ['digest', '--days', '1', '--db', `${server.home}/store.db`], { encoding: 'utf8' }), /2 failed[^]*\n\nRuns that failed:\n {2}#\d+ +fails .*reshape[^]*\nSuites of which something did not pass:\n {2}suite #\d+ bad\n\nPinned:\n/);
+    assert.match(execFileSync(binary, ['digest', '--days', '1', '--db', server.store], { encoding: 'utf8' }), /2 failed[^]*\n\nRuns that failed:\n {2}#\d+ +fails .*reshape[^]*\nSuites of which something did not pass:\n {2}suite #\d+ bad\n\nPinned:\n/);
     assert.deepEqual(body.suites.map((s) => s.name), ['bad']);
     assert.ok(body.suites[0].columns.some((c) => c.failed === 1));
     assert.deepEqual(body.pinned.map((r) => r.id), [newest.id]);

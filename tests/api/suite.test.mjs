@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { FOREVER, binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
+import { FOREVER, binary, getJson, postRun, startServer, storeIn, storeSql, suiteEnded, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -110,7 +110,7 @@ test('a mode that fails where eager passes is that mode\'s failure alone', () =>
 test('a store keeps a suite and its runs, and a server shows them', async () => {
     const home = join(folder, 'kept');
     mkdirSync(home);
-    const done = suite(join(files, 'a.json'), files, '--name', 'kept', '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
+    const done = suite(join(files, 'a.json'), files, '--name', 'kept', '--policy', 'dynamo', '--json', '--db', storeIn(home), ...quick);
     const report = JSON.parse(done.stdout);
     assert.equal(report.suite, 1);
     assert.doesNotMatch(done.stderr, /started/);
@@ -130,12 +130,10 @@ test('the runs that a store has waiting are left to a server: the command runs i
     let server = await startServer({ folder: home });
     const { body: { id } } = await postRun(server, { ...workload(''), source: FOREVER, name: 'waiting' });
     await server.stop({ keep: true }); // it goes back to the queue
-    const done = suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
+    const done = suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--db', storeIn(home), ...quick);
     assert.equal(done.status, 0, done.stderr);
     assert.equal(column(JSON.parse(done.stdout), 'dynamo', 'static').pass, 1);
-    const store = spawnSync('python3', ['-c', 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1])'
-        + '.execute("SELECT status, attempts FROM run WHERE id = ?", sys.argv[2:]).fetchone())', join(home, 'store.db'), String(id)], { encoding: 'utf8' });
-    assert.equal(store.stdout, "('queued', 0)\n", store.stderr);
+    assert.equal(storeSql(storeIn(home), `SELECT status, attempts FROM run WHERE id = ${id}`), 'queued|0');
     server = await startServer({ folder: home });
     await waitFor(server, id, ['running']);
     await server.stop();

@@ -34,8 +34,9 @@ def workload(name, counts, **more):
 
 
 class Server:
-    def __init__(self, binary, folder):
-        command = [binary, "serve", "--listen", "127.0.0.1:0", "--db", os.path.join(folder, "store.db"), "--cache", os.path.join(folder, "cache")]
+    def __init__(self, binary, folder, store=None):
+        """`store`: the address of one on PostgreSQL; left out: a file in the folder."""
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--db", store or os.path.join(folder, "store.db"), *(["--files", os.path.join(folder, "files")] if store else []), "--cache", os.path.join(folder, "cache")]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         for line in self.process.stderr:
             found = re.search(r"listening on (http://\S+)", line)

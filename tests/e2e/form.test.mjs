@@ -2,9 +2,10 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
+import { getJson, longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
 import { caretLine, openCommand, openPage, refusals, sourceOf, startBrowser, writeSource } from "./browser.mjs";
 
 let server, browser;
@@ -433,4 +434,24 @@ test("several mistakes are listed at once: in the source at their lines, and tho
   await page.locator("#found", { hasText: "5 errors" }).waitFor();
   assert.deepEqual((await page.locator("#diags .where").allTextContents()).sort(), ["input x", "input y", "line 4:9", "line 5:9", "line 6:12"]);
   assert.deepEqual(complaints, []);
+});
+
+test("a run goes to another machine of the server, and the form of its repetition has it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "breakeven-api-"));
+  const site = { executor: "command", title: "a site's queue", server: "http://127.0.0.1:1", submit: ["sh", "-c", "echo job # {script}"], state: ["sh", "-c", "echo waiting # {job}"], cancel: ["sh", "-c", "true # {job}"] };
+  await writeFile(join(folder, "hosts.json"), JSON.stringify({ hosts: { site } }));
+  const other = await startServer({ folder, args: ["--hosts", join(folder, "hosts.json")] });
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${other.url}/new`);
+  await page.getByLabel("Machine").selectOption({ label: "site: a site's queue" });
+  assert.equal(await page.locator("#device option").count(), 2);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/1/);
+  assert.equal((await getJson(`${other.url}/api/v1/runs/1`)).body.host, "site");
+  await page.goto(`${other.url}/new?from=1`);
+  assert.equal(await page.getByLabel("Machine").inputValue(), "site");
+  assert.deepEqual(complaints, []);
+  await getJson(`${other.url}/api/v1/runs/1`, { method: "DELETE" });
+  await page.close();
+  await other.stop();
 });

@@ -43,7 +43,7 @@ async function open(page, id, query = "mode=static") {
   await afterTimers(page);
 }
 /** The sum of a column of shares, where what is less than half of one is no part of the sum. */
-const percents = (texts) => texts.reduce((n, t) => n + (t === "<1 %" ? 0 : parseInt(t)), 0);
+const percents = (texts) => Math.round(10 * texts.reduce((n, t) => n + (t === "<0.1 %" ? 0 : parseFloat(t)), 0)) / 10;
 
 test("one call is in sight, its parts add up, and its kernels lead to their lines", async () => {
   const { page, complaints } = await openPage(browser);

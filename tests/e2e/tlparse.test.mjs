@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, startServer, waitFor } from "../api/harness.mjs";
+import { binary, getJson, startServer, waitFor } from "../api/harness.mjs";
+import { inductorRanks } from "../api/made_ranks.mjs";
 import { openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 const FIRST = { frame_id: 0, frame_compile_id: 0 };
@@ -18,6 +19,7 @@ const TEXTS = [
   ...["dynamo_output_graph", "optimize_ddp_split_graph", "optimize_ddp_split_child", "compiled_autograd_graph", "graph_dump", "aot_forward_graph", "aot_backward_graph", "aot_inference_graph", "aot_joint_graph", "inductor_pre_grad_graph", "inductor_post_grad_graph"].map((kind) => [kind, "Graphs", graph(kind)]),
   ["exported_program", "Export", graph("exported_program")],
   ["inductor_output_code", "Code", code],
+  ["inductor_provenance_tracking_kernel_stack_traces", "Provenance", JSON.stringify({ "triton_poi_fused_sin_0:1": [`  File "/w/m.py", line 5, in f\\n    return x.sin() # ${marker("inductor_provenance_tracking_kernel_stack_traces")}`] })],
   ["dump_file", "Code"],
   ["bytecode_dump", "Code", marker("bytecode_dump"), { co_name: "f", bytecode_type: "ORIGINAL_BYTECODE" }],
   ["dynamo_guards", "Guards", JSON.stringify([{ code: marker("dynamo_guards") }])],
@@ -70,11 +72,16 @@ before(async () => {
   browser = await startBrowser();
   const log = join(server.home, "rich.log");
   writeFileSync(log, richLog());
-  for (const files of [[log], [0, 1].map((r) => `tests/import/torch_trace_2.6_rank_${r}.log`)]) {
+  const ranks = inductorRanks().map((text, rank) => {
+    const file = join(server.home, `dedicated_log_torch_trace_rank_${rank}_ab.log`);
+    writeFileSync(file, text);
+    return file;
+  });
+  for (const files of [[log], [0, 1].map((r) => `tests/import/torch_trace_2.6_rank_${r}.log`), ranks]) {
     const { status, stderr } = spawnSync(binary, ["import", "--post", server.url, ...files], { encoding: "utf8" });
     assert.equal(status, 0, stderr);
   }
-  await waitFor(server, 2);
+  await waitFor(server, 3);
 });
 after(async () => {
   await browser?.close();
@@ -85,6 +92,11 @@ const open = async (page, run, tab) => {
   await page.goto(`${server.url}/runs/${run}`);
   await page.locator(".tabs").getByRole("link", { name: tab, exact: true }).click();
 };
+/** The file that a link leaves, read. */
+async function download(page, name) {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name, exact: true }).click()]);
+  return JSON.parse(readFileSync(await file.path(), "utf8"));
+}
 const shows = (page, text) => page.locator(".tprows", { hasText: text }).first().waitFor();
 
 /** How each thing that tlparse writes is reached; those of TEXTS by their kinds. */
@@ -144,9 +156,48 @@ const WAYS = {
     await right.getByRole("button", { name: "Differences" }).click();
     await right.locator(".add").first().waitFor({ state: "detached" });
   },
-  "the report of many ranks": async (page) => {
+  "the report of many ranks: compile ids, caches, collectives, tensors and order of graphs that differ": async (page) => {
     await open(page, 2, "Ranks");
     await page.locator("#run-body section").first().waitFor();
+    await open(page, 3, "Ranks");
+    const { ranks } = (await getJson(`${server.url}/api/v1/runs/3`)).body.report.import;
+    const text = await page.locator("#main").innerText();
+    for (const d of ranks.divergences) assert.ok(text.includes(d.sentence), d.sentence);
+    assert.match(text, /Caches met other things at the same place: ranks 0, 1, 2, 3\./);
+    assert.match(await page.locator("#rank-order tbody tr").first().innerText(), /^0\s+\[0\/0\] on ranks 0, 2, 3; \[1\/0\] on rank 1\s+caches$/);
+    await page.locator("#rank-order").getByRole("link", { name: "[1/0]" }).first().click();
+    await page.getByRole("heading", { name: /^\[1\/0\]/ }).waitFor();
+  },
+  "_readable.html": async (page) => {
+    await openCompilation(page);
+    await page.locator(".textgroups").getByRole("button", { name: "inductor_provenance_tracking_kernel_stack_traces" }).click();
+    const stacks = page.getByRole("listbox", { name: /kernel_stack_traces/ });
+    await stacks.getByText('File "/w/m.py", line 5, in f', { exact: true }).waitFor();
+    await stacks.getByText("triton_poi_fused_sin_0:1").click();
+    await page.getByRole("listbox", { name: "inductor_output_code", exact: true }).locator(".rel").first().waitFor();
+  },
+  "collectives_parity.json": async (page) => {
+    const rows = async () => (await page.locator("#rank-calls tbody tr").allInnerTexts()).map((r) => r.split(/\s+/).join(" "));
+    await open(page, 3, "Ranks");
+    await page.locator("#rank-calls").waitFor();
+    assert.deepEqual(await rows(), ["rank 1 [0/0] 0 1", "rank 3 [0/0] 2 1"]);
+    const [, , , wrong] = await download(page, "collectives_parity.json");
+    assert.deepEqual([wrong.rank, wrong.graphs[0].offset], [3, 2]);
+    await page.locator("#rank-calls").getByRole("link", { name: "[0/0]" }).first().click();
+    await page.getByText("off Inductor's order by 0, 1 wait missing").waitFor();
+  },
+  "runtime_estimations.json": async (page) => {
+    await open(page, 3, "Ranks");
+    assert.match(await page.locator("#rank-estimates tbody tr").first().innerText(), /\[0\/0\]\s+4\s+2\.00 µs rank 0\s+5\.00 µs rank 2\s+3 µs/);
+    assert.equal((await download(page, "runtime_estimations.json")).length, 8);
+  },
+  "chromium_trace_with_runtime.json": async (page) => {
+    await open(page, 3, "Ranks");
+    assert.equal((await download(page, "chromium_trace_with_runtime.json")).filter((e) => e.ph === "X").length, 12);
+  },
+  "collective_schedules.json": async (page) => {
+    await open(page, 3, "Ranks");
+    assert.deepEqual((await download(page, "collective_schedules.json")).map((s) => s.graph), ["-_0_0_0", "-_0_0_0", "-_0_0_0", "-_0_0_0"]);
   },
 };
 /** Names of the table for which texts of other kinds stand. */

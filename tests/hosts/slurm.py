@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tests/hosts/slurm.py BREAKEVEN [--workloads N] [--keep] -- runs of a server on a real Slurm: `make trial-slurm`.
 
-A sweep; a run that is cancelled here; one whose job somebody ends there; one that is requeued; a server that is killed meanwhile; a suite as
+A sweep; a recorded step of two tasks; a run that is cancelled here; one whose job somebody ends there; one that is requeued; a server that is killed meanwhile; a suite as
 an array over four nodes, two of which fall: every workload is done once.  As root, with Debian's munge, slurmctld, slurmd and slurm-client.
 """
 import argparse
@@ -100,6 +100,19 @@ class Trial:
         got = self.server.run(run)
         self.hold("a sweep on Slurm is done, with its points", got["status"] == "done" and [p["n"] for p in got["report"]["points"]] == [1, 5, 10], got["error"] or got["status"])
 
+    def a_recorded_step(self):
+        """srun breakeven trace: a task on each of two nodes, with a CUPTI and a driver that stand for real ones."""
+        cupti = os.path.join(os.path.dirname(self.server.binary), "tests", "cupti")
+        if not os.path.exists(os.path.join(cupti, "driver")):
+            print("      skipped: a recorded step (no headers of the CUDA Toolkit here)")
+            return
+        words = f"CUPTI_FAKE_KERNELS=$((100 + SLURM_PROCID)) exec {self.server.binary} trace --post {self.server.url} --name step --cupti {cupti}/libcupti_fake.so -- {cupti}/driver 0"
+        answer = self.slurm.call("srun", "--ntasks=2", "--nodes=2", "--cpus-per-task=1", f"--chdir={self.server.folder}", "sh", "-c", words)
+        runs = [r for r in self.server.ask("GET", "/runs?q=step")["runs"] if r["name"] == "step"]
+        self.hold("two tasks of srun are one run", answer.returncode == 0 and len(runs) == 1 and runs[0]["status"] == "done", answer.stderr[-600:] if answer.returncode or len(runs) != 1 else runs[0]["id"])
+        got = self.server.run(runs[0]["id"])["report"]["trace"]["processes"] if runs else []
+        self.hold("with a lane for each rank", [(p["rank"], p["kernels"]) for p in got] == [(0, 100), (1, 101)], [(p["rank"], p["kernels"]) for p in got])
+
     def cancelled_here(self):
         run = self.server.post(sweep("long", 20))
         wait(lambda: self.running(run), "a long run")
@@ -184,7 +197,7 @@ def main():
     trial = Trial(slurm, server, options.workloads)
     with open(os.path.join(folder, "hosts.json"), "w") as f:
         json.dump({"hosts": {"cluster": {"executor": "slurm", "title": "four nodes", "server": server.url, "program": server.binary, "output": folder, "time": "00:20:00"}}}, f)
-    steps = ("a_sweep", "cancelled_here", "cancelled_waiting", "cancelled_there", "requeued", "server_killed", "suite")
+    steps = ("a_sweep", "a_recorded_step", "cancelled_here", "cancelled_waiting", "cancelled_there", "requeued", "server_killed", "suite")
     try:
         slurm.start()
         server.start()

@@ -67,11 +67,13 @@ test("an interval with a negative end is written with a word, not with a second 
   assert.deepEqual(f.withInterval(-40, [-120, 20]), { text: "-40", interval: "(-120 to 20)" });
 });
 
-test("shares are whole and add up", () => {
-  assert.deepEqual(f.shares([1, 1, 1], 3), [34, 33, 33]);
-  assert.deepEqual(f.shares([125, 89], 214), [58, 42]);
+test("shares are to a tenth and add up", () => {
+  assert.deepEqual(f.shares([1, 1, 1], 3), [33.4, 33.3, 33.3]);
+  assert.deepEqual(f.shares([125, 89], 214), [58.4, 41.6]);
+  // One part of a whole has the same share beside others.
+  assert.equal(f.shares([95, 905], 1000)[0], f.shares([95, 300, 300, 305], 1000)[0]);
   assert.deepEqual(f.shares([1], 0), [0]);
-  assert.deepEqual([f.shareText(0, 0.1), f.shareText(0, 0), f.shareText(3, 5)], ["<1 %", "0 %", "3 %"]);
+  assert.deepEqual([f.shareText(0, 0.1), f.shareText(0, 0), f.shareText(3, 5)], ["<0.1 %", "0 %", "3.0 %"]);
 });
 
 test("ages are short", () => {

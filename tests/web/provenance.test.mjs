@@ -1,7 +1,7 @@
 // tests/web/provenance.test.mjs -- lines of graphs and generated code that come from each other.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { Provenance, isRelated } from "../../web/js/model/provenance.js";
+import { Provenance, stackLines, isRelated } from "../../web/js/model/provenance.js";
 
 const dynamo = `class GraphModule(torch.nn.Module):
     def forward(self, L_x_: "f32[4][1]cuda:0"):
@@ -83,6 +83,14 @@ test("the log's own mapping joins kernels of C++, which have no comments; a back
   assert.deepEqual([...p.related(cpp[1]).sources].sort(), ["/w/m.py:30", "/w/m.py:5"]);
   assert.deepEqual([...p.related({ sources: ["/w/m.py:30"], nodes: [], kernels: [] }).kernels], ["cpp_fused_sin_0"]);
   assert.ok(p.sourceLines().some((l) => l.text === "m.py:30  return x.sin()"));
+  const stacks = { "cpp_fused_sin_0:1": ['  File "/w/m.py", line 2, in f\\n    return g(x)\\n  File "/w/m.py", line 31, in g\\n    return x.cos()\\n'], "k:2": ["File \"a.py\", line 1, in h\n    y"] };
+  const lines = stackLines("inductor_provenance_tracking_kernel_stack_traces", JSON.stringify(stacks));
+  assert.deepEqual(lines.map((l) => l.text), ["cpp_fused_sin_0:1", '  File "/w/m.py", line 2, in f', "      return g(x)", '  File "/w/m.py", line 31, in g', "      return x.cos()", "", "k:2", '  File "a.py", line 1, in h', "      y", ""]);
+  assert.deepEqual([lines[0].kernel, lines[8].kernel], ["cpp_fused_sin_0", "k"]);
+  assert.equal(stackLines("inductor_provenance_tracking_kernel_stack_traces", "{damaged"), null);
+  assert.equal(stackLines("dynamo_output_graph", "{}"), null);
+  p.add("inductor_provenance_tracking_kernel_stack_traces", [JSON.stringify(stacks)]);
+  assert.ok([...p.related(cpp[1]).sources].includes("/w/m.py:31"));
   p.add("inductor_provenance_tracking_node_mappings", ["{damaged"]);
   p.add("inductor_provenance_tracking_node_mappings", ["[1, null]"]);
 });

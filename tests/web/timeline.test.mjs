@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { AS_THEY_CAME, inOrder, processOf } from "../../web/js/model/lanes.js";
 import { levelOf, levelsOf } from "../../web/js/model/levels.js";
-import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sayClocks, sliceAt, sliceOf, tickStep, foundText } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, drawnIn, idleRows, isSame, keepInside, lanesIn, lanesOfView, onDevice, opensText, ordered, partner, sayClocks, sliceAt, sliceOf, tickStep, foundText, together } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, as: kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -44,6 +44,15 @@ test("of a job, a rank's compile log stands under it, and what says no rank unde
   // Below what ran, whichever file came first.
   const first = [{ id: 0, name: "compiling, process 70", pid: 70, rank: 1 }, { id: 1, name: "main", rank: 1 }, { id: 2, name: "main", rank: 2 }];
   assert.deepEqual(inOrder(decodeTimeline(answer({ ...head, lanes: first }, [])).lanes, AS_THEY_CAME).map((l) => l.id), [1, 0, 2]);
+});
+
+test("a compile log beside one trace, neither of a rank, is of the same program", () => {
+  const lanes = [{ id: 0, name: "thread 9 of 42", process: "42" }, { id: 1, name: "GPU 0, stream 7" }, { id: 2, name: "compiling, process 77", pid: 77 }];
+  assert.deepEqual(together(lanes).map((l) => [l.name, l.pid]), [["thread 9 of 42", undefined], ["GPU 0, stream 7", undefined], ["compiling", undefined]]);
+  const two = [...lanes, { id: 3, name: "compiling, process 78", pid: 78 }];
+  assert.deepEqual(together(two), two);
+  const own = lanes.map((l) => ({ ...l, pid: 77 }));
+  assert.deepEqual(together(own), own);
 });
 
 test("a rank whose clock is apart says by how much its lanes are", () => {

@@ -197,6 +197,9 @@ export const getOps = (signal) => request("/ops", { signal });
  *   engines?: import("./types.js").EngineInfo[]}>} */
 export const getBackends = (signal) => request("/backends", { signal });
 
+/** @param {AbortSignal} [signal] @returns {Promise<import("./report.js").ReportHosts>} */
+export const getHosts = (signal) => request("/hosts", { signal });
+
 /** @param {string} module @param {AbortSignal} [signal] @returns {Promise<{names: string[]}>} */
 export const getNames = (module, signal) => request(`/names?module=${encodeURIComponent(module)}`, { signal });
 

@@ -1967,6 +1967,20 @@ export interface ReportCompilation {
   generated_kernels?: ReportGeneratedKernel[];
   /** the collectives of its graphs in the order in which Inductor put them */
   collectives?: string[];
+  /** calls of collectives in its generated code, by kind */
+  collective_calls?: Record<string, number>;
+  /** calls there that wait for a collective */
+  collective_waits?: number;
+  /** by how many collectives, over the kinds, that code and Inductor's order differ; absent: the log lacks one of them */
+  schedule_offset?: number;
+  /** calls of collectives there beyond the waits; absent: as schedule_offset */
+  missing_waits?: number;
+  /** ops whose run time Inductor estimates */
+  estimated_ops?: number;
+  /** us: the sum of these estimates */
+  estimated_us?: number;
+  /** equal where those ops give tensors of the same types, shapes and strides under the same names */
+  tensors_hash?: string;
   /** hits and misses of caches */
   caches?: Record<string, number>;
   /** guards by kind */
@@ -2135,6 +2149,10 @@ export interface ReportLogProcess {
   cut?: boolean;
   /** of torch */
   version?: string;
+  /** graphs that it ran, as its log says */
+  graphs_ran?: number;
+  /** their compile ids in the order in which they ran, at most 4,096 */
+  graph_order?: string[];
 }
 
 /** events of one kind */
@@ -2377,6 +2395,12 @@ export interface ReportRanks {
   waits: ReportCollectiveWait[];
   /** where ranks differ that should not */
   divergences: ReportDivergence[];
+  /** what Inductor estimates of the ops of compilations that two ranks or more have, those with the largest differences first, at most 50 */
+  estimates: ReportRankEstimate[];
+  /** compilations whose generated code calls other collectives than Inductor put in order, or waits for fewer, at most 200 */
+  calls: ReportRankCalls[];
+  /** the order in which graphs ran; null where not two logs say it */
+  order: ReportRankOrder | null;
   /** the critical path; null without an event of a device */
   path: ReportRankPath | null;
   /** events and collectives past the bounds, which the figures lack */
@@ -2585,7 +2609,7 @@ export interface ReportCollectiveWait {
 
 /** a difference between ranks */
 export interface ReportDivergence {
-  /** collective, collectives, graph, compile, cache, recompile, guards, outcome */
+  /** collective, collectives, graph, compile, cache, recompile, guards, outcome, tensors or order */
   kind: string;
   /** the ranks that differ from most */
   ranks: number[];
@@ -2593,7 +2617,7 @@ export interface ReportDivergence {
   compile?: string;
   /** of a collective: its process group */
   group?: string;
-  /** of a collective: which of its group, or of its compilation, from 0 */
+  /** which collective of its group or compilation, op of its compilation, or graph of the order, from 0 */
   index?: number;
   /** what those ranks have */
   theirs: string;
@@ -2601,6 +2625,76 @@ export interface ReportDivergence {
   most: string;
   /** all of that */
   sentence: string;
+}
+
+/** what Inductor estimates that the ops of a compilation take, over ranks */
+export interface ReportRankEstimate {
+  /** the compile id: 0/1 */
+  compile: string;
+  /** after so many of torch._dynamo.reset() */
+  resets?: number;
+  /** ranks that have it */
+  ranks: number;
+  /** us: the shortest sum */
+  least_us: number;
+  /** whose that is: the first of these ranks */
+  fastest: number;
+  /** us: the longest sum */
+  most_us: number;
+  /** whose that is: the first of these ranks */
+  slowest: number;
+}
+
+/** a compilation of a rank whose generated code does not fit Inductor's order of collectives */
+export interface ReportRankCalls {
+  /** the rank */
+  rank: number;
+  /** the compile id: 0/1 */
+  compile: string;
+  /** after so many of torch._dynamo.reset() */
+  resets?: number;
+  /** by how many collectives they differ, over the kinds */
+  offset: number;
+  /** calls of collectives beyond the waits */
+  missing_waits: number;
+}
+
+/** the order in which graphs ran on ranks: the n-th graph of each beside those of the others */
+export interface ReportRankOrder {
+  /** ranks whose logs say it */
+  ranks: number;
+  /** graphs that the longest of them ran */
+  graphs: number;
+  /** places that were compared: the first 4,096, of more than 256 ranks the first 1,048,576 over them */
+  compared: number;
+  /** places at which ranks ran graphs of other compile ids */
+  differ: number;
+  /** places at which ranks do not do the same, the first 50 */
+  places: ReportRankOrderPlace[];
+  /** ranks that ran a graph at a place where the collectives of the graphs differ */
+  ranks_collectives: number[];
+  /** ranks that ran a graph at a place where caches met other things */
+  ranks_caches: number[];
+}
+
+/** a place in the order of graphs */
+export interface ReportRankOrderPlace {
+  /** which, from 0 */
+  index: number;
+  /** what ran there */
+  graphs: ReportRankOrderGraph[];
+  /** true: these graphs do not have the same collectives */
+  other_collectives: boolean;
+  /** true: their caches did not meet the same: a miss, a hit, or passed by */
+  other_caches: boolean;
+}
+
+/** what ranks ran at a place */
+export interface ReportRankOrderGraph {
+  /** the compile id of the graph; null: they ran no more */
+  compile: string | null;
+  /** the ranks */
+  ranks: number[];
 }
 
 /** the critical path: from the last event back, each moment to what it waited for, from rank to rank at collectives */

@@ -152,6 +152,7 @@
  * @property {string} [device]
  * @property {string} [backend]
  * @property {number} [threads]
+ * @property {string} [host] the machine that runs it; left out: the server's own
  * @property {string | null} [autocast] a dtype
  * @property {string} [policy] dynamo, native
  * @property {string} [autotune] off, fast, max

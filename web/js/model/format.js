@@ -114,6 +114,8 @@ const TIME = [
   { name: "ms", scale: 1e3 },
   { name: "s", scale: 1e6 },
   { name: "min", scale: 60e6 },
+  { name: "h", scale: 3600e6 },
+  { name: "days", scale: 86400e6 },
 ];
 
 /**
@@ -126,7 +128,8 @@ export function timeUnit(valuesUs) {
   if (most < 10e3) return TIME[0];
   if (most < 10e6) return TIME[1];
   if (most < 600e6) return TIME[2];
-  return TIME[3];
+  if (most < 600 * 60e6) return TIME[3];
+  return TIME[most < 100 * 3600e6 ? 4 : 5];
 }
 
 /** @type {Unit[]} */
@@ -166,20 +169,20 @@ export function about(seconds) {
   return `about ${Math.round(seconds / 3600)} h`;
 }
 
-/** Whole percents that add up to the whole's own percents (largest remainder).
+/** Percents to a tenth that add up to the whole's own (largest remainder).
  * @param {readonly number[]} parts @param {number} whole @returns {number[]} */
 export function shares(parts, whole) {
   if (!(whole > 0)) return parts.map(() => 0);
-  const exact = parts.map((p) => (100 * p) / whole);
+  const exact = parts.map((p) => (1000 * p) / whole);
   const floors = exact.map(Math.floor);
   let rest = Math.round(exact.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
   const order = exact.map((e, i) => ({ i, r: e - floors[i] })).sort((a, b) => b.r - a.r);
   for (const { i } of order) if (rest-- > 0) floors[i] += 1;
-  return floors;
+  return floors.map((f) => f / 10);
 }
 
-/** A whole share of what is not nothing is not "0 %". @param {number} percent @param {number} value */
-export const shareText = (percent, value) => (percent === 0 && value > 0 ? "<1 %" : `${percent} %`);
+/** To a tenth; a share of what is not nothing is not "0 %". @param {number} percent @param {number} value */
+export const shareText = (percent, value) => (percent === 0 && value > 0 ? "<0.1 %" : `${toStep(percent, percent % 100 === 0 ? 1 : 0.1)} %`);
 
 /**
  * An error bound: 4.8e-7, 24.6, and 0 where the bits agree.

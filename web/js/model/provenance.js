@@ -28,6 +28,26 @@ function put(map, key, value) {
   else map.set(key, new Set([value]));
 }
 
+/**
+ * The stacks of kernels as lines to be read, a kernel above those of its calls: some releases write their line breaks
+ * as \\n.  null where the text is of another kind, or damaged.
+ * @param {string} kind of the text @param {string} text @returns {{text: string, kernel: string}[] | null}
+ */
+export function stackLines(kind, text) {
+  if (!/kernel_stack_traces/.test(kind)) return null;
+  try {
+    const of = Object.entries(JSON.parse(text)).map(([name, stacks]) => {
+      const each = (Array.isArray(stacks) ? stacks : []).map((s) => `  ${decoded(String(s)).trim().replace(/\n\s*/g, (gap) => (gap.length > 3 ? "\n      " : "\n  "))}`);
+      return [name, ...each.join("\n\n").split("\n"), ""].map((line) => ({ text: line, kernel: name.replace(/:\d+$/, "") }));
+    });
+    return of.flat();
+  } catch {
+    return null;
+  }
+}
+
+const decoded = (/** @type {string} */ text) => text.replaceAll("\\n", "\n");
+
 /** The texts of one compilation, joined. */
 export class Provenance {
   constructor() {
@@ -177,7 +197,7 @@ export class Provenance {
 
   /** A kernel's source is where its stack ends. @param {string} kernel @param {string} stack */
   addStack(kernel, stack) {
-    const frames = [...stack.matchAll(/File "(.+?)", line (\d+), in [^\n]*(?:\n\s*([^\n]*))?/g)];
+    const frames = [...decoded(stack).matchAll(/File "(.+?)", line (\d+), in [^\n]*(?:\n\s*([^\n]*))?/g)];
     const last = frames[frames.length - 1];
     if (!last) return;
     const source = `${last[1]}:${last[2]}`;

@@ -188,8 +188,17 @@ export function deviceSpans(whole, hidden) {
   return spans;
 }
 
-/** Of a job each rank's lanes are together, as those of a process of one program are. @param {LaneInfo[]} lanes */
-const byRank = (lanes) => (new Set(lanes.map((l) => l.rank)).size > 1 ? lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "", compiling: l.pid !== undefined })) : lanes);
+/**
+ * Of a job each rank's lanes are together, as those of a process of one program are.  A trace and one compile log beside it,
+ * neither of which says a rank, are one program's.
+ * @param {LaneInfo[]} lanes @returns {LaneInfo[]}
+ */
+export function together(lanes) {
+  if (new Set(lanes.map((l) => l.rank)).size > 1) return lanes.map((l) => (l.rank === undefined ? l : { ...l, pid: l.rank, process: "", compiling: l.pid !== undefined }));
+  const pids = new Set(lanes.map((l) => l.pid));
+  if (pids.size !== 2 || !pids.has(undefined)) return lanes;
+  return lanes.map(({ pid, ...l }) => (pid === undefined ? l : { ...l, name: l.name.replace(`, process ${pid}`, "") }));
+}
 
 /** How far a rank's clock is from the first rank's, beside its name. @param {View} view @param {LaneInfo} lane @param {number | null | undefined} offset of the report, us: what was imported before the timeline had clocks has times as recorded */
 function clockText({ clocks }, lane, offset) {
@@ -252,7 +261,7 @@ export function decodeTimeline(buffer) {
     sampled: head.sampled,
     px: head.px,
     without: new Set(head.lanes.filter((/** @type {LaneInfo} */ l) => l.has_rows === false).map((/** @type {LaneInfo} */ l) => l.id)),
-    lanes: byRank(head.lanes),
+    lanes: together(head.lanes),
     names: head.names,
     shapes: head.shapes,
     drawn,

@@ -24,6 +24,7 @@ import { hasDots, parameters, signature } from "./source.js";
  * @property {Record<string, string> | null} files null: `source` is all @property {string} file @property {string} main
  * @property {InputRow[]} inputs @property {string[]} modes
  * @property {string} device @property {string} backend @property {string} threads
+ * @property {string} host the machine that runs it; "" for the server's own
  * @property {string} autocast a dtype; "" for none
  * @property {string} policy "" for dynamo
  * @property {boolean} grad the backward pass too
@@ -52,6 +53,7 @@ const SHOWN = new Set([
   "device",
   "backend",
   "threads",
+  "host",
   "autocast",
   "policy",
   "grad",
@@ -176,6 +178,7 @@ export function toForm(w, parametersOf) {
     device: w.device ?? "cpu",
     backend: w.backend ?? "",
     threads: w.threads ? String(w.threads) : "",
+    host: w.host === "local" ? "" : (w.host ?? ""),
     autocast: w.autocast ?? "",
     policy: w.policy === "native" ? "native" : "",
     grad: w.grad === true,
@@ -307,6 +310,7 @@ export function fromForm(f) {
     device: f.device,
     ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}),
+    ...(f.host ? { host: f.host } : {}),
     ...(f.autocast ? { autocast: f.autocast } : {}),
     ...(f.policy ? { policy: f.policy } : {}),
     ...(f.grad ? { grad: true } : {}),

@@ -10,7 +10,7 @@ import { SHOWN_BYTES, listTexts, readText, textUrl } from "../api/texts.js";
 import { bytes, count, duration, plural } from "../model/format.js";
 import { cacheOf, compileKey, compileQuery, failuresOf, stackOf } from "../model/compiles.js";
 import { differingLines } from "../model/passes.js";
-import { Provenance, isRelated } from "../model/provenance.js";
+import { Provenance, isRelated, stackLines } from "../model/provenance.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Imported} Imported */
@@ -76,6 +76,8 @@ function facts(c) {
     ["Analyses", String(c.attempts ?? 1)],
     ["Cache", cacheOf(c) || "not asked"],
   ];
+  if (typeof c.estimated_us === "number") all.push(["Estimated run time", `${duration(c.estimated_us)} of ${plural(c.estimated_ops ?? 0, "op")}`]);
+  if (c.schedule_offset !== undefined) all.push(["Collectives in the code", c.schedule_offset || c.missing_waits ? `off Inductor's order by ${c.schedule_offset}, ${plural(c.missing_waits ?? 0, "wait")} missing` : "as Inductor put them in order"]);
   const phases = Object.entries(c.phases_us ?? {}).sort((a, b) => b[1] - a[1]);
   const rows = phases.map(([name, us]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "r" }, duration(us))));
   const table = rows.length ? h("details", {}, h("summary", {}, `Time by phase: ${plural(rows.length, "phase")}; one may hold others`), scroller("Time by phase", h("table", {}, headRow(["Phase", ["Time", "r"]]), h("tbody", {}, rows)))) : null;
@@ -177,8 +179,10 @@ class Texts {
     if (!lines && text) {
       lines = readText(this.run.id, text, this.signal).then((all) => {
         const list = all.replace(/\n$/, "").split("\n");
-        this.linesOf.set(key, this.links.add(text.kind, list, this.backward.has(text.n)));
-        return list;
+        const said = this.links.add(text.kind, list, this.backward.has(text.n));
+        const stacks = stackLines(text.kind, all);
+        this.linesOf.set(key, stacks?.map((l) => ({ sources: [], nodes: [], kernels: [l.kernel] })) ?? said);
+        return stacks?.map((l) => l.text) ?? list;
       });
       lines.catch(() => this.read.delete(key)); // it may be asked for again
       this.read.set(key, lines);

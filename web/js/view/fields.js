@@ -164,15 +164,16 @@ const BACKENDS = [
  * @param {Form} f
  * @param {() => void} changed
  * @param {readonly import("../api/types.js").BackendInfo[]} there those of plugins are choices too
+ * @param {import("../api/report.js").ReportHostState[]} hosts the server's own machine first
  */
-export function devicePart(f, changed, there) {
+export function devicePart(f, changed, there, hosts) {
   const more = there.filter((b) => b.plugin).map((b) => ({ value: b.name, label: b.name }));
   const backend = select([...BACKENDS, ...more], f.backend, { id: "backend" }, (v) => {
     f.backend = v;
     changed();
   });
   const threads = textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" });
-  const gpu = there.some((b) => b.name === "cuda" && b.available) || f.device === "cuda";
+  const gpu = there.some((b) => b.name === "cuda" && b.available) || f.device === "cuda" || hosts.length > 1;
   const devices = [{ value: "cpu", label: "CPU" }, ...(gpu ? [{ value: "cuda", label: "NVIDIA GPU" }] : [])];
   const device = select(devices, f.device, { id: "device" }, (v) => {
     f.device = v;
@@ -185,7 +186,22 @@ export function devicePart(f, changed, there) {
   const first = h("div", { class: "grid" }, above("Device", device), above("Policy", policy));
   const grid = h("div", { class: "grid backend" }, above("Backend", backend), above("Threads", threads));
   const hint = "Policy dynamo breaks where torch.compile would, native as rarely as it can. Generated C needs the system's compiler; the interpreter needs none and compiles at once.";
-  return h("fieldset", {}, h("legend", {}, "Device and policy"), first, grid, h("p", { class: "hint" }, hint));
+  return h("fieldset", {}, h("legend", {}, "Device and policy"), hostChoice(f, changed, hosts), first, grid, h("p", { class: "hint" }, hint));
+}
+
+/**
+ * The machine, where the server hands runs to others, or the run had another.
+ * @param {Form} f @param {() => void} changed @param {import("../api/report.js").ReportHostState[]} hosts
+ */
+function hostChoice(f, changed, hosts) {
+  const others = hosts.filter((host) => host.name !== "local").map(({ name, title }) => ({ value: name, label: title ? `${name}: ${title}` : name }));
+  if (f.host && !others.some((o) => o.value === f.host)) others.push({ value: f.host, label: `${f.host}, none of this server's` });
+  if (!others.length) return null;
+  const choice = select([{ value: "", label: "this server's own" }, ...others], f.host, { id: "host" }, (v) => {
+    f.host = v;
+    changed();
+  });
+  return h("div", { class: "grid" }, above("Machine", choice));
 }
 
 const POLICIES = [

@@ -27,7 +27,7 @@ import {
   showErrors,
   sweepPart,
 } from "./fields.js";
-import { ApiError, getBackends, getExamples, getNames, getPasses, getRun, postRun } from "../api/client.js";
+import { ApiError, getBackends, getExamples, getHosts, getNames, getPasses, getRun, postRun } from "../api/client.js";
 import { herePath, origin } from "../api/place.js";
 import { blank, entryText, exampleGroups, exampleKey, findExamples, freeOf, fromForm, newProposal, rowsFor, sweepIsIdle, takeProposal, toForm, untyped } from "../model/workload.js";
 import { askedAt } from "../model/complete.js";
@@ -90,13 +90,14 @@ const page = new NewPage({ ...having, draft, signal, brief: true });
 
 /** What the form is made of. @param {AbortSignal} signal */
 async function parts(signal) {
-  const [{ Editor }, { examples }, { passes }, { backends, engines = [] }] = await Promise.all([
+  const [{ Editor }, { examples }, { passes }, { backends, engines = [] }, { hosts }] = await Promise.all([
     import("./editor.js"),
     getExamples(signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
     getPasses(signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
     getBackends(signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]), engines: [] })),
+    getHosts(signal).catch(() => ({ hosts: [] })),
   ]);
-  return { Editor, examples, passes, backends, engines };
+  return { Editor, examples, passes, backends, engines, hosts };
 }
 
 /**
@@ -202,7 +203,7 @@ class NewPage {
   /**
    * @param {{Editor: typeof import("./editor.js").Editor, examples: readonly Example[], passes: readonly PassInfo[],
    *   backends: readonly BackendInfo[], engines: readonly import("../api/types.js").EngineInfo[], draft: Draft,
-   *   signal: AbortSignal, brief?: boolean}} having brief: of the settings the inputs alone
+   *   hosts: import("../api/report.js").ReportHostState[], signal: AbortSignal, brief?: boolean}} having brief: of the settings the inputs alone
    */
   constructor(having) {
     this.#with = having;
@@ -412,7 +413,7 @@ class NewPage {
       inputsPart(form, changed, this.#proposed),
       weightsPart(form, changed),
       modesPart(form, changed),
-      devicePart(form, changed, this.#with.backends),
+      devicePart(form, changed, this.#with.backends, this.#with.hosts),
       precisionPart(form, changed),
       this.#sweep.el,
     ];

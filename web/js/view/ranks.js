@@ -3,8 +3,8 @@
 import { add, button, h, headRow, loadStyle, scroller, section, select, stateWell, svg } from "./dom.js";
 import { chartFiles, ofElement } from "./chart_files.js";
 import { bytes, count, duration, number, plural } from "../model/format.js";
-import { compileQuery } from "../model/compiles.js";
 import { heatKeys } from "./heat_keys.js";
+import { compileLink, graphsOfRanks } from "./ranks_graphs.js";
 import { remember } from "./router.js";
 import { heatLevel } from "../model/heat.js";
 import { FIGURES, MIXES, percent, queueShape, standing } from "../model/ranks.js";
@@ -24,7 +24,7 @@ export async function ranksTab(ctx, body, run, report) {
   if (ctx.signal.aborted) return;
   const ranks = report.import?.ranks;
   if (!ranks) return void add(body, stateWell("No ranks", h("p", {}, "This run has no trace with events of a device, and no compile logs of several ranks.")));
-  add(body, findings(ranks), divergences(run, ranks), ...(ranks.ranks.length ? [bars(ranks), heatMap(ranks), waits(ranks), path(ranks), oneRank(ranks)] : []));
+  add(body, findings(ranks), divergences(run, ranks), ...graphsOfRanks(run, ranks), ...(ranks.ranks.length ? [bars(ranks), heatMap(ranks), waits(ranks), path(ranks), oneRank(ranks)] : []));
 }
 
 /** What is to be known first. @param {Ranks} ranks */
@@ -43,10 +43,9 @@ function findings(ranks) {
 
 /** Of the first rank that differs; of one that lacks the compilation the list. @param {Run} run @param {Divergence} d */
 function placeOf(run, d) {
-  const log = run.report?.import;
-  const found = d.compile ? log?.compiles.find((c) => c.compile === d.compile && log.processes?.[c.process]?.rank === d.ranks[0]) : null;
-  const [view, query, text] = found ? ["compiles", `?${compileQuery(found)}`, `${d.compile} of rank ${d.ranks[0]}`] : d.compile ? ["compiles", "", "Compiles"] : ["timeline", "", "Timeline"];
-  return h("a", { href: `/runs/${encodeURIComponent(run.id)}/${view}${query}` }, text);
+  const link = d.compile ? compileLink(run, d.ranks[0], d.compile, undefined, `${d.compile} of rank ${d.ranks[0]}`) : "";
+  const [view, text] = d.compile || d.kind === "order" ? ["compiles", "Compiles"] : ["timeline", "Timeline"];
+  return link instanceof HTMLElement ? link : h("a", { href: `/runs/${encodeURIComponent(run.id)}/${view}` }, text);
 }
 
 /** @param {Run} run @param {Divergence} d */
