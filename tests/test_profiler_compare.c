@@ -315,7 +315,8 @@ static void a_drift_of_the_processor_is_not_felt_by_what_waits_for_a_gpu(void **
 	assert_string_equal(slower_while_the_processor_drifted(0.9), "AMBIGUOUS");
 }
 
-/* A run of a GPU whose control is arithmetic, as an earlier version's, tells nothing of launches. */
+/* A run of a GPU whose control is arithmetic, as an earlier version's, tells nothing of launches.
+ */
 static void controls_of_other_work_tell_no_drift(void **state)
 {
 	json_t *runs[2] = { report(50, 1), report(50, 1) }, *c;

@@ -90,7 +90,7 @@ static bool sandbox(struct worker_flags *f, const struct registry *registry, str
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
 	end_with_parent(WORKER_FD);
 	if (f->yields) /* what it starts has it from it */
-		setpriority(PRIO_PROCESS, 0, WORKER_NICE);
+		setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WORKER_NICE);
 	f->again = (struct worker_options){ .cache_dir = f->cache_dir,
 					    .files_folder = f->files_folder,
 					    .cpu_seconds = f->cpu_seconds,

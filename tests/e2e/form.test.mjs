@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getJson, longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
+import { getJson, longSweep, postRun, randn, startServer, until, waitFor } from "../api/harness.mjs";
 import { caretLine, openCommand, openPage, refusals, sourceOf, startBrowser, writeSource } from "./browser.mjs";
 
 let server, browser;
@@ -205,8 +205,8 @@ test("names are completed as one types: of modules, of tensors, of self; by keyb
   await source.press("Control+End");
   for (const [typed, first, rest] of [["        y = F.layer_", "layer_norm", "(x, (16,))"], ["\n        z = y.unsque", "unsqueeze", "(0)"], ["\n        z = self.mi", "mixing", "(z)"], ["\n        return torch.softm", "softmax", "(z, -1)"]]) {
     await source.pressSequentially(typed.replace(/^\n +/, "\n"), { delay: 20 });
-    await list.getByRole("option").first().waitFor();
-    assert.equal(await list.getByRole("option").first().innerText(), first);
+    /* What was found for fewer letters is there until more are looked for. */
+    await until(async () => (await list.getByRole("option").first().innerText()) === first, `${first} as the first name`);
     await page.waitForTimeout(100); // CodeMirror takes no key for a list that has just come
     await source.press("Enter");
     await list.waitFor({ state: "detached" });

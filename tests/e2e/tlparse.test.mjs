@@ -116,7 +116,9 @@ const WAYS = {
   },
   "failures_and_restarts.html": async (page) => {
     await open(page, 1, "Compiles");
-    const rows = await page.getByRole("region", { name: "Failures and restarts of the log" }).locator("tbody tr").allInnerTexts();
+    const table = page.getByRole("region", { name: "Failures and restarts of the log" }).locator("tbody tr");
+    await table.first().waitFor();
+    const rows = await table.allInnerTexts();
     assert.deepEqual(rows.map((r) => r.split("\t")[1].trim()), ["analysed again", "Unsupported"]);
     assert.match(rows.join(), /a value decided.*no op for it/s);
   },
