@@ -163,6 +163,7 @@ const WAYS = {
     await page.locator("#run-body section").first().waitFor();
     await open(page, 3, "Ranks");
     const { ranks } = (await getJson(`${server.url}/api/v1/runs/3`)).body.report.import;
+    await page.locator("#rank-order tbody tr").first().waitFor(); // drawn last
     const text = await page.locator("#main").innerText();
     for (const d of ranks.divergences) assert.ok(text.includes(d.sentence), d.sentence);
     assert.match(text, /Caches met other things at the same place: ranks 0, 1, 2, 3\./);
