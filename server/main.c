@@ -189,10 +189,10 @@ static int refuse_command(const char *word)
 
 	for (int i = 0; i < N_COMMANDS; i++)
 		nearest_offer(&n, commands[i].name);
-	fprintf(stderr, "breakeven: '%s' is not a command; ", word);
+	fprintf(stderr, "breakeven: '%s' is not a command", word);
 	if (n.best)
-		fprintf(stderr, "did you mean %s? ", n.best);
-	fprintf(stderr, "`breakeven --help` lists them\n");
+		fprintf(stderr, " (did you mean %s?)", n.best);
+	fprintf(stderr, "; `breakeven --help` lists them\n");
 	return EXIT_USAGE;
 }
 

@@ -1,12 +1,16 @@
 /* profiler/import/inductor.h -- private: what Inductor tells of its graphs in the texts of a log.
  *
- *	inductor_collective_schedule  a list: the collectives of a graph, in Inductor's order
- *	inductor_output_code          follows the schedule of its graph: its calls of collectives,
- *and of what waits for them, are counted, and held against that inductor_runtime_and_tensor_meta
- *{"ops": [{"name", "estimated_runtime_ns", "outputs":
- *	                              [{"shape", "stride", "dtype"}]}]}
- *	graph_execution               {"graph_execution_order": ["0/0", {"compile_id": "0/1"}]}, of
- *a process; the last one counts: it has all that ran before
+ *	inductor_collective_schedule
+ *		a list: the collectives of a graph, in Inductor's order
+ *	inductor_output_code
+ *		comes after the schedule of its graph: its calls of collectives and of waits
+ *		are counted and compared with that
+ *	inductor_runtime_and_tensor_meta
+ *		{"ops": [{"name", "estimated_runtime_ns", "outputs": [
+ *			{"shape", "stride", "dtype"}]}]}
+ *	graph_execution
+ *		{"graph_execution_order": ["0/0", {"compile_id": "0/1"}]}, of a process; the
+ *		last one counts: it has all that ran before
  *
  * A compilation has several graphs (forward, backward, pieces): sums are over them.
  */

@@ -37,9 +37,9 @@ struct slices {
 	int events_depth;   /* depth within the list of events; 0: not there */
 	uint64_t objects;   /* a bit for each open bracket, the lowest for the innermost: { */
 	size_t fed, again;  /* bytes that came, and that were looked through once more */
-	size_t idle; /* bytes since the feed in which an event began last; SIZE_MAX: the rest is
-			left */
-	int commas;  /* since the last event, or the list's beginning */
+	/* Bytes since the feed in which an event began last; SIZE_MAX: the rest is left out. */
+	size_t idle;
+	int commas; /* since the last event, or the list's beginning */
 	bool in_string, in_event, listed;
 	bool any;     /* an event came */
 	bool began;   /* an event began, in this feed */

@@ -180,13 +180,14 @@ static void sample_control(struct machine_watch *m, struct fusion *engine)
 
 	if (!m->data)
 		return;
-	work_us = pace_find(&m->pace);
+	work_us = pace_find(&m->pace); /* first: the thread launches where that put it */
 	launches_us = time_launches(engine);
 	if (!isnan(launches_us)) {
-		work_us = launches_us;
 		m->launches = CONTROL_LAUNCHES;
+		keep_sample(m, launches_us, 0);
+	} else {
+		keep_sample(m, isnan(work_us) ? time_work(m) : work_us, 0);
 	}
-	keep_sample(m, isnan(work_us) ? time_work(m) : work_us, 0);
 }
 
 void machine_join(struct machine_watch *m, const struct report_control *control, int process)

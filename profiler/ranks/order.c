@@ -1,8 +1,8 @@
 /* profiler/ranks/order.c -- the order in which graphs ran on ranks, place by place.
  *
- * As tlparse has it: the n-th graph of a rank stands beside the n-th of the others, whatever its
- * compile id.  Where these ids differ, or the collectives of the graphs, or what their caches met,
- * ranks do not do the same at the same time.
+ * As tlparse has it: the n-th graph of a rank is compared with the n-th of the others, whatever
+ * its compile id.  Where these ids differ, or the collectives of the graphs, or what their caches
+ * met, ranks do not do the same at the same time.
  */
 #include "profiler/ranks/order.h"
 

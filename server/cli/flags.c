@@ -58,14 +58,16 @@ static bool add(const struct flags *f, struct flag_texts *texts, const char *tex
 /* Names the flag that it may have meant.  False. */
 static bool refuse_unknown(const struct flags *f, const char *word)
 {
-	struct nearest n = nearest_to(word);
-	char detail[256];
+	char name[64], detail[256];
+	struct nearest n;
 
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	n = nearest_to(name);
 	for (int i = 0; i < f->n; i++)
 		nearest_offer(&n, f->table[i].name);
 	if (!n.best)
 		return flags_refuse(f->command, "unknown flag ", word);
-	snprintf(detail, sizeof(detail), "%.100s; did you mean %s?", word, n.best);
+	snprintf(detail, sizeof(detail), "%.100s (did you mean %s?)", word, n.best);
 	return flags_refuse(f->command, "unknown flag ", detail);
 }
 

@@ -468,8 +468,7 @@ struct worker_options {
 	const char *log;                 /* to read, with MESSAGE_IMPORT or MESSAGE_RESULTS */
 	size_t log_bytes;
 	bool blocking; /* each call once, each launch waited for: see beside.c */
-	bool yields;   /* it is WORKER_NICE below it, so that a server's own threads have processors
-			  first */
+	bool yields;   /* its priority is WORKER_NICE below the server's */
 };
 enum { WORKER_NICE = 5 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,

@@ -1,4 +1,4 @@
-// tests/api/completion.test.mjs -- what shells complete: every command, and of each the flags that its help has.
+// tests/api/completion.test.mjs -- what shells complete: every command, and of each the flags that its help has; and commands that are misspelt.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -37,4 +37,12 @@ test('zsh and fish have each command and flag, on lines that quotes close', () =
 
 test('another shell is refused', () => {
     for (const args of [['tcsh'], [], ['bash', 'zsh']]) assert.equal(spawnSync(binary, ['completion', ...args]).status, 2);
+});
+
+test('a misspelt command is refused, with the one that it may have meant', () => {
+    for (const [word, said] of [['rum', "'rum' is not a command (did you mean run?); "], ['nothing-like-it', "'nothing-like-it' is not a command; "]]) {
+        const done = spawnSync(binary, [word], { encoding: 'utf8' });
+        assert.equal(done.status, 2);
+        assert.ok(done.stderr.startsWith(`breakeven: ${said}`), done.stderr);
+    }
 });

@@ -209,7 +209,7 @@ def fill(path, into, runs, times, reports, thin, keep_days):
         into.multiply(times, int(DAYS * DAY_NS / runs / times))
     into.end()
     samples = sum(f["samples"] for f in figures) * runs * times
-    print(f"{runs * times:,} runs of {NAMES} names, {full * times:,} of them whole; {samples:,} samples behind {len(figures) * runs * times:,} figures")
+    print(f"{runs * times:,} runs of {NAMES} names, {full * times:,} of them whole; {samples:,} samples in {len(figures) * runs * times:,} figures")
 
 
 def requests(runs):
