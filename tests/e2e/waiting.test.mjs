@@ -49,6 +49,7 @@ const lines = (page, selector) => page.locator(selector).evaluate((el) => [el.ge
 async function waits(page, answers, place, said, there) {
   await page.locator(`${place}[aria-busy=true]`).waitFor({ state: "attached" });
   assert.deepEqual(await lines(page, place), ["true", "124px"]);
+  assert.ok((await sideways(page)) <= 0);
   await answers.fail();
   const failure = page.locator(`${place} .failure`);
   await failure.waitFor();
@@ -61,6 +62,24 @@ async function waits(page, answers, place, said, there) {
   await there();
   assert.equal(await page.locator(`${place}[aria-busy=true]`).count(), 0);
 }
+
+test("a page whose first answer is still to come is as wide as the window", async () => {
+  for (const [width, grey] of [[390, "358px"], [1440, "552px"]]) {
+    const { page, complaints } = await openPage(browser, { allow, width });
+    const run = await held(page, /\/api\/v1\/runs\/1/);
+    await page.goto(`${server.url}/runs/1`);
+    await page.waitForFunction(() => document.querySelector("#main")?.matches(":empty"));
+    assert.ok((await sideways(page)) <= 0);
+    const drawn = await page.locator("#main").evaluate((el) => {
+      const { width, paddingLeft, paddingRight } = getComputedStyle(el, "::before");
+      return `${parseFloat(width) - parseFloat(paddingLeft) - parseFloat(paddingRight)}px`;
+    });
+    assert.equal(drawn, grey);
+    await run.go();
+    await page.locator("#run-body").waitFor();
+    assert.deepEqual(complaints, []);
+  }
+});
 
 test("the search over texts", async () => {
   const { page, complaints } = await openPage(browser, { allow });
