@@ -8,27 +8,25 @@
 
 enum { ORDER_CHARS = 200 };
 
-#define OF_SUMMARY " LEFT JOIN run_summary ON run_summary.run = of_run"
-
-/* A name, what it is in SQL and the table that has it ("": that of runs); NULL comes last whatever
- * the direction. */
+/* A name, what it is in SQL, and whether it is a column of the summaries, of each of which an index
+ * has this order (migration 27), not of the runs; NULL comes last whatever the direction. */
 static const struct {
-	const char *name, *column, *table;
+	const char *name, *column;
+	bool is_of_summary;
 } sorts[RUN_SORT_COUNT] = {
-	[RUN_SORT_AGE] = { "age", "run.id", "" },
-	[RUN_SORT_NAME] = { "name", "lower(name)", "" },
-	[RUN_SORT_VERDICT] = { "verdict", "verdict", OF_SUMMARY },
+	[RUN_SORT_AGE] = { "age", "run.id", false },
+	[RUN_SORT_NAME] = { "name", "lower(name)", false },
+	[RUN_SORT_VERDICT] = { "verdict", "verdict", true },
 	[RUN_SORT_SPEEDUP] = { "speedup",
-			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END",
-			       OF_SUMMARY },
-	[RUN_SORT_MEDIAN] = { "median", "median_us", OF_SUMMARY },
+			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", true },
+	[RUN_SORT_MEDIAN] = { "median", "median_us", true },
 	[RUN_SORT_REPAID] = { "repaid",
 			      "CASE WHEN mode IS NOT NULL THEN ifnull(calls_to_repay, "
 			      "1.7976931348623157e308) END",
-			      OF_SUMMARY },
-	[RUN_SORT_BREAKS] = { "breaks", "breaks", OF_SUMMARY },
-	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", "" },
-	[RUN_SORT_STATUS] = { "status", "status", "" },
+			      true },
+	[RUN_SORT_BREAKS] = { "breaks", "breaks", true },
+	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", false },
+	[RUN_SORT_STATUS] = { "status", "status", false },
 };
 
 bool run_sort_from_name(const char *name, enum run_sort *out)
@@ -40,6 +38,11 @@ bool run_sort_from_name(const char *name, enum run_sort *out)
 		}
 	}
 	return false;
+}
+
+static bool is_of_summary(const struct run_query *f)
+{
+	return sorts[f->sort].is_of_summary;
 }
 
 bool run_verdict_is(const char *name)
@@ -479,9 +482,16 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  False where no
- * index has the runs in the order of a list. */
-static bool add_where(struct buf *sql, const struct run_query *f, const struct run_set *found)
+/* What a list is of. */
+enum matched {
+	EVERY_RUN,
+	IN_ORDER, /* an index has them in the order of a list */
+	UNORDERED,
+};
+
+/* " WHERE ...": what is asked for and nothing else, so that indexes serve it. */
+static enum matched add_where(struct buf *sql, const struct run_query *f,
+			      const struct run_set *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
@@ -505,41 +515,35 @@ static bool add_where(struct buf *sql, const struct run_query *f, const struct r
 		{ f->pinned, true, "pinned = 1" },
 		{ f->baseline, false, "baseline = 1" },
 	};
-	bool is_ordered = !found->asked;
+	enum matched matched = found->asked ? IN_ORDER : EVERY_RUN;
 
 	buf_puts(sql, " WHERE TRUE");
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
-			is_ordered = is_ordered && conditions[i].is_ordered;
+			matched = conditions[i].is_ordered && matched != UNORDERED ? IN_ORDER
+										   : UNORDERED;
 		}
 	found_write(found, "?4", sql);
-	return is_ordered;
+	return matched;
 }
 
-/* "WITH matched(of_run, suite or what they are sorted by) ...": the runs that are asked for.  What
+/* "WITH matched(of_run, sorted) ...": the runs that are asked for and what they are sorted by. What
  * no index has in order is looked for once, the rest as far as each reader of it goes. */
-static void write_matched(struct buf *sql, const struct run_query *f, const struct run_set *found)
+static enum matched write_matched(struct buf *sql, const struct run_query *f,
+				  const struct run_set *found)
 {
 	struct buf where = { 0 };
-	bool is_ordered = add_where(&where, f, found);
-	/* Rows of the summaries are met in their order, which the + keeps indexes out of. */
-	bool by_summary = *sorts[f->sort].table;
-	const char *materialized = is_ordered ? "NOT MATERIALIZED" : "MATERIALIZED";
+	enum matched matched = add_where(&where, f, found);
 
-	if (f->fold)
-		buf_printf(sql,
-			   "WITH matched AS %s (SELECT run.id AS of_run, suite FROM run"
-			   " LEFT JOIN suite_run ON suite_run.run = run.id",
-			   materialized);
-	else
-		buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM %s",
-			   materialized, by_summary ? "0" : sorts[f->sort].column,
-			   by_summary ? "run_row AS run" : "run");
+	buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM run",
+		   matched == UNORDERED ? "MATERIALIZED" : "NOT MATERIALIZED",
+		   is_of_summary(f) || f->fold ? "0" : sorts[f->sort].column);
 	buf_add(sql, where.data, where.len);
-	buf_puts(sql, by_summary ? " AND +run.removed_ns IS NULL), " : "), ");
+	buf_puts(sql, "), ");
 	sql->failed = sql->failed || where.failed;
 	buf_finish(&where);
+	return matched;
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
@@ -570,14 +574,17 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 
 	write_matched(sql, f, found);
 	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(of_run) AS newest,"
-		      " count(*) AS many FROM matched WHERE suite IS NOT NULL GROUP BY suite),"
+		      " count(*) AS many FROM suite_run JOIN matched ON of_run = suite_run.run"
+		      " GROUP BY suite),"
 		      " shown AS (SELECT of_run, of_run AS place, 0 AS part,"
 		      " ifnull(folded.many, 0) AS many FROM matched"
-		      " LEFT JOIN folded ON folded.suite = matched.suite"
-		      " WHERE (matched.suite IS NULL OR of_run = newest)");
+		      " LEFT JOIN suite_run ON suite_run.run = of_run"
+		      " LEFT JOIN folded ON folded.suite = suite_run.suite"
+		      " WHERE (suite_run.suite IS NULL OR of_run = newest)");
 	if (open)
-		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded JOIN matched"
-			      " ON matched.suite = folded.suite"
+		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded"
+			      " JOIN suite_run ON suite_run.suite = folded.suite"
+			      " JOIN matched ON of_run = suite_run.run"
 			      " WHERE folded.suite IN (SELECT value FROM json_each(?16))");
 	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
 	if (open) /* those rows are there twice over */
@@ -593,30 +600,68 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 {
 	const char *way = f->up ? "ASC" : "DESC";
-	bool by_summary = *sorts[f->sort].table;
 
 	if (f->sort == RUN_SORT_AGE)
 		snprintf(out, ORDER_CHARS, " ORDER BY of_run %s", way);
 	else
 		snprintf(out, ORDER_CHARS, " ORDER BY %s %s%s, of_run DESC",
-			 by_summary ? sorts[f->sort].column : "sorted", way,
+			 is_of_summary(f) ? sorts[f->sort].column : "sorted", way,
 			 f->sort == RUN_SORT_NAME ? "" : " NULLS LAST");
+}
+
+/* Where the runs of a list are that have a summary.  Its index is walked in its order, but where
+ * few match: these are sorted. */
+static const char *with_summary(const struct run_query *f, const struct run_set *found,
+				enum matched matched)
+{
+	if (matched == EVERY_RUN)
+		return "run_summary WHERE run NOT IN"
+		       " (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)";
+	if (is_given(f->name) || f->pinned || (found->asked && found->n <= FEW))
+		return "run_summary, matched WHERE run = of_run";
+	return "run_summary CROSS JOIN matched WHERE run = of_run";
+}
+
+/* A page by a column of the summaries: first the runs that have it (part 0), as far as the page
+ * goes, and only where these do not fill it the others. */
+static void write_page_of_summary(struct buf *sql, const struct run_query *f, const char *from)
+{
+	const char *column = sorts[f->sort].column, *way = f->up ? "ASC" : "DESC";
+
+	buf_printf(sql,
+		   "front AS MATERIALIZED (SELECT run AS of_run, %s AS by_it FROM %s"
+		   " AND %s IS NOT NULL ORDER BY %s %s, run DESC LIMIT ?17 + ?18),",
+		   column, from, column, column, way);
+	buf_printf(sql,
+		   " rest AS (SELECT of_run FROM (SELECT count(*) AS n FROM front) AS filled"
+		   " CROSS JOIN matched WHERE filled.n < ?17 + ?18 AND NOT EXISTS (SELECT 1 FROM"
+		   " run_summary WHERE run_summary.run = of_run AND %s IS NOT NULL)"
+		   " ORDER BY of_run DESC LIMIT ?17 + ?18),"
+		   " page AS MATERIALIZED (SELECT of_run, 0 AS many FROM (SELECT of_run, by_it,"
+		   " 0 AS part FROM front UNION ALL SELECT of_run, NULL, 1 FROM rest) AS placed"
+		   " WHERE ?16 = 0 ORDER BY part, by_it %s, of_run DESC LIMIT ?17 OFFSET ?18) ",
+		   column, way);
 }
 
 /* Each run a row, and one more where there is a next page. */
 static void write_flat(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	char order[ORDER_CHARS];
+	enum matched matched = write_matched(sql, f, found);
 
 	order_of(f, order);
-	write_matched(sql, f, found);
 	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
-		      " count(*) AS total_runs FROM matched),"
-		      " page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
-	buf_puts(sql, sorts[f->sort].table);
-	buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
-	buf_puts(sql, order);
-	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
+		      " count(*) AS total_runs FROM matched), ");
+	if (is_of_summary(f)) {
+		write_page_of_summary(sql, f, with_summary(f, found, matched));
+	} else {
+		buf_puts(sql,
+			 "page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
+		buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
+		buf_puts(sql, order);
+		buf_puts(sql, " LIMIT ?17 OFFSET ?18) ");
+	}
+	buf_puts(sql, SHOWN);
 	buf_puts(sql, order);
 }
 
