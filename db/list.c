@@ -483,67 +483,90 @@ static bool is_given(const char *text)
 }
 
 /* What a list is of. */
-enum matched {
+enum matched_as {
 	EVERY_RUN,
 	IN_ORDER, /* an index has them in the order of a list */
 	UNORDERED,
 };
 
+struct matched {
+	enum matched_as as;
+	bool is_counted;     /* run_count has how many there are */
+	const char *counted; /* which of its rows: a condition */
+};
+
 /* " WHERE ...": what is asked for and nothing else, so that indexes serve it. */
-static enum matched add_where(struct buf *sql, const struct run_query *f,
-			      const struct run_set *found)
+static struct matched add_where(struct buf *sql, const struct run_query *f,
+				const struct run_set *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
 		bool asked, is_ordered;
-		const char *sql;
+		const char *sql, *counted;
 	} conditions[] = {
-		{ is_given(f->project), true, "project = ?1" },
-		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2") },
-		{ is_given(f->device), true, "device = ?3" },
-		{ f->status >= 0, true, "status = ?5" },
-		{ broken, false, "run.id IN (" BROKEN ")" },
+		{ f->status >= 0, true, "status = ?5", "kind = 'status' AND value = ?5" },
+		{ is_given(f->device), true, "device = ?3", "kind = 'device' AND value = ?3" },
+		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2"),
+		  "kind = 'tag' AND value = ?2" },
+		{ broken, false, "run.id IN (" BROKEN ")", NULL },
 		{ is_given(f->verdict) && !broken, false, /* "NOT ENOUGH" is not-enough */
-		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))") },
+		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))"),
+		  "kind = 'verdict' AND value = ?6" },
 		{ f->speedup.asked, false,
-		  WITHIN("CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", "?7", "?8") },
-		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10") },
-		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12") },
-		{ is_given(f->name), true, "name = ?13" },
-		{ is_given(f->branch), false, "branch = ?14" },
-		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1" },
-		{ f->pinned, true, "pinned = 1" },
-		{ f->baseline, false, "baseline = 1" },
+		  WITHIN("CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", "?7", "?8"),
+		  NULL },
+		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10"), NULL },
+		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12"), NULL },
+		{ is_given(f->name), true, "name = ?13", NULL },
+		{ is_given(f->branch), false, "branch = ?14", NULL },
+		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1", NULL },
+		{ f->pinned, true, "pinned = 1", NULL },
+		{ f->baseline, false, "baseline = 1", NULL },
 	};
-	enum matched matched = found->asked ? IN_ORDER : EVERY_RUN;
+	struct matched out = { .counted = "kind = 'all'", .is_counted = !found->asked };
+	int asked = 0;
 
-	buf_puts(sql, " WHERE TRUE");
+	buf_puts(sql, is_given(f->project) ? " WHERE project = ?1" : " WHERE TRUE");
+	out.as = found->asked || is_given(f->project) ? IN_ORDER : EVERY_RUN;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
-			matched = conditions[i].is_ordered && matched != UNORDERED ? IN_ORDER
-										   : UNORDERED;
+			out.as = conditions[i].is_ordered && out.as != UNORDERED ? IN_ORDER
+										 : UNORDERED;
+			out.counted = conditions[i].counted;
+			out.is_counted = out.is_counted && out.counted && asked++ == 0;
 		}
 	found_write(found, "?4", sql);
-	return matched;
+	return out;
 }
 
 /* "WITH matched(of_run, sorted) ...": the runs that are asked for and what they are sorted by. What
  * no index has in order is looked for once, the rest as far as each reader of it goes. */
-static enum matched write_matched(struct buf *sql, const struct run_query *f,
-				  const struct run_set *found)
+static struct matched write_matched(struct buf *sql, const struct run_query *f,
+				    const struct run_set *found)
 {
 	struct buf where = { 0 };
-	enum matched matched = add_where(&where, f, found);
+	struct matched matched = add_where(&where, f, found);
 
 	buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM run",
-		   matched == UNORDERED ? "MATERIALIZED" : "NOT MATERIALIZED",
+		   matched.as == UNORDERED && !matched.is_counted ? "MATERIALIZED"
+								  : "NOT MATERIALIZED",
 		   is_of_summary(f) || f->fold ? "0" : sorts[f->sort].column);
 	buf_add(sql, where.data, where.len);
 	buf_puts(sql, "), ");
 	sql->failed = sql->failed || where.failed;
 	buf_finish(&where);
 	return matched;
+}
+
+/* "SELECT ... AS total_runs ...": how many match. */
+static void write_total(struct buf *sql, const struct run_query *f, const struct matched *matched)
+{
+	if (matched->is_counted)
+		buf_printf(sql, "SELECT ifnull(sum(n), 0) AS total_runs FROM run_count WHERE %s%s",
+			   matched->counted, is_given(f->project) ? " AND project = ?1" : "");
+	else
+		buf_puts(sql, "SELECT count(*) AS total_runs FROM matched");
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
@@ -571,8 +594,8 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 static void write_folded(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
+	struct matched matched = write_matched(sql, f, found);
 
-	write_matched(sql, f, found);
 	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(of_run) AS newest,"
 		      " count(*) AS many FROM suite_run JOIN matched ON of_run = suite_run.run"
 		      " GROUP BY suite),"
@@ -590,9 +613,9 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 	if (open) /* those rows are there twice over */
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
-	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
-		      " (SELECT count(*) AS total_runs FROM matched) AS whole),"
-		      " page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM (");
+	write_total(sql, f, &matched);
+	buf_puts(sql, ") AS whole), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
 }
@@ -612,9 +635,9 @@ static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 /* Where the runs of a list are that have a summary.  Its index is walked in its order, but where
  * few match: these are sorted. */
 static const char *with_summary(const struct run_query *f, const struct run_set *found,
-				enum matched matched)
+				enum matched_as as)
 {
-	if (matched == EVERY_RUN)
+	if (as == EVERY_RUN)
 		return "run_summary WHERE run NOT IN"
 		       " (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)";
 	if (is_given(f->name) || f->pinned || (found->asked && found->n <= FEW))
@@ -633,10 +656,9 @@ static void write_page_of_summary(struct buf *sql, const struct run_query *f, co
 		   " AND %s IS NOT NULL ORDER BY %s %s, run DESC LIMIT ?17 + ?18),",
 		   column, from, column, column, way);
 	buf_printf(sql,
-		   " rest AS (SELECT of_run FROM (SELECT count(*) AS n FROM front) AS filled"
-		   " CROSS JOIN matched WHERE filled.n < ?17 + ?18 AND NOT EXISTS (SELECT 1 FROM"
-		   " run_summary WHERE run_summary.run = of_run AND %s IS NOT NULL)"
-		   " ORDER BY of_run DESC LIMIT ?17 + ?18),"
+		   " rest AS (SELECT of_run FROM matched WHERE NOT EXISTS (SELECT 1 FROM"
+		   " run_summary WHERE run_summary.run = of_run AND %s IS NOT NULL) ORDER BY of_run"
+		   " DESC LIMIT ?17 + ?18 - (SELECT count(*) FROM front)),"
 		   " page AS MATERIALIZED (SELECT of_run, 0 AS many FROM (SELECT of_run, by_it,"
 		   " 0 AS part FROM front UNION ALL SELECT of_run, NULL, 1 FROM rest) AS placed"
 		   " WHERE ?16 = 0 ORDER BY part, by_it %s, of_run DESC LIMIT ?17 OFFSET ?18) ",
@@ -647,13 +669,14 @@ static void write_page_of_summary(struct buf *sql, const struct run_query *f, co
 static void write_flat(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	char order[ORDER_CHARS];
-	enum matched matched = write_matched(sql, f, found);
+	struct matched matched = write_matched(sql, f, found);
 
 	order_of(f, order);
-	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
-		      " count(*) AS total_runs FROM matched), ");
+	buf_puts(sql, "counts AS MATERIALIZED (SELECT total_runs AS total, total_runs FROM (");
+	write_total(sql, f, &matched);
+	buf_puts(sql, ") AS whole), ");
 	if (is_of_summary(f)) {
-		write_page_of_summary(sql, f, with_summary(f, found, matched));
+		write_page_of_summary(sql, f, with_summary(f, found, matched.as));
 	} else {
 		buf_puts(sql,
 			 "page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
@@ -743,25 +766,15 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
-/* Of the runs that are there, of a project or of all. */
-#define HERE                                                                                       \
-	" NOT IN (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                            \
-	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2)) "
-/* What one index has is read in its order, once. */
 #define FACETS                                                                                     \
-	"WITH alike AS MATERIALIZED (SELECT project, device, status, count(*) AS runs FROM"        \
-	" run_row INDEXED BY run_here WHERE removed_ns IS NULL AND (?2 = '' OR project = ?2)"      \
-	" GROUP BY project, device, status) "                                                      \
-	"SELECT 'project', project, sum(runs) AS many FROM alike"                                  \
-	" WHERE project <> '' GROUP BY 2 UNION ALL "                                               \
-	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
-	"SELECT 'device', device, sum(runs) FROM alike WHERE device <> '' GROUP BY 2 UNION ALL "   \
-	"SELECT 'status', status, sum(runs) FROM alike GROUP BY 2 UNION ALL "                      \
-	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
-	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
-	" WHERE run" HERE "GROUP BY 1) AS judged UNION ALL "                                       \
-	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") AS wrong WHERE run" HERE           \
-	"HAVING count(*) > 0 ORDER BY many DESC, 2 LIMIT ?1"
+	"SELECT facet, what, many FROM (SELECT CASE kind WHEN 'all' THEN 'project' ELSE kind END"  \
+	" AS facet, CASE kind WHEN 'all' THEN project ELSE value END AS what, sum(n) AS many"      \
+	" FROM run_count WHERE kind <> 'measured' AND (?2 = '' OR project = ?2) GROUP BY 1, 2 "    \
+	"UNION ALL"                                                                                \
+	" SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") AS wrong WHERE run NOT IN"        \
+	" (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                                   \
+	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2))) AS counted"             \
+	" WHERE many > 0 AND what <> '' ORDER BY many DESC, what LIMIT ?1"
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)

@@ -231,6 +231,52 @@ static void check_pages(struct fixture *f, struct run_query q, int runs)
 	}
 }
 
+/* What is counted as runs change is what there is. */
+static void check_counts(struct fixture *f)
+{
+	assert_int_equal(
+	    ask_store(f,
+		      "SELECT count(*) FROM (SELECT kind, value, project, sum(counted) AS counted,"
+		      " sum(n) AS n FROM (SELECT kind, value, project, n AS counted, 0 AS n"
+		      " FROM run_count UNION ALL SELECT kind, value, project, 0, 1 FROM"
+		      " run_counted) AS both_of GROUP BY kind, value, project) AS differ"
+		      " WHERE counted <> n"),
+	    0);
+}
+
+static void runs_are_counted_as_they_change(void **state)
+{
+	const struct run_notes moved = { .project = "other", .tags = "t\nu" },
+			       bare = { .tags = "" };
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	int64_t total, next;
+	bool more = true;
+	int n;
+
+	insert_mixed(f);
+	check_counts(f);
+	assert_true(db_run_annotate(f->db, 2, &moved, &err));
+	assert_true(db_run_annotate(f->db, 3, &bare, &err));
+	check_counts(f);
+	list(f, (struct run_query){ .project = "other", .tag = "u", .status = -1, .limit = 9 }, &n,
+	     &next, &total);
+	assert_int_equal(total, 1);
+	assert_true(db_run_annotate(f->db, 2, &bare, &err)); /* of another project now */
+	assert_true(db_run_delete(f->db, 2, &err) && db_run_delete(f->db, 3, &err));
+	assert_true(db_run_restore(f->db, 6, &err) && db_run_restore(f->db, 3, &err));
+	check_counts(f);
+	while (more)
+		assert_true(db_run_purge(f->db, INT64_MAX, &more, &err));
+	check_counts(f);
+	tell_store(f,
+		   "DELETE FROM run_row WHERE id IN (5, 7, 8)"); /* as no statement of ours does */
+	check_counts(f);
+	list(f, (struct run_query){ .status = -1, .limit = 99 }, &n, &next, &total);
+	assert_int_equal(total, 11);
+	assert_int_equal(n, 11);
+}
+
 static void pages_of_an_order_are_the_order(void **state)
 {
 	static const struct {
@@ -324,6 +370,7 @@ int main(void)
 		TEST(a_text_is_looked_for_in_all_that_names_a_run),
 		TEST(a_list_is_filtered_by_where_runs_come_from),
 		TEST(a_list_is_filtered_by_verdict),
+		TEST(runs_are_counted_as_they_change),
 		TEST(pages_of_an_order_are_the_order),
 		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),
 		TEST(a_run_of_a_list_has_the_runs_before_it),
