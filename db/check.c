@@ -222,6 +222,28 @@ static json_t *describe(struct checked *c, const char *path, struct err *err)
 }
 
 /* All of it is of one moment, whoever writes meanwhile. */
+/* What is counted as runs change equals what there is; an earlier version counts nothing. */
+static void check_counts(struct checked *c)
+{
+	struct sql_statement *s;
+
+	if (number_of(c, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_counted'") <= 0)
+		return;
+	s = prepare(c,
+		    "WITH here AS (SELECT kind, value, project, count(*) AS n FROM run_counted"
+		    " GROUP BY 1, 2, 3) SELECT kind, value, project, sum(counted), sum(n) FROM"
+		    " (SELECT kind, value, project, n AS counted, 0 AS n FROM run_count UNION ALL"
+		    " SELECT kind, value, project, 0, n FROM here) GROUP BY 1, 2, 3"
+		    " HAVING sum(counted) <> sum(n)");
+	while (next(c, s))
+		problem(c,
+			"run_count: %s %s of project \"%s\" counts %lld runs, and there are %lld; "
+			"`breakeven vacuum` counts again",
+			db_text(s, 0), db_text(s, 1), db_text(s, 2), (long long)sql_int64(s, 3),
+			(long long)sql_int64(s, 4));
+	sql_finalize(s);
+}
+
 static json_t *check(struct checked *c, const char *path, struct err *err)
 {
 	static const char *const packed[] = { "report", "findings", "timeline_answer" };
@@ -242,6 +264,7 @@ static json_t *check(struct checked *c, const char *path, struct err *err)
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
 		check_packed(c, packed[i]);
 	check_environments(c);
+	check_counts(c);
 	return describe(c, path, err);
 }
 

@@ -424,6 +424,19 @@ static bool takes_pages_back(struct db *db, struct err *err)
 		       "write the store as a whole", err);
 }
 
+/* How many runs there are of what one asks for most. */
+static bool count_again(struct db *db, struct err *err)
+{
+	return db_write_begin(db, err) &&
+	       db_write_end(
+		   db,
+		   db_exec(db->writer,
+			   "DELETE FROM run_count; INSERT INTO run_count SELECT kind, value,"
+			   " project, count(*) FROM run_counted GROUP BY kind, value, project",
+			   "count the runs", err),
+		   err);
+}
+
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 {
 	int64_t n = 0;
@@ -431,12 +444,11 @@ bool db_give_back(struct db *db, bool all, bool *more, struct err *err)
 	bool ok;
 
 	*more = false;
-	if (db->is_shared) /* its server gives space back by itself */
-		return true;
-	ok = read_free_pages(db, &n, err);
+	ok = db->is_shared ||
+	     read_free_pages(db, &n, err); /* its server gives space back by itself */
 	*more = ok && n > (all ? 0 : FREE_PAGES_MOST);
 	if (!*more)
-		return ok;
+		return ok && (!all || count_again(db, err));
 	if (all && !takes_pages_back(db, err))
 		return false;
 	n -= all ? 0 : FREE_PAGES_KEPT;

@@ -825,7 +825,7 @@ bool db_key_answer(struct db *db, const struct request_key *k, struct err *err);
 
 /* Gives a part of the space of what was deleted back to the disk, a little is kept for what comes
  * next unless it is to give `all`; *more: there may be more to give.  It holds the writer's turn
- * for a moment. */
+ * for a moment.  Where it has given all it counts again how many runs there are of what. */
 bool db_give_back(struct db *db, bool all, bool *more, struct err *err);
 
 /* Runs of a status that few have: it reads each of them. */

@@ -397,8 +397,11 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
 	struct sql *h = db_reader_take(db);
 	struct sql_statement *s = db_prepare(
 	    h, err,
-	    "SELECT name, count(*) FROM run WHERE kind <> 'trace' AND status "
-	    "= 'done' GROUP BY name ORDER BY max(id) DESC LIMIT ?1",
+	    "SELECT value, sum(n), (SELECT max(id) FROM run_row INDEXED BY run_measured WHERE"
+	    " name = value AND kind <> 'trace' AND status = 'done' AND removed_ns IS NULL) AS "
+	    "newest"
+	    " FROM run_count WHERE kind = 'measured' GROUP BY value HAVING sum(n) > 0"
+	    " ORDER BY newest DESC LIMIT ?1",
 	    "i", (int64_t)limit);
 	int code = SQL_FAILED;
 

@@ -8,27 +8,25 @@
 
 enum { ORDER_CHARS = 200 };
 
-#define OF_SUMMARY " LEFT JOIN run_summary ON run_summary.run = of_run"
-
-/* A name, what it is in SQL and the table that has it ("": that of runs); NULL comes last whatever
- * the direction. */
+/* A name, what it is in SQL, and whether it is a column of the summaries, of each of which an index
+ * has this order (migration 27), not of the runs; NULL comes last whatever the direction. */
 static const struct {
-	const char *name, *column, *table;
+	const char *name, *column;
+	bool is_of_summary;
 } sorts[RUN_SORT_COUNT] = {
-	[RUN_SORT_AGE] = { "age", "run.id", "" },
-	[RUN_SORT_NAME] = { "name", "lower(name)", "" },
-	[RUN_SORT_VERDICT] = { "verdict", "verdict", OF_SUMMARY },
+	[RUN_SORT_AGE] = { "age", "run.id", false },
+	[RUN_SORT_NAME] = { "name", "lower(name)", false },
+	[RUN_SORT_VERDICT] = { "verdict", "verdict", true },
 	[RUN_SORT_SPEEDUP] = { "speedup",
-			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END",
-			       OF_SUMMARY },
-	[RUN_SORT_MEDIAN] = { "median", "median_us", OF_SUMMARY },
+			       "CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", true },
+	[RUN_SORT_MEDIAN] = { "median", "median_us", true },
 	[RUN_SORT_REPAID] = { "repaid",
 			      "CASE WHEN mode IS NOT NULL THEN ifnull(calls_to_repay, "
 			      "1.7976931348623157e308) END",
-			      OF_SUMMARY },
-	[RUN_SORT_BREAKS] = { "breaks", "breaks", OF_SUMMARY },
-	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", "" },
-	[RUN_SORT_STATUS] = { "status", "status", "" },
+			      true },
+	[RUN_SORT_BREAKS] = { "breaks", "breaks", true },
+	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')", false },
+	[RUN_SORT_STATUS] = { "status", "status", false },
 };
 
 bool run_sort_from_name(const char *name, enum run_sort *out)
@@ -40,6 +38,11 @@ bool run_sort_from_name(const char *name, enum run_sort *out)
 		}
 	}
 	return false;
+}
+
+static bool is_of_summary(const struct run_query *f)
+{
+	return sorts[f->sort].is_of_summary;
 }
 
 bool run_verdict_is(const char *name)
@@ -237,7 +240,8 @@ static void write_word(struct buf *sql, const struct search_query *s, int i)
 	if (w->kind) /* one of `kinds` */
 		buf_printf(sql, " AND kind = '%s'", w->kind);
 	if (number)
-		buf_printf(sql, " UNION ALL SELECT %lld", (long long)number);
+		buf_printf(sql, " UNION ALL SELECT id FROM run_row WHERE id = %lld",
+			   (long long)number);
 	if (!w->kind && !w->is_phrase)
 		buf_printf(
 		    sql,
@@ -260,24 +264,41 @@ static bool newest(struct sql *h, int64_t *id, struct err *err)
 	return ok;
 }
 
-/* Sets the bits of the runs that have the word. */
-static bool read_word(struct sql *h, const struct search_query *s, int i, const struct run_set *to,
-		      struct err *err)
+/* Sets the bits of runs from 8 * `byte` on. */
+static void set_bits(const struct run_set *to, int64_t byte, uint64_t bits)
+{
+	for (; bits && byte >= 0 && byte < (int64_t)to->bytes; byte++, bits >>= 8)
+		to->bits[byte] |= (uint8_t)bits;
+}
+
+/* Sets the bits of the runs that a statement has; an engine that is far sends 64 of them at once.
+ */
+static bool read_set(const struct db *db, struct sql *h, const char *runs, const char *json,
+		     const struct run_set *to, struct err *err)
 {
 	struct buf sql = { 0 };
-	struct sql_statement *stmt = NULL;
+	struct sql_statement *stmt;
 	int code = SQL_FAILED;
 
-	write_word(&sql, s, i);
-	if (sql.failed)
-		err_set(err, ERR_MEMORY, "out of memory for a search");
+	if (db->is_shared)
+		buf_printf(&sql,
+			   "SELECT run >> 6, bit_or(1::bigint << (run & 63)::int) FROM (%s) AS its"
+			   " GROUP BY 1",
+			   runs);
 	else
-		stmt = db_prepare(h, err, sql.data, "t", s->json);
+		buf_puts(&sql, runs);
+	if (sql.failed) {
+		buf_finish(&sql);
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	}
+	stmt = db_prepare(h, err, sql.data, json ? "t" : "", json);
 	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
-		int64_t run = sql_int64(stmt, 0);
+		int64_t at = sql_int64(stmt, 0);
 
-		if (run > 0 && run / 8 < (int64_t)to->bytes)
-			to->bits[run / 8] |= (uint8_t)(1u << run % 8);
+		if (db->is_shared)
+			set_bits(to, at * 8, (uint64_t)sql_int64(stmt, 1));
+		else
+			set_bits(to, at / 8, UINT64_C(1) << at % 8);
 	}
 	if (stmt && code != SQL_DONE)
 		db_fail(h, "search", err);
@@ -286,20 +307,63 @@ static bool read_word(struct sql *h, const struct search_query *s, int i, const 
 	return code == SQL_DONE;
 }
 
+static bool make_set(struct run_set *out, size_t bytes, struct arena *arena, struct err *err)
+{
+	*out = (struct run_set){ .bits = arena_alloc(arena, bytes), .bytes = bytes };
+	if (!out->bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(out->bits, 0, bytes);
+	return true;
+}
+
 /* Leaves the runs that have the next word, or have it not. */
-static bool narrow(struct sql *h, const struct search_query *s, int i, struct run_set *f,
+static bool narrow(const struct db *db, struct sql *h, int i, struct run_set *f,
 		   struct arena *arena, struct err *err)
 {
-	struct run_set has = { .bits = arena_alloc(arena, f->bytes), .bytes = f->bytes };
-	uint8_t unless = s->at[i].without ? 0xff : 0;
+	uint8_t unless = f->query->at[i].without ? 0xff : 0;
+	struct buf runs = { 0 };
+	struct run_set has;
+	bool ok;
 
-	if (!has.bits)
-		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	memset(has.bits, 0, has.bytes);
-	if (!read_word(h, s, i, &has, err))
+	write_word(&runs, f->query, i);
+	ok = make_set(&has, f->bytes, arena, err) &&
+	     (!runs.failed || err_set(err, ERR_MEMORY, "out of memory for a search")) &&
+	     read_set(db, h, runs.data, f->query->json, &has, err);
+	buf_finish(&runs);
+	for (size_t at = 0; ok && at < f->bytes; at++)
+		f->bits[at] &= has.bits[at] ^ unless;
+	return ok;
+}
+
+/* Whether each run is found that has a word, so that none is that is not there. */
+static bool has_a_word(const struct search_query *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!s->at[i].without)
+			return true;
+	return false;
+}
+
+/* Every run, or where a word narrows them down to such as there are, every number. */
+static bool begin_set(const struct db *db, struct sql *h, struct run_set *f, struct err *err)
+{
+	if (!has_a_word(f->query))
+		return read_set(db, h, "SELECT id AS run FROM run", NULL, f, err);
+	memset(f->bits, 0xff, f->bytes);
+	return true;
+}
+
+static bool leave_removed(const struct db *db, struct sql *h, struct run_set *f,
+			  struct arena *arena, struct err *err)
+{
+	struct run_set removed;
+
+	if (!make_set(&removed, f->bytes, arena, err) ||
+	    !read_set(db, h, "SELECT id AS run FROM run_row WHERE removed_ns IS NOT NULL", NULL,
+		      &removed, err))
 		return false;
 	for (size_t at = 0; at < f->bytes; at++)
-		f->bits[at] &= has.bits[at] ^ unless;
+		f->bits[at] &= (uint8_t)~removed.bits[at];
 	return true;
 }
 
@@ -316,17 +380,17 @@ static bool found_look(const struct db *db, struct sql *h, const char *text, str
 	if (!search_parse(text, arena, s, err) || s->n == 0)
 		return err->code == ERR_NONE;
 	s->is_shared = db->is_shared;
-	if (!newest(h, &most, err))
+	if (!newest(h, &most, err) || !make_set(out, (size_t)most / 8 + 1, arena, err))
 		return false;
 	out->asked = true;
-	out->bytes = (size_t)most / 8 + 1;
-	out->bits = arena_alloc(arena, out->bytes);
-	if (!out->bits)
-		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	memset(out->bits, 0xff, out->bytes);
+	out->query = s;
+	if (!begin_set(db, h, out, err))
+		return false;
 	for (int i = 0; i < s->n; i++)
-		if (!narrow(h, s, i, out, arena, err))
+		if (!narrow(db, h, i, out, arena, err))
 			return false;
+	if (!leave_removed(db, h, out, arena, err))
+		return false;
 	for (size_t at = 0; at < out->bytes; at++)
 		out->n += __builtin_popcount(out->bits[at]);
 	return true;
@@ -479,67 +543,95 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-/* " WHERE ...": what is asked for and nothing else, so that indexes serve it.  False where no
- * index has the runs in the order of a list. */
-static bool add_where(struct buf *sql, const struct run_query *f, const struct run_set *found)
+/* What a list is of. */
+enum matched_as {
+	EVERY_RUN,
+	IN_ORDER, /* an index has them in the order of a list */
+	UNORDERED,
+};
+
+struct matched {
+	enum matched_as as;
+	bool is_counted;     /* it is known how many there are: */
+	const char *counted; /* a condition on rows of run_count; NULL: those that a search found */
+};
+
+/* " WHERE ...": what is asked for and nothing else, so that indexes serve it. */
+static struct matched add_where(struct buf *sql, const struct run_query *f,
+				const struct run_set *found)
 {
 	const bool broken = f->verdict && strcmp(f->verdict, "broken") == 0;
 	const struct {
 		bool asked, is_ordered;
-		const char *sql;
+		const char *sql, *counted;
 	} conditions[] = {
-		{ is_given(f->project), true, "project = ?1" },
-		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2") },
-		{ is_given(f->device), true, "device = ?3" },
-		{ f->status >= 0, true, "status = ?5" },
-		{ broken, false, "run.id IN (" BROKEN ")" },
+		{ f->status >= 0, true, "status = ?5", "kind = 'status' AND value = ?5" },
+		{ is_given(f->device), true, "device = ?3", "kind = 'device' AND value = ?3" },
+		{ is_given(f->tag), false, RUN_IN("run FROM run_tag WHERE tag = ?2"),
+		  "kind = 'tag' AND value = ?2" },
+		{ broken, false, "run.id IN (" BROKEN ")", NULL },
 		{ is_given(f->verdict) && !broken, false, /* "NOT ENOUGH" is not-enough */
-		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))") },
+		  RUN_IN("run FROM run_summary WHERE verdict = upper(replace(?6, '-', ' '))"),
+		  "kind = 'verdict' AND value = ?6" },
 		{ f->speedup.asked, false,
-		  WITHIN("CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", "?7", "?8") },
-		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10") },
-		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12") },
-		{ is_given(f->name), true, "name = ?13" },
-		{ is_given(f->branch), false, "branch = ?14" },
-		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1" },
-		{ f->pinned, true, "pinned = 1" },
-		{ f->baseline, false, "baseline = 1" },
+		  WITHIN("CASE WHEN verdict <> '" RUN_DISAGREES "' THEN speedup END", "?7", "?8"),
+		  NULL },
+		{ f->breaks.asked, false, WITHIN("breaks", "?9", "?10"), NULL },
+		{ f->median_us.asked, false, WITHIN("median_us", "?11", "?12"), NULL },
+		{ is_given(f->name), true, "name = ?13", NULL },
+		{ is_given(f->branch), false, "branch = ?14", NULL },
+		{ is_given(f->commit), false, "instr(commit_id, ?15) = 1", NULL },
+		{ f->pinned, true, "pinned = 1", NULL },
+		{ f->baseline, false, "baseline = 1", NULL },
 	};
-	bool is_ordered = !found->asked;
+	struct matched out = { .counted = found->asked ? NULL : "kind = 'all'" };
+	int asked = found->asked; /* beside the project */
 
-	buf_puts(sql, " WHERE TRUE");
+	buf_puts(sql, is_given(f->project) ? " WHERE project = ?1" : " WHERE TRUE");
+	out.as = found->asked || is_given(f->project) ? IN_ORDER : EVERY_RUN;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		if (conditions[i].asked) {
 			buf_printf(sql, " AND %s", conditions[i].sql);
-			is_ordered = is_ordered && conditions[i].is_ordered;
+			out.as = conditions[i].is_ordered && out.as != UNORDERED ? IN_ORDER
+										 : UNORDERED;
+			out.counted = conditions[i].counted;
+			asked += out.counted ? 1 : 2;
 		}
+	out.is_counted = asked < 2 && !(found->asked && is_given(f->project));
 	found_write(found, "?4", sql);
-	return is_ordered;
+	return out;
 }
 
-/* "WITH matched(of_run, suite or what they are sorted by) ...": the runs that are asked for.  What
+/* "WITH matched(of_run, sorted) ...": the runs that are asked for and what they are sorted by. What
  * no index has in order is looked for once, the rest as far as each reader of it goes. */
-static void write_matched(struct buf *sql, const struct run_query *f, const struct run_set *found)
+static struct matched write_matched(struct buf *sql, const struct run_query *f,
+				    const struct run_set *found)
 {
 	struct buf where = { 0 };
-	bool is_ordered = add_where(&where, f, found);
-	/* Rows of the summaries are met in their order, which the + keeps indexes out of. */
-	bool by_summary = *sorts[f->sort].table;
-	const char *materialized = is_ordered ? "NOT MATERIALIZED" : "MATERIALIZED";
+	struct matched matched = add_where(&where, f, found);
 
-	if (f->fold)
-		buf_printf(sql,
-			   "WITH matched AS %s (SELECT run.id AS of_run, suite FROM run"
-			   " LEFT JOIN suite_run ON suite_run.run = run.id",
-			   materialized);
-	else
-		buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM %s",
-			   materialized, by_summary ? "0" : sorts[f->sort].column,
-			   by_summary ? "run_row AS run" : "run");
+	buf_printf(sql, "WITH matched AS %s (SELECT run.id AS of_run, %s AS sorted FROM run",
+		   matched.as == UNORDERED && !matched.is_counted ? "MATERIALIZED"
+								  : "NOT MATERIALIZED",
+		   is_of_summary(f) || f->fold ? "0" : sorts[f->sort].column);
 	buf_add(sql, where.data, where.len);
-	buf_puts(sql, by_summary ? " AND +run.removed_ns IS NULL), " : "), ");
+	buf_puts(sql, "), ");
 	sql->failed = sql->failed || where.failed;
 	buf_finish(&where);
+	return matched;
+}
+
+/* "SELECT ... AS total_runs ...": how many match. */
+static void write_total(struct buf *sql, const struct run_query *f, const struct run_set *found,
+			const struct matched *matched)
+{
+	if (matched->is_counted && !matched->counted)
+		buf_printf(sql, "SELECT %lld AS total_runs", (long long)found->n);
+	else if (matched->is_counted)
+		buf_printf(sql, "SELECT ifnull(sum(n), 0) AS total_runs FROM run_count WHERE %s%s",
+			   matched->counted, is_given(f->project) ? " AND project = ?1" : "");
+	else
+		buf_puts(sql, "SELECT count(*) AS total_runs FROM matched");
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode, newest
@@ -567,25 +659,28 @@ _Static_assert(RUN_RECENT == 12, "RECENT names it");
 static void write_folded(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	bool open = is_given(f->open) && strcmp(f->open, "[]") != 0;
+	struct matched matched = write_matched(sql, f, found);
 
-	write_matched(sql, f, found);
 	buf_puts(sql, "folded AS MATERIALIZED (SELECT suite, max(of_run) AS newest,"
-		      " count(*) AS many FROM matched WHERE suite IS NOT NULL GROUP BY suite),"
+		      " count(*) AS many FROM suite_run JOIN matched ON of_run = suite_run.run"
+		      " GROUP BY suite),"
 		      " shown AS (SELECT of_run, of_run AS place, 0 AS part,"
 		      " ifnull(folded.many, 0) AS many FROM matched"
-		      " LEFT JOIN folded ON folded.suite = matched.suite"
-		      " WHERE (matched.suite IS NULL OR of_run = newest)");
+		      " LEFT JOIN suite_run ON suite_run.run = of_run"
+		      " LEFT JOIN folded ON folded.suite = suite_run.suite"
+		      " WHERE (suite_run.suite IS NULL OR of_run = newest)");
 	if (open)
-		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded JOIN matched"
-			      " ON matched.suite = folded.suite"
+		buf_puts(sql, " UNION ALL SELECT of_run, newest, 1, 0 FROM folded"
+			      " JOIN suite_run ON suite_run.suite = folded.suite"
+			      " JOIN matched ON of_run = suite_run.run"
 			      " WHERE folded.suite IN (SELECT value FROM json_each(?16))");
 	buf_puts(sql, "), counts AS MATERIALIZED (SELECT total_runs, total_runs");
 	if (open) /* those rows are there twice over */
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
-	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM"
-		      " (SELECT count(*) AS total_runs FROM matched) AS whole),"
-		      " page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
+	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM (");
+	write_total(sql, f, found, &matched);
+	buf_puts(sql, ") AS whole), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
 }
@@ -593,30 +688,68 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 {
 	const char *way = f->up ? "ASC" : "DESC";
-	bool by_summary = *sorts[f->sort].table;
 
 	if (f->sort == RUN_SORT_AGE)
 		snprintf(out, ORDER_CHARS, " ORDER BY of_run %s", way);
 	else
 		snprintf(out, ORDER_CHARS, " ORDER BY %s %s%s, of_run DESC",
-			 by_summary ? sorts[f->sort].column : "sorted", way,
+			 is_of_summary(f) ? sorts[f->sort].column : "sorted", way,
 			 f->sort == RUN_SORT_NAME ? "" : " NULLS LAST");
+}
+
+/* Where the runs of a list are that have a summary.  Its index is walked in its order, but where
+ * few match: these are sorted. */
+static const char *with_summary(const struct run_query *f, const struct run_set *found,
+				enum matched_as as)
+{
+	if (as == EVERY_RUN)
+		return "run_summary WHERE run NOT IN"
+		       " (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)";
+	if (is_given(f->name) || f->pinned || (found->asked && found->n <= FEW))
+		return "run_summary, matched WHERE run = of_run";
+	return "run_summary CROSS JOIN matched WHERE run = of_run";
+}
+
+/* A page by a column of the summaries: first the runs that have it (part 0), as far as the page
+ * goes, and only where these do not fill it the others. */
+static void write_page_of_summary(struct buf *sql, const struct run_query *f, const char *from)
+{
+	const char *column = sorts[f->sort].column, *way = f->up ? "ASC" : "DESC";
+
+	buf_printf(sql,
+		   "front AS MATERIALIZED (SELECT run AS of_run, %s AS by_it FROM %s"
+		   " AND %s IS NOT NULL ORDER BY %s %s, run DESC LIMIT ?17 + ?18),",
+		   column, from, column, column, way);
+	buf_printf(sql,
+		   " rest AS (SELECT of_run FROM matched WHERE NOT EXISTS (SELECT 1 FROM"
+		   " run_summary WHERE run_summary.run = of_run AND %s IS NOT NULL) ORDER BY of_run"
+		   " DESC LIMIT ?17 + ?18 - (SELECT count(*) FROM front)),"
+		   " page AS MATERIALIZED (SELECT of_run, 0 AS many FROM (SELECT of_run, by_it,"
+		   " 0 AS part FROM front UNION ALL SELECT of_run, NULL, 1 FROM rest) AS placed"
+		   " WHERE ?16 = 0 ORDER BY part, by_it %s, of_run DESC LIMIT ?17 OFFSET ?18) ",
+		   column, way);
 }
 
 /* Each run a row, and one more where there is a next page. */
 static void write_flat(struct buf *sql, const struct run_query *f, const struct run_set *found)
 {
 	char order[ORDER_CHARS];
+	struct matched matched = write_matched(sql, f, found);
 
 	order_of(f, order);
-	write_matched(sql, f, found);
-	buf_puts(sql, "counts AS MATERIALIZED (SELECT count(*) AS total,"
-		      " count(*) AS total_runs FROM matched),"
-		      " page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
-	buf_puts(sql, sorts[f->sort].table);
-	buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
-	buf_puts(sql, order);
-	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN);
+	buf_puts(sql, "counts AS MATERIALIZED (SELECT total_runs AS total, total_runs FROM (");
+	write_total(sql, f, found, &matched);
+	buf_puts(sql, ") AS whole), ");
+	if (is_of_summary(f)) {
+		write_page_of_summary(sql, f, with_summary(f, found, matched.as));
+	} else {
+		buf_puts(sql,
+			 "page AS MATERIALIZED (SELECT of_run, sorted, 0 AS many FROM matched");
+		buf_puts(sql, f->before_id ? " WHERE of_run < ?16" : " WHERE ?16 = 0");
+		buf_puts(sql, order);
+		buf_puts(sql, " LIMIT ?17 OFFSET ?18) ");
+	}
+	buf_puts(sql, SHOWN);
 	buf_puts(sql, order);
 }
 
@@ -698,25 +831,15 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
-/* Of the runs that are there, of a project or of all. */
-#define HERE                                                                                       \
-	" NOT IN (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                            \
-	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2)) "
-/* What one index has is read in its order, once. */
 #define FACETS                                                                                     \
-	"WITH alike AS MATERIALIZED (SELECT project, device, status, count(*) AS runs FROM"        \
-	" run_row INDEXED BY run_here WHERE removed_ns IS NULL AND (?2 = '' OR project = ?2)"      \
-	" GROUP BY project, device, status) "                                                      \
-	"SELECT 'project', project, sum(runs) AS many FROM alike"                                  \
-	" WHERE project <> '' GROUP BY 2 UNION ALL "                                               \
-	"SELECT 'tag', tag, count(*) FROM run_tag WHERE run" HERE "GROUP BY 2 UNION ALL "          \
-	"SELECT 'device', device, sum(runs) FROM alike WHERE device <> '' GROUP BY 2 UNION ALL "   \
-	"SELECT 'status', status, sum(runs) FROM alike GROUP BY 2 UNION ALL "                      \
-	"SELECT 'verdict', replace(lower(verdict), ' ', '-'), many FROM"                           \
-	" (SELECT verdict, count(*) AS many FROM run_summary"                                      \
-	" WHERE run" HERE "GROUP BY 1) AS judged UNION ALL "                                       \
-	"SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") AS wrong WHERE run" HERE           \
-	"HAVING count(*) > 0 ORDER BY many DESC, 2 LIMIT ?1"
+	"SELECT facet, what, many FROM (SELECT CASE kind WHEN 'all' THEN 'project' ELSE kind END"  \
+	" AS facet, CASE kind WHEN 'all' THEN project ELSE value END AS what, sum(n) AS many"      \
+	" FROM run_count WHERE kind <> 'measured' AND (?2 = '' OR project = ?2) GROUP BY 1, 2 "    \
+	"UNION ALL"                                                                                \
+	" SELECT 'verdict', 'broken', count(*) FROM (" BROKEN ") AS wrong WHERE run NOT IN"        \
+	" (SELECT id FROM run_row WHERE removed_ns IS NOT NULL)"                                   \
+	" AND (?2 = '' OR run IN (SELECT id FROM run WHERE project = ?2))) AS counted"             \
+	" WHERE many > 0 AND what <> '' ORDER BY many DESC, what LIMIT ?1"
 
 bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
 		   int *n, struct err *err)

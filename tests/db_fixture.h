@@ -114,4 +114,33 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* A workload that waits; tags are joined by '\n'. */
+static inline int64_t insert_run(struct fixture *f, const char *name, const char *project,
+				 const char *tags)
+{
+	struct err err = { 0 };
+	int64_t id = 0;
+
+	assert_true(db_run_insert(f->db,
+				  &(struct run_row){ .name = name,
+						     .project = project,
+						     .device = "cpu",
+						     .modes = "eager,static",
+						     .tags = tags,
+						     .workload = "{\"name\": \"n\"}" },
+				  &id, &err));
+	return id;
+}
+
+static inline struct run_row claim_run(struct fixture *f, bool wanted)
+{
+	struct err err = { 0 };
+	struct run_row run = { 0 };
+	bool found = false;
+
+	assert_true(db_run_claim(f->db, 0, &f->arena, &run, &found, &err));
+	assert_int_equal(found, wanted);
+	return run;
+}
+
 #endif

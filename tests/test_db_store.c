@@ -12,33 +12,6 @@
 
 static const struct run_outcome empty = { .report = "{}", .report_len = 2, .environment = "{}" };
 
-static int64_t insert(struct fixture *f, const char *name, const char *project, const char *tags)
-{
-	struct err err = { 0 };
-	int64_t id = 0;
-
-	assert_true(db_run_insert(f->db,
-				  &(struct run_row){ .name = name,
-						     .project = project,
-						     .device = "cpu",
-						     .modes = "eager,static",
-						     .tags = tags,
-						     .workload = "{\"name\": \"n\"}" },
-				  &id, &err));
-	return id;
-}
-
-static struct run_row claim(struct fixture *f, bool wanted)
-{
-	struct err err = { 0 };
-	struct run_row run = { 0 };
-	bool found = false;
-
-	assert_true(db_run_claim(f->db, 0, &f->arena, &run, &found, &err));
-	assert_int_equal(found, wanted);
-	return run;
-}
-
 static struct run_row get(struct fixture *f, int64_t id)
 {
 	struct err err = { 0 };
@@ -51,15 +24,15 @@ static struct run_row get(struct fixture *f, int64_t id)
 static void runs_are_claimed_oldest_first_and_once(void **state)
 {
 	struct fixture *f = *state;
-	int64_t first = insert(f, "a", "", ""), second = insert(f, "b", "", "");
-	struct run_row run = claim(f, true);
+	int64_t first = insert_run(f, "a", "", ""), second = insert_run(f, "b", "", "");
+	struct run_row run = claim_run(f, true);
 
 	assert_int_equal(run.id, first);
 	assert_int_equal(run.status, RUN_RUNNING);
 	assert_int_equal(run.attempts, 1);
 	assert_string_equal(run.workload, "{\"name\": \"n\"}");
-	assert_int_equal(claim(f, true).id, second);
-	claim(f, false);
+	assert_int_equal(claim_run(f, true).id, second);
+	claim_run(f, false);
 }
 
 static void a_report_comes_back_as_it_was_stored(void **state)
@@ -83,8 +56,8 @@ static void a_report_comes_back_as_it_was_stored(void **state)
 	for (int i = 0; i < 100000; i++)
 		text[i] = (char)('a' + i % 7);
 	text[100000] = '\0';
-	insert(f, "a", "", "");
-	run = claim(f, true);
+	insert_run(f, "a", "", "");
+	run = claim_run(f, true);
 	assert_true(db_run_finish(f->db, run.id,
 				  &(struct run_outcome){ .report = text,
 							 .report_len = 100000,
@@ -110,7 +83,7 @@ static void an_ended_run_does_not_end_twice(void **state)
 {
 	struct fixture *f = *state;
 	struct err why = { 0 }, err = { 0 };
-	int64_t id = insert(f, "a", "", "");
+	int64_t id = insert_run(f, "a", "", "");
 
 	err_at(&why, ERR_SHAPE, 4, 9, "sizes do not fit");
 	assert_true(db_run_end(f->db, id, RUN_FAILED, &why, NULL, &err));
@@ -128,11 +101,11 @@ static void what_was_running_is_queued_again_and_failed_the_third_time(void **st
 {
 	struct fixture *f = *state;
 	struct err err = { 0 };
-	int64_t id = insert(f, "a", "", "");
+	int64_t id = insert_run(f, "a", "", "");
 	int n;
 
 	for (int attempt = 1; attempt <= 3; attempt++) {
-		assert_int_equal(claim(f, true).attempts, attempt);
+		assert_int_equal(claim_run(f, true).attempts, attempt);
 		db_close(f->db);
 		f->db = db_open(f->path, &err);
 		assert_non_null(f->db);
@@ -141,265 +114,19 @@ static void what_was_running_is_queued_again_and_failed_the_third_time(void **st
 	}
 	assert_int_equal(get(f, id).status, RUN_FAILED);
 	assert_int_equal(get(f, id).error.code, ERR_WORKER);
-	claim(f, false);
+	claim_run(f, false);
 }
 
 static void a_requeued_run_has_lost_no_attempt(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = { 0 };
-	int64_t id = insert(f, "a", "", "");
+	int64_t id = insert_run(f, "a", "", "");
 
-	claim(f, true);
+	claim_run(f, true);
 	assert_true(db_run_requeue(f->db, id, &err));
 	assert_int_equal(get(f, id).status, RUN_QUEUED);
-	assert_int_equal(claim(f, true).attempts, 1);
-}
-
-static struct run_row *list(struct fixture *f, struct run_query filter, int *n, int64_t *next,
-			    int64_t *total)
-{
-	struct err err = { 0 };
-	struct run_page page;
-
-	if (!db_run_list(f->db, &filter, &f->arena, &page, &err))
-		fail_msg("%s", err.message);
-	*n = page.n;
-	*next = page.next;
-	*total = page.total;
-	return page.runs;
-}
-
-static void a_list_is_filtered_and_paged(void **state)
-{
-	struct fixture *f = *state;
-	int64_t next, total;
-	struct run_row *runs;
-	int n;
-
-	insert(f, "chain", "search", "nightly\nmain");
-	insert(f, "norm", "search", "main");
-	insert(f, "chain_b", "vision", "");
-	runs = list(f, (struct run_query){ .limit = 2, .status = -1 }, &n, &next, &total);
-	assert_int_equal(n, 2);
-	assert_int_equal(total, 3);
-	assert_string_equal(runs[0].name, "chain_b");
-	runs = list(f, (struct run_query){ .limit = 2, .status = -1, .before_id = next }, &n, &next,
-		    &total);
-	assert_int_equal(n, 1);
-	assert_int_equal(next, 0);
-	assert_string_equal(runs[0].name, "chain");
-	assert_non_null(strstr(runs[0].tags, "nightly"));
-	list(f, (struct run_query){ .limit = 9, .status = -1, .project = "search" }, &n, &next,
-	     &total);
-	assert_int_equal(n, 2);
-	list(f, (struct run_query){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next,
-	     &total);
-	assert_int_equal(n, 1);
-	list(f, (struct run_query){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next, &total);
-	assert_int_equal(n, 2);
-	list(f, (struct run_query){ .limit = 9, .status = RUN_DONE }, &n, &next, &total);
-	assert_int_equal(n, 0);
-	list(f, (struct run_query){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" }, &n,
-	     &next, &total);
-	assert_int_equal(n, 0);
-}
-
-/* A run that is done, so much faster than eager. */
-static void measured(struct fixture *f, const char *name, double speedup, double repay)
-{
-	struct run_summary summary = { .mode = "static",
-				       .verdict = speedup > 1 ? "FASTER" : "SLOWER",
-				       .speedup = speedup,
-				       .median_us = 100 / speedup,
-				       .calls_to_repay = repay,
-				       .crossover_n = NAN,
-				       .at_n = NAN,
-				       .breaks = speedup > 1 ? -1 : 3 };
-	struct err err = { 0 };
-
-	insert(f, name, "bench", "t");
-	assert_true(db_run_finish(
-	    f->db, claim(f, true).id,
-	    &(struct run_outcome){
-		.report = "{}", .report_len = 2, .environment = "{}", .summary = summary },
-	    &err));
-}
-
-static void check_order(struct fixture *f, struct run_query filter, const char *names)
-{
-	struct buf got = { 0 };
-	int64_t next, total;
-	struct run_row *runs;
-	int n;
-
-	filter.status = -1;
-	filter.limit = 9;
-	runs = list(f, filter, &n, &next, &total);
-	for (int i = 0; i < n; i++)
-		buf_printf(&got, "%s%s", i ? " " : "", runs[i].name);
-	assert_string_equal(got.len ? got.data : "", names);
-	assert_int_equal(next, 0);
-	buf_finish(&got);
-}
-
-static void a_text_is_looked_for_in_all_that_names_a_run(void **state)
-{
-	struct fixture *f = *state;
-	struct run_row run = { .name = "chain", .commit = "Abc1234def", .branch = "faster-exp" };
-	const struct run_notes notes = { .note = "New driver" };
-	struct err err = { 0 };
-	int64_t id;
-
-	insert(f, "norm", "", "");
-	run.workload = run.project = run.device = run.modes = run.tags = "";
-	assert_true(db_run_insert(f->db, &run, &id, &err));
-	assert_int_equal(id, 2);
-	assert_true(db_run_annotate(f->db, id, &notes, &err));
-	check_order(f, (struct run_query){ .text = "abc12" }, "chain");
-	check_order(f, (struct run_query){ .text = "c1234" }, "");
-	check_order(f, (struct run_query){ .text = "EXP" }, "chain");
-	check_order(f, (struct run_query){ .text = "driver" }, "chain");
-	check_order(f, (struct run_query){ .text = "#2" }, "chain");
-	check_order(f, (struct run_query){ .text = "1" }, "norm");
-}
-
-static void a_list_is_filtered_by_where_runs_come_from(void **state)
-{
-	const struct run_row rows[] = {
-		{ .name = "chain",
-		  .device = "cpu",
-		  .workload = "{}",
-		  .modes = "eager",
-		  .commit = "ab12",
-		  .branch = "main" },
-		{ .name = "chain_b",
-		  .device = "cpu",
-		  .workload = "{}",
-		  .modes = "eager",
-		  .commit = "ab34",
-		  .branch = "main" },
-		{ .name = "chain",
-		  .device = "cpu",
-		  .workload = "{}",
-		  .modes = "eager",
-		  .commit = "12ab",
-		  .branch = "next" },
-	};
-	const struct {
-		struct run_query asked;
-		int n;
-	} cases[] = {
-		{ { .name = "chain" }, 2 },
-		{ { .commit = "ab" }, 2 },
-		{ { .commit = "ab1" }, 1 },
-		{ { .commit = "b1" }, 0 },
-		{ { .branch = "main" }, 2 },
-		{ { .branch = "mai" }, 0 },
-		{ { .name = "chain", .branch = "main", .commit = "ab12" }, 1 },
-		{ { .baseline = true }, 1 },
-		{ { .baseline = true, .branch = "next" }, 0 },
-		{ { .branch = "main", .fold = true }, 2 },
-	};
-	struct fixture *f = *state;
-	struct err err = { 0 };
-	int64_t id, next, total;
-	int n;
-
-	for (size_t i = 0; i < 3; i++)
-		assert_true(db_run_insert(f->db, &rows[i], &id, &err));
-	assert_true(db_run_annotate(
-	    f->db, 2, &(struct run_notes){ .sets_baseline = true, .baseline = true }, &err));
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run_query asked = cases[i].asked;
-
-		asked.limit = 9;
-		asked.status = -1;
-		list(f, asked, &n, &next, &total);
-		assert_int_equal(n, cases[i].n);
-		assert_int_equal(total, cases[i].n);
-		asked.offset = 5; /* past the end it still says how many there are */
-		list(f, asked, &n, &next, &total);
-		assert_int_equal(n, 0);
-		assert_int_equal(total, cases[i].n);
-	}
-}
-
-static void a_list_is_filtered_by_verdict(void **state)
-{
-	struct fixture *f = *state;
-	struct err why = { 0 }, err = { 0 };
-
-	measured(f, "fast", 2, 40);
-	measured(f, "slow", 0.5, INFINITY);
-	insert(f, "fails", "", "");
-	err_set(&why, ERR_WORKLOAD, "no");
-	assert_true(db_run_end(f->db, claim(f, true).id, RUN_FAILED, &why, NULL, &err));
-	insert(f, "waits", "", "");
-	check_order(f, (struct run_query){ .verdict = "faster" }, "fast");
-	check_order(f, (struct run_query){ .verdict = "slower" }, "slow");
-	check_order(f, (struct run_query){ .verdict = "broken" }, "fails");
-	check_order(f, (struct run_query){ .verdict = "not-enough" }, "");
-	assert_true(run_verdict_is("not-enough") && !run_verdict_is("FASTER"));
-}
-
-static void a_list_has_an_order_and_what_has_no_value_comes_last(void **state)
-{
-	struct fixture *f = *state;
-	enum run_sort sort;
-
-	measured(f, "b", 2, 40);
-	measured(f, "c", 0.5, INFINITY);
-	measured(f, "A", 8, 10);
-	insert(f, "waits", "", "");
-	check_order(f, (struct run_query){ 0 }, "waits A c b");
-	check_order(f, (struct run_query){ .up = true }, "b c A waits");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_NAME, .up = true }, "A b c waits");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_SPEEDUP }, "A b c waits");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_SPEEDUP, .up = true }, "c b A waits");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_REPAID, .up = true }, "A b c waits");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_BREAKS }, "c waits A b");
-	check_order(f, (struct run_query){ .sort = RUN_SORT_MEDIAN, .offset = 1 }, "b A waits");
-	assert_true(run_sort_from_name("median", &sort) && sort == RUN_SORT_MEDIAN);
-	assert_false(run_sort_from_name("id; DROP TABLE run", &sort));
-}
-
-static void a_run_of_a_list_has_the_runs_before_it(void **state)
-{
-	struct fixture *f = *state;
-	int64_t next, total;
-	struct run_row *runs;
-	int n;
-
-	for (int i = 0; i < RUN_RECENT + 3; i++) {
-		measured(f, "chain", 1 + i, 10);
-		measured(f, "other", 50, 10);
-	}
-	runs = list(f, (struct run_query){ .limit = 4, .status = -1 }, &n, &next, &total);
-	assert_string_equal(runs[1].name, "chain");
-	assert_int_equal(runs[1].n_recent, RUN_RECENT);
-	assert_true(runs[1].recent[0] == RUN_RECENT + 3 && runs[1].recent[1] == RUN_RECENT + 2);
-	assert_true(runs[3].recent[0] == RUN_RECENT + 2);
-}
-
-static void runs_are_counted_by_what_they_can_be_filtered_by(void **state)
-{
-	struct fixture *f = *state;
-	struct run_facet *facets;
-	struct err err = { 0 };
-	struct buf got = { 0 };
-	int n;
-
-	measured(f, "a", 2, 1);
-	measured(f, "b", 2, 1);
-	insert(f, "c", "search", "u");
-	assert_true(db_run_facets(f->db, NULL, &f->arena, &facets, &n, &err));
-	for (int i = 0; i < n; i++)
-		buf_printf(&got, "%s=%s:%d ", facets[i].kind, facets[i].value, (int)facets[i].runs);
-	assert_string_equal(got.data,
-			    "device=cpu:3 project=bench:2 status=done:2 verdict=faster:2 tag=t:2 "
-			    "status=queued:1 project=search:1 tag=u:1 ");
-	buf_finish(&got);
+	assert_int_equal(claim_run(f, true).attempts, 1);
 }
 
 static void remove_for_good(struct fixture *f, int64_t id)
@@ -418,18 +145,18 @@ static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
 	struct run_row run;
-	int64_t id = insert(f, "a", "", "t");
+	int64_t id = insert_run(f, "a", "", "t");
 
 	assert_false(db_run_delete(f->db, id, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
-	run = claim(f, true);
+	run = claim_run(f, true);
 	assert_true(db_run_finish(f->db, id, &empty, &err));
 	remove_for_good(f, id);
 	assert_false(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	assert_false(db_report_get(f->db, id, &report, &environment, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
-	assert_true(insert(f, "b", "", "") > id); /* ids are never used again */
+	assert_true(insert_run(f, "b", "", "") > id); /* ids are never used again */
 }
 
 static void a_second_server_on_the_same_file_is_refused(void **state)
@@ -517,7 +244,7 @@ static void the_audit_log_keeps_the_newest(void **state)
 	struct audit_row *rows, row = { .who = "ci",
 					.address = "::1",
 					.route = "POST /api/v1/runs",
-					.subject = insert(f, "a", "", "") };
+					.subject = insert_run(f, "a", "", "") };
 	struct err err = { 0 };
 	sqlite3 *h;
 	int n;
@@ -596,10 +323,10 @@ static void a_damaged_report_is_an_error_not_a_crash(void **state)
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
 	char text[4096];
-	int64_t id = insert(f, "a", "", "");
+	int64_t id = insert_run(f, "a", "", "");
 
 	memset(text, 'x', sizeof(text));
-	claim(f, true);
+	claim_run(f, true);
 	assert_true(db_run_finish(f->db, id,
 				  &(struct run_outcome){ .report = text,
 							 .report_len = sizeof(text),
@@ -651,7 +378,7 @@ static void store_block_alone(struct fixture *f, int64_t id)
 static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **state)
 {
 	struct fixture *f = *state;
-	int64_t id = insert(f, "a", "p", "");
+	int64_t id = insert_run(f, "a", "p", "");
 	const struct timeline_row blocks[] = { { 2, 0, 0, 0, "names", 5 },
 					       { 1, 3, 10, 20, "one", 3 },
 					       { 1, 3, 15, 30, "two", 3 },
@@ -663,7 +390,7 @@ static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **st
 	outcome.n_blocks = 4;
 	store_block_alone(f, id);
 	expect_blocks(f, id, 1, 0, 100, "old@10 ");
-	claim(f, true);
+	claim_run(f, true);
 	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_blocks(f, id, 2, INT64_MIN, INT64_MAX, "names@0 ");
 	expect_blocks(f, id, 1, 20, 39, "one@10 two@15 ");
@@ -700,7 +427,7 @@ static bool keep_answer(struct fixture *f, int64_t id, const char *lanes, const 
 static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void **state)
 {
 	struct fixture *f = *state;
-	int64_t id = insert(f, "a", "p", "");
+	int64_t id = insert_run(f, "a", "p", "");
 	const struct timeline_row block = { 1, 3, 10, 20, "one", 3 };
 	struct run_outcome outcome = empty;
 	struct err err = { 0 };
@@ -719,7 +446,7 @@ static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void
 	expect_answer(f, id, "", 1, "all");
 	expect_answer(f, id, "static", 2, NULL);
 	expect_answer(f, id + 1, "", 1, NULL);
-	claim(f, true);
+	claim_run(f, true);
 	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_answer(f, id, "static", 1, NULL);
 	assert_true(keep_answer(f, id, "", "all", 4));
@@ -743,7 +470,7 @@ static int64_t begin_trace(struct fixture *f)
 static void blocks_of_a_trace_come_in_order_and_each_once(void **state)
 {
 	struct fixture *f = *state;
-	int64_t id = begin_trace(f), job = insert(f, "a", "p", "");
+	int64_t id = begin_trace(f), job = insert_run(f, "a", "p", "");
 	const struct timeline_row blocks[] = { { 1, 3, 10, 20, "one", 3 },
 					       { 1, 3, 15, 30, "two", 3 },
 					       { 1, 3, 40, 50, "three", 5 } };
@@ -752,7 +479,7 @@ static void blocks_of_a_trace_come_in_order_and_each_once(void **state)
 
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_true(run.trace && run.status == RUN_RUNNING && run.started_ns > 0);
-	assert_int_equal(claim(f, true).id, job); /* a trace is no job */
+	assert_int_equal(claim_run(f, true).id, job); /* a trace is no job */
 	assert_true(
 	    db_trace_append(f->db, id, &(struct trace_post){ 0, blocks, 2, 100, 1000 }, &err));
 	/* The answer was lost: the same again, and one more. */
@@ -869,7 +596,7 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	assert_int_equal(n, 0); /* nothing to take up again */
 	assert_true(db_run_get(f->db, cut, &f->arena, &run, &err));
 	assert_int_equal(run.status, RUN_FAILED);
-	claim(f, false);
+	claim_run(f, false);
 }
 
 static void expect_findings(struct fixture *f, int64_t id, const char *version, const char *wanted)
@@ -888,7 +615,7 @@ static void expect_findings(struct fixture *f, int64_t id, const char *version, 
 static void findings_are_kept_by_version_and_go_with_their_run(void **state)
 {
 	struct fixture *f = *state;
-	int64_t id = insert(f, "a", "p", "");
+	int64_t id = insert_run(f, "a", "p", "");
 	struct run_outcome outcome = empty;
 	struct err err = { 0 };
 	char longer[4000];
@@ -897,7 +624,7 @@ static void findings_are_kept_by_version_and_go_with_their_run(void **state)
 	longer[sizeof(longer) - 1] = '\0';
 	outcome.findings = "{\"answer\":[]}";
 	outcome.version = "0.1.0+a";
-	claim(f, true);
+	claim_run(f, true);
 	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_findings(f, id, "0.1.0+a", outcome.findings);
 	expect_findings(f, id, "0.1.0+b", NULL);
@@ -919,13 +646,6 @@ int main(void)
 		TEST(an_ended_run_does_not_end_twice),
 		TEST(what_was_running_is_queued_again_and_failed_the_third_time),
 		TEST(a_requeued_run_has_lost_no_attempt),
-		TEST(a_list_is_filtered_and_paged),
-		TEST(a_list_is_filtered_by_where_runs_come_from),
-		TEST(a_list_is_filtered_by_verdict),
-		TEST(a_text_is_looked_for_in_all_that_names_a_run),
-		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),
-		TEST(a_run_of_a_list_has_the_runs_before_it),
-		TEST(runs_are_counted_by_what_they_can_be_filtered_by),
 		TEST(removing_a_run_removes_all_of_it_but_only_once_ended),
 		TEST(a_second_server_on_the_same_file_is_refused),
 		TEST(a_store_locked_by_another_program_is_named),

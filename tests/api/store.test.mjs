@@ -146,6 +146,9 @@ test('check names what is wrong: a page, a reference, what is packed, a hash, a 
     wrong('what is packed', 'UPDATE report SET data = zeroblob(40), codec = 1 WHERE run = 2', /report of run 2: a stored report is damaged/);
     wrong('its length', 'UPDATE report SET bytes = -5, codec = 1 WHERE run = 3', /report of run 3: /);
     wrong('a hash', "UPDATE environment SET json = json || ' '", /environment 1: it has another hash/);
+    wrong('a count', "UPDATE run_count SET n = n + 1 WHERE kind = 'all'", /run_count: all .* counts \d+ runs, and there are \d+; `breakeven vacuum` counts again/);
+    works('vacuum', '--db', at('wrong'));
+    assert.deepEqual(works('check', '--db', at('wrong')).problems, []);
     const [file] = readdirSync(`${at('sound')}.files`);
     writeFileSync(join(`${at('sound')}.files`, file), 'other bytes');
     const done = command('check', '--db', at('sound'));

@@ -96,7 +96,7 @@ class Shared:
 
     def take(self, rows):
         if self.indexes is None:  # made again at the end: half the time
-            made = self.psql("SELECT indexrelid::regclass || '|' || pg_get_indexdef(indexrelid) FROM pg_index i WHERE NOT indisunique AND indrelid IN (" + ", ".join(f"'{t}'::regclass" for t in TABLES) + ")").splitlines()
+            made = self.psql("SELECT indexrelid::regclass || '|' || replace(pg_get_indexdef(indexrelid), chr(10), ' ') FROM pg_index i WHERE NOT indisunique AND indrelid IN (" + ", ".join(f"'{t}'::regclass" for t in TABLES) + ")").splitlines()
             self.indexes = [line.split("|", 1)[1] for line in made]
             self.psql("".join(f"DROP INDEX {line.split('|')[0]};" for line in made))
         parts = ["SET session_replication_role = replica;\nBEGIN;\n"]  # no trigger looks for what a row refers to: it is there
@@ -126,6 +126,7 @@ class Shared:
             self.psql(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
         for index in self.indexes:
             self.psql(index)
+        self.psql("DELETE FROM run_count; INSERT INTO run_count SELECT kind, value, project, count(*) FROM run_counted GROUP BY kind, value, project")
         self.psql("VACUUM ANALYZE")
 
 
