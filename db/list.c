@@ -240,7 +240,8 @@ static void write_word(struct buf *sql, const struct search_query *s, int i)
 	if (w->kind) /* one of `kinds` */
 		buf_printf(sql, " AND kind = '%s'", w->kind);
 	if (number)
-		buf_printf(sql, " UNION ALL SELECT %lld", (long long)number);
+		buf_printf(sql, " UNION ALL SELECT id FROM run_row WHERE id = %lld",
+			   (long long)number);
 	if (!w->kind && !w->is_phrase)
 		buf_printf(
 		    sql,
@@ -263,24 +264,41 @@ static bool newest(struct sql *h, int64_t *id, struct err *err)
 	return ok;
 }
 
-/* Sets the bits of the runs that have the word. */
-static bool read_word(struct sql *h, const struct search_query *s, int i, const struct run_set *to,
-		      struct err *err)
+/* Sets the bits of runs from 8 * `byte` on. */
+static void set_bits(const struct run_set *to, int64_t byte, uint64_t bits)
+{
+	for (; bits && byte >= 0 && byte < (int64_t)to->bytes; byte++, bits >>= 8)
+		to->bits[byte] |= (uint8_t)bits;
+}
+
+/* Sets the bits of the runs that a statement has; an engine that is far sends 64 of them at once.
+ */
+static bool read_set(const struct db *db, struct sql *h, const char *runs, const char *json,
+		     const struct run_set *to, struct err *err)
 {
 	struct buf sql = { 0 };
-	struct sql_statement *stmt = NULL;
+	struct sql_statement *stmt;
 	int code = SQL_FAILED;
 
-	write_word(&sql, s, i);
-	if (sql.failed)
-		err_set(err, ERR_MEMORY, "out of memory for a search");
+	if (db->is_shared)
+		buf_printf(&sql,
+			   "SELECT run >> 6, bit_or(1::bigint << (run & 63)::int) FROM (%s) AS its"
+			   " GROUP BY 1",
+			   runs);
 	else
-		stmt = db_prepare(h, err, sql.data, "t", s->json);
+		buf_puts(&sql, runs);
+	if (sql.failed) {
+		buf_finish(&sql);
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	}
+	stmt = db_prepare(h, err, sql.data, json ? "t" : "", json);
 	while (stmt && (code = sql_step(stmt)) == SQL_ROW) {
-		int64_t run = sql_int64(stmt, 0);
+		int64_t at = sql_int64(stmt, 0);
 
-		if (run > 0 && run / 8 < (int64_t)to->bytes)
-			to->bits[run / 8] |= (uint8_t)(1u << run % 8);
+		if (db->is_shared)
+			set_bits(to, at * 8, (uint64_t)sql_int64(stmt, 1));
+		else
+			set_bits(to, at / 8, UINT64_C(1) << at % 8);
 	}
 	if (stmt && code != SQL_DONE)
 		db_fail(h, "search", err);
@@ -289,20 +307,63 @@ static bool read_word(struct sql *h, const struct search_query *s, int i, const 
 	return code == SQL_DONE;
 }
 
+static bool make_set(struct run_set *out, size_t bytes, struct arena *arena, struct err *err)
+{
+	*out = (struct run_set){ .bits = arena_alloc(arena, bytes), .bytes = bytes };
+	if (!out->bits)
+		return err_set(err, ERR_MEMORY, "out of memory for a search");
+	memset(out->bits, 0, bytes);
+	return true;
+}
+
 /* Leaves the runs that have the next word, or have it not. */
-static bool narrow(struct sql *h, const struct search_query *s, int i, struct run_set *f,
+static bool narrow(const struct db *db, struct sql *h, int i, struct run_set *f,
 		   struct arena *arena, struct err *err)
 {
-	struct run_set has = { .bits = arena_alloc(arena, f->bytes), .bytes = f->bytes };
-	uint8_t unless = s->at[i].without ? 0xff : 0;
+	uint8_t unless = f->query->at[i].without ? 0xff : 0;
+	struct buf runs = { 0 };
+	struct run_set has;
+	bool ok;
 
-	if (!has.bits)
-		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	memset(has.bits, 0, has.bytes);
-	if (!read_word(h, s, i, &has, err))
+	write_word(&runs, f->query, i);
+	ok = make_set(&has, f->bytes, arena, err) &&
+	     (!runs.failed || err_set(err, ERR_MEMORY, "out of memory for a search")) &&
+	     read_set(db, h, runs.data, f->query->json, &has, err);
+	buf_finish(&runs);
+	for (size_t at = 0; ok && at < f->bytes; at++)
+		f->bits[at] &= has.bits[at] ^ unless;
+	return ok;
+}
+
+/* Whether each run is found that has a word, so that none is that is not there. */
+static bool has_a_word(const struct search_query *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!s->at[i].without)
+			return true;
+	return false;
+}
+
+/* Every run, or where a word narrows them down to such as there are, every number. */
+static bool begin_set(const struct db *db, struct sql *h, struct run_set *f, struct err *err)
+{
+	if (!has_a_word(f->query))
+		return read_set(db, h, "SELECT id AS run FROM run", NULL, f, err);
+	memset(f->bits, 0xff, f->bytes);
+	return true;
+}
+
+static bool leave_removed(const struct db *db, struct sql *h, struct run_set *f,
+			  struct arena *arena, struct err *err)
+{
+	struct run_set removed;
+
+	if (!make_set(&removed, f->bytes, arena, err) ||
+	    !read_set(db, h, "SELECT id AS run FROM run_row WHERE removed_ns IS NOT NULL", NULL,
+		      &removed, err))
 		return false;
 	for (size_t at = 0; at < f->bytes; at++)
-		f->bits[at] &= has.bits[at] ^ unless;
+		f->bits[at] &= (uint8_t)~removed.bits[at];
 	return true;
 }
 
@@ -319,17 +380,17 @@ static bool found_look(const struct db *db, struct sql *h, const char *text, str
 	if (!search_parse(text, arena, s, err) || s->n == 0)
 		return err->code == ERR_NONE;
 	s->is_shared = db->is_shared;
-	if (!newest(h, &most, err))
+	if (!newest(h, &most, err) || !make_set(out, (size_t)most / 8 + 1, arena, err))
 		return false;
 	out->asked = true;
-	out->bytes = (size_t)most / 8 + 1;
-	out->bits = arena_alloc(arena, out->bytes);
-	if (!out->bits)
-		return err_set(err, ERR_MEMORY, "out of memory for a search");
-	memset(out->bits, 0xff, out->bytes);
+	out->query = s;
+	if (!begin_set(db, h, out, err))
+		return false;
 	for (int i = 0; i < s->n; i++)
-		if (!narrow(h, s, i, out, arena, err))
+		if (!narrow(db, h, i, out, arena, err))
 			return false;
+	if (!leave_removed(db, h, out, arena, err))
+		return false;
 	for (size_t at = 0; at < out->bytes; at++)
 		out->n += __builtin_popcount(out->bits[at]);
 	return true;
@@ -491,8 +552,8 @@ enum matched_as {
 
 struct matched {
 	enum matched_as as;
-	bool is_counted;     /* run_count has how many there are */
-	const char *counted; /* which of its rows: a condition */
+	bool is_counted;     /* it is known how many there are: */
+	const char *counted; /* a condition on rows of run_count; NULL: those that a search found */
 };
 
 /* " WHERE ...": what is asked for and nothing else, so that indexes serve it. */
@@ -523,8 +584,8 @@ static struct matched add_where(struct buf *sql, const struct run_query *f,
 		{ f->pinned, true, "pinned = 1", NULL },
 		{ f->baseline, false, "baseline = 1", NULL },
 	};
-	struct matched out = { .counted = "kind = 'all'", .is_counted = !found->asked };
-	int asked = 0;
+	struct matched out = { .counted = found->asked ? NULL : "kind = 'all'" };
+	int asked = found->asked; /* beside the project */
 
 	buf_puts(sql, is_given(f->project) ? " WHERE project = ?1" : " WHERE TRUE");
 	out.as = found->asked || is_given(f->project) ? IN_ORDER : EVERY_RUN;
@@ -534,8 +595,9 @@ static struct matched add_where(struct buf *sql, const struct run_query *f,
 			out.as = conditions[i].is_ordered && out.as != UNORDERED ? IN_ORDER
 										 : UNORDERED;
 			out.counted = conditions[i].counted;
-			out.is_counted = out.is_counted && out.counted && asked++ == 0;
+			asked += out.counted ? 1 : 2;
 		}
+	out.is_counted = asked < 2 && !(found->asked && is_given(f->project));
 	found_write(found, "?4", sql);
 	return out;
 }
@@ -560,9 +622,12 @@ static struct matched write_matched(struct buf *sql, const struct run_query *f,
 }
 
 /* "SELECT ... AS total_runs ...": how many match. */
-static void write_total(struct buf *sql, const struct run_query *f, const struct matched *matched)
+static void write_total(struct buf *sql, const struct run_query *f, const struct run_set *found,
+			const struct matched *matched)
 {
-	if (matched->is_counted)
+	if (matched->is_counted && !matched->counted)
+		buf_printf(sql, "SELECT %lld AS total_runs", (long long)found->n);
+	else if (matched->is_counted)
 		buf_printf(sql, "SELECT ifnull(sum(n), 0) AS total_runs FROM run_count WHERE %s%s",
 			   matched->counted, is_given(f->project) ? " AND project = ?1" : "");
 	else
@@ -614,7 +679,7 @@ static void write_folded(struct buf *sql, const struct run_query *f, const struc
 		buf_puts(sql, " + (SELECT ifnull(sum(many), 0) FROM folded WHERE suite IN"
 			      " (SELECT value FROM json_each(?16)))");
 	buf_puts(sql, " - (SELECT ifnull(sum(many - 1), 0) FROM folded) AS total FROM (");
-	write_total(sql, f, &matched);
+	write_total(sql, f, found, &matched);
 	buf_puts(sql, ") AS whole), page AS MATERIALIZED (SELECT * FROM shown ORDER BY place DESC");
 	buf_puts(sql, open ? ", part, of_run DESC" : "");
 	buf_puts(sql, " LIMIT ?17 OFFSET ?18) " SHOWN " ORDER BY place DESC, part, of_run DESC");
@@ -673,7 +738,7 @@ static void write_flat(struct buf *sql, const struct run_query *f, const struct 
 
 	order_of(f, order);
 	buf_puts(sql, "counts AS MATERIALIZED (SELECT total_runs AS total, total_runs FROM (");
-	write_total(sql, f, &matched);
+	write_total(sql, f, found, &matched);
 	buf_puts(sql, ") AS whole), ");
 	if (is_of_summary(f)) {
 		write_page_of_summary(sql, f, with_summary(f, found, matched.as));

@@ -241,6 +241,18 @@ struct cuts {
 	int n;
 };
 
+/* The names of tensor_split's two parameters: PyTorch has three ways to call the first. */
+static const char *const *apart_by(const struct arguments *args, const char *const *usual)
+{
+	static const char *const by_name[][2] = { { "indices", "dim" }, { "sections", "dim" } };
+
+	for (int k = 0; args->kw && k < args->kw->n; k++)
+		for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
+			if (strcmp(args->kw->names[k].str->text, by_name[i][0]) == 0)
+				return by_name[i];
+	return usual;
+}
+
 static bool split(const struct decomposer *c, const struct tensor_call *call, struct value *out,
 		  struct err *err);
 
@@ -432,6 +444,8 @@ static bool split(const struct decomposer *c, const struct tensor_call *call, st
 	cuts.of = call->t;
 	cuts.n = 0;
 	cuts.bounds[0] = value_int(0);
+	if (any)
+		names = apart_by(call->args, apart);
 	if (!decompose_args(f->name, &(struct parameter_names){ names, 2, 1 }, call->args, given,
 			    err) ||
 	    !find_dim(c, call->t, given[1], &cuts.dim, &size, err))
@@ -662,6 +676,30 @@ static bool device_of(const char *name, struct value *out, struct err *err)
 	return true;
 }
 
+/* x.itemsize, and x.nbytes, which is a symbol where a size is one. */
+static bool bytes_of(const struct decomposer *c, struct value t, bool all, struct value *out,
+		     struct err *err)
+{
+	struct vm_host *host = c->host;
+	struct value size;
+	enum dtype dtype;
+	int rank;
+
+	if (!c->type(c->self, t, &rank, &dtype, err))
+		return false;
+	*out = value_int((int64_t)dtype_bytes(dtype));
+	for (int d = 0; all && d < rank; d++) {
+		if (!c->size(c->self, t, d, &size, err))
+			return false;
+		if (size.kind == VALUE_INT && out->kind == VALUE_INT)
+			*out = value_int(out->i * size.i);
+		else if (!host->binary(host->self, &(struct binary){ BIN_MUL, false, size, *out },
+				       out, err))
+			return false;
+	}
+	return true;
+}
+
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
 		    struct value *out, struct err *err)
 {
@@ -688,6 +726,8 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		*out = value_none();
 		return true;
 	}
+	if (strcmp(name, "itemsize") == 0 || strcmp(name, "nbytes") == 0)
+		return bytes_of(c, t, *name == 'n', out, err);
 	if (strcmp(name, "device") == 0)
 		return device_of(random_on_gpu(c, t) ? "cuda:0" : "cpu", out, err);
 	if (strcmp(name, "real") == 0) { /* no tensor is complex */

@@ -189,7 +189,7 @@ class List(_Sequence, _Changing):
         return reversed(self._plain)
 
     def __iadd__(self, other):
-        self._plain.extend(other)
+        self._plain.extend(self._plain if other is self else other)
         return self
 
     def __imul__(self, count):
@@ -200,7 +200,7 @@ class List(_Sequence, _Changing):
         self._plain.append(item)
 
     def extend(self, items):
-        self._plain.extend(items)
+        self._plain.extend(self._plain if items is self else items)
 
     def insert(self, index, item):
         self._plain.insert(index, item)

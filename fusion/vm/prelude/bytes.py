@@ -284,7 +284,7 @@ class Bytearray(_Row):
         self._plain.append(item)
 
     def extend(self, items):
-        self._plain.extend(items)
+        self._plain.extend(self._plain if items is self else items)
 
     def pop(self, at=-1):
         return self._plain.pop(at)

@@ -198,7 +198,7 @@ class deque:
             self.data.pop()
 
     def extend(self, items):
-        for item in items:
+        for item in list(items) if items is self else items:
             self.append(item)
 
     def pop(self):
@@ -212,7 +212,7 @@ class deque:
         return self.data.pop(0)
 
     def extendleft(self, items):
-        for item in items:
+        for item in list(items) if items is self else items:
             self.appendleft(item)
 
     def rotate(self, n=1):
