@@ -138,7 +138,8 @@ static bool put_table(struct bundle_writer *w, struct sql *h, int table, const s
 #define ENDED " status IN ('done', 'failed', 'cancelled') "
 #define ASKED                                                                                      \
 	" FROM run WHERE (?1 = 0 OR id = ?1)"                                                      \
-	" AND (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2))"                      \
+	" AND (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2 UNION ALL"              \
+	" SELECT run FROM suite_kept WHERE suite = ?2))"                                           \
 	" AND (?3 = '' OR project = ?3) "
 static const char choose_sql[] =
     "SELECT (SELECT json_group_array(id) FROM (SELECT id" ASKED "AND" ENDED "ORDER BY id) AS a),"

@@ -244,7 +244,7 @@ struct timeline_row {
  * -1. */
 struct run_result {
 	int64_t run;
-	const char *engine, *policy, *mode, *status, *reason; /* reason NULL: none */
+	const char *engine, *mode, *status, *reason; /* reason NULL: none */
 	double speedup, speedup_lo, speedup_hi;
 	double median_us, compile_ms, launches, peak_bytes, max_abs_error;
 	int64_t graphs, capture_breaks, lowering_breaks, recompiles;
@@ -400,18 +400,26 @@ struct suite_member {
 	struct run_row run;
 	int64_t workload; /* its place in the suite */
 	const char *policy;
+	const char *likeness; /* equal where program, settings, engine and machine are; NULL, "": it
+			       * is like none */
+	bool kept;            /* the run was made for an earlier suite: nothing has changed since */
 };
 
 struct suite {
 	int64_t id;
 	const char *name, *project, *request, *workloads;
 	int64_t created_ns;
-	int64_t counts[RUN_STATUS_COUNT]; /* of its runs */
+	int64_t counts[RUN_STATUS_COUNT]; /* of its runs, without those that are kept */
+	int64_t kept;                     /* runs of earlier suites that it has */
+	bool again;                       /* none is to be kept; db_suite_insert() alone */
 };
 
 /* Queues the runs of a suite, all or none; a member whose run.error is set has failed at
- * once.  Reads name, project, request and workloads of *suite, and of each member what
- * db_run_insert() reads, workload and policy; sets the ids. */
+ * once.  One that is like a run of an earlier suite of the project, done with all its modes passed
+ * (of another machine: as the newest run that came from there says the machine is now), has that:
+ * it is kept, and nothing is queued.  Reads name, project, request, workloads and again of *suite,
+ * and of each member what db_run_insert() reads, workload, policy and likeness; sets the ids, kept
+ * and the count of these. */
 bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *members, size_t n,
 		     struct err *err);
 
@@ -437,7 +445,8 @@ struct suite_page {
 bool db_suite_list(struct db *db, const struct suite_query *query, struct arena *arena,
 		   struct suite_page *out, struct err *err);
 
-/* Its runs in the order of their ids, without `run.workload`, and what their modes gave. */
+/* Its runs in the order of their ids, without `run.workload`, and what their modes gave.  One that
+ * is kept may be there twice, for two workloads that are alike. */
 struct suite_contents {
 	struct suite_member *members;
 	int n_members;
@@ -447,9 +456,13 @@ struct suite_contents {
 bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_contents *out,
 		      struct err *err);
 
-/* Takes a suite and those of its runs that are there out of all that is read.  db_suite_restore()
- * has both back, until db_run_purge() removes them.  CONFLICT while one of them is queued or
- * running. */
+/* Queues those of its runs again that were cancelled, as if they had never begun; *n: how many.
+ * CONFLICT where none was, or another machine still ends one. */
+bool db_suite_resume(struct db *db, int64_t id, int64_t *n, struct err *err);
+
+/* Takes a suite and those of its runs that are there out of all that is read; one that another
+ * suite keeps becomes a run of that, and this one would keep it.  db_suite_restore() has both back,
+ * until db_run_purge() removes them.  CONFLICT while one of them is queued or running. */
 bool db_suite_delete(struct db *db, int64_t id, struct err *err);
 
 /* `author`: FORBIDDEN where a run of it is another's; NULL: whosoever they are.  NOT_FOUND: no such

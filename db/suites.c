@@ -9,11 +9,13 @@
 static bool insert_member(struct db *db, int64_t suite, struct suite_member *m, struct err *err)
 {
 	return run_insert(db, &m->run, &m->run.id, err) &&
-	       db_step_once(db->writer,
-			    db_prepare(db->writer, err,
-				       "INSERT INTO suite_run VALUES(?1, ?2, ?3, ?4)", "iiit",
-				       m->run.id, suite, m->workload, m->policy),
-			    "store a run of a suite", err) &&
+	       db_step_once(
+		   db->writer,
+		   db_prepare(db->writer, err,
+			      "INSERT INTO suite_run(run, suite, workload, policy, likeness)"
+			      " VALUES(?1, ?2, ?3, ?4, ?5)",
+			      "iiitt", m->run.id, suite, m->workload, m->policy, m->likeness),
+		   "store a run of a suite", err) &&
 	       (m->run.error.code == ERR_NONE ||
 		run_end(db, m->run.id, RUN_FAILED, &m->run.error, err));
 }
@@ -33,6 +35,44 @@ static bool insert_suite(struct db *db, struct suite *row, struct err *err)
 	return true;
 }
 
+/* The newest run that it is like, of a suite that is there or was; 0: none. */
+static bool find_like(struct db *db, const struct suite_member *m, int64_t *run, struct err *err)
+{
+	struct sql_statement *s = db_prepare(
+	    db->writer, err,
+	    "SELECT run.id FROM suite_run JOIN run ON run.id = suite_run.run"
+	    " JOIN report ON report.run = run.id WHERE likeness = ?1 AND likeness <> ''"
+	    " AND run.project = ?2 AND run.host = ?3 AND run.status = 'done'"
+	    " AND EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id)"
+	    " AND NOT EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id AND"
+	    " run_result.status <> 'pass')"
+	    " AND (?3 = '' OR report.environment = (SELECT newest.environment FROM report AS newest"
+	    " JOIN run AS its ON its.id = newest.run WHERE its.host = ?3 AND its.status = 'done'"
+	    " ORDER BY its.id DESC LIMIT 1)) ORDER BY run.id DESC LIMIT 1",
+	    "ttt", m->likeness, m->run.project, m->run.host);
+	int code = s ? sql_step(s) : SQL_FAILED;
+
+	*run = code == SQL_ROW ? sql_int64(s, 0) : 0;
+	if (s && code == SQL_FAILED)
+		db_fail(db->writer, "look for a run to keep", err);
+	sql_finalize(s);
+	return code != SQL_FAILED;
+}
+
+static bool keep_member(struct db *db, struct suite *suite, struct suite_member *m, int64_t run,
+			struct err *err)
+{
+	m->run.id = run;
+	m->kept = true;
+	suite->kept++;
+	return db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "INSERT INTO suite_kept(suite, workload, policy, run)"
+				       " VALUES(?1, ?2, ?3, ?4)",
+				       "iiti", suite->id, m->workload, m->policy, run),
+			    "keep a run of an earlier suite", err);
+}
+
 bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *members, size_t n,
 		     struct err *err)
 {
@@ -40,9 +80,17 @@ bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *memb
 
 	if (!db_write_begin(db, err))
 		return false;
+	row->kept = 0;
 	ok = insert_suite(db, row, err);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = insert_member(db, row->id, &members[i], err);
+	for (size_t i = 0; ok && i < n; i++) {
+		struct suite_member *m = &members[i];
+		int64_t like = 0;
+
+		if (!row->again && m->likeness && *m->likeness && m->run.error.code == ERR_NONE)
+			ok = find_like(db, m, &like, err);
+		ok = ok && (like ? keep_member(db, row, m, like, err)
+				 : insert_member(db, row->id, m, err));
+	}
 	return db_write_end(db, ok, err);
 }
 
@@ -71,7 +119,21 @@ static void read_suite(struct sql_statement *s, struct arena *arena, struct suit
 	SUITE_COLUMNS(COLUMN_READ)
 }
 
-/* Its runs by status. */
+static bool count_kept(struct sql *h, struct suite *suite, struct err *err)
+{
+	struct sql_statement *s = db_prepare(h, err,
+					     "SELECT count(*) FROM suite_kept JOIN run ON run.id ="
+					     " suite_kept.run WHERE suite_kept.suite = ?1",
+					     "i", suite->id);
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(h, "count what a suite keeps", err));
+
+	if (ok)
+		suite->kept = sql_int64(s, 0);
+	sql_finalize(s);
+	return ok;
+}
+
+/* Its runs by status, and those that it keeps. */
 static bool count_runs(struct sql *h, struct suite *suite, struct err *err)
 {
 	struct sql_statement *s = db_prepare(
@@ -90,7 +152,7 @@ static bool count_runs(struct sql *h, struct suite *suite, struct err *err)
 	if (code != SQL_DONE)
 		db_fail(h, "count the runs of a suite", err);
 	sql_finalize(s);
-	return code == SQL_DONE;
+	return code == SQL_DONE && count_kept(h, suite, err);
 }
 
 static bool get_with(struct sql *h, int64_t id, struct arena *arena, struct suite *out,
@@ -179,6 +241,11 @@ bool db_suite_list(struct db *db, const struct suite_query *query, struct arena 
 	return ok;
 }
 
+/* Those that it made, and those that it keeps. */
+#define ITS_RUNS                                                                                   \
+	"SELECT run AS member, workload, policy, 0 AS kept FROM suite_run WHERE suite = ?1"        \
+	" UNION ALL SELECT run, workload, policy, 1 FROM suite_kept WHERE suite = ?1"
+
 static bool read_members(struct sql *h, int64_t id, struct arena *arena,
 			 struct suite_member **members, int n, struct err *err)
 {
@@ -189,10 +256,10 @@ static bool read_members(struct sql *h, int64_t id, struct arena *arena,
 	if (!rows)
 		return err_set(err, ERR_MEMORY, "out of memory for a suite");
 	s = db_prepare(h, err,
-		       "SELECT " RUN_COLUMNS ", suite_run.workload, policy FROM run"
-		       " JOIN suite_run ON suite_run.run = run.id"
+		       "SELECT " RUN_COLUMNS ", its.workload, its.policy, its.kept FROM (" ITS_RUNS
+		       ") AS its JOIN run ON run.id = its.member"
 		       " LEFT JOIN run_summary ON run_summary.run = run.id"
-		       " WHERE suite = ?1 ORDER BY run.id LIMIT ?2",
+		       " ORDER BY run.id, its.workload LIMIT ?2",
 		       "ii", id, (int64_t)n);
 	if (!s)
 		return false;
@@ -200,7 +267,8 @@ static bool read_members(struct sql *h, int64_t id, struct arena *arena,
 		int at = run_read(s, 0, arena, &rows[len].run);
 
 		rows[len].workload = sql_int64(s, at);
-		rows[len++].policy = text_at(s, at + 1, arena);
+		rows[len].policy = text_at(s, at + 1, arena);
+		rows[len++].kept = sql_int(s, at + 2) != 0;
 	}
 	if (code != SQL_DONE)
 		db_fail(h, "read the runs of a suite", err);
@@ -213,9 +281,9 @@ static bool read_members(struct sql *h, int64_t id, struct arena *arena,
 
 static struct run_result read_result(struct sql_statement *s, struct arena *arena)
 {
-	struct run_result row = { .run = sql_int64(s, 0), .policy = text_at(s, 1, arena) };
+	struct run_result row = { .run = sql_int64(s, 0) };
 	struct run_result *out = &row;
-	int at = 2;
+	int at = 1;
 
 	RESULT_COLUMNS(COLUMN_READ)
 	return row;
@@ -224,7 +292,9 @@ static struct run_result read_result(struct sql_statement *s, struct arena *aren
 static bool count_results(struct sql *h, int64_t id, int *n, struct err *err)
 {
 	struct sql_statement *s = db_prepare(
-	    h, err, "SELECT count(*) FROM run_result JOIN suite_run USING (run) WHERE suite = ?1",
+	    h, err,
+	    "SELECT count(*) FROM run_result WHERE run IN (SELECT member FROM (" ITS_RUNS
+	    ") AS its)",
 	    "i", id);
 	bool ok = s && sql_step(s) == SQL_ROW;
 
@@ -250,11 +320,11 @@ static bool read_results(struct sql *h, int64_t id, struct arena *arena,
 		return err_set(err, ERR_MEMORY, "out of memory for a suite");
 	/* in the order of modes of a run: eager, then as they are measured */
 	s = db_prepare(h, err,
-		       "SELECT run_result.run, suite_run.policy" RESULT_COLUMNS(
+		       "SELECT run_result.run" RESULT_COLUMNS(
 			   RESULT_NAME) " FROM run_result"
-					" JOIN suite_run ON suite_run.run = run_result.run"
-					" JOIN run ON run.id = run_result.run WHERE suite = ?1 "
-					"ORDER BY run_result.run,"
+					" JOIN run ON run.id = run_result.run WHERE run.id IN"
+					" (SELECT member FROM (" ITS_RUNS
+					") AS its) ORDER BY run_result.run,"
 					" engine, instr(',' || modes || ',', ',' || "
 					"run_result.mode || ',') LIMIT ?2",
 		       "ii", id, (int64_t)most);
@@ -277,13 +347,104 @@ bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct sui
 	struct suite suite = { .id = id };
 	bool ok = count_runs(h, &suite, err);
 
-	*out = (struct suite_contents){ 0 };
+	*out = (struct suite_contents){ .n_members = (int)suite.kept };
 	for (int i = 0; i < RUN_STATUS_COUNT; i++)
 		out->n_members += (int)suite.counts[i];
 	ok = ok && read_members(h, id, arena, &out->members, out->n_members, err) &&
 	     read_results(h, id, arena, &out->results, &out->n_results, err);
 	db_reader_give(db, h);
 	return ok;
+}
+
+/* What another suite keeps becomes its own, and this one keeps it. */
+#define KEPT_ELSEWHERE                                                                             \
+	" FROM suite_kept AS k JOIN suite AS its ON its.id = k.suite WHERE k.run = suite_run.run"  \
+	" AND k.suite <> ?1"
+
+static bool give_kept(struct db *db, int64_t id, struct err *err)
+{
+	static const char *const steps[] = {
+		"INSERT INTO suite_kept(suite, workload, policy, run) SELECT suite, workload,"
+		" policy, run FROM suite_run WHERE suite = ?1 AND EXISTS (SELECT 1" KEPT_ELSEWHERE
+		")",
+		"UPDATE suite_run SET (suite, workload, policy) = (SELECT k.suite, k.workload,"
+		" k.policy" KEPT_ELSEWHERE " ORDER BY k.suite DESC, k.workload LIMIT 1)"
+		" WHERE suite = ?1 AND EXISTS (SELECT 1" KEPT_ELSEWHERE ")",
+		"DELETE FROM suite_kept WHERE suite <> ?1 AND EXISTS (SELECT 1 FROM suite_run AS s"
+		" WHERE s.run = suite_kept.run AND s.suite = suite_kept.suite AND s.workload ="
+		" suite_kept.workload AND s.policy = suite_kept.policy)",
+	};
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < sizeof(steps) / sizeof(steps[0]); i++)
+		ok = db_step_once(db->writer, db_prepare(db->writer, err, steps[i], "i", id),
+				  "leave runs to the suites that keep them", err);
+	return ok;
+}
+
+#define CANCELLED_OF                                                                               \
+	" (SELECT id FROM run JOIN suite_run ON suite_run.run = run.id WHERE suite_run.suite = ?1" \
+	" AND status = 'cancelled')"
+
+/* CONFLICT where another machine has not ended what was cancelled. */
+static bool all_ended(struct db *db, int64_t id, struct err *err)
+{
+	struct sql_statement *s = db_prepare(
+	    db->writer, err, "SELECT count(*) FROM placement WHERE run IN" CANCELLED_OF, "i", id);
+	bool ok = s && (sql_step(s) == SQL_ROW || db_fail(db->writer, "look for placements", err));
+
+	if (ok && sql_int(s, 0) > 0)
+		ok = err_set(
+		    err, ERR_CONFLICT,
+		    "suite %lld: another machine is still ending %d of its runs; resume it "
+		    "a little later",
+		    (long long)id, sql_int(s, 0));
+	sql_finalize(s);
+	return ok;
+}
+
+/* What there is of a run that was cancelled goes: it begins anew. */
+static bool queue_cancelled(struct db *db, int64_t id, int64_t *n, struct err *err)
+{
+	bool ok = db_step_once(db->writer,
+			       db_prepare(db->writer, err,
+					  "DELETE FROM report WHERE run IN" CANCELLED_OF, "i", id),
+			       "forget a part of a report", err) &&
+		  db_step_once(db->writer,
+			       db_prepare(db->writer, err,
+					  "DELETE FROM findings WHERE run IN" CANCELLED_OF, "i",
+					  id),
+			       "forget the findings of a part", err) &&
+		  db_step_once(
+		      db->writer,
+		      db_prepare(db->writer, err,
+				 "UPDATE run_row SET status = 'queued', attempts = 0, started_ns ="
+				 " NULL, finished_ns = NULL, points_kept = 0, points_of = 0,"
+				 " error_code = NULL, error_message = NULL, error_line = NULL,"
+				 " error_column = NULL WHERE id IN" CANCELLED_OF,
+				 "i", id),
+		      "queue what was cancelled", err);
+
+	*n = ok ? sql_changes(db->writer) : 0;
+	return ok;
+}
+
+bool db_suite_resume(struct db *db, int64_t id, int64_t *n, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct suite suite;
+	bool ok;
+
+	*n = 0;
+	if (!db_write_begin(db, err))
+		return false;
+	ok = get_with(db->writer, id, &arena, &suite, err);
+	arena_finish(&arena);
+	if (ok && !suite.counts[RUN_CANCELLED])
+		ok = err_set(err, ERR_CONFLICT, "no run of suite %lld was cancelled",
+			     (long long)id);
+	ok = ok && all_ended(db, id, err) && queue_cancelled(db, id, n, err);
+	return db_write_end(db, ok, err);
 }
 
 bool db_suite_delete(struct db *db, int64_t id, struct err *err)
@@ -300,7 +461,7 @@ bool db_suite_delete(struct db *db, int64_t id, struct err *err)
 	if (ok && suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING] > 0)
 		ok = err_set(err, ERR_CONFLICT, "suite %lld still runs; cancel it first",
 			     (long long)id);
-	ok = ok &&
+	ok = ok && give_kept(db, id, err) &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
 				     "UPDATE run_row SET removed_ns = ?2 WHERE removed_ns IS NULL"

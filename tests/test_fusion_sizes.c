@@ -75,7 +75,8 @@ static void print_tensor_value(void *context, struct buf *out, struct value v)
 {
 	(void)context;
 	if (v.kind == VALUE_TENSOR)
-		tensor_print(out, v.tensor->memory, DTYPE_F32, "");
+		tensor_print(out, v.tensor->memory,
+			     &(struct tensor_form){ DTYPE_F32, "", &PRINT_DEFAULTS });
 	else
 		buf_puts(out, value_type_name(v));
 }

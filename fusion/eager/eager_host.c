@@ -580,7 +580,8 @@ static bool host_repr(void *self, struct value t, struct buf *text, struct err *
 		strcpy(suffix, "requires_grad=True");
 	if (t.tensor->is_parameter)
 		buf_puts(text, "Parameter containing:\n");
-	tensor_print(text, t.tensor->memory, e->modes->real, suffix);
+	tensor_print(text, t.tensor->memory,
+		     &(struct tensor_form){ e->modes->real, suffix, &e->modes->print });
 	return true;
 }
 

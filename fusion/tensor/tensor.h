@@ -21,6 +21,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/observer.h"
 #include "fusion/tensor.h"
+#include "fusion/vm/frame.h"
 #include "fusion/vm/value.h"
 
 struct fence;
@@ -199,8 +200,13 @@ struct tensor *tensor_mapped(struct allocator *a, struct mapping *m, const struc
 			     struct err *err);
 
 /* tensor_print.c */
-/* Appends what print(t) shows in PyTorch, without a newline.  `last`: what is
- * after its dtype, as grad_fn=<AddBackward0>; may be empty. */
-void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, const char *last);
+struct tensor_form {
+	enum dtype real;  /* the default dtype, which is not written */
+	const char *last; /* what is after its dtype, as grad_fn=<AddBackward0>; may be empty */
+	const struct print_options *options;
+};
+
+/* Appends what print(t) shows in PyTorch, without a newline. */
+void tensor_print(struct buf *out, const struct tensor *t, const struct tensor_form *how);
 
 #endif

@@ -1,18 +1,19 @@
 /* fusion/tensor/tensor_print.c -- a tensor as PyTorch prints it.
  *
- * Four digits, lines of 80 characters; of more than 1,000 elements the first
- * and last three along each dimension.  One width serves all elements, and is
- * found from those that are finite and not zero. */
+ * torch.set_printoptions() says how many digits there are, how long a line is, and of how
+ * many elements the first and last along each dimension are shown.  One width serves all
+ * elements, and is found from those that are finite and not zero. */
 #include "fusion/tensor/tensor.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PRECISION = 4, THRESHOLD = 1000, EDGE = 3, LINE = 80 };
+enum { TEXT_BYTES = 400 }; /* of an element: 309 digits of a float64, a point and its digits */
 
 struct format {
 	const struct tensor *t;
+	const struct print_options *o;
 	bool floating, whole, scientific, summary;
 	double least, most; /* absolute values, of those that decide */
 	int width;
@@ -20,27 +21,28 @@ struct format {
 
 static bool skips(const struct format *f, int64_t i, int64_t n)
 {
-	return f->summary && n > 2 * EDGE && i >= EDGE && i < n - EDGE;
+	return f->summary && n > 2 * f->o->edge && i >= f->o->edge && i < n - f->o->edge;
 }
 
-static int element(const struct format *f, int64_t at, char text[64])
+static int element(const struct format *f, int64_t at, char text[TEXT_BYTES])
 {
 	double v;
 
 	if (f->t->dtype == DTYPE_BOOL)
-		return snprintf(text, 64, "%s", tensor_get_int(f->t, at) ? "True" : "False");
+		return snprintf(text, TEXT_BYTES, "%s",
+				tensor_get_int(f->t, at) ? "True" : "False");
 	if (!f->floating)
-		return snprintf(text, 64, "%lld", (long long)tensor_get_int(f->t, at));
+		return snprintf(text, TEXT_BYTES, "%lld", (long long)tensor_get_int(f->t, at));
 	v = tensor_get_double(f->t, at);
 	if (isnan(v))
-		return snprintf(text, 64, "nan");
+		return snprintf(text, TEXT_BYTES, "nan");
 	if (isinf(v))
-		return snprintf(text, 64, v > 0 ? "inf" : "-inf");
+		return snprintf(text, TEXT_BYTES, v > 0 ? "inf" : "-inf");
 	if (f->scientific)
-		return snprintf(text, 64, "%.*e", PRECISION, v);
+		return snprintf(text, TEXT_BYTES, "%.*e", f->o->precision, v);
 	if (f->whole)
-		return snprintf(text, 64, "%.0f.", v);
-	return snprintf(text, 64, "%.*f", PRECISION, v);
+		return snprintf(text, TEXT_BYTES, "%.0f.", v);
+	return snprintf(text, TEXT_BYTES, "%.*f", f->o->precision, v);
 }
 
 static bool decides(const struct format *f, int64_t at)
@@ -61,7 +63,7 @@ static void note_range(struct format *f, int64_t at)
 
 static void note_width(struct format *f, int64_t at)
 {
-	char text[64];
+	char text[TEXT_BYTES];
 	int len = element(f, at, text);
 
 	f->width = len > f->width ? len : f->width;
@@ -77,7 +79,7 @@ static void walk(struct format *f, int dim, int64_t at, void (*note)(struct form
 	}
 	for (int64_t i = 0; i < f->t->size[dim]; i++) {
 		if (skips(f, i, f->t->size[dim]))
-			i = f->t->size[dim] - EDGE;
+			i = f->t->size[dim] - f->o->edge;
 		walk(f, dim + 1, at * f->t->size[dim] + i, note);
 	}
 }
@@ -88,17 +90,19 @@ static void choose(struct format *f)
 	f->whole = true;
 	f->width = 1;
 	f->least = INFINITY;
-	f->summary = tensor_numel(f->t) > THRESHOLD;
+	f->summary = tensor_numel(f->t) > f->o->threshold;
 	walk(f, 0, 0, note_range);
 	if (f->floating && f->most > 0)
 		f->scientific = f->most / f->least > 1000 || f->most > 1e8 ||
 				(!f->whole && f->least < 1e-4);
 	walk(f, 0, 0, note_width);
+	if (f->floating && f->most > 0 && f->o->scientific >= 0)
+		f->scientific = f->o->scientific; /* the width stays, as PyTorch's does */
 }
 
 static void put_element(struct buf *out, const struct format *f, int64_t at)
 {
-	char text[64];
+	char text[TEXT_BYTES];
 
 	element(f, at, text);
 	buf_printf(out, "%*s", f->width, text);
@@ -113,7 +117,7 @@ static void new_line(struct buf *out, int lines, int indent)
 
 static void put_vector(struct buf *out, const struct format *f, int64_t at, int64_t n, int indent)
 {
-	int per_line = (LINE - indent) / (f->width + 2), column = 0;
+	int per_line = (f->o->line - indent) / (f->width + 2), column = 0;
 
 	if (per_line < 1)
 		per_line = 1;
@@ -132,7 +136,7 @@ static void put_vector(struct buf *out, const struct format *f, int64_t at, int6
 		}
 		if (dots) {
 			buf_puts(out, " ...");
-			i = n - EDGE - 1;
+			i = n - f->o->edge - 1;
 		} else {
 			put_element(out, f, at + i);
 		}
@@ -157,7 +161,7 @@ static void put_dim(struct buf *out, const struct format *f, int dim, int64_t at
 		}
 		if (skips(f, i, n)) {
 			buf_puts(out, "...");
-			i = n - EDGE - 1;
+			i = n - f->o->edge - 1;
 		} else {
 			put_dim(out, f, dim + 1, at * n + i, indent + 1);
 		}
@@ -165,21 +169,23 @@ static void put_dim(struct buf *out, const struct format *f, int dim, int64_t at
 	buf_putc(out, ']');
 }
 
-static void put_suffix(struct buf *out, size_t from, int indent, const char *suffix)
+enum { INDENT = sizeof("tensor(") - 1 };
+
+static void put_suffix(struct buf *out, size_t from, int most, const char *suffix)
 {
 	const char *line = out->data ? memrchr(out->data + from, '\n', out->len - from) : NULL;
 	size_t used = line ? (size_t)(out->data + out->len - line) : out->len - from + 2;
 
-	if (used + strlen(suffix) + 2 > LINE)
-		buf_printf(out, ",\n%*s%s", indent, "", suffix);
+	if (used + strlen(suffix) + 2 > (size_t)most)
+		buf_printf(out, ",\n%*s%s", INDENT, "", suffix);
 	else
 		buf_printf(out, ", %s", suffix);
 }
 
-void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, const char *last)
+void tensor_print(struct buf *out, const struct tensor *t, const struct tensor_form *how)
 {
-	struct format f = { .t = t };
-	const int indent = (int)strlen("tensor(");
+	struct format f = { .t = t, .o = how->options };
+	const int line = how->options->line;
 	size_t from = out->len;
 	char suffix[64];
 
@@ -192,10 +198,10 @@ void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, cons
 				buf_printf(out, "%s%lld", d ? ", " : "", (long long)t->size[d]);
 			buf_puts(out, ")");
 		}
-		if (t->dtype != real)
+		if (t->dtype != how->real)
 			buf_printf(out, ", dtype=torch.%s", dtype_name(t->dtype));
-		if (*last)
-			put_suffix(out, from, indent, last);
+		if (*how->last)
+			put_suffix(out, from, line, how->last);
 		buf_putc(out, ')');
 		return;
 	}
@@ -203,12 +209,12 @@ void tensor_print(struct buf *out, const struct tensor *t, enum dtype real, cons
 	if (t->rank == 0)
 		put_element(out, &f, 0);
 	else
-		put_dim(out, &f, 0, 0, indent);
-	if (t->dtype != real && t->dtype != DTYPE_I64 && t->dtype != DTYPE_BOOL) {
+		put_dim(out, &f, 0, 0, INDENT);
+	if (t->dtype != how->real && t->dtype != DTYPE_I64 && t->dtype != DTYPE_BOOL) {
 		snprintf(suffix, sizeof(suffix), "dtype=torch.%s", dtype_name(t->dtype));
-		put_suffix(out, from, indent, suffix);
+		put_suffix(out, from, line, suffix);
 	}
-	if (*last)
-		put_suffix(out, from, indent, last);
+	if (*how->last)
+		put_suffix(out, from, line, how->last);
 	buf_putc(out, ')');
 }

@@ -241,6 +241,18 @@ struct cuts {
 	int n;
 };
 
+/* The names of tensor_split's two parameters: PyTorch has three ways to call the first. */
+static const char *const *apart_by(const struct arguments *args, const char *const *usual)
+{
+	static const char *const by_name[][2] = { { "indices", "dim" }, { "sections", "dim" } };
+
+	for (int k = 0; args->kw && k < args->kw->n; k++)
+		for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
+			if (strcmp(args->kw->names[k].str->text, by_name[i][0]) == 0)
+				return by_name[i];
+	return usual;
+}
+
 static bool split(const struct decomposer *c, const struct tensor_call *call, struct value *out,
 		  struct err *err);
 
@@ -432,6 +444,8 @@ static bool split(const struct decomposer *c, const struct tensor_call *call, st
 	cuts.of = call->t;
 	cuts.n = 0;
 	cuts.bounds[0] = value_int(0);
+	if (any)
+		names = apart_by(call->args, apart);
 	if (!decompose_args(f->name, &(struct parameter_names){ names, 2, 1 }, call->args, given,
 			    err) ||
 	    !find_dim(c, call->t, given[1], &cuts.dim, &size, err))

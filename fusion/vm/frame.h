@@ -87,6 +87,19 @@ enum gpu_use {
 	GPU_DEFAULT
 };
 
+/* torch.set_printoptions(): how a tensor is written. */
+struct print_options {
+	int precision;     /* digits after the point */
+	int64_t threshold; /* a tensor of more elements is shown by its edges */
+	int64_t edge;      /* of each dim's first and last elements */
+	int line;          /* characters */
+	int scientific;    /* 1: always, 0: never, -1: as the numbers need it */
+};
+
+enum { PRINT_PRECISION_MOST = 40, PRINT_LINE_MOST = 1000000 };
+
+static const struct print_options PRINT_DEFAULTS = { 4, 1000, 3, 80, -1 };
+
 /* What a program sets for all that comes after. */
 struct torch_modes {
 	bool grad_off;
@@ -96,6 +109,7 @@ struct torch_modes {
 	enum gpu_use gpu;
 	enum dtype real; /* torch.get_default_dtype() */
 	bool ordered;    /* torch.are_deterministic_algorithms_enabled() */
+	struct print_options print;
 };
 
 struct chunk; /* of stack memory; frames never move */

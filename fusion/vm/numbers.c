@@ -522,6 +522,22 @@ static bool prelude_set_mode(struct vm *vm, const struct builtin_call *call, str
 	return true;
 }
 
+/* The prelude has checked the numbers. */
+static bool prelude_set_print(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
+{
+	(void)err;
+	vm->modes.print = (struct print_options){
+		.precision = (int)call->args[0].i,
+		.threshold = call->args[1].i,
+		.edge = call->args[2].i,
+		.line = (int)call->args[3].i,
+		.scientific = (int)call->args[4].i,
+	};
+	*out = value_none();
+	return true;
+}
+
 /* A capture does so too, and goes back to what was when it ends. */
 static bool prelude_function_modes(struct vm *vm, const struct builtin_call *call,
 				   struct value *out, struct err *err)

@@ -57,6 +57,7 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 	vm->host = vm->first_host = host;
 	vm->epoch = 1;
 	vm->modes.real = DTYPE_F32;
+	vm->modes.print = PRINT_DEFAULTS;
 	vm->heap = heap_create(vm->limits.object_bytes);
 	if (!vm->heap) {
 		free(vm);

@@ -234,6 +234,8 @@ static bool fill_result(const struct suite_result *r, struct report_suite_result
 		REPORT_SET(to, reason, r->reason);
 	if (r->run)
 		REPORT_SET(to, run, r->run);
+	if (r->kept_ns)
+		REPORT_SET(to, kept_ns, r->kept_ns);
 	REPORT_SET_IF(to, speedup, isfinite(r->speedup.mid), r->speedup.mid);
 	REPORT_SET_IF(to, speedup_ci,
 		      isfinite(r->speedup.mid) && isfinite(r->speedup.low) &&

@@ -29,8 +29,9 @@ bool suite_status_from_name(const char *name, enum suite_status *out);
 
 /* Texts are borrowed.  Numbers that were not measured are NaN, counts -1. */
 struct suite_result {
-	int workload; /* its place in the suite, from 0 */
-	int64_t run;  /* 0: none */
+	int workload;    /* its place in the suite, from 0 */
+	int64_t run;     /* 0: none */
+	int64_t kept_ns; /* when that was made, for an earlier suite; 0: for this one */
 	const char *engine, *policy, *mode;
 	enum suite_status status;
 	const char *reason;      /* NULL: none */

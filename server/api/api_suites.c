@@ -39,20 +39,22 @@ static bool api_suites_post(struct req *req, struct reply *reply, struct err *er
 {
 	json_t *json = req_json(req, err);
 	struct suite_plan plan = { 0 };
-	int64_t id = 0;
+	struct suite_stored made = { 0 };
 	bool ok = json && req_take_project(req, json, err) &&
 		  suite_plan_make(&plan, json, req->app->registry, err) &&
 		  hosts_take_workload(req->app->hosts, plan.asked->host, false, err) &&
 		  has_engines(req->app, &plan, err) && store_has_room(req->app, err) &&
 		  queue_takes(req->app, plan.n_jobs, err) &&
-		  suite_store_plan(req->app->db, &plan, req->caller.name, &id, err);
+		  suite_store_plan(req->app->db, &plan, req->caller.name, &made, err);
 
 	if (ok) {
 		jobs_wake(req->app->jobs);
 		reply->status = 202;
-		reply->location = req_location(req, "suites", id);
-		reply->json = json_pack("{s:I, s:i, s:i}", "id", (json_int_t)id, "workloads",
-					plan.n_workloads, "runs", plan.n_jobs);
+		reply->location = req_location(req, "suites", made.id);
+		reply->json = json_pack("{s:I, s:i, s:i, s:I}", "id", (json_int_t)made.id,
+					"workloads", plan.n_workloads, "runs",
+					plan.n_jobs - (int)made.kept, "kept",
+					(json_int_t)made.kept);
 	}
 	suite_plan_finish(&plan);
 	json_decref(json);
@@ -152,7 +154,8 @@ static bool may_remove(struct req *req, int64_t id, struct err *err)
 	if (!db_suite_members(req->app->db, id, req->arena, &in, err))
 		return false;
 	for (int i = 0; i < in.n_members; i++)
-		if (!req_may_remove(req, "the suite", in.members[i].run.author, err))
+		if (!in.members[i].kept &&
+		    !req_may_remove(req, "the suite", in.members[i].run.author, err))
 			return false;
 	return true;
 }
@@ -178,6 +181,24 @@ static bool api_suite_delete(struct req *req, struct reply *reply, struct err *e
 		reply->json = json_pack("{s:I, s:s, s:o*}", "id", (json_int_t)id, "did", did,
 					"restorable_s",
 					*did == 'r' ? json_integer(JOBS_RESTORABLE_S) : NULL);
+	return ok;
+}
+
+static bool api_suite_resume(struct req *req, struct reply *reply, struct err *err)
+{
+	struct suite suite;
+	int64_t id, n;
+	bool ok = req_id(req, 0, &id, err) &&
+		  db_suite_get(req->app->db, id, req->arena, &suite, err) &&
+		  store_has_room(req->app, err) &&
+		  queue_takes(req->app, (int)suite.counts[RUN_CANCELLED], err) &&
+		  db_suite_resume(req->app->db, id, &n, err) &&
+		  db_suite_get(req->app->db, id, req->arena, &suite, err);
+
+	if (ok) {
+		jobs_wake(req->app->jobs);
+		reply->json = suite_stored_head(&suite);
+	}
 	return ok;
 }
 

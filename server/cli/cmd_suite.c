@@ -501,6 +501,12 @@ static void print_suite(struct buf *out, const struct report_suite *report)
 		   report_text(report->name), n, n == 1 ? "" : "s", (long long)report->common->n);
 	sentence_say(out, &report->sentence);
 	buf_puts(out, "\n");
+	if (report->kept)
+		buf_printf(out,
+			   "%lld run%s of an earlier suite %s kept: programs, settings, engine and "
+			   "machine are the same.  --again measures all.\n",
+			   (long long)report->kept, report->kept == 1 ? "" : "s",
+			   report->kept == 1 ? "is" : "are");
 	columns_table(out, &report->columns);
 	workloads_table(out, report);
 	causes(out, &report->causes);
@@ -524,7 +530,7 @@ struct suite_flags {
 	const char *engines, *torch_python;
 	const char *paths[MAX_PATHS], *weights[WORKLOAD_FILE_MAX_WEIGHTS];
 	int n_paths, n_weights;
-	bool json;
+	bool json, again;
 };
 
 static int read_flags(int argc, char **argv, struct suite_flags *f)
@@ -545,6 +551,7 @@ static int read_flags(int argc, char **argv, struct suite_flags *f)
 		{ "--post", .value = &f->post },
 		{ "--db", .value = &f->db },
 		{ "--engine", .value = &f->engines },
+		{ "--again", .on = &f->again },
 		{ "--json", .on = &f->json },
 		{ "--torch-python", .value = &f->torch_python },
 	};
@@ -635,6 +642,8 @@ static json_t *request_of(const struct suite_flags *f)
 	    !flags_integer("suite", "--threads", f->threads, 0, 1000000, &threads))
 		return NULL;
 	request = json_object();
+	if (f->again)
+		json_object_set_new(request, "again", json_true());
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].value)
 			json_object_set_new(request, texts[i].name, json_string(texts[i].value));

@@ -224,7 +224,6 @@ static struct run_result result_row(const struct suite_result *r)
 {
 	return (struct run_result){
 		.engine = r->engine,
-		.policy = r->policy,
 		.mode = r->mode,
 		.status = suite_status_name(r->status),
 		.reason = r->reason,

@@ -314,7 +314,8 @@ struct suite_plan {
 	int n_workloads;
 	struct suite_job *jobs; /* by workload, then by policy */
 	int n_jobs;
-	struct arena arena; /* of what is asked, names and jobs */
+	const struct registry *registry; /* whose plugins they are run with; NULL: none */
+	struct arena arena;              /* of what is asked, names and jobs */
 };
 
 /* Checks the request and each workload: what is wrong with a workload is its job's
@@ -325,9 +326,15 @@ void suite_plan_finish(struct suite_plan *plan); /* zeroed is fine */
 
 /* ---- suites.c: suites between the store (db/) and their reports (profiler/) ---- */
 
-/* Queues the runs of a plan; the caller wakes the queue. */
-bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author, int64_t *id,
-		      struct err *err);
+struct suite_stored {
+	int64_t id;
+	int64_t kept; /* jobs that have a run of an earlier suite */
+};
+
+/* Queues the runs of a plan, but for those that are like runs of earlier suites (likeness.h), where
+ * it does not ask for all `again`; the caller wakes the queue. */
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author,
+		      struct suite_stored *out, struct err *err);
 
 /* The report of a suite as far as it has come: what waits is waiting.  New; NULL with *err. */
 json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,

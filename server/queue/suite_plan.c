@@ -223,7 +223,8 @@ bool suite_plan_make(struct suite_plan *plan, const json_t *request,
 	json_t *list;
 	bool ok;
 
-	*plan = (struct suite_plan){ .whole = json_incref((json_t *)request) };
+	*plan = (struct suite_plan){ .whole = json_incref((json_t *)request),
+				     .registry = registry };
 	plan->asked = asked = read_asked(request, &plan->arena, err);
 	list = asked ? workloads_of(asked, err) : NULL;
 	ok = list && add_modes(asked, &plan->arena, err);

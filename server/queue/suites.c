@@ -11,6 +11,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
 #include "profiler/suite/suite.h"
+#include "server/queue/likeness.h"
 
 /* ---- into the store ---- */
 
@@ -57,14 +58,15 @@ static json_t *names_json(const struct suite_plan *plan)
 	return list;
 }
 
-bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author, int64_t *id,
-		      struct err *err)
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *author,
+		      struct suite_stored *out, struct err *err)
 {
 	struct arena arena = { 0 };
 	struct suite_member *members = ARENA_ARRAY(&arena, struct suite_member,
 						   (size_t)plan->n_jobs + 1);
 	struct suite suite = { .name = plan->name,
 			       .project = plan->asked->project,
+			       .again = plan->asked->again,
 			       .workloads = row_text(&arena, names_json(plan)),
 			       .request = row_text(&arena, json_incref(plan->request)) };
 	bool ok = members && suite.workloads && suite.request;
@@ -73,25 +75,27 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, const char *
 		ok = fill_member(&arena, plan, &plan->jobs[i], &members[i]);
 		members[i].run.author = author;
 	}
+	ok = ok && likeness_fill(plan, members, &arena);
 	if (!ok)
 		err_set(err, ERR_MEMORY, "out of memory for a suite");
 	else
 		ok = db_suite_insert(db, &suite, members, (size_t)plan->n_jobs, err);
-	*id = suite.id;
+	*out = (struct suite_stored){ suite.id, suite.kept };
 	arena_finish(&arena);
 	return ok;
 }
 
 /* ---- out of it, as a report ---- */
 
-static struct suite_result from_row(const struct run_result *r, int64_t workload)
+static struct suite_result from_row(const struct run_result *r, const struct suite_member *m)
 {
 	struct suite_result out = {
-		.workload = (int)workload,
+		.workload = (int)m->workload,
 		.run = r->run,
+		.kept_ns = m->kept ? m->run.created_ns : 0,
 		.engine = r->engine,
 		/* torch has but one policy, whatever run it was part of */
-		.policy = strcmp(r->engine, "torch") == 0 ? "dynamo" : r->policy,
+		.policy = strcmp(r->engine, "torch") == 0 ? "dynamo" : m->policy,
 		.mode = r->mode,
 		.reason = r->reason,
 		.speedup = { r->speedup_lo, r->speedup, r->speedup_hi },
@@ -170,12 +174,14 @@ static bool collect(struct collected *c, struct db *db, int64_t id, struct arena
 	for (int i = 0; ok && i < in.n_members; i++) { /* both ascend by run */
 		bool any = false;
 
+		while (at > 0 && rows[at - 1].run == members[i].run.id) /* kept twice */
+			at--;
 		while (at < in.n_results && rows[at].run < members[i].run.id)
 			at++;
 		for (; ok && at < in.n_results && rows[at].run == members[i].run.id;
 		     at++, any = true)
 			if (members[i].run.status == RUN_DONE)
-				ok = add(c, from_row(&rows[at], members[i].workload));
+				ok = add(c, from_row(&rows[at], &members[i]));
 		if (ok && (!any || members[i].run.status != RUN_DONE))
 			ok = add_without(c, &members[i], arena);
 	}
@@ -277,11 +283,11 @@ json_t *suite_stored_head(const struct suite *suite)
 		all += suite->counts[i];
 		ended += i > RUN_RUNNING ? suite->counts[i] : 0;
 	}
-	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:f, s:o, s:o}", "id", (json_int_t)suite->id,
-			 "name", suite->name, "project", suite->project, "created_ns",
-			 (json_int_t)suite->created_ns, "status", status_of(suite), "progress",
-			 all ? (double)ended / (double)all : 1.0, "runs", runs, "request",
-			 json_loads(suite->request, 0, NULL));
+	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:f, s:o, s:I, s:o}", "id",
+			 (json_int_t)suite->id, "name", suite->name, "project", suite->project,
+			 "created_ns", (json_int_t)suite->created_ns, "status", status_of(suite),
+			 "progress", all ? (double)ended / (double)all : 1.0, "runs", runs, "kept",
+			 (json_int_t)suite->kept, "request", json_loads(suite->request, 0, NULL));
 }
 
 /* Adds what a list says of a suite's report, and nothing else of it. */
@@ -424,6 +430,8 @@ static json_t *report_of(const struct suite_plan *plan, const struct suite_optio
 		json_object_set_new(report, "environment", environment_of(db, id, &arena));
 		if (o->db)
 			json_object_set_new(report, "suite", json_integer(id));
+		if (suite.kept)
+			json_object_set_new(report, "kept", json_integer(suite.kept));
 	}
 	arena_finish(&arena);
 	return report;
@@ -439,13 +447,16 @@ static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct
 					.run_seconds = o->run_seconds,
 					.quiet = true };
 	struct events *events = events_create(NULL, NULL, 0, 0); /* nobody listens */
+	struct suite_stored stored = { 0 };
 	struct jobs *jobs = NULL;
 	json_t *report = NULL;
 
 	if (!events)
 		err_set(err, ERR_MEMORY, "out of memory for a suite");
-	else if (suite_store_plan(db, plan, "", &options.suite, err))
+	else if (suite_store_plan(db, plan, "", &stored, err)) {
+		options.suite = stored.id;
 		jobs = jobs_start(db, events, &options, err);
+	}
 	if (jobs && await(plan, o, db, jobs, options.suite, err))
 		report = report_of(plan, o, db, options.suite, err);
 	jobs_stop(jobs);

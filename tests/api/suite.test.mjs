@@ -233,11 +233,83 @@ test('a suite is cancelled: what ran is kept; the command posts one', async () =
     await server.stop();
 });
 
+test('a suite keeps what an earlier one measured where nothing has changed; one that was cancelled goes on', async () => {
+    const server = await startServer();
+    const quickly = { ...fields, seconds: 0.01, policy: 'dynamo', name: 'kept', project: 'p' };
+    const three = [good('a'), good('b', '    return x + 1'), good('c', '    return x.reshape(3)')];
+    const first = (await post(server, { ...quickly, workloads: three, commit: 'one' })).body;
+    assert.deepEqual([first.runs, first.kept], [3, 0]);
+    const before = await suiteEnded(server, first.id);
+    assert.equal(before.kept, 0);
+    const runOf = (suite, name) => result(suite.report, name, 'static');
+    assert.equal(runOf(before, 'a').kept_ns, undefined);
+
+    // another commit, and the same program twice: b and both a; c failed, d is new
+    const next = [good('b', '    return x + 1'), good('a'), good('c', '    return x.reshape(3)'), good('a'), good('d', '    return x - 1')];
+    const second = (await post(server, { ...quickly, workloads: next, commit: 'two' })).body;
+    assert.deepEqual([second.runs, second.kept, second.workloads], [2, 3, 5]);
+    const after = await suiteEnded(server, second.id);
+    assert.deepEqual([after.status, after.kept, after.runs.done, after.runs.failed], ['done', 3, 1, 1]);
+    for (const [name, of] of [['a', 'a'], ['a (4)', 'a'], ['b', 'b']]) {
+        assert.equal(runOf(after, name).run, runOf(before, of).run);
+        assert.equal(runOf(after, name).speedup, runOf(before, of).speedup);
+        assert.ok(runOf(after, name).kept_ns >= before.created_ns);
+    }
+    assert.notEqual(runOf(after, 'c').run, runOf(before, 'c').run);
+    assert.equal(column(after.report, 'dynamo', 'static').pass, 4);
+
+    // what differs is measured: a setting, a project, and all where that is asked for
+    for (const [differs, kept] of [[{ seconds: 0.02 }, 0], [{ project: 'q' }, 0], [{ threads: 1 }, 0], [{ again: true }, 0], [{ tags: ['t'] }, 1]]) {
+        const { body } = await post(server, { ...quickly, workloads: [good('b', '    return x + 1')], ...differs });
+        assert.equal(body.kept, kept, JSON.stringify(differs));
+        await suiteEnded(server, body.id);
+    }
+
+    // the first suite is removed: what the others keep stays, and comes back to it
+    const remove = (id) => getJson(`${server.url}/api/v1/suites/${id}`, { method: 'DELETE' });
+    await remove(first.id);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${runOf(before, 'a').run}`)).body.suite_id, second.id);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${runOf(before, 'c').run}`)).status, 404);
+    const own = await get(server, second.id);
+    assert.deepEqual([runOf(own, 'a').speedup, own.kept + own.runs.done], [runOf(after, 'a').speedup, 4]);
+    await getJson(`${server.url}/api/v1/suites/${first.id}/restore`, { method: 'POST' });
+    const back = await get(server, first.id);
+    assert.deepEqual([back.kept, back.runs.failed, runOf(back, 'b').run], [2, 1, runOf(before, 'b').run]);
+
+    // a suite is stopped: what had not ended is queued again, and alone that
+    const resume = (id) => getJson(`${server.url}/api/v1/suites/${id}/resume`, { method: 'POST' });
+    assert.equal((await resume(second.id)).status, 409);
+    assert.equal((await resume(999)).status, 404);
+    const slow = { ...good('slow'), source: FOREVER };
+    const { body: stopped } = await post(server, { ...quickly, workloads: [slow, good('a'), good('e', '    return x * 5')] });
+    await remove(stopped.id);
+    assert.deepEqual([(await suiteEnded(server, stopped.id)).runs.cancelled, stopped.kept], [2, 1]);
+    const resumed = await resume(stopped.id);
+    assert.deepEqual([resumed.status, resumed.body.runs.cancelled, resumed.body.kept], [200, 0, 1]);
+    const its = (await getJson(`${server.url}/api/v1/runs`)).body.runs;
+    await getJson(`${server.url}/api/v1/runs/${its.find((r) => r.name === 'slow').id}`, { method: 'DELETE' });
+    const ended = await suiteEnded(server, stopped.id);
+    assert.deepEqual([ended.runs.done, ended.runs.cancelled, runOf(ended, 'e').status], [1, 1, 'pass']);
+    await server.stop();
+});
+
+test('a suite of a folder goes on where it was interrupted', () => {
+    const kept = join(folder, 'goes_on.db');
+    const run = (...more) => suite(files, '--policy', 'dynamo', '--json', '--db', kept, '--backend', 'interp', '--modes', 'static', '--seconds', '0.01', ...more);
+    const first = JSON.parse(run().stdout), again = JSON.parse(run().stdout);
+    assert.equal(first.kept, undefined);
+    assert.equal(again.kept, 2);
+    assert.equal(result(again, 'a', 'static').run, result(first, 'a', 'static').run);
+    assert.equal(JSON.parse(run('--again').stdout).kept, undefined);
+    const told = suite(files, '--policy', 'dynamo', '--db', kept, '--backend', 'interp', '--modes', 'static', '--seconds', '0.01').stdout;
+    assert.match(told, /^2 runs of an earlier suite are kept: programs, settings, engine and machine are the same/m);
+});
+
 test('a suite is compared with an earlier one: broken, fixed, changes with their intervals', async () => {
     const server = await startServer();
     const post = async (bodies) => {
         const workloads = Object.entries(bodies).map(([name, body]) => ({ ...workload(body), name }));
-        const body = JSON.stringify({ name: 'x', workloads, seconds: 0.2, backend: 'interp', modes: ['static'] });
+        const body = JSON.stringify({ name: 'x', workloads, seconds: 0.2, backend: 'interp', modes: ['static'], again: true });
         const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
         await suiteEnded(server, id);
         return id;

@@ -67,6 +67,7 @@ VALUES = {
     "rtol": ["0.5"], "running_mean": ["torch.tensor([2.0, -3.0])"], "running_var": ["torch.tensor([2.0, 3.0])"],
     "offsets": ["torch.tensor([0, 1])"],
     "end": ["7"], "high": ["9"], "requires_grad": ["True", "False"],
+    "fweights": ["torch.tensor([1, 2, 3, 1])"], "aweights": ["torch.tensor([0.1, 0.5, 1.0, 2.0])"],
     "weights": ["torch.tensor([0.5, 1.0, 2.0])", "torch.ones(6)", "torch.ones(4)", "torch.ones(5)"],
     "index": ["1"],
 }

@@ -15,7 +15,7 @@ const JSON_POST = { method: "POST", headers: { "Content-Type": "application/json
 
 /** A row of /api/v1/suites of these workloads, when it has ended. @param {any} server */
 async function suiteOf(server, name, workloads) {
-  const body = JSON.stringify({ name, workloads, modes: ["static"], seconds: 0.2, backend: "interp" });
+  const body = JSON.stringify({ name, workloads, modes: ["static"], seconds: 0.2, backend: "interp", again: true });
   const posted = await getJson(`${server.url}/api/v1/suites`, { ...JSON_POST, body });
   assert.equal(posted.status, 202, JSON.stringify(posted.body));
   const { id } = posted.body;

@@ -175,7 +175,17 @@ class Trial:
             names = [row[0] for row in db.execute("SELECT name FROM run JOIN suite_run ON suite_run.run = run.id JOIN report ON report.run = run.id WHERE suite = ? AND status = 'done'", (suite,))]
             tries = [row[0] for row in db.execute("SELECT attempts FROM run JOIN suite_run ON suite_run.run = run.id WHERE suite = ?", (suite,))]
         self.hold(f"a suite of {self.workloads} goes as one array", len(arrays) == 1, ", ".join(sorted(arrays)))
+        self.kept(body, suite)
         self.hold("two nodes fall, and each workload is done once", counts["done"] == self.workloads and sorted(names) == sorted(f"w{i}" for i in range(self.workloads)), f"{counts}, {sum(t > 1 for t in tries)} of them by a second process")
+
+    def kept(self, body, suite):
+        """The same again, with two programs changed: the array has these alone."""
+        for changed in body["workloads"][:2]:
+            changed["source"] += "\n# changed\n"
+        made = self.server.ask("POST", "/suites", {**body, "commit": "another"})
+        wait(lambda: sum(self.server.ask("GET", f"/suites/{made['id']}")["runs"][s] for s in ("queued", "running")) == 0, "the suite that keeps runs", 300)
+        got = self.server.ask("GET", f"/suites/{made['id']}")
+        self.hold("a suite keeps what has not changed, and hands over the rest", (made["kept"], made["runs"], got["runs"]["done"]) == (self.workloads - 2, 2, 2) and got["report"]["common"]["n"] == self.workloads, f"{made}, {got['runs']}, {got['report']['common']} of suite {suite}")
 
 
 def main():

@@ -11,7 +11,8 @@ from own_programs import value
 
 AUTO = True  # what torch.compile() does without dynamic= is recorded, too
 # Where releases differ in which floats are symbols (2.6: those that changed, in every mode; 2.11: of dynamic=True at once).
-AUTO_ALONE = {"percent_of_a_loss", "rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "rate_that_grows", "time_that_is_kept", "time_of_no_use"}
+# Where 2.6 cannot make a graph of symbols, or breaks there alone.
+AUTO_ALONE = {"statistics_that_ask", "statistics_of_one_graph", "percent_of_a_loss", "rate_as_alpha", "rate_as_value", "rate_as_weight", "rate_of_a_schedule", "rate_that_grows", "time_that_is_kept", "time_of_no_use"}
 
 PROGRAMS = [
     ("nothing_at_first", [["f 4", 0], ["f 4", 1], ["f 4", 2], ["f 4", 0]], """def model(x, n):
@@ -529,6 +530,26 @@ def model(x):
     opt.step()
     opt.inner.zero_grad()
     return net.weight.detach() + 0, opt.state[net.weight]["n"]
+"""),
+    ("statistics_that_ask", [["f 3,4"], ["f 3,4"]], """def model(x):
+    y = x * 2
+    a = torch.cov(y) + 1
+    b = torch.corrcoef(y) + 1
+    c = torch.quantile(y, 0.5, dim=1) + 1
+    d = torch.nanquantile(y, torch.tensor([0.25, 0.5])) + 1
+    e = torch.combinations(y[0]) + 1
+    return a, b, c, d, e
+"""),
+    ("solutions_that_ask", [["f 4,3"], ["f 4,3"]], """def model(x):
+    y = torch.linalg.lstsq(x * 2 + torch.eye(4, 3), x[:, :2]).solution + 1
+    z = F.ctc_loss(x[:, None].log_softmax(-1) * 1, torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1])) + 1
+    return y, z
+"""),
+    ("statistics_of_one_graph", [["f 3,4"], ["f 3,4"]], """def model(x):
+    y = x * 2
+    u = torch.distributions.Uniform(y[0] - 9, y[0] + 9)
+    counts, edges = torch.histogram(y, 3)
+    return torch.histc(y, 3) + 1, counts + 1, edges, u.log_prob(x), torch.tensor_split(y, indices=(1, 3), dim=1)[1]
 """),
 ]
 

@@ -471,6 +471,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return _reduction.reduced(loss.squeeze(0) if single else loss, reduction, size_average, reduce)
 
 
+@torch._C._reads  # torch.compile ends the graph: how long the rows are is asked
 def ctc_loss(
     log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean",
     zero_infinity=False,

@@ -1,6 +1,7 @@
 # torch: what of it is easiest to say in Python.
 import _prelude
 import _random_numbers
+import math
 import torch
 
 
@@ -97,8 +98,23 @@ pi = 3.141592653589793
 e = 2.718281828459045
 
 
-def set_printoptions(precision=4, threshold=1000, edgeitems=3, linewidth=80, profile="default", sci_mode=None):
-    pass
+_PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
+_printed = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80}
+_PRINT_BOUNDS = {"precision": (0, 40), "threshold": (0, 2**62), "edgeitems": (1, 2**31), "linewidth": (1, 1000000)}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    options = dict(zip(_printed, _PROFILES.get(profile, _printed.values())))  # another name changes nothing, as in PyTorch
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    options.update({name: value for name, value in given.items() if value is not None})
+    for name, value in options.items():
+        low, high = _PRINT_BOUNDS[name]
+        if name == "threshold" and value == math.inf:
+            options[name] = high
+        elif not isinstance(value, (int, float)) or not low <= value <= high:
+            raise ValueError(f"set_printoptions: {name} is a number from {low} to {high}, not {value}")
+    _printed.update(options)
+    _prelude.set_print(*[int(value) for value in options.values()], -1 if sci_mode is None else int(sci_mode))
 
 
 def as_tensor(data, dtype=None, device=None):

@@ -147,6 +147,43 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     return _back(input, n, dim, norm)
 
 
+_OTHER_WAY = {None: "forward", "backward": "forward", "forward": "backward"}  # whose sum is scaled
+
+
+def _conj(x):
+    return torch.conj(x) if torch.is_complex(x) else x
+
+
+def hfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """One call: fft_hfft."""
+    return _back(_conj(input), n, dim, _OTHER_WAY.get(norm, norm))
+
+
+def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """One call: fft_ihfft."""
+    return torch.conj(_half(input, [n], [dim], _OTHER_WAY.get(norm, norm)))
+
+
+def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """One call: fft_hfft2."""
+    return _back_every(_conj(input), s, dim, _OTHER_WAY.get(norm, norm))
+
+
+def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """One call: fft_ihfft2."""
+    return torch.conj(_half(input, s, dim, _OTHER_WAY.get(norm, norm)))
+
+
+def hfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """One call: fft_hfftn."""
+    return _back_every(_conj(input), s, dim, _OTHER_WAY.get(norm, norm))
+
+
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """One call: fft_ihfftn."""
+    return torch.conj(_half(input, s, dim, _OTHER_WAY.get(norm, norm)))
+
+
 def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     """One call: fft_fft2."""
     return _every(input, s, dim, norm, False)

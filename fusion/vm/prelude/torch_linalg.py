@@ -309,6 +309,7 @@ def cond(A, p=None, *, out=None):
     return matrix_norm(A, p) * matrix_norm(inv(A), p)
 
 
+@torch._C._reads  # torch.compile ends the graph: how many results there are depends on the rank
 def lstsq(A, B, rcond=None, *, driver=None):
     """One call: linalg_lstsq."""
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and list(B.shape) == list(A.shape[:-1]))

@@ -289,11 +289,14 @@ def _quantile(input, q, dim, keepdim, interpolation, skip_nan):
     return made.squeeze(0) if q.dim() == 0 else made
 
 
+# torch.compile ends the graph at what asks whether its values are in order.
+@torch._C._reads
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """One call."""
     return _quantile(*_autocast.on_cpu(_autocast.float32, input), q, dim, keepdim, interpolation, False)
 
 
+@torch._C._reads
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """One call."""
     return _quantile(*_autocast.on_cpu(_autocast.float32, input), q, dim, keepdim, interpolation, True)
@@ -328,11 +331,12 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
     x = input.reshape(-1)
-    if min == max and x.numel() > 0:
-        min, max = torch.amin(x).item(), torch.amax(x).item()
     if not (math.isfinite(min) and math.isfinite(max)):
         raise RuntimeError(f"torch.histc: range of [{min}, {max}] is not finite")
-    low, high = torch.full((), float(min), dtype=x.dtype), torch.full((), float(max), dtype=x.dtype)
+    if min == max and x.numel() > 0:
+        low, high = torch.amin(x), torch.amax(x)
+    else:
+        low, high = torch.full((), float(min), dtype=x.dtype), torch.full((), float(max), dtype=x.dtype)
     same = low == high
     low, high = torch.where(same, low - 1, low), torch.where(same, high + 1, high)
     at = torch.clamp(((x - low) / (high - low) * bins).long(), 0, bins - 1)

@@ -108,12 +108,50 @@ def unravel_index(indices, shape):
     return tuple(reversed(made))
 
 
+def _uneven(x, places, d, edge_order):
+    """The slope along one dim, whose elements lie at `places`."""
+    n = x.shape[d]
+    if places.dim() != 1 or places.shape[0] != n:
+        raise RuntimeError(f"torch.gradient expected each element of spacing to have {n} places, but got size {list(places.shape)}")
+    steps = torch.diff(places).reshape([n - 1] + [1] * (x.dim() - 1 - d))
+    left, right = steps.narrow(0, 0, n - 2), steps.narrow(0, 1, n - 2)
+    both = left + right
+    inner = (
+        x.narrow(d, 0, n - 2) * (-right / (left * both))
+        + x.narrow(d, 1, n - 2) * ((right - left) / (left * right))
+        + x.narrow(d, 2, n - 2) * (left / (right * both))
+    )
+    first = (x.narrow(d, 1, 1) - x.narrow(d, 0, 1)) / steps[:1]
+    last = (x.narrow(d, n - 1, 1) - x.narrow(d, n - 2, 1)) / steps[-1:]
+    if edge_order == 2:
+        a, b = steps[:1], steps[1:2]
+        first = (
+            x.narrow(d, 0, 1) * (-(2 * a + b) / (a * (a + b)))
+            + x.narrow(d, 1, 1) * ((a + b) / (a * b))
+            + x.narrow(d, 2, 1) * (-a / (b * (a + b)))
+        )
+        a, b = steps[-2:-1], steps[-1:]
+        last = (
+            x.narrow(d, n - 3, 1) * (b / (a * (a + b)))
+            + x.narrow(d, n - 2, 1) * (-(a + b) / (a * b))
+            + x.narrow(d, n - 1, 1) * ((a + 2 * b) / (b * (a + b)))
+        )
+    return torch.cat((first, inner, last), d)
+
+
 def gradient(input, *, spacing=1, dim=None, edge_order=1):
     dims = list(_numbers(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     steps = [spacing] * len(dims) if isinstance(spacing, (int, float)) else list(spacing)
+    if len(steps) != len(dims):
+        raise RuntimeError(
+            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} but got a list of length {len(steps)}"
+        )
     made = []
     for d, h in zip(dims, steps):
         n = input.shape[d]
+        if isinstance(h, torch.Tensor) and h.dim() > 0:
+            made.append(_uneven(input, h, d, edge_order))
+            continue
         first = (input.narrow(d, 1, 1) - input.narrow(d, 0, 1)) / h
         last = (input.narrow(d, n - 1, 1) - input.narrow(d, n - 2, 1)) / h
         if edge_order == 2:
@@ -132,16 +170,25 @@ def frexp(input):
     return part, power.int()
 
 
+def _edges(input, bins, range):
+    """As linspace makes them: from the first edge in the lower half, from the last one in the upper half."""
+    if range is not None:
+        return torch.linspace(range[0], range[1], bins + 1, dtype=input.dtype)
+    low, high = input.min(), input.max()
+    step, i = (high - low) / bins, torch.arange(bins + 1, dtype=input.dtype)
+    return torch.where(i < (bins + 1) // 2, low + step * i, high - step * (bins - i))
+
+
 def histogram(input, bins, *, range=None, weight=None, density=False):
+    """One call."""
     if isinstance(bins, int):
-        low, high = (input.min().item(), input.max().item()) if range is None else range
-        bins = torch.linspace(low, high, bins + 1, dtype=input.dtype)
+        bins = _edges(input, bins, range)
     n = bins.numel() - 1
     at = torch.where(input == bins[-1], n - 1, torch.bucketize(input, bins, right=True) - 1).reshape(-1)
     counted = torch.ones_like(input).reshape(-1) if weight is None else weight.reshape(-1)
-    inside = (at >= 0) & (at < n)
-    hist = torch.zeros(n, dtype=input.dtype).index_add(0, at[inside], counted[inside])
-    return (hist / (hist.sum() * bins.diff()) if density else hist), bins
+    inside = ((at >= 0) & (at < n)).to(input.dtype)
+    hist = torch.zeros(n, dtype=input.dtype).index_add(0, at.clamp(0, n - 1), counted * inside)
+    return torch.return_types.histogram((hist / (hist.sum() * bins.diff()) if density else hist, bins))
 
 
 def get_num_threads():

@@ -119,6 +119,7 @@ def cartesian_prod(*tensors):
     return torch.stack([g.reshape(-1) for g in torch.meshgrid(*tensors, indexing="ij")], 1)
 
 
+@torch._C._reads  # torch.compile ends the graph: a mask chooses
 def combinations(input, r=2, with_replacement=False):
     """One call."""
     n = input.shape[0]
@@ -249,16 +250,34 @@ def _sides(y, x, dim):
     return sides * steps
 
 
+def _observations(weights, x, name, floating):
+    if weights.dim() > 1 or weights.numel() != x.shape[1]:
+        raise RuntimeError(f"cov(): expected {name} to have one value for each of {x.shape[1]} observations, not size {list(weights.shape)}")
+    if weights.dtype.is_floating_point != floating:
+        raise RuntimeError(f"cov(): expected {name} to have {'floating point' if floating else 'integral'} dtype but got {weights.dtype}")
+    if (weights < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+    return weights.reshape(-1)
+
+
+# torch.compile ends the graph at these two: they ask whether there are observations enough.
+@torch._C._reads
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """One call."""
-    if fweights is not None or aweights is not None:
-        raise NotImplementedError("torch.cov takes no fweights and aweights here: multiply the observations first")
+    if input.dim() > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
     x = torch.atleast_2d(input)
-    x = x - x.mean(1, keepdim=True)
-    made = x @ x.t() / (x.shape[1] - correction)
-    return made.reshape(()) if input.dim() < 2 else made
+    counts = None if fweights is None else _observations(fweights, x, "fweights", False)
+    worth = None if aweights is None else _observations(aweights, x, "aweights", True)
+    w = counts if worth is None else worth if counts is None else counts * worth
+    total = x.shape[1] if w is None else w.sum()
+    x = x - ((x if w is None else x * w).sum(1) / total).unsqueeze(1)
+    free = total - correction if worth is None or correction == 0 else total - correction * (w * worth).sum() / total
+    free = free.clamp(min=0) if isinstance(free, torch.Tensor) else max(free, 0)
+    return torch.true_divide(x @ (x if w is None else x * w).t(), free).squeeze()
 
 
+@torch._C._reads
 def corrcoef(input):
     """One call."""
     made = torch.cov(input)

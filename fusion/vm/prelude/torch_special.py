@@ -81,6 +81,7 @@ def xlogy(input, other, *, out=None):
 
 def xlog1py(input, other, *, out=None):
     """One call: special_xlog1py."""
+    input, other = torch.as_tensor(input), torch.as_tensor(other)
     return torch.where(torch.isnan(other), math.nan, torch.where(input == 0, 0.0, input * torch.log1p(other)))
 
 
@@ -94,6 +95,34 @@ def entr(input, *, out=None):
 def ndtr(input, *, out=None):
     """One call: special_ndtr."""
     return 0.5 * torch.erfc(-input * math.sqrt(0.5))
+
+
+def erfcx(input, *, out=None):
+    """One call: special_erfcx."""
+    x = input.double()
+    near = x.clamp(max=25)
+    far = x.clamp(min=25)
+    square = 1 / (far * far)
+    tail = (1 - square * (0.5 - square * (0.75 - square * 1.875))) / (far * math.sqrt(math.pi))
+    made = torch.where(x < 25, torch.exp(near * near) * torch.erfc(near), tail)
+    return made.to(input.dtype if input.dtype.is_floating_point else torch.get_default_dtype())
+
+
+def log_ndtr(input, *, out=None):
+    """One call: special_log_ndtr."""
+    t = input * math.sqrt(0.5)
+    low = torch.log(erfcx(-t.clamp(max=-0.5)) / 2) - t * t
+    return torch.where(input < -1, low, torch.log1p(-torch.erfc(t.clamp(min=-1)) / 2))
+
+
+def polygamma(n, input, *, out=None):
+    """One call: special_polygamma."""
+    return torch.polygamma(n, input)
+
+
+def multigammaln(input, p, *, out=None):
+    """One call: special_multigammaln."""
+    return torch.mvlgamma(input, p)
 
 
 def ndtri(input, *, out=None):

@@ -2789,6 +2789,8 @@ export interface ReportSuite {
   environment?: ReportEnvironment | null;
   /** its id in the store that it is kept in */
   suite?: number;
+  /** runs of it that an earlier suite of the store made, since when nothing has changed */
+  kept?: number;
   /** s: the wall time of it all */
   seconds?: number;
 }
@@ -2975,6 +2977,8 @@ export interface ReportSuiteResult {
   reason: string | null;
   /** the id of its run */
   run: number | null;
+  /** ns: when its run was made, for an earlier suite: nothing has changed since; since 1970 */
+  kept_ns?: number;
   /** x: over eager */
   speedup: number | null;
   /** x: its interval */
@@ -4411,6 +4415,8 @@ export interface ReportSuiteRequest {
   host?: string | null;
   /** s: how long each point is sampled */
   seconds?: number | null;
+  /** measure each, also those of which an earlier suite has a run since when nothing changed */
+  again?: boolean | null;
   /** breakeven, and torch */
   engines?: string[] | null;
 }

@@ -17,5 +17,8 @@ export const postSuite = (suite) => request("/suites", { method: "POST", headers
 /** Cancels a suite that has not ended, removes one that has. @param {string | number} id */
 export const deleteSuite = (id) => request(`/suites/${encodeURIComponent(id)}`, { method: "DELETE" });
 
+/** Queues its cancelled runs again. @param {string | number} id @returns {Promise<unknown>} */
+export const resumeSuite = (id) => request(`/suites/${encodeURIComponent(id)}/resume`, { method: "POST" });
+
 /** Has a suite back that was removed not long ago, with the runs that went with it. @param {string | number} id @returns {Promise<unknown>} */
 export const restoreSuite = (id) => request(`/suites/${encodeURIComponent(id)}/restore`, { method: "POST" });

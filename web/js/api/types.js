@@ -257,6 +257,7 @@
  * @property {"pass" | "disagrees" | "failed" | "cancelled" | "waiting"} status
  * @property {string | null} reason
  * @property {number | null} run
+ * @property {number} [kept_ns] when that was made, for an earlier suite
  * @property {number | null} speedup
  * @property {Interval | null} speedup_ci
  * @property {number | null} median_us
@@ -287,7 +288,8 @@
  * @property {number} created_ns
  * @property {string} status
  * @property {number} progress
- * @property {Record<Status, number>} runs
+ * @property {Record<Status, number>} runs of its own, by status
+ * @property {number} kept runs of earlier suites that it has
  * @property {Record<string, unknown> | null} request
  * @property {SuiteColumn[]} columns
  * @property {{n: number, of: number}} common

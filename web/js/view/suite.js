@@ -12,7 +12,7 @@ import { nothingHere } from "./missing.js";
 import { suiteOver } from "./suite_over.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
-import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
+import { deleteSuite, getSuite, listSuites, postSuite, resumeSuite } from "../api/suites.js";
 import { extent, ratioAxis } from "../model/axis.js";
 import { fileStem } from "../model/commands.js";
 import { dashed } from "../model/result.js";
@@ -129,6 +129,7 @@ function head(suite, choose) {
   const facts = [
     ["Workloads", count(suite.report.workloads.length)],
     ["Runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
+    ...(suite.kept ? [["Kept", keptFact(suite)]] : []),
     suite.report.benchmarks ? ["Tool", String(suite.request?.result ?? "")] : ["Device", String(suite.request?.device ?? "per workload")],
     ["Date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
   ];
@@ -136,8 +137,40 @@ function head(suite, choose) {
   const title = h("h1", {}, suite.name, " ", h("span", { class: "mono dim" }, `#${suite.id}`));
   const act = live(suite) ? button("Cancel", () => end(suite)) : button("Delete", () => remove(suite));
   const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
-  return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, act));
+  return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, goOn(suite), act));
 }
+
+/** @param {Suite} suite */
+const keptFact = (suite) =>
+  h("span", { title: "Runs of an earlier suite: program, settings, engine and machine are the same" }, plural(suite.kept, "earlier run"));
+
+/** What has it measured further: its cancelled runs, or, of the suite that comes with the program, all that was kept. @param {Suite} suite */
+function goOn(suite) {
+  if (live(suite)) return null;
+  if (suite.runs.cancelled)
+    return trying("Resume", async () => {
+      await resumeSuite(suite.id);
+      jobsChanged();
+      go(`/suites/${encodeURIComponent(suite.id)}`, { replace: true });
+    });
+  const asked = suite.request;
+  if (!suite.kept || !asked || !("suite" in asked)) return null;
+  return trying("Measure all again", async () => {
+    const { id } = await postSuite({ ...asked, again: true });
+    jobsChanged();
+    go(`/suites/${encodeURIComponent(id)}`);
+  });
+}
+
+/** A button that says why it could not. @param {string} text @param {() => Promise<void>} run */
+const trying = (text, run) =>
+  button(text, async () => {
+    try {
+      await run();
+    } catch (e) {
+      say(e instanceof Error ? e.message : String(e));
+    }
+  });
 
 /** @param {Suite} suite */
 async function end(suite) {
@@ -299,7 +332,8 @@ function resultCell(r, axis) {
   const f = r.shown.speedup;
   if (!f) return h("td", { class: "r", title: r.reason }, link("passed"));
   const [[speedup, interval] = [0, null]] = ratioOf(r);
-  return h("td", { class: `r v-${(r.shown.verdict ?? "").toLowerCase()}` }, link(f.text), ci(intervalOf(f)), speedup > 0 ? whisker(axis, speedup, interval, r.shown.verdict ?? "SAME") : null);
+  const kept = r.kept_ns ? `kept: measured for an earlier suite, ${stamp(r.kept_ns / 1e6)}` : null;
+  return h("td", { class: `r v-${(r.shown.verdict ?? "").toLowerCase()}`, title: kept }, link(f.text), ci(intervalOf(f)), speedup > 0 ? whisker(axis, speedup, interval, r.shown.verdict ?? "SAME") : null);
 }
 
 /** @param {Suite} suite */
