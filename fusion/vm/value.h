@@ -332,8 +332,8 @@ static inline void heap_uncharge(struct heap *heap, size_t bytes)
 	heap->used_bytes -= bytes;
 }
 
-/* The attributes of an instance, a function or a tensor.  Where it has none, new ones, in its own heap: a
- * ring that goes through them is found.  NULL: out of memory. */
+/* The attributes of an instance, a function or a tensor.  Where it has none, new ones, in its own
+ * heap: a ring that goes through them is found.  NULL: out of memory. */
 struct dict *object_attributes(struct value object);
 
 /* Takes an object in and charges its size; one that is in a heap stays there. */

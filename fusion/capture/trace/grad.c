@@ -483,8 +483,8 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 	if (source < 0)
 		return trace_break(t, BREAK_UNSUPPORTED, "the .grad of a tensor", err);
 	return variables_read(
-		t, t->sources->at[source].first_child + t->sources->at[source].n_children - 1, out,
-		err);
+	    t, t->sources->at[source].first_child + t->sources->at[source].n_children - 1, out,
+	    err);
 }
 
 /* Sets of one tensor alone: the last one counts. */

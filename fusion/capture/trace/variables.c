@@ -571,7 +571,8 @@ static bool stand_in_tensor(struct trace *t, int source, struct value *out, stru
 		return err_set(err, ERR_TYPE, "the tensor %s has no memory",
 			       t->sources->at[source].name);
 	if (t->sources->at[source].view_of >= 0)
-		return overlap_stand_in(t, source, out, err) && stand_in_given(t, source, *out, err);
+		return overlap_stand_in(t, source, out, err) &&
+		       stand_in_given(t, source, *out, err);
 	*out = value_tensor();
 	if (out->kind == VALUE_UNSET)
 		return trace_no_memory(err);
@@ -878,9 +879,8 @@ bool variables_absent(void *self, struct value o, const char *name, struct err *
 	if (parent < 0 || (t->sources->at[parent].kind != VALUE_INSTANCE &&
 			   t->sources->at[parent].kind != VALUE_TENSOR))
 		return true; /* made here */
-	attributes = o.kind == VALUE_TENSOR
-			     ? t->sources->at[parent].value.tensor->attributes
-			     : t->sources->at[parent].value.instance->attributes;
+	attributes = o.kind == VALUE_TENSOR ? t->sources->at[parent].value.tensor->attributes
+					    : t->sources->at[parent].value.instance->attributes;
 	if (attributes && value_dict_find((struct dict *)attributes, name))
 		return true; /* the piece deleted it */
 	for (int i = parent + 1; i < t->sources->n && source < 0; i++)
@@ -911,7 +911,8 @@ bool variables_may_store(void *self, struct value of, struct err *err)
 
 	if (of.kind == VALUE_TENSOR)
 		return (!t->cond && of.tensor->owner == t->serial) ||
-		       trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
+		       trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set",
+				   err);
 	return of.object->birth >= t->birth || variables_source(t, of) < 0 ||
 	       t->sources->at[variables_source(t, of)].value.object != of.object ||
 	       trace_break(t, BREAK_FUNCTION_STORE, of.function->code->name, err);
