@@ -260,7 +260,8 @@ static bool find_in(struct effects_finder *f, int source)
 				 (real.class->mro ? real.class->mro->len : 0) +
 				     (real.class->meta != NULL));
 	case VALUE_TENSOR:
-		return find_dict(f, source, real.tensor->attributes, stand_in.tensor->attributes, 1);
+		return find_dict(f, source, real.tensor->attributes, stand_in.tensor->attributes,
+				 1);
 	case VALUE_ITER:
 		return stand_in.iter->position == real.iter->position ||
 		       add_effect(f, (struct effect){ .kind = EFFECT_POSITION,
