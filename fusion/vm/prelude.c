@@ -55,6 +55,7 @@ static bool is_open(const char *name)
 					     "_log_api_usage_once",
 					     "_complex_call",
 					     "_complex_named",
+					     "_quantile",
 					     "_overload_method",
 					     "_script_if_tracing",
 					     "_BatchNorm",

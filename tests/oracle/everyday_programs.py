@@ -545,6 +545,11 @@ def model(x):
     z = F.ctc_loss(x[:, None].log_softmax(-1) * 1, torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1])) + 1
     return y, z
 """),
+    ("quantiles_of_arrays", [["f 3,4"], ["f 3,4"]], """import numpy as np
+def model(x):
+    y = (x * 2).numpy()
+    return torch.as_tensor(np.quantile(y, 0.25)) + 1, torch.as_tensor(np.percentile(y, 30, axis=0)) + 1, torch.as_tensor(np.median(y)) + 1
+"""),
     ("statistics_of_one_graph", [["f 3,4"], ["f 3,4"]], """def model(x):
     y = x * 2
     u = torch.distributions.Uniform(y[0] - 9, y[0] + 9)

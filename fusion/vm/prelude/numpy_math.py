@@ -613,7 +613,7 @@ def _quantile(a, q, axis, keepdims):
     t = _of(a)
     t = t if t.dtype.is_floating_point else t.double()
     wanted = _of(q).to(t.dtype)
-    return _wrap(torch.quantile(t, wanted, dim=axis, keepdim=keepdims))
+    return _wrap(torch._quantile(t, wanted, axis, keepdims, "linear", False))  # as torch._numpy: the graph goes on
 
 
 def quantile(a, q, axis=None, keepdims=False):
