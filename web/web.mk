@@ -18,7 +18,7 @@ WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .
 	kernels memory missing new ops overview passes ranks run runs source suite suites timeline torch_tab webhooks)))
 # ... and what is by index.html or by loadStyle().
 WEB_ENTRIES := $(addprefix web/,js/theme.js \
-	css/main.css css/compare.css css/compiles.css css/docs.css css/guards.css css/memory.css css/picker.css css/ranks.css css/suites.css)
+	css/main.css css/compare.css css/compiles.css css/docs.css css/guards.css css/memory.css css/picker.css css/ranks.css css/suites.css css/views.css)
 ESBUILD := web/node_modules/.bin/esbuild --bundle --format=esm --minify --charset=utf8 \
 	--log-level=warning --outbase=web
 
