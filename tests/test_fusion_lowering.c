@@ -118,6 +118,17 @@ static void each_fallback_is_a_break_with_its_line(void **state)
 	engine_close(&e);
 }
 
+/* How many kernels of the first graph are of this name. */
+static int kernels_named(const struct engine *e, const char *name)
+{
+	struct fusion_graph_info info = fusion_graph(e->session, 0);
+	int n = 0;
+
+	for (int k = 0; k < info.n_kernels; k++)
+		n += strcmp(fusion_kernel(&info, k).name, name) == 0;
+	return n;
+}
+
 /* Without any denial: a search for order is a call between two pieces. */
 static void sort_and_topk_lie_between_pieces(void **state)
 {
@@ -140,6 +151,11 @@ static void sort_and_topk_lie_between_pieces(void **state)
 	assert_string_equal(fusion_break(e.session, 0).subject, "sort");
 	assert_int_equal(fusion_break(e.session, 0).stack[0].line, 4);
 	assert_int_equal(fusion_break(e.session, 1).stack[0].line, 5);
+	/* Values and indices of the same elements are one search. */
+	assert_int_equal(kernels_named(&e, "library_argsort"), 1);
+	assert_int_equal(kernels_named(&e, "library_sort"), 0);
+	assert_int_equal(kernels_named(&e, "library_topk_indices"), 1);
+	assert_int_equal(kernels_named(&e, "library_topk_values"), 0);
 	value_unref(x);
 	value_unref(u);
 	engine_close(&e);

@@ -22,6 +22,7 @@ struct partition_cut {
 	struct arena *arena;
 	int *level;
 	bool *fallback;
+	int *search; /* by node: the search before it of the same elements; -1 */
 	enum fallback_cause *cause;
 	const char **why;
 	bool *live;
@@ -122,6 +123,31 @@ static int rank_nodes(struct partition_cut *c)
 	return found;
 }
 
+/* Whether two searches for order are of the same elements: pass cse makes one search of both
+ * where one finds the places of what the other does. */
+static bool same_search(const struct partition_cut *c, int a, int b)
+{
+	const struct node *x = c->g->nodes[a], *y = c->g->nodes[b];
+	bool same = c->live[b] && c->fallback[b] && op_has(y->op, FACT_BETWEEN) &&
+		    x->n_args == y->n_args && c->cause[a] == c->cause[b];
+
+	for (int i = 0; same && i < x->n_args; i++)
+		same = arg_equal(&x->args[i], &y->args[i]);
+	return same;
+}
+
+static void join_searches(struct partition_cut *c)
+{
+	for (int id = 0; id < c->g->n_nodes; id++) {
+		c->search[id] = -1;
+		if (!c->live[id] || !c->fallback[id] || !op_has(c->g->nodes[id]->op, FACT_BETWEEN))
+			continue;
+		for (int k = 0; k < id && c->search[id] < 0; k++)
+			if (c->search[k] < 0 && same_search(c, id, k))
+				c->search[id] = k;
+	}
+}
+
 /* Whether computing it later costs no more memory traffic than its result. */
 static bool may_sink(const struct partition_cut *c, const struct node *n)
 {
@@ -170,7 +196,8 @@ static void place_constant_outputs(struct partition_cut *c)
 
 static bool in_piece(const struct partition_cut *c, int id, int level, int fallback)
 {
-	return fallback >= 0 ? id == fallback : c->level[id] == level && !c->fallback[id];
+	return fallback >= 0 ? id == fallback || c->search[id] == fallback
+			     : c->level[id] == level && !c->fallback[id];
 }
 
 /* What is read by someone outside of the piece. */
@@ -288,7 +315,7 @@ static bool cut_loop(struct partition_cut *c, const struct node *loop, struct er
 	return true;
 }
 
-/* All lowered nodes of a level, or one fallback. */
+/* All lowered nodes of a level, or one fallback, with the searches that it makes too. */
 static bool cut_piece(struct partition_cut *c, int level, int fallback, struct err *err)
 {
 	struct piece piece = { .kind = fallback < 0 ? PIECE_LOWERED : PIECE_FALLBACK };
@@ -330,7 +357,7 @@ static bool cut_all(struct partition_cut *c, struct err *err)
 		if (level >= 0 && !cut_piece(c, level, -1, err))
 			return false;
 		for (int id = 0; id < c->g->n_nodes; id++)
-			if (c->level[id] == level && c->fallback[id] &&
+			if (c->level[id] == level && c->fallback[id] && c->search[id] < 0 &&
 			    !cut_fallback(c, level, id, err))
 				return false;
 	}
@@ -385,6 +412,7 @@ static bool prepare(struct partition_cut *c)
 
 	c->level = ARENA_ARRAY(c->arena, int, n);
 	c->fallback = ARENA_ARRAY(c->arena, bool, n);
+	c->search = ARENA_ARRAY(c->arena, int, n);
 	c->cause = ARENA_ARRAY(c->arena, enum fallback_cause, n);
 	c->why = ARENA_ARRAY(c->arena, const char *, n);
 	c->live = ARENA_ARRAY(c->arena, bool, n);
@@ -393,8 +421,8 @@ static bool prepare(struct partition_cut *c)
 	c->inside = ARENA_ARRAY(c->arena, bool, n);
 	c->wanted = ARENA_ARRAY(c->arena, bool, n);
 	c->p = ARENA_NEW(c->arena, struct partition);
-	if (!c->level || !c->fallback || !c->cause || !c->why || !c->live || !c->value ||
-	    !c->last || !c->inside || !c->wanted || !c->p)
+	if (!c->level || !c->fallback || !c->search || !c->cause || !c->why || !c->live ||
+	    !c->value || !c->last || !c->inside || !c->wanted || !c->p)
 		return false;
 	c->p->pieces = ARENA_ARRAY(c->arena, struct piece, n);
 	for (int i = 0; i < c->g->n_inputs; i++)
@@ -410,6 +438,7 @@ static bool divide(struct partition_cut *c, struct err *err)
 	if (!readers)
 		return no_memory(err);
 	sink(c, readers);
+	join_searches(c);
 	place_constant_outputs(c);
 	return cut_all(c, err) && ((find_dead(c) && note_outputs(c)) || no_memory(err));
 }
