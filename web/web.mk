@@ -15,10 +15,10 @@ WEB_FILES := web/client.py $(wildcard web/examples/*.json web/models/*.py web/su
 WEB_DOCS := $(wildcard web/docs/*.md web/docs/images/*)
 # Modules that are loaded by their names, by index.html or ahead (server/http/views.def) ...
 WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare compiles digest docs graphs guards history import_overview \
-	kernels memory missing new ops overview passes ranks retention run runs source suite suites timeline torch_tab webhooks)))
+	kernels memory missing new ops overview passes ranks run runs source suite suites timeline torch_tab webhooks)))
 # ... and what is by index.html or by loadStyle().
 WEB_ENTRIES := $(addprefix web/,js/theme.js \
-	css/main.css css/compare.css css/compiles.css css/docs.css css/guards.css css/memory.css css/picker.css css/ranks.css css/suites.css css/views.css)
+	css/main.css css/compare.css css/compiles.css css/docs.css css/guards.css css/memory.css css/picker.css css/ranks.css css/suites.css)
 ESBUILD := web/node_modules/.bin/esbuild --bundle --format=esm --minify --charset=utf8 \
 	--log-level=warning --outbase=web
 

@@ -152,7 +152,6 @@ export function visits({ full, empty, busy, ids }) {
       ["history of an unknown", "/history?workload=zzzz", ".state", "empty"],
       ["webhooks", "/webhooks", ".hooks"],
       ["digest", "/digest", "#digest li"],
-      ["retention", "/retention?days=0", "#old-runs"],
       ["ops", "/ops", ".optable"],
       ["ops, no such op", "/ops?q=zzzz", "#ops-list .state", "empty"],
       ["api", "/api", ".routes tbody tr"],
@@ -203,7 +202,6 @@ export function visits({ full, empty, busy, ids }) {
       ["history, empty store", "/history", ".state"],
       ["webhooks, none", "/webhooks", ".state"],
       ["digest, nothing to tell", "/digest", ".state"],
-      ["retention, nothing would go", "/retention", ".state"],
     ]),
   ];
 }

@@ -16,7 +16,6 @@ startRouter([
   { pattern: /^\/compare$/, nav: "compare", load: async () => (await import("./view/compare.js")).compareView },
   { pattern: /^\/history$/, nav: "history", load: async () => (await import("./view/history.js")).historyView },
   { pattern: /^\/digest$/, nav: "runs", load: async () => (await import("./view/digest.js")).digestView },
-  { pattern: /^\/retention$/, nav: "runs", load: async () => (await import("./view/retention.js")).retentionView },
   { pattern: /^\/webhooks$/, nav: "history", load: async () => (await import("./view/webhooks.js")).webhooksView },
   { pattern: /^\/new$/, nav: "new", load: async () => (await import("./view/new.js")).newView },
   { pattern: /^\/ops$/, nav: "ops", load: async () => (await import("./view/ops.js")).opsView },

@@ -32,7 +32,7 @@ export async function digestView(ctx) {
     show(value).catch((e) => ctx.signal.aborted || place.replaceChildren(stateWell("It could not be read", h("p", {}, e.message))));
   });
   await show(hours);
-  ctx.main.replaceChildren(h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Digest"), said), h("div", { class: "acts" }, spans, h("a", { class: "btn", href: "/retention" }, "Retention"))), place);
+  ctx.main.replaceChildren(h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Digest"), said), h("div", { class: "acts" }, spans)), place);
 }
 
 /** @param {[string, number, HTMLElement[]]} part */

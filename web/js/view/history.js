@@ -97,7 +97,7 @@ function choices(data, asked) {
     one("metric", "Figure", metrics, data.metric ?? ""),
     one("mode", "Mode", modes, data.mode ?? ""),
     one("n", "Point of the sweep", points, asked.n ?? ""),
-    button("Views", () => import("./views.js").then((v) => v.openViews("history", () => ({ query: given({ ...asked, workload: data.workload, metric: data.metric, mode: data.mode }), project: "" }))), { class: "btn", title: "Figures of histories that are kept under a name" }),
+    button("Views", () => import("./views.js").then((v) => v.openViews("history", () => ({ query: given({ ...asked, workload: data.workload, metric: data.metric, mode: data.mode }), project: "" })))),
   );
 }
 

@@ -168,7 +168,7 @@ class RunsPage {
 
   elements() {
     const load = button("Import files", () => import("./drop.js").then((d) => d.chooseFiles()), { class: "btn" });
-    const views = button("Views", () => import("./views.js").then((v) => v.openViews("runs", () => this.#now())), { class: "btn", title: "Filters that are kept under a name" });
+    const views = button("Views", () => import("./views.js").then((v) => v.openViews("runs", () => this.#now())));
     const create = h("div", { class: "acts" }, views, load, h("a", { class: "btn primary", href: "/new" }, "New run"));
     const head = h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), create);
     const total = h("div", { class: "acts" }, this.#total);

@@ -100,7 +100,7 @@ export function stoppedState(run) {
 
 /** What retention took from a run. @param {number} thinned_ns when */
 export const thinnedState = (thinned_ns) =>
-  h("p", { id: "thinned", class: "lost" }, h("b", {}, `Thinned out on ${date(thinned_ns / 1e6)}`), ": figures, verdicts, intervals and breaks are as they were measured; samples, the timeline, values of calls, memory, guards, and the nodes and code of graphs are gone. ", h("a", { href: "/docs/archive" }, "Retention"));
+  h("p", { id: "thinned", class: "lost" }, h("b", {}, `Thinned out on ${date(thinned_ns / 1e6)}`), ": figures, verdicts and breaks are as they were measured; samples, timeline, values, memory, guards, nodes and code of graphs are gone. ", h("a", { href: "/docs/archive" }, "Why"));
 
 /** Above the points of a sweep that ended early. @param {Run} run @param {{measured: number, of: number}} part */
 export function partialState(run, part) {

@@ -1,6 +1,6 @@
 // js/view/views.js -- filters that people keep under a name: chosen, kept, renamed and removed in a dialog.
 
-import { h, button, loadStyle, toast } from "./dom.js";
+import { h, button, toast } from "./dom.js";
 import { go } from "./router.js";
 import { deleteView, listViews, patchView, postView } from "../api/views.js";
 import { viewText, viewUrl } from "../model/views.js";
@@ -10,20 +10,16 @@ import { viewText, viewUrl } from "../model/views.js";
 
 /** @param {import("../api/views.js").ViewPage} page @param {() => Now} now */
 export async function openViews(page, now) {
-  const place = h("div", { class: "views" });
+  const place = h("div");
   const why = h("p", { class: "errline", role: "alert" });
   const title = h("h2", { id: "views-title" }, "Views");
   const dialog = h("dialog", { class: "ask", "aria-labelledby": "views-title" }, title, place, why, keepForm(page, now, tell(why, () => fill())), h("div", { class: "acts" }, button("Close", () => dialog.close())));
   const fill = async () => {
     const { views } = await listViews(page);
-    place.replaceChildren(...(views.length ? [h("ul", {}, views.map((v) => row(v, dialog, tell(why, fill))))] : [h("p", { class: "sub" }, "None is kept yet. A view is the filter that this page has now, under a name.")]));
+    place.replaceChildren(...(views.length ? views.map((v) => row(v, dialog, tell(why, fill))) : [h("p", { class: "sub" }, "None is kept yet: a view is a filter under a name.")]));
   };
   dialog.addEventListener("close", () => dialog.remove());
-  try {
-    await Promise.all([fill(), loadStyle("views")]);
-  } catch (e) {
-    why.textContent = e instanceof Error ? e.message : String(e);
-  }
+  await tell(why, fill)(async () => {});
   document.body.append(dialog);
   dialog.showModal();
 }
@@ -53,7 +49,7 @@ function row(view, dialog, attempt) {
   });
   const of = h("span", { class: "sub small" }, [view.project, viewText(view)].filter(Boolean).join(": "));
   const name = h("span", { class: "vh" }, ` ${view.name}`);
-  const line = h("li", {}, h("span", { class: "grow" }, open, " ", of));
+  const line = h("div", { class: "bar" }, h("span", { class: "grow" }, open, " ", of));
   const remove = button("Delete", () => attempt(() => deleteView(view.id)).then((did) => did && toast(`The view ${view.name} is deleted.`)));
   remove.append(name.cloneNode(true));
   const rename = button("Rename", () => line.replaceChildren(renameForm(view, attempt, () => line.replaceChildren(...whole))));
@@ -67,7 +63,7 @@ function row(view, dialog, attempt) {
 function renameForm(view, attempt, back) {
   const field = h("input", { class: "field grow", "aria-label": `New name of ${view.name}`, maxlength: 80, required: true });
   field.value = view.name;
-  const form = h("form", { class: "bar" }, field, h("button", { class: "btn primary" }, "Save"), button("Cancel", back));
+  const form = h("form", { class: "bar grow" }, field, h("button", { class: "btn primary" }, "Save"), button("Cancel", back));
   form.addEventListener("submit", (e) => {
     e.preventDefault();
     attempt(() => patchView(view.id, { name: field.value }));
@@ -80,7 +76,6 @@ function renameForm(view, attempt, back) {
 function keepForm(page, now, attempt) {
   const { query, project } = now();
   const field = h("input", { class: "field grow", "aria-label": "Name of the view", placeholder: "Name", maxlength: 80, required: true });
-  const text = viewText({ id: 0, project, name: "", page, query, author: "", created_ns: 0 });
   const form = h("form", { class: "bar" }, field, h("button", { class: "btn primary" }, "Keep this view"));
   form.addEventListener("submit", async (e) => {
     e.preventDefault();
@@ -89,5 +84,5 @@ function keepForm(page, now, attempt) {
     field.value = "";
     toast(`The view ${name} is kept${project ? `, for project ${project}` : ""}.`);
   });
-  return h("div", {}, h("p", { class: "sub small" }, `Now: ${text}`), form);
+  return form;
 }
