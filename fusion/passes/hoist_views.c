@@ -39,8 +39,23 @@ static bool is_part(const struct node *view)
 	return view->op == OP_select || view->op == OP_slice || view->op == OP_narrow;
 }
 
+/* Whether a view has the dims of what it is a view of, in another order. */
+static bool reorders(const struct node *view)
+{
+	return view->op == OP_permute || view->op == OP_transpose || view->op == OP_t;
+}
+
+/* Whether x is memory that no kernel of the graph writes, or a view of that. */
+static bool is_given(const struct graph *g, int x)
+{
+	const struct node *base = g->nodes[view_base(g, x)];
+
+	return base->op == OP_input || op_info(base->op)->kind == KIND_CONSTANT;
+}
+
 /* Operands of the size of the result, or one element: their views are known.  So are parts of what
- * is broadcast; another shape of that would be no loop of the kernel that made it, as a norm. */
+ * is broadcast, and dims in another order of what is given; another shape of what is computed would
+ * be no loop of the kernel that made it, as a norm. */
 static bool takes_views(const struct graph *g, const struct node *of, const struct node *view)
 {
 	if (op_info(of->op)->kind != KIND_POINTWISE || of->weak)
@@ -49,7 +64,8 @@ static bool takes_views(const struct graph *g, const struct node *of, const stru
 		const struct node *x = of->args[a].kind == ARG_NODE ? g->nodes[of->args[a].node]
 								    : NULL;
 
-		if (x && x->shape.rank > 0 && !shape_equal(&x->shape, &of->shape))
+		if (x && x->shape.rank > 0 && !shape_equal(&x->shape, &of->shape) &&
+		    !(reorders(view) && is_given(g, x->id)))
 			return false;
 	}
 	return true;
@@ -163,12 +179,23 @@ static bool note_uses(struct hoist *hoist, struct graph *g, int id, int uses)
 	return true;
 }
 
+/* Whether node id, an output, is a view that a kernel of its own would have to copy. */
+static bool is_copied(const struct graph *g, int id)
+{
+	struct view_layout layout;
+
+	return op_info(g->nodes[id]->op)->kind == KIND_VIEW &&
+	       !(view_layout(g, id, &layout) && view_contiguous(g, &layout));
+}
+
 /* Which nodes are read by what a kernel may be made of.  A product of matrices reads
  * memory in any case, of which the view is one for nothing. */
 static bool *find_fusing(const struct graph *g)
 {
 	bool *fuses = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
 
+	for (int i = 0; fuses && i < g->n_outputs; i++)
+		fuses[g->outputs[i]] = is_copied(g, g->outputs[i]);
 	for (int id = g->n_nodes - 1; fuses && id >= 0; id--) {
 		const struct node *n = g->nodes[id];
 		enum op_kind kind = op_info(n->op)->kind;
