@@ -676,6 +676,30 @@ static bool device_of(const char *name, struct value *out, struct err *err)
 	return true;
 }
 
+/* x.itemsize, and x.nbytes, which is a symbol where a size is one. */
+static bool bytes_of(const struct decomposer *c, struct value t, bool all, struct value *out,
+		     struct err *err)
+{
+	struct vm_host *host = c->host;
+	struct value size;
+	enum dtype dtype;
+	int rank;
+
+	if (!c->type(c->self, t, &rank, &dtype, err))
+		return false;
+	*out = value_int((int64_t)dtype_bytes(dtype));
+	for (int d = 0; all && d < rank; d++) {
+		if (!c->size(c->self, t, d, &size, err))
+			return false;
+		if (size.kind == VALUE_INT && out->kind == VALUE_INT)
+			*out = value_int(out->i * size.i);
+		else if (!host->binary(host->self, &(struct binary){ BIN_MUL, false, size, *out },
+				       out, err))
+			return false;
+	}
+	return true;
+}
+
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
 		    struct value *out, struct err *err)
 {
@@ -702,6 +726,8 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		*out = value_none();
 		return true;
 	}
+	if (strcmp(name, "itemsize") == 0 || strcmp(name, "nbytes") == 0)
+		return bytes_of(c, t, *name == 'n', out, err);
 	if (strcmp(name, "device") == 0)
 		return device_of(random_on_gpu(c, t) ? "cuda:0" : "cpu", out, err);
 	if (strcmp(name, "real") == 0) { /* no tensor is complex */

@@ -514,11 +514,12 @@ static const char *name_in(const char *spelling, const char *scope)
 /* Offers the names of a module, or of tensors (torch.Tensor). */
 static void offer_names(const char *scope, struct nearest *n, char kept[NATIVE_NAME_BYTES])
 {
-	static const char *const others[] = { "shape",     "dtype",      "device",  "ndim",
-					      "T",         "mT",         "grad",    "requires_grad",
-					      "is_leaf",   "data",       "is_cuda", "layout",
-					      "is_sparse", "H",          "real",    "grad_fn",
-					      "backward",  "retain_grad" };
+	static const char *const others[] = {
+		"shape",   "dtype",    "device",        "ndim",    "T",
+		"mT",      "grad",     "requires_grad", "is_leaf", "data",
+		"is_cuda", "layout",   "is_sparse",     "H",       "real",
+		"grad_fn", "backward", "retain_grad",   "nbytes",  "itemsize"
+	};
 	bool tensors = strcmp(scope, "torch.Tensor") == 0;
 	const char *of_ops = tensors ? "Tensor" : scope, *known_name;
 

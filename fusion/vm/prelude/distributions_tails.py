@@ -344,3 +344,79 @@ class LogisticNormal(TransformedDistribution):
     def log_prob(self, value):
         x = self._breaking._inverse(value)
         return self.base_dist.log_prob(x).sum(-1) - self._breaking.log_abs_det_jacobian(x, value)
+
+
+class LowRankMultivariateNormal(Distribution):
+    """Its covariance is cov_factor @ cov_factor.mT + diag(cov_diag)."""
+
+    has_rsample = True
+
+    def __init__(self, loc, cov_factor, cov_diag, validate_args=None):
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        event = loc.shape[-1:]
+        if cov_factor.dim() < 2:
+            raise ValueError("cov_factor must be at least two-dimensional, with optional leading batch dimensions")
+        if cov_factor.shape[-2:-1] != event:
+            raise ValueError(f"cov_factor must be a batch of matrices with shape {event[0]} x m")
+        if cov_diag.shape[-1:] != event:
+            raise ValueError(f"cov_diag must be a batch of vectors with shape {event}")
+        batch = torch.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1])
+        self.loc = loc.expand(batch + event)
+        self.cov_factor = cov_factor.expand(batch + cov_factor.shape[-2:])
+        self.cov_diag = cov_diag.expand(batch + event)
+        super().__init__(batch, event, validate_args)
+
+    @property
+    def _inner(self):
+        """The Cholesky factor of I + W' D^-1 W, as wide as cov_factor."""
+        narrow = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
+        return torch.linalg.cholesky(narrow @ self.cov_factor + torch.eye(self.cov_factor.shape[-1], dtype=self.loc.dtype))
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def variance(self):
+        return self.cov_factor.pow(2).sum(-1) + self.cov_diag
+
+    @property
+    def covariance_matrix(self):
+        return self.cov_factor @ self.cov_factor.mT + torch.diag_embed(self.cov_diag)
+
+    @property
+    def scale_tril(self):
+        return torch.linalg.cholesky(self.covariance_matrix)
+
+    @property
+    def precision_matrix(self):
+        return torch.linalg.inv(self.covariance_matrix)
+
+    def rsample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        wide = torch.randn(shape[:-1] + self.cov_factor.shape[-1:], dtype=self.loc.dtype)
+        each = torch.randn(shape, dtype=self.loc.dtype)
+        return self.loc + (self.cov_factor @ wide.unsqueeze(-1)).squeeze(-1) + self.cov_diag.sqrt() * each
+
+    def _log_det(self, inner):
+        return 2 * inner.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self.cov_diag.log().sum(-1)
+
+    def log_prob(self, value):
+        far, inner = value - self.loc, self._inner
+        side = (self.cov_factor.mT / self.cov_diag.unsqueeze(-2)) @ far.unsqueeze(-1)
+        side = torch.linalg.solve_triangular(inner.expand(side.shape[:-2] + inner.shape[-2:]), side, upper=False).squeeze(-1)
+        away = (far.pow(2) / self.cov_diag).sum(-1) - side.pow(2).sum(-1)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_det(inner) + away)
+
+    def entropy(self):
+        return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det(self._inner))
+
+    def expand(self, batch_shape):
+        batch, event = torch.Size(batch_shape), self._event_shape
+        factor = self.cov_factor.expand(batch + self.cov_factor.shape[-2:])
+        return LowRankMultivariateNormal(self.loc.expand(batch + event), factor, self.cov_diag.expand(batch + event), validate_args=False)

@@ -99,3 +99,36 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     empty = LU_data.new_empty(0)
     L = torch.tril(LU_data, -1) + eye if unpack_data else empty
     return _named("lu_unpack", ["P", "L", "U"], (P, L, torch.triu(LU_data) if unpack_data else empty))
+
+
+# ---- of few ranks, by random products (Halko et al., 2009)
+
+
+def _basis(A, q, niter):
+    """Orthonormal columns of which A keeps nearly all."""
+    Q = linalg.qr(A @ torch.randn(A.shape[-1], q, dtype=A.dtype)).Q
+    for _ in range(niter):
+        Q = linalg.qr(A.mT @ Q).Q
+        Q = linalg.qr(A @ Q).Q
+    return Q
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    A = A if M is None else A - M
+    wide = A.shape[-2] < A.shape[-1]
+    A = A.mT if wide else A
+    q = 6 if q is None else q
+    Q = _basis(A, q, niter)
+    U, S, Vh = linalg.svd(Q.mT @ A, full_matrices=False)
+    U, V = Q @ U, Vh.mT
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    least = min(A.shape[-2:])
+    q = min(6, least) if q is None else q
+    if not 0 <= q <= least:
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={least}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean(dim=-2, keepdim=True) if center else A, q, niter)

@@ -300,6 +300,22 @@ def masked_scatter(input, mask, source):
     return torch.where(mask, taken.to(input.dtype), input)
 
 
+def nonzero_static(input, *, size, fill_value=-1):
+    """One call."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, but got {size}")
+    flags = (input != 0).reshape(-1)
+    n = flags.shape[0]
+    row = torch.where(flags, flags.cumsum(0) - 1, size).clamp(max=size)  # what has no place goes after the last
+    found = torch.full((size + 1,), -1, dtype=torch.int64).scatter(0, row, torch.arange(n))[:size]
+    made, left = [], found.clamp(min=0)
+    for length in reversed(input.shape):
+        made.append(left % length)
+        left = left // length
+    places = torch.stack(made[::-1], 1) if made else torch.zeros(size, 0, dtype=torch.int64)
+    return torch.where((found < 0).unsqueeze(1), fill_value, places)
+
+
 def take(input, index):
     """One call."""
     if index.dtype != torch.int64:
