@@ -227,13 +227,14 @@ static bool replace_keys(struct dict *dict, const struct dict *with)
 	return ok;
 }
 
-static struct dict *entries_of(struct value object)
+static struct dict *entries_of(struct value object, struct vm *vm)
 {
 	if (object.kind == VALUE_DICT)
 		return object.dict;
 	if (object.kind == VALUE_CLASS)
 		return object.class->attributes;
-	return object_attributes(object);
+	return object.kind == VALUE_TENSOR ? tensor_attributes(vm->heap, object)
+					   : object_attributes(object);
 }
 
 static void put(struct value *place, struct value v)
@@ -257,7 +258,7 @@ static bool apply(const struct effect *e, struct value object, struct value v,
 		return replace_keys(object.dict, v.dict);
 	case EFFECT_STORE:
 	case EFFECT_REMOVE:
-		dict = entries_of(object);
+		dict = entries_of(object, call->vm);
 		if (!dict || (e->kind == EFFECT_STORE && !value_dict_set(dict, key, v)))
 			return false;
 		if (e->kind == EFFECT_REMOVE)
@@ -286,7 +287,8 @@ static struct value object_of(const struct effect *e, const struct reconstructio
 {
 	if (e->source >= 0)
 		return value_ref(source_value(call->sources, e->source, call->roots));
-	return e->kind == EFFECT_GRAD ? value_ref(r->made[e->number]) : value_none();
+	return e->kind == EFFECT_GRAD || e->kind == EFFECT_STORE ? value_ref(r->made[e->number])
+								 : value_none();
 }
 
 /* Does them to the objects of a call; parts by reconstruction_follow(). */

@@ -21,17 +21,17 @@
 enum effect_kind {
 	EFFECT_ITEMS,    /* the list's items are those of the list made by `step` */
 	EFFECT_KEYS,     /* the same for a set */
-	EFFECT_STORE,    /* dict, instance or class: key is what `step` made */
+	EFFECT_STORE,    /* dict, instance, class or tensor: key is what `step` made */
 	EFFECT_REMOVE,   /* ... the key is gone */
 	EFFECT_CONTENT,  /* a cell's; step -1: unset */
 	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
 	EFFECT_POSITION, /* an iterator's: number */
-	EFFECT_GRAD,     /* a tensor's .grad; source -1: of what step `number` made */
+	EFFECT_GRAD,     /* a tensor's .grad */
 };
 
 struct effect {
 	enum effect_kind kind;
-	int source; /* the object */
+	int source; /* the object; -1: of GRAD and STORE the tensor of step `number` */
 	int step;   /* of the reconstruction */
 	int64_t number;
 	struct value key; /* a reference */

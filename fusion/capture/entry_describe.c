@@ -259,6 +259,9 @@ static bool find_in(struct effects_finder *f, int source)
 		return find_dict(f, source, real.class->attributes, stand_in.class->attributes,
 				 (real.class->mro ? real.class->mro->len : 0) +
 				     (real.class->meta != NULL));
+	case VALUE_TENSOR:
+		return find_dict(f, source, real.tensor->attributes, stand_in.tensor->attributes,
+				 1);
 	case VALUE_ITER:
 		return stand_in.iter->position == real.iter->position ||
 		       add_effect(f, (struct effect){ .kind = EFFECT_POSITION,
@@ -319,6 +322,23 @@ static bool find_grads(struct effects_finder *f)
 	return true;
 }
 
+/* What the program has given tensors that the piece made and leaves. */
+static bool find_given(struct effects_finder *f)
+{
+	for (size_t i = 0; i < f->b->given.len; i++) { /* the values may be more of them */
+		const struct vtensor *of = f->b->given.at[i].tensor;
+		int made = pointers_get(&f->b->made, of);
+
+		for (int k = 0; k < of->attributes->len; k++) {
+			if (!add_store(f, -1, EFFECT_STORE, of->attributes->keys[k],
+				       of->attributes->values[k]))
+				return false;
+			f->list.at[f->list.len - 1].number = made;
+		}
+	}
+	return true;
+}
+
 /* Compares stand-ins with what they began as; parts of new values go into the
  * reconstruction.  False with *err. */
 static bool effects_find(struct effects *e, struct reconstruction_builder *b, struct arena *arena)
@@ -334,11 +354,11 @@ static bool effects_find(struct effects *e, struct reconstruction_builder *b, st
 			size_t before = f.list.len;
 
 			ok = find_in(&f, i);
-			if (f.list.len > before)
+			if (f.list.len > before && f.sources->at[i].kind != VALUE_TENSOR)
 				f.sources->at[i].written = true;
 		}
 	}
-	ok = ok && find_globals(&f) && find_grads(&f);
+	ok = ok && find_globals(&f) && find_grads(&f) && find_given(&f);
 	e->at = ARENA_ARRAY(arena, struct effect, f.list.len + 1);
 	ok = ok && (e->at || effects_no_memory(&f));
 	for (size_t i = 0; i < f.list.len; i++) {

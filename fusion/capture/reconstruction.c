@@ -31,6 +31,8 @@ static bool push(struct reconstruction_builder *b, struct reconstruction_step st
 static bool push_object(struct reconstruction_builder *b, struct value v,
 			struct reconstruction_step step)
 {
+	if (v.kind == VALUE_TENSOR && v.tensor->attributes && !VEC_PUSH(&b->given, v))
+		return no_memory(b);
 	return push(b, step) &&
 	       (pointers_set(&b->made, v.object, (int)b->steps.len - 1) || no_memory(b));
 }
@@ -513,6 +515,7 @@ bool reconstruction_create(struct reconstruction *r, struct reconstruction_build
 	VEC_FREE(&b->steps);
 	VEC_FREE(&b->outputs);
 	VEC_FREE(&b->viewed);
+	VEC_FREE(&b->given);
 	for (size_t i = 0; i < b->kept.len; i++)
 		value_unref(b->kept.at[i]);
 	VEC_FREE(&b->kept);

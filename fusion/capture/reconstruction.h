@@ -73,12 +73,13 @@ struct reconstruction {
 struct reconstruction_builder {
 	struct trace *trace;
 	VEC(struct reconstruction_step) steps;
-	VEC(int) outputs;       /* nodes */
-	VEC(int) viewed;        /* nodes of views that are handed out */
-	struct pointers made;   /* objects of the capture: their step */
-	VEC(struct value) kept; /* made while building: references */
-	bool of_method;         /* what a method is called on is added */
-	bool returns;           /* the frame is left: its own cells are not those of the call */
+	VEC(int) outputs;        /* nodes */
+	VEC(int) viewed;         /* nodes of views that are handed out */
+	struct pointers made;    /* objects of the capture: their step */
+	VEC(struct value) given; /* tensors of the capture that have attributes: borrowed */
+	VEC(struct value) kept;  /* made while building: references */
+	bool of_method;          /* what a method is called on is added */
+	bool returns;            /* the frame is left: its own cells are not those of the call */
 	struct err *err;
 };
 

@@ -690,6 +690,8 @@ static bool tensor_attribute(struct vm *vm, struct value o, const char *name, st
 	struct err e = { 0 };
 
 	if (o.tensor->attributes && (own = value_dict_find(o.tensor->attributes, name))) {
+		if (!realize(vm, own, err))
+			return false;
 		*out = value_ref(*own);
 		return true;
 	}

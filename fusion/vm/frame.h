@@ -134,7 +134,6 @@ struct vm {
 	int depth; /* frames and callbacks */
 	int64_t steps_left;
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
-	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
 	bool has_tensor_classes; /* it has a class that derives from torch.Tensor, or a mode */
 	struct value handled;    /* the exception whose except block runs; UNSET: none */
 	struct value raised;     /* the exception that an error stands for; UNSET: see its code */

@@ -346,12 +346,12 @@ static bool function_store(struct vm *vm, struct function *f, const char *name, 
 	return store_named(vm, f->attributes, name, v, err);
 }
 
-/* x.grad and its like are the host's; a tensor that is computed keeps any other. */
+/* x.grad and its like are the host's; a tensor keeps any other. */
 static bool store_of_tensor(struct vm *vm, struct value o, const char *name, struct value v,
 			    struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
-	struct value fresh;
+	struct dict *attributes;
 	struct err why = { 0 };
 
 	if (!host->store_attr)
@@ -359,20 +359,12 @@ static bool store_of_tensor(struct vm *vm, struct value o, const char *name, str
 			       value_type_name(o));
 	if (host->store_attr(host->self, o, name, v, &why))
 		return true;
-	if (why.code != ERR_NAME || !o.tensor->memory) {
+	if (why.code != ERR_NAME) {
 		*err = why;
 		return false;
 	}
-	if (!o.tensor->attributes) {
-		/* In the heap, which frees a tensor that holds itself. */
-		if (!heap_adopt(vm->heap, o.object))
-			return vm_out_of_memory(vm, err);
-		if (!vm_keep(vm, value_dict(), &fresh, err))
-			return false;
-		o.tensor->attributes = fresh.dict;
-		vm->tensors_have_attributes = true;
-	}
-	return store_named(vm, o.tensor->attributes, name, v, err);
+	attributes = tensor_attributes(vm->heap, o);
+	return attributes ? store_named(vm, attributes, name, v, err) : vm_out_of_memory(vm, err);
 }
 
 /* P.__new__ of a namedtuple P. */
@@ -490,6 +482,12 @@ bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct
 		return delete_named(o.class->attributes, name) || instance_lacks(vm, o, name, err);
 	case VALUE_FUNCTION:
 		if (delete_named(o.function->attributes, name))
+			return true;
+		break;
+	case VALUE_TENSOR:
+		if (vm->host->may_store && !vm->host->may_store(vm->host->self, o, err))
+			return false;
+		if (delete_named(o.tensor->attributes, name))
 			return true;
 		break;
 	default:

@@ -546,6 +546,7 @@ bool heap_adopt(struct heap *heap, struct object *object)
 struct dict *object_attributes(struct value object)
 {
 	struct dict **own = object.kind == VALUE_FUNCTION ? &object.function->attributes
+			    : object.kind == VALUE_TENSOR ? &object.tensor->attributes
 							  : &object.instance->attributes;
 	struct value fresh;
 

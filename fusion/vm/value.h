@@ -164,7 +164,7 @@ struct vtensor {
 	int writes;               /* capturing: which write was the last, views' included */
 	int birth;                /* capturing: how many were made before */
 	struct traced_view *view; /* capturing: what it is a view of; NULL */
-	struct dict *attributes;  /* running: what the program has set, x.foo = 1; NULL: none */
+	struct dict *attributes;  /* what the program has set, x.foo = 1; NULL: none */
 	struct tensor_grad *grad; /* running: its place among gradients; NULL: none */
 	void (*forget_grad)(struct vtensor *t); /* where there is `grad`: lets go of it */
 	void (*release)(struct vtensor *t);     /* called before it is freed; may be NULL */
@@ -332,12 +332,18 @@ static inline void heap_uncharge(struct heap *heap, size_t bytes)
 	heap->used_bytes -= bytes;
 }
 
-/* The attributes of an instance or a function.  Where it has none, new ones, in its own heap: a
- * ring that goes through them is found.  NULL: out of memory. */
+/* The attributes of an instance, a function or a tensor.  Where it has none, new ones, in its own
+ * heap: a ring that goes through them is found.  NULL: out of memory. */
 struct dict *object_attributes(struct value object);
 
 /* Takes an object in and charges its size; one that is in a heap stays there. */
 bool heap_adopt(struct heap *heap, struct object *object);
+
+/* The same of a tensor, which comes into the heap: that frees one that holds itself. */
+static inline struct dict *tensor_attributes(struct heap *heap, struct value tensor)
+{
+	return heap_adopt(heap, tensor.object) ? object_attributes(tensor) : NULL;
+}
 
 /* Collects where many objects came since the last time. */
 void heap_collect_if_due(struct heap *heap);

@@ -128,8 +128,9 @@ struct vm_host {
 	/* UNSET deletes it.  NULL: the VM stores. */
 	bool (*store_global)(void *self, int slot, const char *name, struct value v,
 			     struct err *err);
-	/* Before an attribute of a function is stored.  NULL: it may be. */
-	bool (*may_store)(void *self, struct value function, struct err *err);
+	/* Before an attribute of a function is stored, or one of a tensor is deleted.  NULL: it may
+	 * be. */
+	bool (*may_store)(void *self, struct value of, struct err *err);
 	/* Before a class statement of the program runs.  NULL: it may. */
 	bool (*may_define)(void *self, const char *class, struct err *err);
 	/* An instance of an nn.Module is made; as may_define. */

@@ -41,9 +41,12 @@ const json = (body, method = 'POST') => ({ method, headers: { 'Content-Type': 'a
 /** What a client does that notes what it was promised: each is asked for after each kill. */
 function actions(server, promised, draw) {
     const api = `${server.url}/api/v1`;
-    const note = (run) => run && getJson(`${api}/runs/${run}`, json({ note: `note ${promised.notes.size}` }, 'PATCH')).then(({ status, body }) => {
-        if (status === 200) promised.notes.set(run, body.note);
-    });
+    const note = async (run) => {
+        if (!run) return;
+        const sent = { run, text: `note ${promised.notes.length}`, began: promised.clock++, ended: Infinity };
+        promised.notes.push(sent);
+        if ((await getJson(`${api}/runs/${run}`, json({ note: sent.text }, 'PATCH'))).status === 200) sent.ended = promised.clock++;
+    };
     return [
         async () => {
             const { status, body } = await getJson(`${api}/runs`, json({ ...quick, name: 'run' }));
@@ -108,8 +111,14 @@ function checkStore(home, promised, done) {
     for (const row of rows.values()) if (row.status === 'done') done.add(row.id);
 }
 
+/** What a run's note may be: each that was sent, answered or not, but those before one that was sent after their answer and answered. */
+const notesOf = (sent) => sent.filter((one) => !sent.some((next) => next.began > one.ended && next.ended < Infinity)).map((one) => one.text);
+
 async function checkServer(server, promised) {
-    for (const [run, note] of promised.notes) assert.equal((await getJson(`${server.url}/api/v1/runs/${run}`)).body.note, note);
+    for (const run of new Set(promised.notes.filter(({ ended }) => ended < Infinity).map((sent) => sent.run))) {
+        const { note } = (await getJson(`${server.url}/api/v1/runs/${run}`)).body, may = notesOf(promised.notes.filter((sent) => sent.run === run));
+        assert.ok(may.includes(note), `run ${run} has the note ${note}, not one of ${may}`);
+    }
     for (const id of promised.suites) assert.equal((await getJson(`${server.url}/api/v1/suites/${id}`)).status, 200, `suite ${id}`);
     const { files } = (await getJson(`${server.url}/api/v1/files`)).body;
     for (const [id, bytes] of promised.files) assert.equal(files.find((f) => f.id === id)?.bytes, bytes, `file ${id}`);
@@ -117,7 +126,7 @@ async function checkServer(server, promised) {
 
 test(`${KILLS} times kill -9 (seed ${SEED}): nothing acknowledged is lost, nothing is left running`, async () => {
     const draw = random(SEED);
-    const promised = { runs: new Set(), suites: new Set(), imports: new Set(), notes: new Map(), files: new Map() };
+    const promised = { runs: new Set(), suites: new Set(), imports: new Set(), notes: [], clock: 0, files: new Map() };
     const done = new Set();
     let folder;
 

@@ -161,6 +161,14 @@ PROGRAMS = [
         "for p in net.parameters():\n        p.grad = None\nnet(x).square().mean().backward()\nfor p in net.parameters():\n        p.data = p.data - 0.1 * p.grad\nreturn net(x).sum()")),
     ("data_that_others_share", [["f 2,3"], ["f 2,3"]], "w, u = torch.ones(3), torch.ones(3)\nv = w.view(3, 1)\nkept = nn.Linear(3, 3)\n" + model(
         "w.data = w * 2 + x[0]\ny = u * 3\nu.data = y\ny.add_(1)\nold = kept.bias.data\nkept.bias.data = kept.bias.data + 1\nold.add_(5)\nreturn w * 1, v.sum(), u * 1, old, kept(x)")),
+    ("given_and_read", [["f 2,3"], ["f 2,3"]], model("x.kept = x * 2\nx.n = 3\ny = x + 1\nx.n += 1\nreturn y * x.n + x.kept")),
+    ("given_to_what_leaves", [["f 2,3"], ["f 2,3"]], model("y = x + 1\ny.of = x\ny.rows = [y, x * 2]\nv = y[0]\nv.label = 'row'\nprint('break')\nreturn y.of - y, y.rows[1], v.label, y.rows[0] is y")),
+    ("given_outside", [["f 3"], ["f 3"], ["f 3"], ["f 3"]], "w = nn.Parameter(torch.ones(3))\nw.scale = 2\nw.add = lambda x: x + 1\ncalls = []\n"
+     "def after(x):\n    w.scale += len(calls) == 2\n" + model("y = w.add(x) * w.scale * w\nw.last = y\ncalls.append(1)\nreturn y, hasattr(w, 'missing')")),
+    ("given_later", [["f 3"], ["f 3"], ["f 3"]], "w = torch.ones(3)\n@torch.compiler.disable\ndef give():\n    w.more = 5.0\n"
+     + model("y = x * 2\nif hasattr(w, 'more'):\n    y = y * w.more\ny = y + w\ngive()\nreturn y")),
+    ("given_and_taken", [["f 3"], ["f 3"]], "w, u = torch.ones(3), torch.zeros(3)\nu.k = 1\n" + model("w.k = x + u.k\nu.k = w\ny = w.k * 2\ndel w.k\nreturn y, hasattr(w, 'k'), getattr(w, 'k', 7)")),
+    ("given_to_views", [["f 2,3"], ["f 2,3"]], "whole = torch.ones(2, 3)\npart = whole[0]\npart.k = 3\n" + model("part.add_(1)\npart.n = whole.sum()\nreturn x * part.k + whole, part.n")),
 ]
 
 

@@ -316,6 +316,8 @@ static struct value load_attribute(const struct source *s, struct value parent)
 		return load_entry(parent.class->attributes, s->index, s->key);
 	if (parent.kind == VALUE_FUNCTION)
 		return load_entry(parent.function->attributes, s->index, s->key);
+	if (parent.kind == VALUE_TENSOR)
+		return load_entry(parent.tensor->attributes, s->index, s->key);
 	return unset();
 }
 

@@ -482,7 +482,9 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 		return true;
 	if (source < 0)
 		return trace_break(t, BREAK_UNSUPPORTED, "the .grad of a tensor", err);
-	return variables_read(t, t->sources->at[source].first_child, out, err);
+	return variables_read(
+	    t, t->sources->at[source].first_child + t->sources->at[source].n_children - 1, out,
+	    err);
 }
 
 /* Sets of one tensor alone: the last one counts. */
@@ -689,7 +691,11 @@ bool trace_store_attr(void *self, struct value tensor, const char *name, struct 
 		return store_requires(t, tensor, v, err);
 	if (strcmp(name, "data") == 0)
 		return store_data(t, tensor, v, err);
-	return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
+	if (!t->native && variables_source(t, tensor) < 0) /* as torch */
+		return trace_break(t, BREAK_UNSUPPORTED,
+				   "an attribute of a tensor made inside that is set", err);
+	return variables_may_store(t, tensor, err) &&
+	       err_set(err, ERR_NAME, "what the program gives a tensor is kept with it");
 }
 
 /* A write that makes a detached view require a gradient: the view is a value of its own from then

@@ -726,7 +726,7 @@ static bool host_cast(void *self, enum value_kind kind, struct value a, struct v
 	return trace_cast(t, kind, a, out, err);
 }
 
-/* What no tensor has may be what the program has given to the one that this one stands for. */
+/* What no tensor has, and the program has not given this one, it may give it later. */
 static bool method_or_own(struct trace *t, struct value tensor, const char *name, struct value *out,
 			  struct err *err)
 {
@@ -734,9 +734,9 @@ static bool method_or_own(struct trace *t, struct value tensor, const char *name
 
 	if (torch_method(t->names, tensor, name, out, &why))
 		return true;
-	if (why.code == ERR_NAME && t->vm->tensors_have_attributes &&
-	    !prelude_defines("torch.Tensor", name))
-		return trace_break(t, BREAK_UNSUPPORTED, name, err);
+	if (why.code == ERR_NAME && !prelude_defines("torch.Tensor", name) &&
+	    !variables_absent(t, tensor, name, err))
+		return false;
 	*err = why;
 	return false;
 }

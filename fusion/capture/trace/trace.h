@@ -599,8 +599,9 @@ bool variables_absent(void *self, struct value o, const char *name, struct err *
 bool variables_store_global(void *self, int index, const char *name, struct value v,
 			    struct err *err);
 bool variables_too_many(struct trace *t, struct err *err); /* sources; always false */
-/* A function without attributes stands for itself: its first one ends the graph. */
-bool variables_may_store(void *self, struct value function, struct err *err);
+/* A function without attributes stands for itself: its first one ends the graph.  What becomes of
+ * those of a tensor on one side of a branch is not followed. */
+bool variables_may_store(void *self, struct value of, struct err *err);
 /* The source that an object of the capture stands for; -1: it is new. */
 static inline int variables_source(const struct trace *t, struct value stand_in)
 {

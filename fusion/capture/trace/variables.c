@@ -174,7 +174,8 @@ static bool add_children(struct sources *s, int source, struct value v)
 	case VALUE_ITER:
 		return sources_add(s, source, SOURCE_OVER, 0, unset, v.iter->over) >= 0;
 	case VALUE_TENSOR:
-		return sources_add(s, source, SOURCE_GRAD, 0, unset, autograd_gradient(v)) >= 0;
+		return add_entries(s, source, SOURCE_ATTRIBUTE, v.tensor->attributes) &&
+		       sources_add(s, source, SOURCE_GRAD, 0, unset, autograd_gradient(v)) >= 0;
 	default:
 		return true;
 	}
@@ -186,7 +187,8 @@ static bool make_children(struct trace *t, int source, struct err *err)
 	int first = s->n;
 
 	if (s->at[source].first_child >= 0 ||
-	    (s->at[source].kind == VALUE_TENSOR && !t->autograd->recording))
+	    (s->at[source].kind == VALUE_TENSOR && !t->autograd->recording &&
+	     !s->at[source].value.tensor->attributes))
 		return true;
 	if (!add_children(s, source, s->at[source].value))
 		return variables_too_many(t, err);
@@ -547,20 +549,37 @@ static bool stand_in_iter(struct trace *t, const struct iter *real, int child, s
 	return true;
 }
 
+/* What the program has given a tensor: x.foo = 1. */
+static bool stand_in_given(struct trace *t, int source, struct value out, struct err *err)
+{
+	const struct dict *real = t->sources->at[source].value.tensor->attributes;
+	struct value v;
+
+	if (!real)
+		return true;
+	if (!heap_adopt(t->vm->heap, out.object))
+		return trace_no_memory(err);
+	if (!keep(t, lazy_dict(real, t->sources->at[source].first_child), &v, err))
+		return false;
+	out.tensor->attributes = v.dict;
+	return true;
+}
+
 static bool stand_in_tensor(struct trace *t, int source, struct value *out, struct err *err)
 {
 	if (!t->sources->at[source].value.tensor->memory)
 		return err_set(err, ERR_TYPE, "the tensor %s has no memory",
 			       t->sources->at[source].name);
 	if (t->sources->at[source].view_of >= 0)
-		return overlap_stand_in(t, source, out, err);
+		return overlap_stand_in(t, source, out, err) &&
+		       stand_in_given(t, source, *out, err);
 	*out = value_tensor();
 	if (out->kind == VALUE_UNSET)
 		return trace_no_memory(err);
 	out->tensor->owner = t->serial;
 	out->tensor->input = source;
 	out->tensor->is_parameter = t->sources->at[source].value.tensor->is_parameter;
-	return true;
+	return stand_in_given(t, source, *out, err);
 }
 
 /* On failure *out may hold a part, which the caller drops. */
@@ -857,9 +876,11 @@ bool variables_absent(void *self, struct value o, const char *name, struct err *
 	const struct dict *attributes;
 	struct value key;
 
-	if (parent < 0 || t->sources->at[parent].kind != VALUE_INSTANCE)
+	if (parent < 0 || (t->sources->at[parent].kind != VALUE_INSTANCE &&
+			   t->sources->at[parent].kind != VALUE_TENSOR))
 		return true; /* made here */
-	attributes = t->sources->at[parent].value.instance->attributes;
+	attributes = o.kind == VALUE_TENSOR ? t->sources->at[parent].value.tensor->attributes
+					    : t->sources->at[parent].value.instance->attributes;
 	if (attributes && value_dict_find((struct dict *)attributes, name))
 		return true; /* the piece deleted it */
 	for (int i = parent + 1; i < t->sources->n && source < 0; i++)
@@ -884,11 +905,15 @@ bool variables_absent(void *self, struct value o, const char *name, struct err *
 	return true;
 }
 
-bool variables_may_store(void *self, struct value function, struct err *err)
+bool variables_may_store(void *self, struct value of, struct err *err)
 {
 	struct trace *t = self;
 
-	return function.object->birth >= t->birth || variables_source(t, function) < 0 ||
-	       t->sources->at[variables_source(t, function)].value.object != function.object ||
-	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
+	if (of.kind == VALUE_TENSOR)
+		return (!t->cond && of.tensor->owner == t->serial) ||
+		       trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set",
+				   err);
+	return of.object->birth >= t->birth || variables_source(t, of) < 0 ||
+	       t->sources->at[variables_source(t, of)].value.object != of.object ||
+	       trace_break(t, BREAK_FUNCTION_STORE, of.function->code->name, err);
 }
