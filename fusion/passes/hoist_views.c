@@ -39,23 +39,8 @@ static bool is_part(const struct node *view)
 	return view->op == OP_select || view->op == OP_slice || view->op == OP_narrow;
 }
 
-/* Whether a view has the dims of what it is a view of, in another order. */
-static bool reorders(const struct node *view)
-{
-	return view->op == OP_permute || view->op == OP_transpose || view->op == OP_t;
-}
-
-/* Whether x is memory that no kernel of the graph writes, or a view of that. */
-static bool is_given(const struct graph *g, int x)
-{
-	const struct node *base = g->nodes[view_base(g, x)];
-
-	return base->op == OP_input || op_info(base->op)->kind == KIND_CONSTANT;
-}
-
 /* Operands of the size of the result, or one element: their views are known.  So are parts of what
- * is broadcast, and dims in another order of what is given; another shape of what is computed would
- * be no loop of the kernel that made it, as a norm. */
+ * is broadcast; another shape of that would be no loop of the kernel that made it, as a norm. */
 static bool takes_views(const struct graph *g, const struct node *of, const struct node *view)
 {
 	if (op_info(of->op)->kind != KIND_POINTWISE || of->weak)
@@ -64,8 +49,7 @@ static bool takes_views(const struct graph *g, const struct node *of, const stru
 		const struct node *x = of->args[a].kind == ARG_NODE ? g->nodes[of->args[a].node]
 								    : NULL;
 
-		if (x && x->shape.rank > 0 && !shape_equal(&x->shape, &of->shape) &&
-		    !(reorders(view) && is_given(g, x->id)))
+		if (x && x->shape.rank > 0 && !shape_equal(&x->shape, &of->shape))
 			return false;
 	}
 	return true;
