@@ -42,6 +42,36 @@ struct run_thinned {
 bool db_run_thin(struct db *db, int64_t id, const struct run_thinned *as, int64_t *freed,
 		 struct err *err);
 
+/* ---- views.c: filters of a list or a history that people keep under a name ---- */
+
+enum { VIEWS_MOST = 200, VIEWS_LISTED = 1000 }; /* of a project; of all that are listed */
+
+struct saved_view {
+	int64_t id;
+	const char *project, *name; /* project "": of all; a name but once in each */
+	const char *page;           /* "runs" or "history" */
+	const char *query;          /* JSON: texts by parameter of GET /runs or /history */
+	const char *author;         /* "": nobody is known */
+	int64_t created_ns;
+};
+
+/* Stores it and sets id and created_ns.  CONFLICT where the project has one of that name, or
+ * VIEWS_MOST. */
+bool db_view_add(struct db *db, struct saved_view *view, struct err *err);
+
+struct view_query {
+	int64_t id;              /* 0: any */
+	const char *project;     /* NULL or "": any */
+	bool common;             /* with a project: those of all projects too */
+	const char *page, *name; /* NULL or "": any */
+};
+bool db_view_list(struct db *db, const struct view_query *query, struct arena *arena,
+		  struct saved_view **out, int *n, struct err *err);
+
+/* Gives the view `id` this name and query.  CONFLICT where the name is taken, or it is gone. */
+bool db_view_change(struct db *db, const struct saved_view *to, struct err *err);
+bool db_view_remove(struct db *db, int64_t id, struct err *err);
+
 /* ---- bundle.c, bundle_take.c: runs and suites as one file, for another store ---- */
 
 /* Of what: those of its runs that have ended. */

@@ -413,6 +413,131 @@ static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **
 	drop(&b);
 }
 
+/* Column `at` of the u32 ones, of row i. */
+static uint32_t row_number(const struct buf *out, const json_t *head, size_t at, size_t i)
+{
+	size_t n = (size_t)whole(head, "rows"), narrow = (n * 4 + 7) / 8 * 8;
+	uint32_t len, x;
+
+	memcpy(&len, out->data + 4, sizeof(len));
+	memcpy(&x, out->data + 8 + len + 3 * 8 * n + at * narrow + 4 * i, sizeof(x));
+	return x;
+}
+
+static json_t *head_of(const struct buf *out)
+{
+	uint32_t len;
+
+	memcpy(&len, out->data + 4, sizeof(len));
+	return json_loadb(out->data + 8, len, 0, NULL);
+}
+
+static void expect_coarser(const struct blocks *b, const struct buf *finest, int px,
+			   const char *lanes)
+{
+	struct timeline_query q = { .t1_ns = -1, .px = px, .lanes = lanes };
+	struct buf direct = { 0 }, coarser = { 0 };
+	struct err err = { 0 };
+	bool fits;
+
+	json_decref(view_of(b, &q, &direct));
+	assert_true(timeline_coarser(finest, &q, &coarser, &fits, &err));
+	assert_true(fits);
+	assert_int_equal(coarser.len, direct.len);
+	assert_memory_equal(coarser.data, direct.data, direct.len);
+	buf_finish(&direct);
+	buf_finish(&coarser);
+}
+
+/* All events are counted, each row in its own column, and what is longest is there. */
+static void expect_all_events(const struct buf *finest, int px, json_int_t events)
+{
+	struct timeline_query q = { .t1_ns = -1, .px = px };
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	json_int_t counted = 0;
+	int long_ones = 0, last = -1;
+	json_t *head;
+	bool fits;
+
+	assert_true(timeline_coarser(finest, &q, &out, &fits, &err) && fits);
+	head = head_of(&out);
+	assert_int_equal(whole(head, "px"), px);
+	for (size_t i = 0; i < (size_t)whole(head, "rows"); i++) {
+		double start, ns;
+		int column;
+
+		row_times(&out, head, i, &start, &ns);
+		column = (int)(start / (double)whole(head, "span_ns") * px);
+		if (row_number(&out, head, 0, i) == 0) {
+			assert_true(column > last);
+			last = column;
+		}
+		long_ones += ns == 90;
+		counted += row_number(&out, head, 5, i);
+	}
+	assert_int_equal(counted, events);
+	assert_int_equal(long_ones, 50);
+	json_decref(head);
+	buf_finish(&out);
+}
+
+static void a_whole_timeline_in_any_width_comes_of_the_finest(void **state)
+{
+	enum { N = 50000 };
+	struct timeline_query q = { .t1_ns = -1, .finest = true };
+	struct buf finest = { 0 }, out = { 0 };
+	struct err err = { 0 };
+	struct blocks b = { 0 };
+	bool fits;
+
+	(void)state;
+	write_two_lanes(&b, N);
+	json_decref(view_of(&b, &q, &finest));
+	for (int px = 50; px <= 1600; px *= 2) {
+		expect_coarser(&b, &finest, px, NULL);
+		expect_coarser(&b, &finest, px, "1");
+	}
+	expect_all_events(&finest, 333, 2 * N);
+	expect_all_events(&finest, 1001, 2 * N);
+	expect_all_events(&finest, 8192, 2 * N);
+	finest.len -= 8;
+	assert_false(timeline_coarser(&finest, &q, &out, &fits, &err));
+	assert_int_equal(err.code, ERR_STORAGE);
+	buf_clear(&finest);
+	drop(&b);
+
+	b = (struct blocks){ 0 };
+	write_two_lanes(&b, 2000); /* each event has a row */
+	json_decref(view_of(&b, &q, &finest));
+	expect_coarser(&b, &finest, 100, NULL);
+	expect_coarser(&b, &finest, 333, "0");
+	buf_finish(&finest);
+	buf_finish(&out);
+	drop(&b);
+}
+
+/* A few events of one lane, many of another. */
+static void lanes_with_few_events_are_not_had_of_columns(void **state)
+{
+	struct timeline_query q = { .t1_ns = -1, .finest = true };
+	struct buf finest = { 0 }, out = { 0 };
+	struct err err = { 0 };
+	struct blocks b = { 0 };
+	bool fits = true;
+
+	(void)state;
+	write_two_lanes(&b, 3500); /* 7,000 have no row each, 3,500 have */
+	json_decref(view_of(&b, &q, &finest));
+	q.lanes = "1";
+	q.px = 100;
+	assert_true(timeline_coarser(&finest, &q, &out, &fits, &err));
+	assert_false(fits);
+	buf_finish(&finest);
+	buf_finish(&out);
+	drop(&b);
+}
+
 /* A stranger's events may be longer together than 2^63 ns. */
 static void a_name_says_what_an_event_is_drawn_as_where_its_kind_does_not(void **state)
 {
@@ -788,6 +913,8 @@ int main(void)
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
 		cmocka_unit_test(a_window_holds_no_event_that_only_touches_it),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
+		cmocka_unit_test(a_whole_timeline_in_any_width_comes_of_the_finest),
+		cmocka_unit_test(lanes_with_few_events_are_not_had_of_columns),
 		cmocka_unit_test(a_name_says_what_an_event_is_drawn_as_where_its_kind_does_not),
 		cmocka_unit_test(sums_of_times_stop_where_numbers_end),
 		cmocka_unit_test(damage_is_found_wherever_it_is),

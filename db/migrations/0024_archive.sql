@@ -48,7 +48,7 @@ CREATE TABLE saved_view (
 	project    TEXT NOT NULL,                     -- whose it is; '': of all
 	name       TEXT NOT NULL,
 	page       TEXT NOT NULL CHECK (page IN ('runs', 'history', 'compare')),
-	query      TEXT NOT NULL,                     -- of the page's address, without the question mark
+	query      TEXT NOT NULL,                     -- JSON: texts by parameter of the list or the history
 	author     TEXT NOT NULL,                     -- who made it; '': nobody is known
 	created_ns INTEGER NOT NULL,
 	UNIQUE (project, name)

@@ -277,6 +277,8 @@ static bool apply(const struct effect *e, struct value object, struct value v,
 		return true;
 	case EFFECT_GRAD:
 		return autograd_set_gradient(call->autograd, object, v, NULL);
+	case EFFECT_HOOKS:
+		return autograd_add_hooks(call->autograd, object, v, NULL);
 	}
 	return true;
 }

@@ -27,6 +27,7 @@ enum effect_kind {
 	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
 	EFFECT_POSITION, /* an iterator's: number */
 	EFFECT_GRAD,     /* a tensor's .grad */
+	EFFECT_HOOKS,    /* the list is of hooks that it has, too */
 };
 
 struct effect {

@@ -322,6 +322,26 @@ static bool find_grads(struct effects_finder *f)
 	return true;
 }
 
+/* Those that the piece has added, and not removed. */
+static bool find_hooks(struct effects_finder *f)
+{
+	const struct trace *t = f->b->trace;
+
+	for (size_t i = 0; i < t->hooks.len; i++) {
+		const struct traced_grad *h = &t->hooks.at[i];
+		struct effect effect = { .kind = EFFECT_HOOKS,
+					 .source = trace_source(t, h->of),
+					 .key_step = -1 };
+
+		if (h->grad.list->len == 0)
+			continue;
+		effect.step = reconstruction_add(f->b, h->grad);
+		if (effect.step < 0 || !add_effect(f, effect))
+			return false;
+	}
+	return true;
+}
+
 /* What the program has given tensors that the piece made and leaves. */
 static bool find_given(struct effects_finder *f)
 {
@@ -358,7 +378,7 @@ static bool effects_find(struct effects *e, struct reconstruction_builder *b, st
 				f.sources->at[i].written = true;
 		}
 	}
-	ok = ok && find_globals(&f) && find_grads(&f) && find_given(&f);
+	ok = ok && find_globals(&f) && find_grads(&f) && find_hooks(&f) && find_given(&f);
 	e->at = ARENA_ARRAY(arena, struct effect, f.list.len + 1);
 	ok = ok && (e->at || effects_no_memory(&f));
 	for (size_t i = 0; i < f.list.len; i++) {

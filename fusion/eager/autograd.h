@@ -315,6 +315,8 @@ void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool 
 void grad_rules_finish(struct autograd *a);
 
 bool autograd_has_hooks(struct value t);
+/* `hooks`, a list that the program may change, are called where a hook added now would be. */
+bool autograd_add_hooks(struct autograd *a, struct value t, struct value hooks, struct err *err);
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
 
 /* autograd_backward.c */

@@ -66,6 +66,18 @@ static bool autograd_hooks(struct autograd *a, struct value t, bool after, struc
 	return ok;
 }
 
+bool autograd_add_hooks(struct autograd *a, struct value t, struct value hooks, struct err *err)
+{
+	struct value all;
+	bool ok;
+
+	if (!autograd_hooks(a, t, false, &all, err))
+		return false;
+	ok = value_list_push(all.list, hooks) || torch_no_memory(err);
+	value_unref(all);
+	return ok;
+}
+
 static bool has_some(struct value hooks)
 {
 	return hooks.kind == VALUE_LIST && hooks.list->len > 0;
@@ -85,7 +97,7 @@ static bool call_program(struct autograd *a, struct value f, const struct value 
 	return vm_invoke(a->vm, f, &(struct arguments){ args, n, NULL }, out, err);
 }
 
-/* A hook may add or remove hooks. */
+/* A hook may add or remove hooks.  A list among them is of a graph: autograd_add_hooks(). */
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err)
 {
 	struct value all, out;
@@ -97,6 +109,10 @@ bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g,
 	if (all.kind == VALUE_UNSET)
 		return torch_no_memory(err);
 	for (int i = 0; ok && i < all.list->len; i++) {
+		if (all.list->at[i].kind == VALUE_LIST) {
+			ok = autograd_run_hooks(a, all.list->at[i], g, err);
+			continue;
+		}
 		ok = call_program(a, all.list->at[i], g, 1, &out, err);
 		if (!ok)
 			break;

@@ -338,6 +338,7 @@ struct timeline_query {
 	const char *find;      /* NULL: nothing; else a part of a name, symbol or op, in any case */
 	int64_t find_until_ns; /* by clock_ns(): when looking for `find` or `seek` ends; 0: never */
 	bool as_recorded;      /* each lane's times are those of its own clock */
+	bool finest;           /* as many buckets as timeline_coarser() takes; px is not read */
 	struct timeline_seek seek;
 };
 
@@ -355,6 +356,9 @@ bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len
 bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err);
 
+/* Once all tables are there: whether the window is all of the lanes' time. */
+bool timeline_view_is_whole(struct timeline_view *v, bool *whole, struct err *err);
+
 /* Whether more chunks are to be read: not once a search has taken its time. */
 bool timeline_view_wants_more(struct timeline_view *v);
 
@@ -367,11 +371,20 @@ bool timeline_view_wants_more(struct timeline_view *v);
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
 enum { TIMELINE_ANSWER_VERSION = 6 }; /* one more with each change of it */
 
+/* The answer to `q`, whose window is whole and looks for nothing, out of that to it with `finest`
+ * and all lanes.  *fits false: it cannot be had, for of the few lanes of `q` each event has a row,
+ * or `q` has more columns.  STORAGE: `finest` is damaged. */
+bool timeline_coarser(const struct buf *finest, const struct timeline_query *q, struct buf *out,
+		      bool *fits, struct err *err);
+
 /* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
  * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,
  * "index": from 1, "event": or null, "joined": [events of the launch]}; NULL: out of memory.  The
  * caller owns it. */
 json_t *timeline_view_found(struct timeline_view *v, struct err *err);
+
+/* Whether lanes have clocks of their own, once all tables are there. */
+bool timeline_view_has_clocks(const struct timeline_view *v);
 
 /* Whether rows of the answer stand for more events than one. */
 bool timeline_view_is_sampled(const struct timeline_view *v);

@@ -14,6 +14,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
+#include "profiler/timeline/answer.h"
 #include "profiler/timeline/idle.h"
 #include "profiler/timeline/window.h"
 
@@ -41,14 +42,6 @@ struct find {
 	VEC(struct timeline_event) joined;
 };
 
-/* The longest event that begins in a pixel of a lane, of what is found if any is, and how many do.
- */
-struct view_bucket {
-	struct timeline_event event;
-	uint32_t events;
-	bool found;
-};
-
 struct view_lane {
 	int row; /* among those that have rows; -1: not asked for */
 	int64_t events, sum_ns;
@@ -74,7 +67,7 @@ struct timeline_view {
 	size_t n_names;
 	struct timeline_event *rows; /* as long as there are few */
 	int n_rows;
-	struct view_bucket *buckets; /* view_bucket_rows() times px */
+	struct answer_bucket *buckets; /* view_bucket_rows() times px */
 	int px;
 	int64_t events; /* in the window */
 	int64_t shown;  /* that want a row: of events and of gaps */
@@ -86,8 +79,6 @@ struct timeline_view {
 	int64_t late;              /* events that came too late for gaps */
 	struct opens *opens;
 };
-
-enum { VIEW_MAX_ROWS = 6000 }; /* with more the answer is sampled */
 
 static void find_destroy(struct find *f);
 static bool find_busy_ns(struct find *f, int64_t *ns, bool *at_least);
@@ -103,29 +94,16 @@ enum { MAX_TOTALS = 200 };
 
 bool timeline_view_is_sampled(const struct timeline_view *v)
 {
-	return v->shown > VIEW_MAX_ROWS;
+	return v->shown > ANSWER_MAX_ROWS;
 }
 
-/* What holds another comes before it; any two have an order, since qsort() without memory keeps
- * none. */
-static int compare_rows(const void *a, const void *b)
+bool timeline_view_has_clocks(const struct timeline_view *v)
 {
-	const struct timeline_event *x = &((const struct view_bucket *)a)->event;
-	const struct timeline_event *y = &((const struct view_bucket *)b)->event;
-
-	if (x->start_ns != y->start_ns)
-		return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns < y->duration_ns ? 1 : -1;
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return v->tables.n_clocks > 0;
 }
 
 /* The rows are the events, or the buckets that hold any, in order of their starts. */
-static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size_t *n,
+static bool choose_rows(struct timeline_view *v, struct answer_bucket **rows, size_t *n,
 			struct err *err)
 {
 	bool all = !timeline_view_is_sampled(v);
@@ -136,11 +114,11 @@ static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size
 	if (!*rows)
 		return view_out_of_memory(err);
 	for (int i = 0; all && i < v->n_rows; i++)
-		(*rows)[(*n)++] = (struct view_bucket){ v->rows[i], 1, false };
+		(*rows)[(*n)++] = (struct answer_bucket){ v->rows[i], 1, false };
 	for (size_t i = 0; !all && i < n_buckets; i++)
 		if (v->buckets[i].events)
 			(*rows)[(*n)++] = v->buckets[i];
-	qsort(*rows, *n, sizeof(**rows), compare_rows);
+	answer_sort(*rows, *n);
 	return true;
 }
 
@@ -313,7 +291,7 @@ static json_t *found_json(struct timeline_view *v)
 	return found;
 }
 
-static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows, size_t n)
+static json_t *head_json(struct timeline_view *v, const struct answer_bucket *rows, size_t n)
 {
 	json_t *totals = totals_json(v), *names = json_object(), *shapes = json_object();
 
@@ -378,42 +356,9 @@ json_t *timeline_view_found(struct timeline_view *v, struct err *err)
 	return out;
 }
 
-static void pad(struct buf *out, char with)
-{
-	while (out->len % 8 && !out->failed)
-		buf_putc(out, with);
-}
-
-/* "BETV", the head's length, the head; `columns` goes into it. */
-static bool add_head(struct timeline_view *v, const struct view_bucket *rows, size_t n,
-		     json_t *columns, struct buf *out)
-{
-	json_t *head = head_json(v, rows, n);
-	char *text;
-	uint32_t len;
-
-	if (!head)
-		return false;
-	json_object_set(head, "columns", columns);
-	text = json_dumps(head, JSON_COMPACT);
-	json_decref(head);
-	if (!text)
-		return false;
-	buf_add(out, "BETV\0\0\0\0", 8);
-	buf_puts(out, text);
-	free(text);
-	pad(out, ' ');
-	if (out->failed)
-		return false;
-	len = (uint32_t)(out->len - 8);
-	memcpy(out->data + 4, &len, sizeof(len));
-	return true;
-}
-
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err)
 {
-	struct view_bucket *rows;
-	json_t *columns;
+	struct answer_bucket *rows;
 	size_t n;
 	bool ok;
 
@@ -423,32 +368,9 @@ bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err 
 	v->late = idle_finish(v->idle);
 	if (!choose_rows(v, &rows, &n, err))
 		return false;
-	columns = json_pack(
-	    "[[s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s]]", "start_ns",
-	    "f64", "duration_ns", "f64", "bytes", "f64", "lane", "u32", "kind", "u32", "name",
-	    "u32", "shape", "u32", "correlation", "u32", "events", "u32");
-	ok = columns && add_head(v, rows, n, columns, out);
-	json_decref(columns);
-#define ADD(type, value)                                                                           \
-	for (size_t i = 0; i < n; i++) {                                                           \
-		type x = (type)(value);                                                            \
-		buf_add(out, &x, sizeof(x));                                                       \
-	}                                                                                          \
-	pad(out, '\0');
-	if (ok) {
-		ADD(double, rows[i].event.start_ns - v->w.begin_ns)
-		ADD(double, rows[i].event.duration_ns)
-		ADD(double, rows[i].event.bytes)
-		ADD(uint32_t, rows[i].event.lane)
-		ADD(uint32_t, rows[i].event.kind)
-		ADD(uint32_t, rows[i].event.name)
-		ADD(uint32_t, rows[i].event.shape)
-		ADD(uint32_t, rows[i].event.correlation)
-		ADD(uint32_t, rows[i].events)
-	}
-#undef ADD
+	ok = answer_write(head_json(v, rows, n), rows, n, v->w.begin_ns, out);
 	free(rows);
-	return (ok && !out->failed) || view_out_of_memory(err);
+	return ok || view_out_of_memory(err);
 }
 
 /* ---- events looked for by their names, or by a launch's number. ---- */
@@ -618,8 +540,6 @@ static bool find_event(struct find *f, const struct timeline_event *e, int64_t f
 	return true;
 }
 
-enum { MAX_BUCKETS = 1 << 16, MIN_PX = 16, MAX_PX = 8192 };
-
 /* false */
 static bool view_out_of_memory(struct err *err)
 {
@@ -672,23 +592,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-/* Whether a list has the lane; NULL has all. */
-static bool lists_lane(const char *list, size_t lane)
-{
-	for (const char *at = list; at && *at; at += strspn(at, ",")) {
-		char *end;
-
-		if (strtoul(at, &end, 10) == lane && end != at)
-			return true;
-		at = end + strcspn(end, ",");
-	}
-	return !list;
-}
-
 static void choose_rows_of(struct timeline_view *v)
 {
 	for (size_t i = 0; i < v->n_lanes; i++) {
-		bool has_rows = v->w.wanted[i] && lists_lane(v->query.lanes, i);
+		bool has_rows = v->w.wanted[i] && answer_lists_lane(v->query.lanes, i);
 
 		v->lanes[i].row = has_rows ? (int)v->n_with_rows++ : -1;
 	}
@@ -702,9 +609,10 @@ static size_t view_bucket_rows(const struct timeline_view *v)
 
 static void choose_px(struct timeline_view *v)
 {
-	v->px = (int)clamp(v->query.px, MIN_PX, MAX_PX);
-	while (v->px > MIN_PX && view_bucket_rows(v) * (size_t)v->px > MAX_BUCKETS)
-		v->px /= 2;
+	bool finest = v->query.finest;
+
+	v->px = answer_px(finest ? ANSWER_FINEST_PX : v->query.px, view_bucket_rows(v),
+			  finest ? ANSWER_FINEST_BUCKETS : ANSWER_BUCKETS);
 }
 
 static void add_idle(void *self, const struct idle_part *p);
@@ -763,7 +671,7 @@ static bool view_ready(struct timeline_view *v, struct err *err)
 	if (!v->find || !watch_idle(v))
 		return view_out_of_memory(err);
 	choose_px(v);
-	v->rows = calloc(VIEW_MAX_ROWS, sizeof(*v->rows));
+	v->rows = calloc(ANSWER_MAX_ROWS, sizeof(*v->rows));
 	v->buckets = calloc(view_bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
 	v->opens = opens_create(v->w.t0_ns, v->w.t1_ns);
 	if (!v->rows || !v->buckets || !v->opens)
@@ -779,6 +687,14 @@ bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns
 	*t0_ns = v->w.t0_ns;
 	*t1_ns = v->w.t1_ns;
 	timeline_recorded_span(&v->tables, t0_ns, t1_ns);
+	return true;
+}
+
+bool timeline_view_is_whole(struct timeline_view *v, bool *whole, struct err *err)
+{
+	if (!view_ready(v, err))
+		return false;
+	*whole = v->w.t0_ns == v->w.begin_ns && v->w.t1_ns == v->w.end_ns;
 	return true;
 }
 
@@ -798,18 +714,14 @@ static void add_to_bucket(struct timeline_view *v, const struct timeline_event *
 {
 	int64_t from = clamp(e->start_ns, v->w.t0_ns, v->w.t1_ns) - v->w.t0_ns;
 	int64_t span = v->w.t1_ns - v->w.t0_ns;
-	int at = span > 0 ? (int)((double)from / (double)span * v->px) : 0;
-	struct view_bucket *b;
+	struct answer_bucket *b =
+	    &v->buckets[row * (size_t)v->px + (size_t)answer_column(from, span, v->px)];
 
-	at = at < v->px ? at : v->px - 1;
-	b = &v->buckets[row * (size_t)v->px + (size_t)at];
-	if (b->events++ == 0 || found > b->found ||
-	    (found == b->found &&
-	     (e->kind == TIMELINE_COUNTER ? e->bytes > b->event.bytes
-					  : e->duration_ns > b->event.duration_ns))) {
+	if (answer_stands_for(b, e, found)) {
 		b->event = *e;
 		b->found = found;
 	}
+	b->events++;
 }
 
 static void add_to_total(struct timeline_view *v, const struct timeline_event *e, int64_t inside)
@@ -837,7 +749,7 @@ static void add_to_totals(struct timeline_view *v, const struct timeline_event *
 
 static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row, bool found)
 {
-	if (v->shown++ < VIEW_MAX_ROWS)
+	if (v->shown++ < ANSWER_MAX_ROWS)
 		v->rows[v->n_rows++] = *e;
 	add_to_bucket(v, e, row, found);
 }

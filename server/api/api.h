@@ -47,6 +47,24 @@ void exports_destroy(struct exports *e);
 /* Those of the run that are under way (0: of all), the oldest first; returns how many. */
 int exports_list(struct exports *e, int64_t run, struct export_row rows[EXPORTS_MOST]);
 
+/* ---- run_filter.c: which runs a list has, by its parameters ---- */
+
+struct run_params {
+	/* The text of a parameter of GET /runs; NULL: it is not given. */
+	const char *(*get)(void *self, const char *name);
+	void *self;
+	const json_t *view; /* what a saved view says of those that are not given; NULL: nothing */
+};
+
+/* All but what goes through the list: limit, offset, cursor, fold, open.  Texts are borrowed.
+ * BAD_REQUEST naming the parameter. */
+bool run_filter_read(const struct run_params *p, struct run_query *filter, struct err *err);
+
+/* ---- api_runs.c ---- */
+
+/* A row of the list; with the live state where a worker has it in hand. */
+json_t *run_list_json(struct app *app, const struct run_row *run);
+
 /* ---- api_history.c: one figure over the runs of a workload ---- */
 
 struct history_asked {

@@ -7,6 +7,7 @@
 
 #include "profiler/history/history.h"
 #include "server/queue/queue.h"
+#include "server/api/api.h"
 #include "server/api/routes.h"
 
 enum {

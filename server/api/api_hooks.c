@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/api/api.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 

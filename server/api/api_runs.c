@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/archive.h"
 #include "profiler/fields/fields.h"
 #include "profiler/measure/break_even.h"
 #include "profiler/profiler.h"
@@ -337,25 +338,6 @@ static bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-/* "name", or "-name" for the largest first; the newest first where nothing is asked for. */
-static bool read_sort(struct req *req, struct run_query *filter, struct err *err)
-{
-	const char *sort = req_query(req, "sort");
-	bool down = !sort || !*sort || *sort == '-';
-
-	if (sort && *sort && !run_sort_from_name(sort + down, &filter->sort))
-		return err_set(err, ERR_BAD_REQUEST,
-			       "sort=%.40s: one of age, name, verdict, speedup, median, repaid, "
-			       "device, status is needed, with - before it for the largest first",
-			       sort);
-	filter->up = !down;
-	if (filter->before_id && (filter->sort != RUN_SORT_AGE || filter->up))
-		return err_set(err, ERR_BAD_REQUEST,
-			       "cursor= goes through the newest first; in another order use "
-			       "offset=");
-	return true;
-}
-
 /* {"project": [["bench", 6], ...], ...} */
 static json_t *facets_json(struct req *req, struct err *err)
 {
@@ -377,82 +359,6 @@ static json_t *facets_json(struct req *req, struct err *err)
 		json_object_set_new(json, kinds[k], list);
 	}
 	return json;
-}
-
-/* ">2", "<=1.1" or "3" in a parameter. */
-static bool read_range(struct req *req, const char *name, struct run_range *out, struct err *err)
-{
-	const char *text = req_query(req, name), *at = text;
-	bool less, more, equal;
-	char *end;
-	double value;
-
-	if (!text || !*text)
-		return true;
-	less = *at == '<';
-	more = *at == '>';
-	at += less || more;
-	equal = (!less && !more) || *at == '=';
-	at += *at == '=' && (less || more);
-	value = strtod(at, &end);
-	if (end == at || *end || !isfinite(value) || isspace((unsigned char)*at))
-		return err_set(err, ERR_BAD_REQUEST,
-			       "%s=%.40s: a number is needed, with <, <=, > or >= before it where "
-			       "it is a bound",
-			       name, text);
-	*out = (struct run_range){ true, -DBL_MAX, DBL_MAX };
-	if (!less)
-		out->least = equal ? value : nextafter(value, DBL_MAX);
-	if (!more)
-		out->most = equal ? value : nextafter(value, -DBL_MAX);
-	return true;
-}
-
-/* Those alone that have a mark: "1". */
-static bool read_mark(struct req *req, const char *name, bool *out, struct err *err)
-{
-	const char *text = req_query(req, name);
-
-	*out = text && strcmp(text, "1") == 0;
-	return !text || !*text || *out ||
-	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: it is 1, or left out", name, text);
-}
-
-static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
-{
-	const char *status = req_query(req, "status");
-	enum run_status wanted;
-
-	*filter = (struct run_query){ .project = req_query(req, "project"),
-				      .tag = req_query(req, "tag"),
-				      .device = req_query(req, "device"),
-				      .text = req_query(req, "q"),
-				      .verdict = req_query(req, "verdict"),
-				      .name = req_query(req, "name"),
-				      .branch = req_query(req, "branch"),
-				      .commit = req_query(req, "commit"),
-				      .status = -1 };
-	if (!read_mark(req, "pinned", &filter->pinned, err) ||
-	    !read_mark(req, "baseline", &filter->baseline, err))
-		return false;
-	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
-		return err_set(err, ERR_BAD_REQUEST,
-			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
-			       "not-enough, disagrees, broken is needed",
-			       filter->verdict);
-	if (!read_range(req, "speedup", &filter->speedup, err) ||
-	    !read_range(req, "breaks", &filter->breaks, err) ||
-	    !read_range(req, "median", &filter->median_us, err))
-		return false;
-	if (!status || !*status)
-		return true;
-	if (!run_status_from_name(status, &wanted))
-		return err_set(err, ERR_BAD_REQUEST,
-			       "status=%.40s: one of queued, running, done, failed, "
-			       "cancelled is needed",
-			       status);
-	filter->status = wanted;
-	return true;
 }
 
 /* "12,15" as a JSON list. */
@@ -505,7 +411,31 @@ static json_t *listed_json(struct req *req, const struct run_row *run, struct er
 	return json;
 }
 
-static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
+static const char *query_of(void *self, const char *name)
+{
+	return req_query(self, name);
+}
+
+/* view=: what is not given here is as that says; the caller owns it. */
+static bool read_view(struct req *req, json_t **out, struct err *err)
+{
+	struct view_query query = { .project = req->caller.project, .page = "runs" };
+	struct saved_view *found;
+	int n;
+
+	if (!req_query_int(req, "view", (struct req_range){ 1, INT64_MAX, 0 }, &query.id, err))
+		return false;
+	if (!query.id)
+		return true;
+	if (!db_view_list(req->app->db, &query, req->arena, &found, &n, err))
+		return false;
+	*out = n ? json_loads(found->query, 0, NULL) : NULL;
+	return *out ||
+	       err_set(err, ERR_NOT_FOUND, "there is no view %lld of runs", (long long)query.id);
+}
+
+static bool list_runs(struct req *req, const struct run_params *params, struct reply *reply,
+		      struct err *err)
 {
 	const char *facets = req_query(req, "facets");
 	struct run_query filter;
@@ -513,15 +443,19 @@ static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	int64_t limit;
 	json_t *list;
 
-	if (!read_filter(req, &filter, err) ||
+	if (!run_filter_read(params, &filter, err) ||
 	    !req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
 			   err) ||
 	    !req_query_int(req, "cursor", (struct req_range){ 1, CURSOR_MOST, 0 },
 			   &filter.before_id, err) ||
 	    !req_query_int(req, "offset", (struct req_range){ 0, CURSOR_MOST, 0 }, &filter.offset,
 			   err) ||
-	    !read_sort(req, &filter, err) || !read_fold(req, &filter, err))
+	    !read_fold(req, &filter, err))
 		return false;
+	if (filter.before_id && (filter.sort != RUN_SORT_AGE || filter.up))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "cursor= goes through the newest first; in another order use "
+			       "offset=");
 	filter.limit = (int)limit;
 	if (!db_run_list(req->app->db, &filter, req->arena, &page, err))
 		return false;
@@ -546,6 +480,16 @@ static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 		return json != NULL;
 	}
 	return true;
+}
+
+static bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *view = NULL;
+	bool ok = read_view(req, &view, err) &&
+		  list_runs(req, &(struct run_params){ query_of, req, view }, reply, err);
+
+	json_decref(view);
+	return ok;
 }
 
 /* The report is stored as JSON text and put in as it is: writing it again would take longer than

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "server/api/api.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 

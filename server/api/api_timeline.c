@@ -41,31 +41,58 @@ static bool give_chunk(void *self, const struct timeline_row *row, struct err *e
 	       timeline_view_chunk(self, row->data, row->len, err);
 }
 
-static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
+static bool fill_tables(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
+{
+	return db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), give_tables, v, err);
+}
+
+static bool fill_events(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
 {
 	int64_t t0, t1;
 
-	return db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), give_tables, v, err) &&
-	       timeline_view_range(v, &t0, &t1, err) &&
+	return timeline_view_range(v, &t0, &t1, err) &&
 	       (db_timeline_each(db, id, (struct block_range){ TIMELINE_CHUNK, t0, t1 }, give_chunk,
 				 v, err) ||
 		!timeline_view_wants_more(v));
 }
 
-/* The name that the answer is kept under; false where it is not one of those. */
-static bool name_lanes(const struct run_row *run, const struct timeline_query *q,
-		       char name[LANES_CHARS])
+static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
+{
+	return fill_tables(db, id, v, err) && fill_events(db, id, v, err);
+}
+
+/* ---- what is kept of a whole timeline: reading all events takes longer than a page may ----
+ *
+ * Of each mode, point and clock the finest answer, of which all coarser ones are made; and what a
+ * page asks for first as it is.
+ */
+
+enum { FEW_CHUNKS = 1 }; /* are read as quickly as what is kept */
+
+/* What the answers about the lanes of `q` are kept under, `what` being which one; false where it is
+ * too long. */
+static bool name_lanes(const struct timeline_query *q, const char *what, char name[LANES_CHARS])
 {
 	char n[24] = "";
 	int len;
 
-	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->lanes ||
-	    q->as_recorded || q->t0_ns != 0 || q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
-		return false;
 	if (q->has_n)
 		snprintf(n, sizeof(n), " %lld", (long long)q->n);
-	len = snprintf(name, LANES_CHARS, "%s%s", q->mode ? q->mode : "", n);
+	len = snprintf(name, LANES_CHARS, "%s%s%s%s", q->mode ? q->mode : "", n, what,
+		       q->as_recorded ? " recorded" : "");
 	return len >= 0 && len < LANES_CHARS;
+}
+
+static bool run_ended(const struct run_row *run)
+{
+	return run->status != RUN_QUEUED && run->status != RUN_RUNNING;
+}
+
+/* Whether it is what a page asks for first. */
+static bool asks_first(const struct timeline_query *q)
+{
+	return !q->find && !q->lanes && !q->as_recorded && q->t0_ns == 0 && q->t1_ns == -1 &&
+	       q->px == TIMELINE_DEFAULT_PX;
 }
 
 static struct timeline_query find_in_time(const struct timeline_query *q)
@@ -76,26 +103,86 @@ static struct timeline_query find_in_time(const struct timeline_query *q)
 	return in_time;
 }
 
-/* *out becomes the answer of timeline_view_columns().  That to timeline_whole(), of any mode and
- * point, is kept in the store once the run has ended and it has more events than rows: reading
- * them all takes longer than a page may. */
+/* The finest answer about the lanes of `q`, made and kept where it is not yet. */
+static bool finest_answer(struct db *db, const struct run_row *run, const struct timeline_query *q,
+			  struct buf *out, struct err *err)
+{
+	struct timeline_query finest = { .mode = q->mode,
+					 .has_n = q->has_n,
+					 .n = q->n,
+					 .t1_ns = -1,
+					 .as_recorded = q->as_recorded,
+					 .finest = true };
+	char lanes[LANES_CHARS];
+	bool named = name_lanes(q, " finest", lanes), found = false, ok;
+	struct answer_key key = { run->id, lanes, TIMELINE_ANSWER_VERSION };
+	struct err unkept = { 0 }; /* where it fails, the next one tries */
+	struct timeline_view *v;
+
+	if (named && !db_timeline_answer_get(db, &key, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	v = timeline_view_create(&finest, err);
+	ok = v && fill(db, run->id, v, err) && timeline_view_columns(v, out, err);
+	if (ok && named)
+		db_timeline_answer_put(db, &key, out->data, out->len, &unkept);
+	timeline_view_destroy(v);
+	return ok;
+}
+
+/* Whether the answer is to be made of what is kept, for it is about all of a long timeline.  `v`
+ * has the tables. */
+static bool is_of_kept(struct db *db, const struct run_row *run, struct timeline_view *v, bool *of,
+		       struct err *err)
+{
+	int64_t chunks;
+
+	*of = run_ended(run);
+	if (!*of)
+		return true;
+	if (!timeline_view_is_whole(v, of, err) ||
+	    !db_timeline_count(db, run->id, TIMELINE_CHUNK, &chunks, err))
+		return false;
+	*of = *of && chunks > FEW_CHUNKS;
+	return true;
+}
+
+/* The answer to `q` out of the finest; *fits: whether that can be. */
+static bool answer_of_kept(struct db *db, const struct run_row *run, const struct timeline_query *q,
+			   struct buf *out, bool *fits, struct err *err)
+{
+	struct buf finest = { 0 };
+	bool ok = finest_answer(db, run, q, &finest, err) &&
+		  timeline_coarser(&finest, q, out, fits, err);
+
+	buf_finish(&finest);
+	return ok;
+}
+
+/* *out becomes the answer of timeline_view_columns(). */
 static bool timeline_answer(struct db *db, const struct run_row *run,
 			    const struct timeline_query *q, struct buf *out, struct err *err)
 {
+	struct timeline_query in_time = find_in_time(q);
 	struct timeline_view *v;
 	char lanes[LANES_CHARS];
-	bool keeps = name_lanes(run, q, lanes), found = false, ok;
-	struct timeline_query in_time = find_in_time(q);
+	bool keeps = run_ended(run) && asks_first(q) && name_lanes(q, "", lanes);
+	bool found = false, of_kept = false, ok;
 	struct answer_key key = { run->id, lanes, TIMELINE_ANSWER_VERSION };
-	struct err unkept = { 0 };
+	struct err unkept = { 0 }; /* where it fails, the next one tries */
 
 	if (keeps && !db_timeline_answer_get(db, &key, out, &found, err))
 		return false;
 	if (found)
 		return true;
 	v = timeline_view_create(&in_time, err);
-	ok = v && fill(db, run->id, v, err) && timeline_view_columns(v, out, err);
-	if (ok && keeps && timeline_view_is_sampled(v)) /* where it fails, the next one tries */
+	ok = v && fill_tables(db, run->id, v, err) && is_of_kept(db, run, v, &of_kept, err);
+	if (ok && of_kept && !q->find)
+		ok = answer_of_kept(db, run, q, out, &found, err);
+	if (ok && !found)
+		ok = fill_events(db, run->id, v, err) && timeline_view_columns(v, out, err);
+	if (ok && keeps && (found || timeline_view_is_sampled(v)))
 		db_timeline_answer_put(db, &key, out->data, out->len, &unkept);
 	timeline_view_destroy(v);
 	return ok;
@@ -115,6 +202,17 @@ static json_t *timeline_found(struct db *db, const struct run_row *run,
 	return found;
 }
 
+/* Whether times on the lanes' own clocks are others. */
+static bool has_clocks(struct db *db, int64_t id, const struct timeline_query *whole,
+		       struct err *err)
+{
+	struct timeline_view *v = timeline_view_create(whole, err);
+	bool has = v && fill_tables(db, id, v, err) && timeline_view_has_clocks(v);
+
+	timeline_view_destroy(v);
+	return has;
+}
+
 void timeline_look_ahead(struct db *db, int64_t id)
 {
 	struct timeline_query whole = timeline_whole(NULL);
@@ -123,8 +221,11 @@ void timeline_look_ahead(struct db *db, int64_t id)
 	struct err err = { 0 }; /* that look will tell */
 	struct run_row run;
 
-	if (db_run_get(db, id, &arena, &run, &err))
+	if (db_run_get(db, id, &arena, &run, &err) &&
+	    timeline_answer(db, &run, &whole, &answer, &err) && has_clocks(db, id, &whole, &err)) {
+		whole.as_recorded = true;
 		timeline_answer(db, &run, &whole, &answer, &err);
+	}
 	buf_finish(&answer);
 	arena_finish(&arena);
 }

@@ -92,6 +92,9 @@ enum route_id {
 #ifndef HANDLER_unpack
 #define HANDLER_unpack(name) NULL
 #endif
+#ifndef HANDLER_views
+#define HANDLER_views(name) NULL
+#endif
 
 extern handler_fn *const alignment_handlers[ROUTE_COUNT];
 extern handler_fn *const archive_handlers[ROUTE_COUNT];
@@ -119,11 +122,9 @@ extern handler_fn *const suites_handlers[ROUTE_COUNT];
 extern handler_fn *const timeline_handlers[ROUTE_COUNT];
 extern handler_fn *const traces_handlers[ROUTE_COUNT];
 extern handler_fn *const unpack_handlers[ROUTE_COUNT];
+extern handler_fn *const views_handlers[ROUTE_COUNT];
 
 /* api_runs.c */
-
-/* A row of the list; with the live state where a worker has it in hand. */
-json_t *run_list_json(struct app *app, const struct run_row *run);
 
 struct workload;
 

@@ -52,6 +52,7 @@ const asked = {
     restore: [[at('backup'), '--db', at('back.db')], (d) => assert.equal(d.tables.run_row, 1)],
     check: [[...store], (d) => assert.equal(d.ok, true)],
     vacuum: [[...store], (d) => assert.ok(d.bytes > 0)],
+    runs: [[...store], (d) => assert.ok(d.total > 0 && d.runs[0].id > 0)],
     digest: [[...store], (d) => assert.ok(d.runs.done > 0)],
     prune: [['--dry-run', ...store], (d) => assert.equal(d.runs, 0)],
     version: [[], (d) => assert.match(d.version, /^\d+\.\d+\.\d+/)],

@@ -42,7 +42,7 @@ const commands = [
     ...['bash', 'zsh', 'fish'].map((shell) => ['completion', shell]),
     ['audit', ...store], ['token', 'list', ...store], ['hook', 'list', ...store],
     ['doctor', '--listen', '127.0.0.1:0', ...store], ['doctor', '--listen', '127.0.0.1:0', '--json', ...store],
-    ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store], ['digest', ...store], ['digest', '--json', ...store], ['prune', '--dry-run', ...store], ['prune', '--dry-run', '--json', ...store],
+    ['check', ...store], ['check', '--json', ...store], ['vacuum', ...store], ['vacuum', '--json', ...store], ['digest', ...store], ['digest', '--json', ...store], ['runs', ...store], ['runs', '--json', ...store], ['prune', '--dry-run', ...store], ['prune', '--dry-run', '--json', ...store],
     ...[[], ['--json']].flatMap((json) => [['bundle', 'write', fresh, '--run', '1', ...json, ...store], ['bundle', 'read', join(folder, 'bundle'), '--db', fresh, ...json]]),
     ...[[], ['--json']].flatMap((json) => [['backup', fresh, ...json, ...store], ['store', 'copy', store[1], fresh, ...json], ['restore', join(folder, 'backup'), '--db', fresh, ...json]]),
 ];

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 
-import { getJson, longSweep, postRun, randn, startServer, sweep, until, waitFor, workload } from './harness.mjs';
+import { binary, getJson, longSweep, postRun, randn, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 
 let server;
 before(async () => { server = await startServer(); });
@@ -223,4 +223,43 @@ test('the list is filtered by numbers and bounds; what is no number is refused',
         assert.match(body.error.message, /^breaks=.*: a number is needed, with <, <=, > or >= before it/);
     }
     await other.stop();
+});
+
+test('a filter is kept under a name: listed, used by the list and the command, renamed, removed', async () => {
+    const ask = (path, method = 'GET', body) => getJson(`${server.url}/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
+    const [one] = await Promise.all(['viewed one', 'viewed two'].map(async (name) => (await waitFor(server, (await postRun(server, { ...workload('    return x'), name, project: 'seen', tags: [name.slice(-3)], backend: 'interp', modes: ['eager'], seconds: 0.01 })).body.id)).id));
+    const made = await ask('/views', 'POST', { name: '  the first ', page: 'runs', project: 'seen', query: { q: 'viewed', tag: 'one', sort: 'name' } });
+    assert.equal(made.status, 201);
+    assert.deepEqual([made.body.name, made.body.project, made.body.page, made.body.query], ['the first', 'seen', 'runs', { q: 'viewed', tag: 'one', sort: 'name' }]);
+    const { id } = made.body;
+    assert.deepEqual((await ask(`/runs?view=${id}`)).body.runs.map((r) => r.id), [one]);
+    assert.deepEqual((await ask(`/runs?view=${id}&tag=two`)).body.runs.map((r) => r.name), ['viewed two']);
+    await ask('/views', 'POST', { name: 'a step', page: 'history', query: { workload: 'viewed one', metric: 'median' } });
+    assert.deepEqual((await ask('/views')).body.views.map((v) => v.name), ['a step', 'the first']);
+    assert.deepEqual((await ask('/views?page=runs')).body.views.map((v) => v.id), [id]);
+    assert.deepEqual((await ask('/views?project=seen')).body.views.map((v) => v.project), ['', 'seen']);
+    const runs = (...args) => spawnSync(binary, ['runs', ...args, '--db', server.store], { encoding: 'utf8' });
+    assert.match(runs('--view', 'the first').stdout, /^#\d+ +\d{4}-\d\d-\d\d \d\d:\d\d {2}viewed one .* seen\n\n1 of 1 run\n$/);
+    assert.deepEqual(JSON.parse(runs('viewed', '--tag', 'two', '--json').stdout).runs.map((r) => r.name), ['viewed two']);
+    for (const [args, status, message] of [[['--view', 'none'], 1, /there is no view 'none' of runs/], [['--verdict', 'slow'], 2, /verdict=slow: one of faster/], [['--sort', 'size'], 2, /sort=size: one of age/], [['--limit', '0'], 2, /--limit/]]) {
+        const got = runs(...args);
+        assert.deepEqual([got.status, got.stdout], [status, ''], got.stderr);
+        assert.match(got.stderr, message);
+    }
+    for (const [body, status, message] of [
+        [{ name: 'the first', page: 'runs', project: 'seen', query: {} }, 409, /has a view 'the first'/],
+        [{ name: '', page: 'runs', query: {} }, 400, /name: a text of 1 to 80 bytes/],
+        [{ name: 'x', page: 'suites', query: {} }, 400, /page must be runs or history/],
+        [{ name: 'x', page: 'runs', query: { colour: 'red' } }, 400, /query\.colour is no filter of runs/],
+        [{ name: 'x', page: 'runs', query: { q: 1 } }, 400, /query\.q is a text/],
+        [{ name: 'x', page: 'runs', query: 'q=1' }, 400, /an object of texts/],
+        [{ name: 'x', page: 'runs', query: {}, more: 1 }, 400, /more is not taken here/],
+        [{ name: 'x', page: 'runs', query: { q: 'y'.repeat(4001) } }, 400, /the limit is 4000/],
+    ]) {
+        const got = await ask('/views', 'POST', body);
+        assert.deepEqual([got.status, message.test(got.body.error.message)], [status, true], JSON.stringify(got.body));
+    }
+    assert.deepEqual([(await ask(`/views/${id}`, 'PATCH', { name: 'renamed' })).body.name, (await ask('/views/999', 'PATCH', { name: 'x' })).status], ['renamed', 404]);
+    assert.deepEqual((await ask(`/views/${id}`, 'DELETE')).body, { id, removed: true });
+    assert.deepEqual([(await ask(`/runs?view=${id}`)).status, (await ask(`/views/${id}`, 'DELETE')).status], [404, 404]);
 });

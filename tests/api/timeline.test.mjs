@@ -231,6 +231,22 @@ test('the whole of a long timeline is the same at every look, after the server h
     assert.ok(first.equals(await bytes('mode=')));
 });
 
+test('a whole timeline of several chunks in any width, of some of its lanes, and as a page asks for it', async () => {
+    const id = await postLongTrace(server, 70000);
+    const first = await view(id, '');
+    const stream = first.lanes.find((l) => l.name === 'GPU 0, stream 8');
+    const counted = (v) => v.slices.reduce((n, s) => n + (s.kind === 'idle' ? 0 : s.events), 0);
+    assert.deepEqual([first.events, counted(first), first.sampled], [140000, 140000, true]);
+    for (const px of [100, 333, 1000, 8192]) {
+        const v = await view(id, `px=${px}`);
+        assert.deepEqual([v.px, v.events, counted(v), v.totals, v.span], [px, 140000, 140000, first.totals, first.span]);
+        assert.deepEqual((await view(id, `px=${px}&t0=0&t1=${first.span}`)).slices, v.slices);
+        const some = await view(id, `px=${px}&t0=0&t1=${first.span + 5}&lanes=${stream.id}`);
+        assert.deepEqual(some.slices, v.slices.filter((s) => s.lane === stream.id));
+        assert.deepEqual(some.lanes.filter((l) => !some.without.has(l.id)).map((l) => l.name), [stream.name]);
+    }
+});
+
 test('what a name has is counted in a window, and shown before what is longer', async () => {
     const whole = await view(long, 'q=NEEDLE');
     assert.deepEqual([whole.found.events, whole.found.sum, whole.found.busy], [250, 250e3, 250e3]);

@@ -134,6 +134,13 @@ test('a token of one project sees and posts that project alone', async () => {
     assert.ok(points.every((p) => p.project === 'vision' || p.run?.project === 'vision'), JSON.stringify(points[0]));
     for (const path of ['/metrics', '/api/v1/suites', '/api/v1/history', '/api/v1/files', '/api/v1/audit'])
         assert.equal((await ask(path, { token })).status, 403, path);
+    const view = (token, project) => ask('/api/v1/views', { token, method: 'POST', body: { name: 'v', page: 'runs', query: {}, project } });
+    const theirs = (await view(tokens.submit, 'speech')).body, ours = (await view(token)).body;
+    assert.deepEqual([ours.project, (await view(token, 'speech')).status], ['vision', 403]);
+    assert.deepEqual((await ask('/api/v1/views', { token })).body.views.map((v) => v.id), [ours.id]);
+    for (const method of ['DELETE', 'PATCH']) assert.equal((await ask(`/api/v1/views/${theirs.id}`, { token, method, body: method === 'PATCH' ? { name: 'w' } : undefined })).status, 404);
+    assert.equal((await ask(`/api/v1/runs?view=${theirs.id}`, { token })).status, 404);
+    assert.equal((await ask(`/api/v1/views/${ours.id}`, { token: tokens.submit, method: 'DELETE' })).status, 403);
     const suite = await ask('/api/v1/suites', { token: tokens.submit, method: 'POST', body: { name: 's', project: 'speech', workloads: [quick()] } });
     assert.equal((await ask(`/api/v1/suites/${suite.body.id}`, { token })).status, 404);
     assert.equal((await ask('/api/v1/suites', { token, method: 'POST', body: { name: 's', project: 'speech', workloads: [quick()] } })).status, 403);

@@ -67,10 +67,10 @@ names = [r[1] for r in db.execute("PRAGMA table_info(run)") if r[1] != "id"]
 of = ", ".join('"%s"' % n for n in names)
 table = db.execute("SELECT max(name) FROM sqlite_master WHERE type = 'table' AND name IN ('run', 'run_row')").fetchone()[0]
 db.executemany("INSERT INTO %s (%s) SELECT %s FROM %s WHERE id = 1" % (table, of, of, table), [()] * int(sys.argv[2]))
-if table == "run_row":  # each with the summary of the first
-    names = [r[1] for r in db.execute("PRAGMA table_info(run_summary)") if r[1] != "run"]
-    of = ", ".join('"%s"' % n for n in names)
-    db.execute("INSERT INTO run_summary (run, %s) SELECT run_row.id, %s FROM run_row JOIN (SELECT %s FROM run_summary WHERE run = 1) WHERE run_row.id > (SELECT max(run) FROM run_summary)" % (of, of, of))
+# Each with the summary of the first, in either store: without it a row is a third as long.
+names = [r[1] for r in db.execute("PRAGMA table_info(run_summary)") if r[1] != "run"]
+of = ", ".join('"%s"' % n for n in names)
+db.execute("INSERT INTO run_summary (run, %s) SELECT %s.id, %s FROM %s JOIN (SELECT %s FROM run_summary WHERE run = 1) WHERE %s.id > (SELECT max(run) FROM run_summary)" % (of, table, of, table, of, table))
 db.commit()
 `;
   execFileSync("python3", ["-c", script, store, String(RUNS)]);

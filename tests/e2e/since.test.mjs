@@ -42,3 +42,49 @@ for (const how of [{}, { width: 390, theme: "dark" }])
     await page.waitForURL(/\/compare\?a=\d+&b=\d+/);
     await context.close();
   });
+
+test("a filter is kept as a view, opened, renamed and deleted; at 390 px in the dark too", async () => {
+  for (const how of [{}, { width: 390, theme: "dark" }]) {
+    const { page, complaints, context } = await openPage(browser, how);
+    await page.goto(`${server.url}/runs?q=pinned`);
+    const views = () => page.getByRole("button", { name: "Views" }).click();
+    await page.getByText("No run matches pinned").waitFor();
+    await views();
+    await page.getByText("None is kept yet").waitFor();
+    await page.getByLabel("Name of the view").fill("of nothing");
+    await page.getByRole("button", { name: "Keep this view" }).click();
+    await page.getByRole("link", { name: "of nothing" }).waitFor();
+    await sound(page, complaints);
+    assert.equal(await sideways(page), 0);
+    await page.getByRole("button", { name: "Rename of nothing" }).click();
+    await page.getByLabel("New name of of nothing").fill("none");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "none" }).waitFor();
+    await page.getByLabel("Name of the view").fill("none");
+    await page.getByRole("button", { name: "Keep this view" }).click();
+    await page.getByText(/the project has a view 'none'/).waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.goto(`${server.url}/runs`);
+    await page.locator("#run-list tbody tr").first().waitFor();
+    await views();
+    await page.getByRole("link", { name: "none" }).click();
+    await page.getByText("No run matches pinned").waitFor();
+    assert.match(page.url(), /\/runs\?q=pinned$/);
+    await views();
+    await page.getByRole("button", { name: "Delete none" }).click();
+    await page.getByText("None is kept yet").waitFor();
+    await context.close();
+  }
+});
+
+test("a run that was thinned out says what it lost; the pinned one is whole", async () => {
+  await getJson(`${server.url}/api/v1/retention`, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"days": 0}' });
+  const { page, complaints, context } = await openPage(browser, { width: 390 });
+  for (const [id, thinned] of [[ids[0], 0], [ids[1], 1]]) {
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.locator("#modes-table").waitFor();
+    assert.equal(await page.locator("#thinned").count(), thinned);
+  }
+  await sound(page, complaints);
+  await context.close();
+});

@@ -17,7 +17,7 @@ SAVES = "ctx.save_for_backward({})\nreturn {}"
 # Breakeven leaves to eager (what backward() changes or draws, the same result twice, what forward() writes that
 # has a gradient), or ends a graph where Breakeven has none to end (what is no tensor among the results), or
 # compiles one for another number that item() gives.
-VALUES_ALONE = {"not_all_are_tensors", "context_that_changes", "one_result_twice", "written_argument", "random_backward", "asks_in_backward", "context_that_is_kept", "number_of_a_tensor"}
+VALUES_ALONE = {"hooks_removed_later", "not_all_are_tensors", "context_that_changes", "one_result_twice", "written_argument", "random_backward", "asks_in_backward", "context_that_is_kept", "number_of_a_tensor"}
 
 
 def function(forward, backward, name="A"):
@@ -118,6 +118,9 @@ PROGRAMS = [
     ("written_argument", CALLS, function("ctx, x: x.mul_(2)\nctx.mark_dirty(x)\nreturn x", "ctx, g: return g * 2") + model("return A.apply(x * w).sin()")),
     ("random_backward", CALLS, function("ctx, x: return x * 2", "ctx, g: return g + 0 * torch.rand_like(g)") + model("return A.apply(x * 1).sin() * w")),
     ("asks_in_backward", CALLS, function("ctx, x: " + SAVES.format("x", "x * 2"), "ctx, g: x, = ctx.saved_tensors\nif x.requires_grad and not g.requires_grad:\n    return g * x\nreturn g") + model("return A.apply(x * 1) * w")),
+    ("hooks_added_inside", CALLS, "def three(g):\n    return g * 3\n" + model("y = x.sin() * w\nh = x.register_hook(lambda g: g * 2)\nk = x.register_hook(three)\ny = y + x\nk.remove()\nreturn y, x * 2")),
+    ("hooks_removed_later", CALLS, model("h = x.register_hook(lambda g: g * 2)\nk = x.register_hook(lambda g: g + 1)\ny = x.sin() * w\nprint('break')\nk.remove()\nreturn y * 2")),
+    ("hook_of_a_weight", CALLS, model("if len(seen) < 1:\n        seen.append(v.register_hook(lambda g: g * 2))\nz = (v * x).sum()\nreturn z * w").replace("def model", "v = nn.Parameter(torch.ones(3))\nseen = []\ndef model")),
 ]
 
 

@@ -8,6 +8,12 @@ import torch
 
 
 
+def case_kinds():
+    t = torch.ones(2)
+    for v in (t.numpy(), t, np.ones(2), np.float32(1), [t], t.numpy()[0]):
+        print(torch.is_tensor(v), isinstance(v, torch.Tensor), isinstance(v, np.ndarray))
+
+
 def case_stored():
     a = torch.zeros(3, 2); b = torch.ones(1, 2, requires_grad=True)
     a[0] = b
@@ -48,6 +54,7 @@ def case_indexed():
 
 
 def model():
+    case_kinds()
     case_printed()
     case_indexed()
     case_stored()

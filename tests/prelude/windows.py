@@ -34,6 +34,7 @@ def statistics():
     counts, worth = torch.tensor([1, 2, 3]), torch.tensor([0.4, 0.3, 0.3])
     print(torch.cov(c), torch.cov(c, correction=0), torch.cov(c, fweights=counts), torch.cov(c, aweights=worth))
     print(torch.cov(c, fweights=counts, aweights=worth), torch.cov(t[0]), torch.cov(t[:1]), torch.corrcoef(t))
+    print([torch.linalg.lstsq(t.T, t[0], driver=d).solution.round().abs() for d in ("gels", "gelsd")])
     try:
         torch.cov(c, fweights=worth)
     except RuntimeError as e:

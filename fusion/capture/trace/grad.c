@@ -336,11 +336,15 @@ void trace_forget_grads(struct trace *t)
 		value_unref(t->grads.at[i].of);
 		value_unref(t->grads.at[i].grad);
 	}
+	for (size_t i = 0; i < t->hooks.len; i++) {
+		value_unref(t->hooks.at[i].of);
+		value_unref(t->hooks.at[i].grad);
+	}
 	for (size_t i = 0; i < t->leaves.len; i++)
 		value_unref(t->leaves.at[i]);
 	for (size_t i = 0; i < t->leaf_values.len; i++)
 		value_unref(t->leaf_values.at[i].of);
-	t->grads.len = t->leaves.len = t->leaf_values.len = t->spent.len = 0;
+	t->hooks.len = t->grads.len = t->leaves.len = t->leaf_values.len = t->spent.len = 0;
 }
 
 static struct value real_of_input(const struct trace *t, int input)
@@ -572,10 +576,38 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	return true;
 }
 
+/* Hooks of a tensor from outside are its own when the kernels are done, as torch has it. */
+static bool trace_hooks(struct trace *t, const struct arguments *args, struct value *out,
+			struct err *err)
+{
+	struct value of = args->at[0];
+	int source = of.kind == VALUE_TENSOR && args->n == 1 ? trace_source(t, of) : -1;
+	struct traced_grad fresh = { .of = of };
+	bool requires = false;
+
+	if (source >= 0 && !t->cond && t->autograd->recording && !trace_differentiates(t) &&
+	    !t->sources->at[source].written && !of.tensor->written &&
+	    !trace_requires(t, of, &requires, err))
+		return false;
+	if (!requires)
+		return trace_break(t, BREAK_UNSUPPORTED, "a hook of a tensor", err);
+	if (!vm_keep(t->vm, value_list(NULL, 0), &fresh.grad, err))
+		return false;
+	if (!VEC_PUSH(&t->hooks, fresh)) {
+		value_unref(fresh.grad);
+		return trace_no_memory(err);
+	}
+	value_ref(of);
+	*out = value_ref(fresh.grad);
+	return true;
+}
+
 bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
 		     struct value *out, struct err *err)
 {
 	*out = value_none();
+	if (f->id == GRAD_HOOKS)
+		return trace_hooks(t, args, out, err);
 	if (f->id == GRAD_FUNCTION)
 		return t->backward->functions->end(t, args, err);
 	if (trace_differentiates(t) && t->backward->call(t, f, args, out, err))

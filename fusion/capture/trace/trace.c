@@ -131,6 +131,7 @@ void trace_finish(struct trace *t)
 	drop_stand_ins(t);
 	VEC_FREE(&t->globals);
 	VEC_FREE(&t->grads);
+	VEC_FREE(&t->hooks);
 	VEC_FREE(&t->leaves);
 	VEC_FREE(&t->leaf_values);
 	VEC_FREE(&t->spent);

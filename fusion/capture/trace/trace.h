@@ -277,7 +277,8 @@ struct trace {
 	VEC(struct trace_input) inputs;
 	VEC(struct variables_global) globals;
 	VEC(struct traced_grad) grads;
-	VEC(struct value) leaves; /* made by the piece: references */
+	VEC(struct traced_grad) hooks; /* `grad`: the list of those that the piece has added */
+	VEC(struct value) leaves;      /* made by the piece: references */
 	VEC(struct leaf_value) leaf_values;
 	VEC(struct traced_side) sides; /* those inside of another before it */
 	VEC(struct traced_context) contexts;

@@ -312,6 +312,8 @@ def cond(A, p=None, *, out=None):
 @torch._C._reads  # torch.compile ends the graph: how many results there are depends on the rank
 def lstsq(A, B, rcond=None, *, driver=None):
     """One call: linalg_lstsq."""
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and list(B.shape) == list(A.shape[:-1]))
     columns = B.unsqueeze(-1) if vector else B
     m, n = A.shape[-2], A.shape[-1]

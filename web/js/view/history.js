@@ -8,6 +8,7 @@ import { go } from "./router.js";
 import { getHeat, getHistory, patchRun } from "../api/client.js";
 import { compareUrl } from "../model/compare.js";
 import { baselineOf, measured } from "../model/history.js";
+import { given } from "../model/views.js";
 import { date, plain, plural, stamp } from "../model/format.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
@@ -96,6 +97,7 @@ function choices(data, asked) {
     one("metric", "Figure", metrics, data.metric ?? ""),
     one("mode", "Mode", modes, data.mode ?? ""),
     one("n", "Point of the sweep", points, asked.n ?? ""),
+    button("Views", () => import("./views.js").then((v) => v.openViews("history", () => ({ query: given({ ...asked, workload: data.workload, metric: data.metric, mode: data.mode }), project: "" })))),
   );
 }
 

@@ -14,7 +14,7 @@ import { joinedBar } from "./joined.js";
 import { disagreements } from "./disagrees.js";
 import { ledgerNote } from "./ledger.js";
 import { follow } from "./follow.js";
-import { failedState, partialState, stoppedState } from "./states.js";
+import { failedState, partialState, stoppedState, thinnedState } from "./states.js";
 import { noSuchRun, nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
 import { herePath, place } from "../api/place.js";
@@ -120,6 +120,7 @@ async function draw(ctx, run, tab) {
   if (run.workload?.trace && tab === "timeline") return followTrace(ctx, body, run);
   const waits = run.status === "queued" || run.status === "running";
   if (waits && tab !== "source") return untilEnd(ctx, body, run, tab);
+  if (run.report?.thinned_ns) body.before(thinnedState(run.report.thinned_ns));
   const part = run.report && run.partial;
   if (part) body.before(partialState(run, part));
   else if (run.status === "failed" && tab !== "source") body.append(failedState(run));

@@ -12,6 +12,7 @@ import { renameForm } from "./rename.js";
 import { sinceSection } from "./since.js";
 import { ApiError, getSince, listRuns } from "../api/client.js";
 import { count, plural } from "../model/format.js";
+import { runsQuery } from "../model/views.js";
 import { aloneText, drops, mistakes, parseQuery, VERDICTS, withField } from "../model/query.js";
 
 /** @typedef {{text: string, status: string, sort: string}} Filter */
@@ -167,7 +168,8 @@ class RunsPage {
 
   elements() {
     const load = button("Import files", () => import("./drop.js").then((d) => d.chooseFiles()), { class: "btn" });
-    const create = h("div", { class: "acts" }, load, h("a", { class: "btn primary", href: "/new" }, "New run"));
+    const views = button("Views", () => import("./views.js").then((v) => v.openViews("runs", () => this.#now())));
+    const create = h("div", { class: "acts" }, views, load, h("a", { class: "btn primary", href: "/new" }, "New run"));
     const head = h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), create);
     const total = h("div", { class: "acts" }, this.#total);
     const form = h("form", { class: "bar", role: "search" }, this.#search, this.#status, Object.values(this.#fields), this.#sort, total);
@@ -191,6 +193,12 @@ class RunsPage {
     this.#heads = [head, form];
     for (const el of this.#heads) el.style.visibility = "hidden"; // what may stand above them would move them
     return [this.#start, this.#since, head, form, this.#place, this.#picked.bar];
+  }
+
+  /** What a view keeps. */
+  #now() {
+    const query = runsQuery(this.#filter, NEWEST);
+    return { query, project: query.project ?? "" };
   }
 
   /** @returns {Promise<boolean>} whether something still waits or runs */

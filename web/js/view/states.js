@@ -6,7 +6,7 @@
 import { h, chip, prose, say, stateWell } from "./dom.js";
 import { progressBar } from "./marks.js";
 import { codeWell } from "./code.js";
-import { about, partly } from "../model/format.js";
+import { about, date, partly } from "../model/format.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Progress} Progress */
@@ -97,6 +97,10 @@ export function stoppedState(run) {
   const title = [chip("cancelled", "cancelled"), "Cancelled before it ended"];
   return stateWell(title, h("p", {}, kept), editLink(run, "Edit and run again"));
 }
+
+/** What retention took from a run. @param {number} thinned_ns when */
+export const thinnedState = (thinned_ns) =>
+  h("p", { id: "thinned", class: "lost" }, h("b", {}, `Thinned out on ${date(thinned_ns / 1e6)}`), ": figures, verdicts and breaks are as they were measured; samples, timeline, values, memory, guards, nodes and code of graphs are gone. ", h("a", { href: "/docs/archive" }, "Why"));
 
 /** Above the points of a sweep that ended early. @param {Run} run @param {{measured: number, of: number}} part */
 export function partialState(run, part) {

@@ -129,7 +129,7 @@ function head(suite, choose) {
   const facts = [
     ["Workloads", count(suite.report.workloads.length)],
     ["Runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
-    ...(suite.kept ? [["Kept", keptFact(suite)]] : []),
+    ...(suite.kept ? [["Kept", plural(suite.kept, "earlier run")]] : []),
     suite.report.benchmarks ? ["Tool", String(suite.request?.result ?? "")] : ["Device", String(suite.request?.device ?? "per workload")],
     ["Date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
   ];
@@ -139,10 +139,6 @@ function head(suite, choose) {
   const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
   return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, goOn(suite), act));
 }
-
-/** @param {Suite} suite */
-const keptFact = (suite) =>
-  h("span", { title: "Runs of an earlier suite: program, settings, engine and machine are the same" }, plural(suite.kept, "earlier run"));
 
 /** What has it measured further: its cancelled runs, or, of the suite that comes with the program, all that was kept. @param {Suite} suite */
 function goOn(suite) {
