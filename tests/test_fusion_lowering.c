@@ -1,4 +1,5 @@
-/* tests/test_fusion_lowering.c -- denied ops: the same values, two counts, a break each. */
+/* tests/test_fusion_lowering.c -- denied ops: the same values, two counts, a break each; what is
+ * a kernel of its own. */
 #include "tests/engine.h"
 
 static const char *const source = "import torch\n"
@@ -162,11 +163,43 @@ static void sort_and_topk_lie_between_pieces(void **state)
 	engine_close(&eager);
 }
 
+/* A view that leaves the graph is written in its order by the kernel that computes it. */
+static void a_view_that_leaves_is_no_kernel_of_its_own(void **state)
+{
+	static const char *const programs[] = {
+		"import torch\n"
+		"def model(x, y):\n"
+		"    return (x.t() * y + 1.0,)\n",
+		"import torch\n"
+		"def model(x, y):\n"
+		"    return (((x - x * x) / 2).permute(1, 0).contiguous(),)\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		struct engine e = open_source(programs[i], "cpu", FUSION_STATIC, NULL, 0);
+		struct engine eager = open_source(programs[i], "cpu", FUSION_EAGER, NULL, 0);
+		struct value args[] = { FLOATS(&e, 1, 9, 6), FLOATS(&e, 2, 6, 9) };
+		struct value same[] = { FLOATS(&eager, 1, 9, 6), FLOATS(&eager, 2, 6, 9) };
+		struct value got = engine_call(&e, args, 2), want = engine_call(&eager, same, 2);
+
+		compare(got, want);
+		assert_int_equal(fusion_graph(e.session, 0).n_kernels, 1);
+		for (int k = 0; k < 2; k++) {
+			value_unref(args[k]);
+			value_unref(same[k]);
+		}
+		engine_close(&e);
+		engine_close(&eager);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_equal_bit_for_bit),
 		cmocka_unit_test(sort_and_topk_lie_between_pieces),
+		cmocka_unit_test(a_view_that_leaves_is_no_kernel_of_its_own),
 		cmocka_unit_test(each_fallback_is_a_break_with_its_line),
 	};
 

@@ -163,12 +163,23 @@ static bool note_uses(struct hoist *hoist, struct graph *g, int id, int uses)
 	return true;
 }
 
+/* Whether node id, an output, is a view that a kernel of its own would have to copy. */
+static bool is_copied(const struct graph *g, int id)
+{
+	struct view_layout layout;
+
+	return op_info(g->nodes[id]->op)->kind == KIND_VIEW &&
+	       !(view_layout(g, id, &layout) && view_contiguous(g, &layout));
+}
+
 /* Which nodes are read by what a kernel may be made of.  A product of matrices reads
  * memory in any case, of which the view is one for nothing. */
 static bool *find_fusing(const struct graph *g)
 {
 	bool *fuses = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
 
+	for (int i = 0; fuses && i < g->n_outputs; i++)
+		fuses[g->outputs[i]] = is_copied(g, g->outputs[i]);
 	for (int id = g->n_nodes - 1; fuses && id >= 0; id--) {
 		const struct node *n = g->nodes[id];
 		enum op_kind kind = op_info(n->op)->kind;
