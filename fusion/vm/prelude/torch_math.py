@@ -331,15 +331,19 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
     x = input.reshape(-1)
+    of_elements = min == max and x.numel() > 0
+    if of_elements and not torch.compiler.is_compiling():
+        min, max = torch.amin(x).item(), torch.amax(x).item()
     if not (math.isfinite(min) and math.isfinite(max)):
         raise RuntimeError(f"torch.histc: range of [{min}, {max}] is not finite")
-    if min == max and x.numel() > 0:
+    if of_elements:
         low, high = torch.amin(x), torch.amax(x)
     else:
         low, high = torch.full((), float(min), dtype=x.dtype), torch.full((), float(max), dtype=x.dtype)
     same = low == high
     low, high = torch.where(same, low - 1, low), torch.where(same, high + 1, high)
     at = torch.clamp(((x - low) / (high - low) * bins).long(), 0, bins - 1)
+    at = torch.where(torch.isfinite(high - low), at, bins)  # a graph, which has not asked, is refused by its index
     inside = ((x >= low) & (x <= high)).to(x.dtype)
     return torch.zeros(bins, dtype=x.dtype).scatter_add(0, at, inside)
 
