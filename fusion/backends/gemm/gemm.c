@@ -457,7 +457,7 @@ static void multiply_tile(const struct gemm *g, const struct gemm_block *x,
 
 	if (j < x->read)
 		kernel((int)s->rows, vectors, s->k, &s->left,
-		       x->b + (size_t)(s->k0 * g->k.step[1] + x->at.j0 + j) * bytes, g->k.step[1],
+		       x->b + (s->k0 * g->k.step[1] + x->at.j0 + j) * (int64_t)bytes, g->k.step[1],
 		       sums, g->n_block);
 	else
 		kernel((int)s->rows, vectors, s->k, &s->left, panel_at(g, x, j, s->k0, s->k),
@@ -489,7 +489,7 @@ static void open_strip(const struct gemm *g, const struct gemm_block *x, struct 
 					      .where = g->k.table[0] + k0 };
 	else if (g->low)
 		s->left = (struct gemm_left){
-			.at = x->a + (size_t)(first * g->row.step[0] + k0) * bytes,
+			.at = x->a + (first * g->row.step[0] + k0) * (int64_t)bytes,
 			.row = g->row.step[0],
 			.step = 1,
 		};

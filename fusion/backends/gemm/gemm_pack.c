@@ -187,7 +187,7 @@ void gemm_pack(const struct gemm *g, void *to, const void *from, const struct ge
 		for (int64_t k = 0; k < n; k++)
 			memcpy((char *)to + (size_t)(k * rows) * bytes,
 			       (const char *)from +
-				   (size_t)(first + axis_at(&g->k, which, k0 + k)) * bytes,
+				   (first + axis_at(&g->k, which, k0 + k)) * (int64_t)bytes,
 			       (size_t)rows * bytes);
 		return;
 	}
@@ -284,7 +284,7 @@ void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b,
 	for (int64_t i = 0; i < part->k; i++) {
 		char *at = (char *)to + (size_t)i * row;
 		const char *from = (const char *)b +
-				   (size_t)((part->k0 + i) * g->k.step[1] + part->first) * bytes;
+				   ((part->k0 + i) * g->k.step[1] + part->first) * (int64_t)bytes;
 
 		if (row == 128)
 			copy_row(at, from, panels, step, 128);
@@ -311,7 +311,7 @@ struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned 
 	}
 	for (int64_t r = 0; r < part->n; r++)
 		memcpy((char *)to + (size_t)(r * GEMM_STRIP_STEP) * bytes,
-		       a + (size_t)((part->first + r) * g->row.step[0] + part->k0) * bytes,
+		       a + ((part->first + r) * g->row.step[0] + part->k0) * (int64_t)bytes,
 		       (size_t)part->k * bytes);
 	return (struct gemm_left){ .at = to, .row = GEMM_STRIP_STEP, .step = 1 };
 }
