@@ -403,7 +403,7 @@ static bool all_ended(struct db *db, int64_t id, struct err *err)
 	return ok;
 }
 
-/* What there is of a run that was cancelled goes: it begins anew. */
+/* What there is of a run that was cancelled goes: it begins again. */
 static bool queue_cancelled(struct db *db, int64_t id, int64_t *n, struct err *err)
 {
 	bool ok = db_step_once(db->writer,

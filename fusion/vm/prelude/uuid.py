@@ -2,7 +2,7 @@
 # a UUID is kept as its 32 digits, and .int is not there.
 import random
 
-_draws = random.Random(0)  # not those that random.seed() begins anew
+_draws = random.Random(0)  # not those that random.seed() begins again
 
 
 class UUID:
