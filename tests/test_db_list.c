@@ -269,8 +269,7 @@ static void runs_are_counted_as_they_change(void **state)
 	while (more)
 		assert_true(db_run_purge(f->db, INT64_MAX, &more, &err));
 	check_counts(f);
-	tell_store(f,
-		   "DELETE FROM run_row WHERE id IN (5, 7, 8)"); /* as no statement of db does */
+	tell_store(f, "DELETE FROM run_row WHERE id IN (5, 7, 8)"); /* as no statement of db does */
 	check_counts(f);
 	list(f, (struct run_query){ .status = -1, .limit = 99 }, &n, &next, &total);
 	assert_int_equal(total, 11);
