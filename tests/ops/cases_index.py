@@ -255,6 +255,12 @@ def nonzero(x, as_tuple=False):
     return Nd((len(hits), x.ndim), "int64", [i for p in hits for i in p])
 
 
+def nonzero_static(x, size, fill_value=-1):
+    hits = [p for p in places(x.shape) if x.at(p) != 0][:size]
+    return Nd((size, x.ndim), "int64", [i for p in hits for i in p] + [fill_value] * ((size - len(hits)) * x.ndim))
+
+
+row("nonzero_static", nonzero_static, C("x, size=3", X(2, 3)), C("x, size=8, fill_value=7", X(2, 3)), C("x, size=2", X()), C("x, size=0", X(3)), C("x, size=2", X(0, 2)), dtypes=ALL)
 row("nonzero", nonzero, C("x", X(2, 3)), C("x, as_tuple=True", X(2, 3)), C("x", X()), C("x", X(0, 2)), C("x", S(10), dtypes=FLOATS), dtypes=ALL)
 row("argwhere", nonzero, C("x", X(2, 3)), C("x", B(4)), dtypes=ALL)
 row("masked_select", lambda x, m: Nd((sum(naive.tensors(x, m)[1][1]),), x.dtype, [v for v, k in zip(*naive.tensors(x, m)[1]) if k]), C("x, y", X(2, 3), B(2, 3)), C("x, y", X(2, 3), B(3)), C("x, y", X(0), B(0)), C("x, y", X(3), B(2, 3)), dtypes=ALL)

@@ -408,7 +408,8 @@ unary("lgamma", f1(guarded(lgamma)), tol=4)
 unary("digamma", f1(digamma), tol=20, inplace=True)
 unary("erfinv", f1(erfinv), "small", tol=20, inplace=True, extra=[C("x", V([0.999, -0.9999, 1e-3, 0.5, -0.25]), dtypes=("float32", "float64"))])
 unary("i0", f1(i0), tol=8, inplace=False, extra=[C("x", V([15.5, 17.0, 30.0, -80.0, 0.0]), dtypes=("float32", "float64"))])
-row("mvlgamma", lambda x, p: pointwise(lambda a: p * (p - 1) / 4 * math.log(math.pi) + sum(math.lgamma(a - j / 2) for j in range(p)), "float")(x), C("x, 2", V([1.5, 2.0, 3.25])), C("x, 1", P(3)), dtypes=("float32", "float64"), tol=8)
+for name in ("mvlgamma", "multigammaln"):
+    row(name, lambda x, p: pointwise(lambda a: p * (p - 1) / 4 * math.log(math.pi) + sum(math.lgamma(a - j / 2) for j in range(p)), "float")(x), C("x, 2", V([1.5, 2.0, 3.25])), C("x, 1", P(3)), dtypes=("float32", "float64"), tol=8)
 
 
 def polygamma(n, x):
@@ -451,5 +452,28 @@ for name, f in (("expit", sigmoid), ("psi", digamma), ("gammaln", guarded(lgamma
     row(name, f1(f), C("x", X(2, 3)), C("x", S(10)), tol=20)
 row("entr", f1(lambda a: a if a != a else -INF if a < 0 or a == INF else 0.0 if a == 0 else -a * math.log(a)), C("x", X(7)), C("x", S(10)), tol=4)
 row("ndtr", f1(lambda a: 0.5 * math.erfc(-a / math.sqrt(2))), C("x", X(7)), C("x", S(10)), tol=20)
+
+
+def erfcx(a):
+    """exp(a * a) * erfc(a), by a continued fraction where that is nothing times infinity."""
+    if a != a or a == INF:
+        return a if a != a else 0.0
+    if a < 5:
+        return INF if a < -26 else math.exp(a * a) * math.erfc(a)
+    made = a
+    for k in range(60, 0, -1):
+        made = a + k / 2 / made
+    return 1 / made / math.sqrt(math.pi)
+
+
+def log_ndtr(a):
+    if a != a:
+        return a
+    return math.log1p(-0.5 * math.erfc(a / math.sqrt(2))) if a > -1 else -INF if a == -INF else math.log(erfcx(-a / math.sqrt(2)) / 2) - a * a / 2
+
+
+FAR = C("x", V([-30.0, -12.5, 4.5, 24.0, 25.5, 80.0]))
+row("erfcx", f1(erfcx), C("x", X(7)), C("x", S(10)), FAR, dtypes=("float32", "float64"), tol=200)
+row("log_ndtr", f1(log_ndtr), C("x", X(7)), C("x", S(10)), FAR, dtypes=("float32", "float64"), tol=40)
 row("ndtri", f1(lambda a: erfinv(2 * a - 1) * math.sqrt(2)), C("x", U(7)), tol=40)
 row("xlog1py", pointwise(lambda a, b: NAN if b != b else 0.0 if a == 0 else a * math.log1p(b)), C("x, y", X(5), P(5)), C("x, y", V([0.0, 0.0]), V([NAN, -1.0])), tol=4)

@@ -55,14 +55,14 @@ def half(s, n, dim, norm):
     return dft(s, n, dim, norm, False, n // 2 + 1)
 
 
-def hermitian(s, n, dim, norm):
+def hermitian(s, n, dim, norm, inverse=True):
     n = 2 * (s.shape[dim] - 1) if n is None else n
     f = lambda line: [line[k] if k <= n // 2 else line[n - k].conjugate() for k in range(n)]
     full = along(resized(s, dim, n // 2 + 1), dim, f, n)
     for p, v in full.values.items():  # what the frequency 0 and the half have of i is lost
         if p[dim] == 0 or 2 * p[dim] == n:
             full.values[p] = complex(v.real, 0)
-    return dft(full, n, dim, norm, True)
+    return dft(full, n, dim, norm, inverse)
 
 
 def axes(x, s, dim):
@@ -114,6 +114,18 @@ def half_last(made, dims, sizes, norm, dtype):
     return real(hermitian(made, sizes[-1], dims[-1], norm), dtype)
 
 
+def hermitian_last(made, dims, sizes, norm, dtype):
+    for d, n in zip(dims[:-1], sizes[:-1]):
+        made = dft(made, n, d, norm, False)
+    return real(hermitian(made, sizes[-1], dims[-1], norm, False), dtype)
+
+
+def half_of_inverse(made, dims, sizes, norm, dtype):
+    for d, n in zip(dims, sizes):
+        made = dft(made, n, d, norm, True, (n or made.shape[d]) // 2 + 1 if d == dims[-1] else None)
+    return view(made, dtype)
+
+
 def two(f):
     return lambda x, s=None, dim=(-2, -1), norm=None: many(f)(x, s, dim, norm)
 
@@ -135,6 +147,12 @@ row("fftn", many(every(False)), *MANY, wrap=SEEN, **SOME)
 row("ifftn", many(every(True)), *MANY, wrap=SEEN, **SOME)
 row("rfftn", many(half_first), *MANY, wrap=SEEN, **SOME)
 row("irfftn", many(half_last), *MANY, **SOME)
+row("hfft", lambda x, n=None, dim=-1, norm=None: real(hermitian(spectrum(x), n, dim % x.ndim, norm, False), x.dtype), *[c for c in ONE if c.inputs[0].shape != (1,)], C("x, 7", X(3)), **SOME)
+row("ihfft", lambda x, n=None, dim=-1, norm=None: half_of_inverse(spectrum(x), [dim % x.ndim], [n], norm, x.dtype), *ONE, wrap=SEEN, **SOME)
+row("hfft2", two(hermitian_last), *TWO, **SOME)
+row("ihfft2", two(half_of_inverse), *TWO, wrap=SEEN, **SOME)
+row("hfftn", many(hermitian_last), *MANY, **SOME)
+row("ihfftn", many(half_of_inverse), *MANY, wrap=SEEN, **SOME)
 NONE = {"dtypes": ("float32",)}
 row("fftfreq", lambda n, d=1.0, dtype="float32": Nd((n,), dtype, [cast((k if k < (n + 1) // 2 else k - n) / (n * d), dtype) for k in range(n)]), C("5"), C("6, 0.5"), C("4, d=2.0, dtype=torch.float64"), **NONE)
 row("rfftfreq", lambda n, d=1.0, dtype="float32": Nd((n // 2 + 1,), dtype, [cast(k / (n * d), dtype) for k in range(n // 2 + 1)]), C("5"), C("6, 0.5"), C("1, dtype=torch.float64"), **NONE)

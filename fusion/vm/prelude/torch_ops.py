@@ -310,6 +310,7 @@ def nonzero_static(input, *, size, fill_value=-1):
     found = torch.full((size + 1,), -1, dtype=torch.int64).scatter(0, row, torch.arange(n))[:size]
     made, left = [], found.clamp(min=0)
     for length in reversed(input.shape):
+        length = max(length, 1)  # of none nothing was found
         made.append(left % length)
         left = left // length
     places = torch.stack(made[::-1], 1) if made else torch.zeros(size, 0, dtype=torch.int64)
