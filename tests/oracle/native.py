@@ -19,6 +19,7 @@ NUMPY = "a number of an array is one of NumPy, which isinstance() sees: dynamo k
 BREAKS_MORE = {
     "manager_that_times": "entering the with block ends the graph: dynamo runs the whole frame in eager, which counts as one break",
     "number_of_an_array": NUMPY,
+    "quantiles_of_arrays": NUMPY,
     "statistics_of_an_array": NUMPY,
 }
 # Branches on tensors that native does not follow; a program that it follows shall not be listed.

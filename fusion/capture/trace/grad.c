@@ -585,7 +585,7 @@ static bool trace_hooks(struct trace *t, const struct arguments *args, struct va
 	struct traced_grad fresh = { .of = of };
 	bool requires = false;
 
-	if (source >= 0 && !t->cond && t->autograd->recording && !trace_differentiates(t) &&
+	if (source >= 0 && !t->cond && t->autograd->recording && !t->derivatives &&
 	    !t->sources->at[source].written && !of.tensor->written &&
 	    !trace_requires(t, of, &requires, err))
 		return false;
@@ -610,7 +610,8 @@ bool trace_grad_call(struct trace *t, const struct native *f, const struct argum
 		return trace_hooks(t, args, out, err);
 	if (f->id == GRAD_FUNCTION)
 		return t->backward->functions->end(t, args, err);
-	if (trace_differentiates(t) && t->backward->call(t, f, args, out, err))
+	/* What the piece has hooked its gradients would not meet. */
+	if (trace_differentiates(t) && t->hooks.len == 0 && t->backward->call(t, f, args, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
 		return false;
