@@ -4,7 +4,7 @@
 # `make` only looks, and names what is missing.
 
 APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev nettle-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev libyajl-dev libpcre2-dev zlib1g-dev libzip-dev libseccomp-dev
-APT_WEB   := nodejs npm
+APT_WEB   := nodejs npm zopfli
 # Not needed: large products of matrices are faster with it.
 APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
