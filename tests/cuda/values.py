@@ -300,6 +300,12 @@ PROGRAMS["attention_of_tiles"] = (
     "F.scaled_dot_product_attention(a.repeat(24, 1, 1, 1), b[:, :, :77].repeat(24, 1, 1, 1), c[:, :, :77].repeat(24, 1, 1, 1))[::9], F.scaled_dot_product_attention(a[..., :23], b[:, :, :3, :23], c[:, :, :3, :23], (c[:, :, :3, 0] > 0).unsqueeze(-2))",
     [tensor(2, 2, 150, 24, dtype="bfloat16", seed=seed) for seed in (1, 2, 3)])
 SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
+# Eager's reference asks for it in dtypes that a GPU has no call for.
+PROGRAMS["attention_back_wide"] = (
+    "torch._C.attention_back(a, b, c, None, 0.2, a + 1, 8, a.cos()), torch._C.attention_back(a.double(), b.double(), c.double(), None, 0.2, a.double() + 1, 8, a.double().cos()), "
+    "torch._C.attention_back(a[..., :9], b[:, :, :41, :9], c[:, :, :41, :9], None, 0.3, a[..., :9].sin(), 1, a[..., :9])",
+    [tensor(2, 3, 70, 24), tensor(2, 3, 70, 24, seed=2), tensor(2, 3, 70, 24, seed=3)],
+)
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.

@@ -880,7 +880,7 @@ static void emit_back(struct buf *out, const struct graph *g, const struct node 
 {
 	static const char *const parts[] = { "rows", "keys" };
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2 && by_tensor_cores(n->dtype); i++)
 		buf_printf(out,
 			   "extern \"C\" __global__ void __launch_bounds__(%d, 2) "
 			   "l%d_attend_back_%s(const __grid_constant__ attention_back_args b)\n"
@@ -927,10 +927,12 @@ static enum placing bind_back(const struct cuda_call *c, void **state, struct er
 	const struct library_call *call = c->call;
 	const struct operand *q = &call->arg[ARG_Q];
 	int last = q->rank - 1, rows = tile_rows(q->dtype, FEW_ROWS);
-	struct attend_back *s = cuda_state(sizeof(*s), err);
+	struct attend_back *s;
 	struct attention_args *a;
 
-	*state = s;
+	if (!by_tensor_cores(q->dtype)) /* eager's reference in float64 asks for it */
+		return ON_HOST;
+	*state = s = cuda_state(sizeof(*s), err);
 	if (s && bind_dnn_back(c, &s->dnn))
 		return ON_DEVICE;
 	if (s && !c->module)
