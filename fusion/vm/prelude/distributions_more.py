@@ -3,13 +3,10 @@ import math
 import torch
 import torch.nn.functional as F
 from _distribution_parts import positive, real, tensors
+from _gamma_draws import dirichlet, standard_gamma
 from torch.distributions import Bernoulli, Categorical, Distribution, Exponential, Independent, Normal
 
 _EULER = 0.57721566490153286060
-
-
-def _no_gradient(name):
-    return NotImplementedError(f"{name}.rsample: a gradient of such a draw is not in the language; use sample()")
 
 
 class MultivariateNormal(Distribution):
@@ -76,6 +73,7 @@ class MultivariateNormal(Distribution):
 
 
 class Gamma(Distribution):
+    has_rsample = True
     _parameters = (("concentration", positive), ("rate", positive))
 
     def __init__(self, concentration, rate, validate_args=None):
@@ -91,12 +89,10 @@ class Gamma(Distribution):
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape=()):
-        raise _no_gradient(type(self).__name__)
-
-    def sample(self, sample_shape=()):
-        with torch.no_grad():
-            shape = self._extended_shape(sample_shape)
-            return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        shape = self._extended_shape(sample_shape)
+        drawn = standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        drawn.detach().clamp_(min=torch.finfo(drawn.dtype).tiny)
+        return drawn
 
     def log_prob(self, value):
         a, b = self.concentration, self.rate
@@ -109,22 +105,6 @@ class Gamma(Distribution):
     @property
     def mode(self):
         return ((self.concentration - 1) / self.rate).clamp(min=0)
-
-
-def _standard_gamma(alpha):
-    """Draws after Marsaglia and Tsang: all are drawn again until each was taken once."""
-    small = alpha < 1
-    d = torch.where(small, alpha + 1, alpha) - 1.0 / 3
-    c = 1 / torch.sqrt(9 * d)
-    drawn = torch.zeros_like(alpha)
-    waits = torch.ones_like(alpha, dtype=torch.bool)
-    while waits.any():
-        x, u = torch.randn_like(alpha), torch.rand_like(alpha)
-        v = (1 + c * x) ** 3
-        taken = waits & (v > 0) & (torch.log(u) < 0.5 * x * x + d - d * v + d * torch.log(v.clamp(min=1e-30)))
-        drawn = torch.where(taken, d * v, drawn)
-        waits = waits & ~taken
-    return torch.where(small, drawn * torch.rand_like(alpha) ** (1 / alpha), drawn)
 
 
 class Chi2(Gamma):
@@ -140,6 +120,7 @@ class Chi2(Gamma):
 
 
 class Dirichlet(Distribution):
+    has_rsample = True
     _parameters = (("concentration", positive),)
 
     def __init__(self, concentration, validate_args=None):
@@ -158,12 +139,7 @@ class Dirichlet(Distribution):
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()):
-        raise _no_gradient("Dirichlet")
-
-    def sample(self, sample_shape=()):
-        with torch.no_grad():
-            drawn = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-            return drawn / drawn.sum(-1, True)
+        return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         a = self.concentration
@@ -192,6 +168,7 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
+    has_rsample = True
     _parameters = (("concentration1", positive), ("concentration0", positive))
 
     def __init__(self, concentration1, concentration0, validate_args=None):
@@ -216,10 +193,7 @@ class Beta(Distribution):
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()):
-        raise _no_gradient("Beta")
-
-    def sample(self, sample_shape=()):
-        return self._dirichlet.sample(sample_shape).select(-1, 0)
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value):
         return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
@@ -517,6 +491,7 @@ class Cauchy(Distribution):
 
 
 class StudentT(Distribution):
+    has_rsample = True
     _parameters = (("df", positive), ("loc", real), ("scale", positive))
 
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
@@ -533,14 +508,9 @@ class StudentT(Distribution):
         return torch.where(self.df > 2, self.scale.pow(2) * self.df / (self.df - 2), some)
 
     def rsample(self, sample_shape=()):
-        raise _no_gradient("StudentT")
-
-    def sample(self, sample_shape=()):
-        with torch.no_grad():
-            shape = self._extended_shape(sample_shape)
-            x = torch.randn(shape, dtype=self.df.dtype)
-            z = Chi2(self.df).sample(sample_shape)
-            return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
+        x = torch.randn(self._extended_shape(sample_shape), dtype=self.df.dtype)
+        z = Chi2(self.df).rsample(sample_shape)
+        return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
 
     def log_prob(self, value):
         y = (value - self.loc) / self.scale

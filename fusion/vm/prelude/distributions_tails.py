@@ -134,6 +134,7 @@ class HalfCauchy(Distribution):
 
 
 class InverseGamma(Distribution):
+    has_rsample = True
     _parameters = (("concentration", positive), ("rate", positive))
 
     def __init__(self, concentration, rate, validate_args=None):
@@ -154,8 +155,8 @@ class InverseGamma(Distribution):
         a = self.concentration
         return torch.where(a > 2, self.rate.square() / ((a - 1).square() * (a - 2)), math.inf)
 
-    def sample(self, sample_shape=()):
-        return self.base_dist.sample(sample_shape).reciprocal()
+    def rsample(self, sample_shape=()):
+        return self.base_dist.rsample(sample_shape).reciprocal()
 
     def log_prob(self, value):
         return self.base_dist.log_prob(value.reciprocal()) - 2 * value.log()
@@ -292,6 +293,7 @@ class Kumaraswamy(Distribution):
 
 
 class FisherSnedecor(Distribution):
+    has_rsample = True
     _parameters = (("df1", positive), ("df2", positive))
 
     def __init__(self, df1, df2, validate_args=None):
@@ -311,12 +313,12 @@ class FisherSnedecor(Distribution):
         a, b = self.df1, self.df2
         return torch.where(b > 4, 2 * b.pow(2) * (a + b - 2) / (a * (b - 2).pow(2) * (b - 4)), math.nan)
 
-    def sample(self, sample_shape=()):
-        with torch.no_grad():
-            shape = self._extended_shape(sample_shape)
-            above = Gamma(self.df1 * 0.5, self.df1, validate_args=False).sample(sample_shape).view(shape)
-            below = Gamma(self.df2 * 0.5, self.df2, validate_args=False).sample(sample_shape).view(shape)
-            return above / below.clamp(min=torch.finfo(self.df1.dtype).tiny)
+    def rsample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        above = Gamma(self.df1 * 0.5, self.df1, validate_args=False).rsample(sample_shape).view(shape)
+        below = Gamma(self.df2 * 0.5, self.df2, validate_args=False).rsample(sample_shape).view(shape)
+        tiny = torch.finfo(self.df1.dtype).tiny
+        return (above / below.clamp(min=tiny)).clamp(min=tiny)
 
     def log_prob(self, value):
         a, b = self.df1 * 0.5, self.df2 * 0.5

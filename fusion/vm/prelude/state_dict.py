@@ -48,7 +48,7 @@ def _load_one(module, name, key, param, given, assign, wrong):
             f"object from checkpoint but received {type(given)}"
         )
         return
-    if param.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
+    if param.dim() == 0 and given.dim() == 1:
         given = given[0]  # files of before PyTorch 0.4
     if given.shape != param.shape:
         wrong.append(

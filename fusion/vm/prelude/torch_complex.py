@@ -850,10 +850,10 @@ def _derivative(name, args, keywords):
 def _texts(values):
     whole = all([v == int(v) for v in values if math.isfinite(v)])
     sizes = [abs(v) for v in values if v != 0 and math.isfinite(v)]
+    if sizes and (max(sizes) / min(sizes) > 1000 or max(sizes) > 1e8 or (min(sizes) < 1e-4 and not whole)):
+        return [f"{v:.4e}" for v in values]
     if whole:
         return [f"{v:.0f}." if math.isfinite(v) else str(v) for v in values]
-    if sizes and (max(sizes) / min(sizes) > 1000 or max(sizes) > 1e8 or min(sizes) < 1e-4):
-        return [f"{v:.4e}" for v in values]
     return [f"{v:.4f}" for v in values]
 
 
@@ -870,12 +870,10 @@ def _shown(c):
     re, im = c.real.detach().reshape(-1).tolist(), c.imag.detach().reshape(-1).tolist()
     left, right = _texts(re), _texts([abs(v) for v in im])
     wide = max([len(t) for t in left] + [0])
-    high = max([len(t) for t in right] + [0])
     items = []
     for a, b, v in zip(left, right, im):
         sign = "-" if math.copysign(1.0, v) < 0 else "+"
-        text = b if v >= 0 or v != v else b
-        items.append(" " * (wide - len(a)) + a + sign + text + "j" + " " * (high - len(b)))
+        items.append(" " * (wide - len(a)) + a + sign + b + "j")
     text = _nested(items, list(c.shape), 8)
     if c.real.dtype == torch.float64:
         text += ", dtype=torch.complex128"

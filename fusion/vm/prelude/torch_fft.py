@@ -32,7 +32,8 @@ def _waves(rows, columns, n):
     """Cosines and sines of 2 pi j k / n."""
     turns = torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n
     angles = turns.double() * (2 * math.pi / n)
-    return torch.cos(angles), torch.sin(angles)
+    upright, flat = turns * 4 % n == 0, turns * 2 % n == 0  # quarters of a turn are exact
+    return torch.where(upright & ~flat, 0.0, torch.cos(angles)), torch.where(flat, 0.0, torch.sin(angles))
 
 
 def _float(x):
