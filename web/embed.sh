@@ -26,8 +26,9 @@ compress() {
 		mv "$kept.last/$2" "$kept/$2"
 		cp "$kept/$2" "$3"
 	elif command -v zopfli >/dev/null; then
-		zopfli --i5 -c "$1" >"$kept/$2"
-		cp "$kept/$2" "$3"
+		zopfli --i5 -c "$1" >"$3"
+		cp "$3" "$kept/new" # whole before it has its name: a build may be stopped
+		mv "$kept/new" "$kept/$2"
 	else
 		gzip -9 -n -c "$1" >"$3"
 	fi
