@@ -19,8 +19,3 @@ def model():
     v = D.Gamma(wide, 2.).rsample()
     v.sum().backward()
     print(v.detach(), few(wide.grad), D.Dirichlet(wide.detach()).sample((2,)), D.NegativeBinomial(3., torch.tensor([.3, .6])).sample((2,)))
-    net = torch.nn.Linear(1, 1)
-    net.scale = torch.nn.Parameter(torch.tensor(2.))
-    print(net.load_state_dict({"scale": torch.tensor([1.5, 9.])}, strict=False).missing_keys, net.scale)
-    z = torch.tensor([100-101j, 1-2j, 2.5-3j])
-    print(z, z[1:2] * 1e10, torch.fft.fft(torch.tensor([100., 1., 2., 3.])), torch.fft.fft(torch.arange(8.)).imag)
